@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { alarmObject, clearAlarm, listAlarms } from '../alarms/index.ts';
+import { programName } from '../base/program-name.ts';
 import { positiveCount } from './arguments.ts';
 import { command, type WithDatabase } from './command.ts';
 import { formatInstant, table } from './output.ts';
@@ -40,7 +41,10 @@ export function alarmCommands(withDatabase: WithDatabase): Command {
         .action((alarm, { json }) =>
           withDatabase(json, async ({ audit }) => {
             if ((await clearAlarm(audit, alarm)) === 'no_alarm') {
-              throw new RefusedError('no_alarm', `There is no open alarm ${alarm}: see kopeck alarm list.`);
+              throw new RefusedError(
+                'no_alarm',
+                `There is no open alarm ${alarm}: see ${programName} alarm list.`,
+              );
             }
             return { json: { alarm_id: alarm, cleared: true }, text: `Alarm ${alarm} is cleared.` };
           }),

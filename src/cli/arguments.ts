@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from 'commander';
+import type { ServerAddress } from '../base/database-url.ts';
 import { type Id, parseId } from '../base/ids.ts';
 import { parseDay, parseInstant } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
 import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
+import { programName } from '../base/program-name.ts';
 import type { ChainHead } from '../db/audit-chain.ts';
 import { isAddressRange, maxOverlapMs, type Scope, scopes } from '../partners/index.ts';
 import { parseStatus } from '../request-log/index.ts';
@@ -38,6 +40,22 @@ export function shardNumber(text: string): number {
   return /^[1-9]\d{0,2}$/.test(text) && text !== '999'
     ? Number(text)
     : refuse('the number of a shard, from 1 to 998');
+}
+
+/** Shard 0 stands with what stands once, on the server of the database. */
+export function movableShard(text: string): number {
+  return text === '0'
+    ? refuse('another shard: shard 0 stays on the server of the database')
+    : shardNumber(text);
+}
+
+/** `host:port` of a node of Citus, as its catalog has it. */
+export function nodeAddress(text: string): ServerAddress {
+  const [, bracketed, name, port = ''] = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? name;
+  return host !== undefined && Number(port) > 0 && Number(port) < 65_536
+    ? { host, port: Number(port) }
+    : refuse('the address of a node, such as db2.internal:5432');
 }
 
 export function pageSize(text: string): number {
@@ -133,7 +151,7 @@ export function keyScopes(text: string, before: Scope[] = []): Scope[] {
 
 export const endpoint = (text: string): Id<'whe'> =>
   parseId('whe', text) ??
-  refuse('an endpoint such as whe_01kvbm4vz8fnv8nyh3g1t2s9qa: see kopeck webhook list');
+  refuse(`an endpoint such as whe_01kvbm4vz8fnv8nyh3g1t2s9qa: see ${programName} webhook list`);
 
 export function eventKindList(text: string): EventKind[] {
   const names = new Set(text.split(',').map(name => name.trim()));

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
+import { programName } from '../base/program-name.ts';
 import {
   type ChainFault,
   type ChainHead,
@@ -36,8 +37,7 @@ export function auditCommands(withDatabase: WithDatabase): Command {
 
 const format = ({ place, hash }: ChainHead) => `${place}:${hash}`;
 
-const lost =
-  'removed at the end, or lost in a restore or fail-over of the database (see kopeck recovery show)';
+const lost = `removed at the end, or lost in a restore or fail-over of the database (see ${programName} recovery show)`;
 
 const describe: { [Fault in ChainFault['fault']]: (fault: Extract<ChainFault, { fault: Fault }>) => string } =
   {

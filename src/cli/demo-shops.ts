@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Id } from '../base/ids.ts';
+import { programName } from '../base/program-name.ts';
 import { blockRecipient } from '../controls/index.ts';
 import { topUp } from '../ledger/index.ts';
 import {
@@ -88,7 +89,7 @@ export function refuseWithoutShops(partners: Partner[]): void {
 }
 
 const adviceFor = (partnerIds: Id<'prt'>[]) =>
-  `To change that: kopeck partner resume ${partnerIds.join(' or ')}.`;
+  `To change that: ${programName} partner resume ${partnerIds.join(' or ')}.`;
 
 /** Revokes the keys of this run. */
 export async function closeShops({ audit }: CommandContext, shops: Shop[]): Promise<void> {

@@ -4,6 +4,7 @@ import type { ChainName } from '../base/deposit-settings.ts';
 import { parseId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { programName } from '../base/program-name.ts';
 import {
   type DepositAddress,
   type DepositDecision,
@@ -92,7 +93,7 @@ async function address(context: CommandContext, partner: string, chain: string |
   const wanted = all.filter(row => chain === undefined || row.chain === chain);
   if (wanted.length === 0)
     throw new OperatorError(
-      'No chain is watched yet, and a deposit could be missed: start the service, and see kopeck deposit chains.',
+      `No chain is watched yet, and a deposit could be missed: start the service, and see ${programName} deposit chains.`,
     );
   return {
     json: { partner_id: partnerId, addresses: wanted },
@@ -136,9 +137,9 @@ async function list(context: CommandContext, partner: string, limit: number): Pr
 
 const refusals = {
   no_deposit: (deposit: string) => `There is no deposit ${deposit}: check the ID, it looks like dep_01h….`,
-  not_held: (deposit: string) => `${deposit} is not held: see kopeck deposit list.`,
+  not_held: (deposit: string) => `${deposit} is not held: see ${programName} deposit list.`,
   too_large: (deposit: string) =>
-    `${deposit} is of more than a billion USDT: credit it with kopeck balance credit, then reject it.`,
+    `${deposit} is of more than a billion USDT: credit it with ${programName} balance credit, then reject it.`,
   reference_used: (deposit: string) =>
     `The reference of ${deposit} has already been credited: check the partner, then reject it.`,
 };

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { programName } from '../base/program-name.ts';
 import { type ApiKey, keyObject, rightsObject } from '../partners/index.ts';
 import { RefusedError } from './refused.ts';
 
@@ -6,7 +7,7 @@ export const keepSecret =
   'Keep the key secret, like a password. Only its hash is stored, so it cannot be shown again.';
 
 export const noSuchKey = (keyId: string) =>
-  new RefusedError('no_key', `There is no key ${keyId}: see kopeck key list.`);
+  new RefusedError('no_key', `There is no key ${keyId}: see ${programName} key list.`);
 
 export function limitsText({ rights }: ApiKey): string {
   const { max_payment_rub: payment, max_day_rub: day } = rightsObject(rights);

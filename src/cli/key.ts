@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { programName } from '../base/program-name.ts';
 import type { Mode } from '../ledger/index.ts';
 import {
   allRights,
@@ -100,12 +101,12 @@ async function create(context: CommandContext, partner: string, options: CreateO
     case 'partner_suspended':
       throw new RefusedError(
         creation.outcome,
-        `Partner ${partner} is suspended: run kopeck partner resume ${partnerId} first.`,
+        `Partner ${partner} is suspended: run ${programName} partner resume ${partnerId} first.`,
       );
     case 'not_approved':
       throw new RefusedError(
         creation.outcome,
-        `Live mode is not approved for partner ${partner}: run kopeck partner approve ${partnerId} first.`,
+        `Live mode is not approved for partner ${partner}: run ${programName} partner approve ${partnerId} first.`,
       );
   }
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { programName } from '../base/program-name.ts';
 import {
   cancelMaintenance,
   isUnderMaintenance,
@@ -63,7 +64,7 @@ async function plan({ audit }: CommandContext, window: { from: Date; until: Date
           from: from.toISOString(),
           until: until.toISOString(),
         },
-        text: `Maintenance is scheduled ${times}, and partners are notified. It starts and ends automatically.\nTo cancel it: kopeck maintenance cancel ${planned.windowId}`,
+        text: `Maintenance is scheduled ${times}, and partners are notified. It starts and ends automatically.\nTo cancel it: ${programName} maintenance cancel ${planned.windowId}`,
       };
     }
     case 'until_before_from':
@@ -100,7 +101,7 @@ async function listWindows({ audit }: CommandContext): Promise<Output> {
 
 async function cancel({ audit }: CommandContext, window: number): Promise<Output> {
   if ((await cancelMaintenance(audit, BigInt(window))) === 'no_window') {
-    const message = `There is no scheduled or active window ${window}: see kopeck maintenance list.`;
+    const message = `There is no scheduled or active window ${window}: see ${programName} maintenance list.`;
     throw new RefusedError('no_window', message);
   }
   return { json: { window_id: window, cancelled: true }, text: `Window ${window} is cancelled.` };

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { programName } from '../base/program-name.ts';
 import {
   type Changed,
   createOperator,
@@ -74,7 +75,7 @@ async function create(
   if (creation.outcome === 'created') return describeInvitation(context, creation);
   throw new RefusedError(
     creation.outcome,
-    `Operator ${wanted.name} already exists: see kopeck operator list.`,
+    `Operator ${wanted.name} already exists: see ${programName} operator list.`,
   );
 }
 
@@ -131,9 +132,9 @@ async function change(
 
 function refuse(name: string, code: Exclude<Changed['outcome'], 'done'>): never {
   const reasons = {
-    no_operator: `There is no operator ${name}: see kopeck operator list.`,
+    no_operator: `There is no operator ${name}: see ${programName} operator list.`,
     last_admin: `${name} is the last active admin: create another one first.`,
-    disabled: `${name} is disabled: run kopeck operator enable ${name} first.`,
+    disabled: `${name} is disabled: run ${programName} operator enable ${name} first.`,
   };
   throw new RefusedError(code, reasons[code]);
 }

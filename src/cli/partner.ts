@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
+import { programName } from '../base/program-name.ts';
 import { type Balances, readBalances } from '../ledger/index.ts';
 import {
   approveLive,
@@ -69,7 +70,7 @@ async function create(context: CommandContext, name: string): Promise<Output> {
   const partner = await createPartner(context.audit, name);
   return {
     json: await describe(context, partner),
-    text: `Created ${partner.partnerId} (${name}).\nNext: kopeck key create ${partner.partnerId} --mode test`,
+    text: `Created ${partner.partnerId} (${name}).\nNext: ${programName} key create ${partner.partnerId} --mode test`,
   };
 }
 
@@ -235,7 +236,7 @@ async function show(context: CommandContext, partner: Partner): Promise<Output> 
     ['partner', json.partner_id],
     ['name', json.name],
     ['state', json.state],
-    ['live mode', json.live_approved ? 'approved' : 'not approved: see kopeck partner approve'],
+    ['live mode', json.live_approved ? 'approved' : `not approved: see ${programName} partner approve`],
     ['created', `${formatInstant(partner.createdAt)} UTC`],
     ['amount per payment', `${limits.min_rub} to ${limits.max_rub} RUB`],
     ['daily limit', limits.daily_rub ? `${limits.daily_rub} RUB` : 'none'],

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
+import { programName } from '../base/program-name.ts';
 import {
   decidePayment,
   findPaymentAnywhere,
@@ -51,7 +52,7 @@ async function poll({ audit }: CommandContext, payment: string): Promise<Output>
     case 'asked':
       return {
         json: { payment_id: paymentId, outcome },
-        text: `The payment gateway is polled for ${payment} now: see kopeck payment show.`,
+        text: `The payment gateway is polled for ${payment} now: see ${programName} payment show.`,
       };
     case 'no_payment':
       throw noSuchPayment(payment);
@@ -90,7 +91,7 @@ async function decide(
 const noSuchPayment = (payment: string) =>
   new RefusedError(
     'no_payment',
-    `There is no payment ${payment}: check the ID, it looks like pay_01h…. To find one: kopeck payment list --external-id ID`,
+    `There is no payment ${payment}: check the ID, it looks like pay_01h…. To find one: ${programName} payment list --external-id ID`,
   );
 
 const underWay = (payment: string) =>

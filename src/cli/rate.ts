@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { formatRate } from '../base/money.ts';
+import { programName } from '../base/program-name.ts';
 import {
   type CurrentRules,
   changeRateRules,
@@ -88,7 +89,7 @@ async function showRate({ audit, settings }: CommandContext): Promise<Output> {
   if (!rate) {
     throw new RefusedError(
       'rate_unavailable',
-      'There is no rate yet: kopeck start fetches one from RATE_SOURCES.',
+      `There is no rate yet: ${programName} start fetches one from RATE_SOURCES.`,
     );
   }
   const maxAgeSec = settings.rateMaxAgeSec;

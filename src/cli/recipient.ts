@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { programName } from '../base/program-name.ts';
 import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../controls/index.ts';
 import { label } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
@@ -32,7 +33,7 @@ async function block({ audit }: CommandContext, recipient: string): Promise<Outp
 async function unblock({ audit }: CommandContext, recipient: string): Promise<Output> {
   const outcome = await unblockRecipient(audit, recipient);
   if (outcome === 'not_blocked') {
-    throw new RefusedError(outcome, `"${recipient}" is not blocked: see kopeck recipient list.`);
+    throw new RefusedError(outcome, `"${recipient}" is not blocked: see ${programName} recipient list.`);
   }
   return { json: { recipient, blocked: false }, text: `"${recipient}" is no longer blocked.` };
 }

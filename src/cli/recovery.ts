@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { formatKopecks } from '../base/money.ts';
+import { programName } from '../base/program-name.ts';
 import {
   incarnationObject,
   listIncarnations,
@@ -39,7 +40,7 @@ export function recoveryCommands(withDatabase: WithDatabase): Command {
             if (!(await releaseStray(audit, order, reason)))
               throw new RefusedError(
                 'no_order',
-                `There is no unmatched order ${order}: see kopeck recovery show.`,
+                `There is no unmatched order ${order}: see ${programName} recovery show.`,
               );
             return {
               json: { order, released: true },

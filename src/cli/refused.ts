@@ -1,3 +1,4 @@
+import { programName } from '../base/program-name.ts';
 /** A command that is valid but refused: one line for people, a stable code for programs, exit code 1. */
 export class RefusedError extends Error {
   readonly code: string;
@@ -8,4 +9,4 @@ export class RefusedError extends Error {
 }
 
 export const noSuchPartner = (partner: string) =>
-  new RefusedError('no_partner', `There is no partner ${partner}: see kopeck partner list.`);
+  new RefusedError('no_partner', `There is no partner ${partner}: see ${programName} partner list.`);

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Kopeck, KopeckError, type KopeckOptions } from '../../sdk/src/index.ts';
+import { programName } from '../base/program-name.ts';
 import { command } from './command.ts';
 import { RefusedError } from './refused.ts';
 
@@ -51,7 +52,7 @@ export async function explainErrors<Result>({ url }: Remote, work: () => Promise
     throw new RefusedError(
       error.code,
       isUnreachable
-        ? `No response from ${url}: start the service with kopeck start, or set its URL with --url.`
+        ? `No response from ${url}: start the service with ${programName} start, or set its URL with --url.`
         : `${error.message}${requestId}`,
     );
   }

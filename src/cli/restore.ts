@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
+import { programName } from '../base/program-name.ts';
 import { checkFiles } from '../db/backup/check-files.ts';
 import { chooseBackup } from '../db/backup/choose.ts';
 import { withFileErrors } from '../db/backup/files.ts';
@@ -41,7 +42,7 @@ async function restore(terminal: Terminal, options: Options): Promise<Output> {
   const settings = loadSettings(terminal.env);
   if (settings.databaseUrl)
     throw new OperatorError(
-      'kopeck restore is for the embedded PostgreSQL: unset DATABASE_URL, or restore your own server manually (docs/operations/backup.md).',
+      `${programName} restore is for the embedded PostgreSQL: unset DATABASE_URL, or restore your own server manually (docs/operations/backup.md).`,
     );
   const dataDir = resolve(settings.dataDir);
   const from = backupStore(options.from, settings, '--from');
@@ -59,7 +60,7 @@ async function restore(terminal: Terminal, options: Options): Promise<Output> {
     });
     return {
       json: { data_dir: dataDir, backup_id: backup.id, until },
-      text: `Restored ${backup.id} into ${dataDir}, with all commits until ${until}. Now run kopeck start.`,
+      text: `Restored ${backup.id} into ${dataDir}, with all commits until ${until}. Now run ${programName} start.`,
     };
   } finally {
     stopListening();

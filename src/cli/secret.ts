@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { programName } from '../base/program-name.ts';
 import type { Keyring } from '../db/keyring.ts';
 import { type LiveProcess, listLiveProcesses } from '../db/live-processes.ts';
 import type { Pool } from '../db/pool.ts';
@@ -123,9 +124,10 @@ function verdictOf(status: Status): string {
   const { apiKeys, sealed, processes } = leftOf(status);
   if (status.ownId !== status.activeId) {
     const ready = status.processes.filter(({ keyIds }) => keyIds?.includes(status.ownId));
-    return `SECRET_KEY (${status.ownId}) is not in use yet. ${ready.length} of ${status.processes.length} processes have it: when all do, run kopeck secret rotate.`;
+    return `SECRET_KEY (${status.ownId}) is not in use yet. ${ready.length} of ${status.processes.length} processes have it: when all do, run ${programName} secret rotate.`;
   }
-  if (sealed > 0) return `Keep the earlier key: run kopeck secret rotate, ${sealed} values still need it.`;
+  if (sealed > 0)
+    return `Keep the earlier key: run ${programName} secret rotate, ${sealed} values still need it.`;
   if (processes.length > 0) return `Keep the earlier key: processes ${numbersOf(processes)} still use it.`;
   if (apiKeys > 0)
     return `Keep the earlier key: ${apiKeys} API keys were not used since. Each changes over at its next use; revoke those that nobody needs.`;

@@ -1,19 +1,21 @@
 import { Command } from 'commander';
+import { describeServer, type ServerAddress } from '../base/database-url.ts';
 import { connectionsOfProcess, readConnectionLimits } from '../db/connection-limits.ts';
-import { listLiveProcesses } from '../db/live-processes.ts';
-import { type Pool, sqlStateOf } from '../db/pool.ts';
+import { sqlStateOf } from '../db/pool.ts';
 import { createShard, maxShards, type ShardCreation } from '../db/shards/create.ts';
-import { hasCitus } from '../db/shards/create-on-citus.ts';
 import { readShardFigures, type ShardFigures } from '../db/shards/figures.ts';
 import { listShards } from '../db/shards/layout.ts';
-import { shardNumber } from './arguments.ts';
+import { nodeAddress, shardNumber } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
+import { listConnected } from './running-processes.ts';
+import { moveCommand } from './shard-move.ts';
+import { chooseNode, notOnCitus, unknownNode, withoutNodes } from './shard-nodes.ts';
 
 export function shardCommands(withDatabase: WithDatabase): Command {
   return new Command('shard')
-    .description('list and create shards')
+    .description('list, create and move shards')
     .addCommand(
       command('list', 'list the shards with their partners, rows, size and payments a minute').action(
         ({ json }) => withDatabase(json, list),
@@ -26,10 +28,16 @@ export function shardCommands(withDatabase: WithDatabase): Command {
           'the number that it must get, so that a repeat creates no second one',
           shardNumber,
         )
-        .action((number: number | undefined, { json }) =>
-          withDatabase(json, context => create(context, number)),
+        .option(
+          '--node <host:port>',
+          'with Citus: where; by default the node with the fewest shards',
+          nodeAddress,
+        )
+        .action((number: number | undefined, { node, json }) =>
+          withDatabase(json, context => create(context, number, node)),
         ),
-    );
+    )
+    .addCommand(moveCommand(withDatabase));
 }
 
 async function list({ audit }: CommandContext): Promise<Output> {
@@ -61,17 +69,18 @@ const shardObject = ({ shard, createdAt, node, partners, rows, bytes, paymentsPe
   payments_per_minute: paymentsPerMinute ?? null,
 });
 
-async function create(context: CommandContext, number: number | undefined): Promise<Output> {
+async function create(
+  context: CommandContext,
+  number: number | undefined,
+  wanted: ServerAddress | undefined,
+): Promise<Output> {
   const { audit, progress } = context;
-  if (await hasCitus(audit.pool))
-    throw new RefusedError(
-      'citus',
-      'The database has the extension Citus, on which this version cannot run the service: use a PostgreSQL without it. Nothing was changed.',
-    );
   const running = await refuseWithoutConnections(context, number);
+  const node = await chooseNode(audit.pool, wanted, running.length);
   const late = setTimeout(() => progress('Creating the shard …'), 2_000);
   const result = await createShard(audit, {
     number,
+    node,
     onBusy: tries =>
       progress(`Tables are in use, or another process changes the schema: trying again (${tries}) …`),
   })
@@ -85,19 +94,22 @@ async function create(context: CommandContext, number: number | undefined): Prom
     };
   const left = await waitForProcesses(context, running);
   const processes = `${running.length - left} of ${running.length} processes of the service know it`;
+  const where = node ? ` on ${describeServer(node)}` : '';
   return {
-    json: { shard, created: true, processes: running.length, processes_left: left },
+    json: {
+      shard,
+      created: true,
+      ...(node ? { node: describeServer(node) } : {}),
+      processes: running.length,
+      processes_left: left,
+    },
     text:
       left === 0
-        ? `Shard ${shard} is created${running.length === 0 ? '' : `, and ${processes}`}. New partners go to the shard with the fewest payments.`
-        : `Shard ${shard} is created, and ${processes}. The others answer 503 to live payments until they have joined again: see their logs.`,
+        ? `Shard ${shard} is created${where}${running.length === 0 ? '' : `, and ${processes}`}. New partners go to the shard with the fewest payments.`
+        : `Shard ${shard} is created${where}, and ${processes}. The others answer 503 to live payments until they have joined again: see their logs.`,
     isBad: left > 0,
   };
 }
-
-/** Not those that beat some seconds ago: they may have ended, and would be waited for. */
-const listConnected = async (pool: Pool) =>
-  (await listLiveProcesses(pool)).filter(({ isConnected }) => isConnected).map(({ instance }) => instance);
 
 /** Processes join the database again to use the new shard, and must find enough connections then. */
 async function refuseWithoutConnections(
@@ -136,6 +148,10 @@ function refuseUnlessThere(result: ShardCreation): number {
       );
     case 'full':
       throw new RefusedError('full', `There are ${maxShards} shards, and there can be no more.`);
+    case 'no_nodes':
+      throw withoutNodes();
+    case 'unknown_node':
+      throw result.nodes ? unknownNode(result.node, result.nodes) : notOnCitus();
     case 'other_schema':
       throw new RefusedError(
         'other_schema',

@@ -1,10 +1,11 @@
 import type { Id } from '../base/ids.ts';
+import { programName } from '../base/program-name.ts';
 import { listWebhooks, type Webhook } from '../webhooks/index.ts';
 import type { CommandContext } from './command.ts';
 import { RefusedError } from './refused.ts';
 
 export const noWebhook = (partner: string) =>
-  new RefusedError('no_webhook', `${partner} has no webhook: set one with kopeck webhook set.`);
+  new RefusedError('no_webhook', `${partner} has no webhook: set one with ${programName} webhook set.`);
 
 export const modesOf = ({ mode }: Webhook) => mode ?? 'live and test';
 
@@ -31,6 +32,6 @@ export async function chooseEndpoint(
   if (!endpointId) throw noWebhook(partnerId);
   throw new RefusedError(
     'no_endpoint',
-    `${partnerId} has no endpoint ${endpointId}: see kopeck webhook list.`,
+    `${partnerId} has no endpoint ${endpointId}: see ${programName} webhook list.`,
   );
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Id } from '../base/ids.ts';
+import { programName } from '../base/program-name.ts';
 import { parseEventId, resendEvent, resendFailed } from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
@@ -43,7 +44,7 @@ async function resendOne(
           suspended: result.suspended,
         },
         text: result.suspended
-          ? `${text} will be resent to ${result.partnerId} after a successful kopeck webhook check.`
+          ? `${text} will be resent to ${result.partnerId} after a successful ${programName} webhook check.`
           : `${text} is being resent to ${result.partnerId}.`,
       };
     case 'several_endpoints':
@@ -52,7 +53,7 @@ async function resendOne(
       throw new RefusedError(
         'no_webhook',
         endpointId
-          ? `${endpointId} is no endpoint for ${text}: see kopeck webhook list.`
+          ? `${endpointId} is no endpoint for ${text}: see ${programName} webhook list.`
           : `The partner of ${text} has no webhook: set one first.`,
       );
     case 'no_event':
@@ -65,6 +66,6 @@ async function resendAll({ audit, progress }: CommandContext, since: Date): Prom
   const queued = await resendFailed(audit, since, (done, of) => {
     if (performance.now() - startedAt > 2_000) progress(bar(done, of));
   });
-  const text = `Events to resend: ${queued}. Partners with suspended delivery need kopeck webhook check first.`;
+  const text = `Events to resend: ${queued}. Partners with suspended delivery need ${programName} webhook check first.`;
   return { json: { queued }, text };
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { Id } from '../base/ids.ts';
+import { programName } from '../base/program-name.ts';
 import {
   addEndpoint,
   checkWebhookUrl,
@@ -157,7 +158,7 @@ async function add(
   const checked = await checkUrl(context, url);
   const added = await addEndpoint(audit, createVault(keyring), partnerId, { mode, url: checked, events });
   if (added.outcome === 'too_many') {
-    const advice = 'remove one with kopeck webhook remove';
+    const advice = `remove one with ${programName} webhook remove`;
     throw new RefusedError(
       'too_many_endpoints',
       `${partnerId} has ${maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,

@@ -7,6 +7,7 @@ const forSupport = [
   'payments.resolve',
   'events.resend',
   'webhooks.check',
+  'webhooks.change',
   'keys.revoke',
   'keys.addresses',
   'partners.create',

@@ -48,7 +48,7 @@ describe('a partner is found by its name by', () => {
   );
 
   test.each([...reads, ...changes])('%s, and only by the whole one', line =>
-    expectRefusal(1, /^There is no partner Кофе: see kopeck partner list\.\n$/, ...call(line, 'Кофе')),
+    expectRefusal(1, /^There is no partner Кофе: see npx kopeck partner list\.\n$/, ...call(line, 'Кофе')),
   );
 });
 

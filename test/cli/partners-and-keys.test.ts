@@ -7,7 +7,7 @@ describe('partner', () => {
   test('create names the next command', async () => {
     const { stdout } = await run('partner', 'create', '--name', 'Second');
     expect(stdout).toMatch(
-      /^Created prt_\w{26} \(Second\)\.\nNext: kopeck key create prt_\w{26} --mode test\n$/,
+      /^Created prt_\w{26} \(Second\)\.\nNext: npx kopeck key create prt_\w{26} --mode test\n$/,
     );
   });
 
@@ -53,7 +53,7 @@ describe('partner', () => {
     expect(await runJson('partner', 'suspend', partner)).toMatchObject({ state: 'suspended' });
     await expectRefusal(
       1,
-      /is suspended: run kopeck partner resume/,
+      /is suspended: run npx kopeck partner resume/,
       'key',
       'create',
       partner,
@@ -91,7 +91,7 @@ describe('partner', () => {
     for (const typed of [unknown, 'nonsense', 'timeout', '']) {
       await expectRefusal(
         1,
-        /^There is no partner .*: see kopeck partner list\.$/m,
+        /^There is no partner .*: see npx kopeck partner list\.$/m,
         'partner',
         'show',
         typed,
@@ -135,7 +135,7 @@ describe('key', () => {
     const { code, stderr } = await run('key', 'revoke', unknown);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'There is no key 000000000000: see kopeck key list.\n',
+      stderr: 'There is no key 000000000000: see npx kopeck key list.\n',
     });
   });
 

@@ -1,4 +1,5 @@
 import { listAlarms } from '../../alarms/index.ts';
+import { programName } from '../../base/program-name.ts';
 import { readConnectionLimits } from '../../db/connection-limits.ts';
 import { describeOffset, exceeds } from '../../db/database-clock.ts';
 import { transaction } from '../../db/pool.ts';
@@ -28,12 +29,12 @@ export const databaseChecks: Record<string, Check> = {
     if (!databaseUrl) return ok('the embedded database has one role');
     if (isSuper || isOwner)
       return warn(
-        `${user} ${isSuper ? 'is a superuser' : 'owns the schema'} and could change what is append-only: create a role for the service, and run kopeck migrate --run-role ROLE`,
+        `${user} ${isSuper ? 'is a superuser' : 'owns the schema'} and could change what is append-only: create a role for the service, and run ${programName} migrate --run-role ROLE`,
       );
     return missing.length === 0
       ? ok(`${user} has what the service needs, and cannot change the schema`)
       : bad(
-          `${user} lacks ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ' and more' : ''}: run kopeck migrate --run-role ${user} as the owner of the schema`,
+          `${user} lacks ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ' and more' : ''}: run ${programName} migrate --run-role ${user} as the owner of the schema`,
         );
   },
   'secret key': async (settings, { pool }) => {
@@ -70,13 +71,13 @@ export const databaseChecks: Record<string, Check> = {
     const recovering = await findRecovering(pool);
     return recovering
       ? bad(
-          `payments are paused since ${recovering.beganAt.toISOString()} until lost payments are recovered from the payment gateway: see kopeck recovery show`,
+          `payments are paused since ${recovering.beganAt.toISOString()} until lost payments are recovered from the payment gateway: see ${programName} recovery show`,
         )
       : ok('complete: no payments to recover');
   },
   'unmatched orders': async (_settings, { pool }) => {
     const orders = await listStray(pool);
-    return orders.length === 0 ? ok('none') : warn(`${orders.length}: see kopeck recovery show`);
+    return orders.length === 0 ? ok('none') : warn(`${orders.length}: see ${programName} recovery show`);
   },
   shards: async (_settings, { pool, clock }) => {
     const shards = await readShardFigures(pool, clock);
@@ -101,6 +102,6 @@ export const databaseChecks: Record<string, Check> = {
   },
   alarms: async (_settings, { pool }) => {
     const open = await listAlarms(pool, { cleared: false });
-    return open.length === 0 ? ok('none open') : warn(`${open.length} open: see kopeck alarm list`);
+    return open.length === 0 ? ok('none open') : warn(`${open.length} open: see ${programName} alarm list`);
   },
 };

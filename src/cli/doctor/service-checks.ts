@@ -1,4 +1,5 @@
 import { instantOf } from '../../base/clock.ts';
+import { programName } from '../../base/program-name.ts';
 import { createHttpGateway } from '../../gateway/index.ts';
 import { createRateSources, isStale, readCurrentRate } from '../../rates/index.ts';
 import { bad, type Check, ok, warn } from './finding.ts';
@@ -26,10 +27,10 @@ export const serviceChecks: Record<string, Check> = {
   },
   rate: async ({ rateMaxAgeSec }, { pool, clock }) => {
     const rate = await readCurrentRate(pool);
-    if (!rate) return bad('no rate yet: kopeck start fetches one from RATE_SOURCES');
+    if (!rate) return bad(`no rate yet: ${programName} start fetches one from RATE_SOURCES`);
     const ageSec = Math.max(0, Math.round((clock.nowMs() - rate.asOf.getTime()) / 1_000));
     return isStale(rate, clock, rateMaxAgeSec)
-      ? bad(`${ageSec} s old, the limit is ${rateMaxAgeSec} s: see kopeck rate show`)
+      ? bad(`${ageSec} s old, the limit is ${rateMaxAgeSec} s: see ${programName} rate show`)
       : ok(`${ageSec} s old`);
   },
   'rate sources': async ({ rateSources, cryptoPayToken }, { clock }) => {

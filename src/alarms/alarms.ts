@@ -65,7 +65,7 @@ async function insert(db: Queryable, clock: Clock, { kind, subject, detail }: Al
 }
 
 /** Who has cleared an alarm that the service itself found to be over. */
-const clearedByService = 'kopeck';
+export const clearedByService = 'kopeck';
 
 const clear = (db: Queryable, clock: Clock, subject: string, which: string, kinds: string[]) =>
   db.query({

@@ -1,4 +1,4 @@
-export { type Alarms, createAlarms } from './alarms.ts';
+export { type Alarms, clearedByService, createAlarms } from './alarms.ts';
 export {
   type AlarmObject,
   alarmGauges,

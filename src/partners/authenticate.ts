@@ -67,12 +67,17 @@ const lastUsePrecisionMs = 60_000;
  * Caches keys only while LISTEN works, and drops the whole cache at every change of access: a revocation or a
  * suspension takes effect in every process as soon as PostgreSQL has delivered the notification.
  */
-export function createAuthenticator(pool: Pool, clock: Clock, keyring: Keyring): Authenticator {
+export function createAuthenticator(
+  pool: Pool,
+  clock: Clock,
+  keyring: Keyring,
+  subscribe: typeof listen = listen,
+): Authenticator {
   const cachedKeys = new Map<string, { key: KnownKey; untilMs: number }>();
   const recordUse = createUseRecorder(pool);
   const recordAddress = createAddressRecorder(pool, clock);
   let changes = 0;
-  const listener = listen(pool, 'access_changed', () => {
+  const listener = subscribe(pool, 'access_changed', () => {
     changes += 1;
     cachedKeys.clear();
   });

@@ -165,6 +165,23 @@ describe('an alarm, and nothing is booked', () => {
     await clearAll();
   });
 
+  test('until it is booked, also by a process that died before it could clear the alarm', async () => {
+    const payment = await pay(partnerId);
+    const made = refund(payment.paymentId, 100);
+    const deps = depsOn(pool);
+    const alarm = { kind: 'refund_not_booked', subject: made.refundId, detail: 'not here yet' };
+    await deps.alarms.raise(alarm);
+    const dying = { ...deps, alarms: { ...deps.alarms, clear: async () => {} } };
+    expect(await bookRefunds(dying, [made])).toEqual(['booked']);
+    expect(await alarms()).toEqual([`refund_not_booked ${made.refundId}`]);
+    await round();
+    expect(await alarms()).toEqual([]);
+    const contradiction = { ...made, amountKopecks: 101n };
+    expect(await bookRefunds(deps, [contradiction])).toEqual(['conflict']);
+    expect(await alarms()).toEqual([`refund_not_booked ${made.refundId}`]);
+    await clearAll();
+  });
+
   test('if its reference was used for a top-up', async () => {
     const payment = await pay(partnerId);
     const { refundId } = refund(payment.paymentId, 100);

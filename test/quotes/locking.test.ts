@@ -70,11 +70,14 @@ describe('what may be locked', () => {
     if (first.outcome !== 'locked') throw new Error(first.code);
     const payment = paymentWith(partnerId, first.quote);
     await writer.open(payment);
-    expect((await readExposure(pool, clock, partnerId)).quotes).toBe(0);
+    expect((await readExposure(pool, clock, { partnerId, mode: 'live' })).quotes).toBe(0);
     expect(outcomeOf(await lockOne(termsOf(partnerId)))).toBe('locked');
     const rejected = { outcome: 'rejected', code: 'gateway_busy' } as const;
     await writer.finish({ partnerId, mode: 'live', paymentId: payment.paymentId, ...rejected });
-    expect(await readExposure(pool, clock, partnerId)).toEqual({ microUsdt: 2n * one, quotes: 2 });
+    expect(await readExposure(pool, clock, { partnerId, mode: 'live' })).toEqual({
+      microUsdt: 2n * one,
+      quotes: 2,
+    });
     expect(outcomeOf(await lockOne(termsOf(partnerId)))).toBe('quote_limit_exceeded');
     letExpire();
     expect(outcomeOf(await lockOne(termsOf(partnerId)))).toBe('locked');

@@ -1,20 +1,21 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { type Id, uuidFromId } from '../../base/ids.ts';
+import { uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { pruneOlder } from '../../db/prune.ts';
+import type { AccountKey } from '../../ledger/index.ts';
 
-/** Live quotes that are neither used nor expired: what they may cost, and how many they are. */
+/** Quotes that are neither used nor expired: what they may cost, and how many they are. */
 export interface Exposure {
   microUsdt: bigint;
   quotes: number;
 }
 
-/** Of one partner, or of all. */
-export async function readExposure(db: Queryable, clock: Clock, partnerId?: Id<'prt'>): Promise<Exposure> {
+/** Of one partner and mode, or of all in live mode. */
+export async function readExposure(db: Queryable, clock: Clock, account?: AccountKey): Promise<Exposure> {
   const { rows } = await db.query<Exposure>({
     text: `SELECT coalesce(sum(micro_usdt), 0)::bigint AS "microUsdt", count(*)::int AS quotes
-             FROM unused_quotes WHERE expires_at > $1 AND mode = 'live' AND ($2::uuid IS NULL OR partner_id = $2)`,
-    values: [instantOf(clock), partnerId === undefined ? null : uuidFromId(partnerId)],
+             FROM unused_quotes WHERE expires_at > $1 AND mode = $3 AND ($2::uuid IS NULL OR partner_id = $2)`,
+    values: [instantOf(clock), account ? uuidFromId(account.partnerId) : null, account?.mode ?? 'live'],
   });
   return rows[0]!;
 }

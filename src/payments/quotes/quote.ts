@@ -1,3 +1,4 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
 import type { quoteErrors } from '../../base/errors.ts';
 import { type Id, idFromUuid, parseId, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
@@ -78,4 +79,21 @@ export async function findQuoteOf(db: Queryable, paymentId: Id<'pay'>): Promise<
     values: [uuidFromId(paymentId)],
   });
   return rows[0] && toQuote(rows[0]);
+}
+
+/** What a payment of this account can still use, the ones that expire first at the top. Expired quotes are not read. */
+export async function listUsableQuotes(
+  db: Queryable,
+  clock: Clock,
+  { partnerId, mode }: AccountKey,
+  limit: number,
+): Promise<LockedQuote[]> {
+  const { rows } = await db.query<QuoteRow>({
+    text: `SELECT ${columns} FROM locked_quotes q
+            WHERE q.expires_at > $1 AND q.partner_id = $2 AND q.mode = $3
+              AND EXISTS (SELECT FROM unused_quotes u WHERE u.id = q.id)
+            ORDER BY q.expires_at, q.id LIMIT $4`,
+    values: [instantOf(clock), uuidFromId(partnerId), mode, limit],
+  });
+  return rows.map(toQuote);
 }

@@ -1,4 +1,4 @@
-import type { Alarms } from '../../alarms/index.ts';
+import { type Alarms, clearedByService, listOpenSubjects } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
 import { formatKopecks } from '../../base/money.ts';
@@ -158,8 +158,10 @@ async function report(
       : [];
   });
   await raiseOnce(db, alarms, found);
-  const booked = listed.filter((_, index) => verdicts[index] === 'booked');
-  for (const { refundId } of booked) await alarms.clear(notBooked, refundId);
+  // Also those of before: a process that died after it had booked one has left its alarm.
+  const booked = listed.filter((_, index) => ['booked', 'known'].includes(verdicts[index]!));
+  const open = booked.length > 0 ? await listOpenSubjects(db, notBooked) : [];
+  for (const { refundId } of booked) if (open.includes(refundId)) await alarms.clear(notBooked, refundId);
 }
 
 const decide = 'Nothing is debited by itself: clarify it with the payment gateway and the partner.';
@@ -168,8 +170,9 @@ const decide = 'Nothing is debited by itself: clarify it with the payment gatewa
 async function raiseOnce(db: Queryable, alarms: Alarms, found: Parameters<Alarms['raise']>[0][]) {
   if (found.length === 0) return;
   const { rows } = await db.query<{ kind: string; subject: string }>({
-    text: 'SELECT kind, subject FROM alarms WHERE kind = ANY ($1) AND subject = ANY ($2)',
-    values: [[notBooked, revokedAlarm], found.map(({ subject }) => subject)],
+    text: `SELECT kind, subject FROM alarms
+            WHERE kind = ANY ($1) AND subject = ANY ($2) AND (cleared_at IS NULL OR cleared_by <> $3)`,
+    values: [[notBooked, revokedAlarm], found.map(({ subject }) => subject), clearedByService],
   });
   const before = new Set(rows.map(({ kind, subject }) => `${kind} ${subject}`));
   for (const alarm of found) if (!before.has(`${alarm.kind} ${alarm.subject}`)) await alarms.raise(alarm);

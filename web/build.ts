@@ -21,13 +21,7 @@ function digestOfSources(): string {
       .filter(entry => entry.isFile())
       .map(entry => join(entry.parentPath, entry.name)),
   );
-  const others = [
-    'index.html',
-    join('portal', 'index.html'),
-    'vite.config.ts',
-    'build.ts',
-    join('..', 'package-lock.json'),
-  ];
+  const others = ['index.html', 'vite.config.ts', 'build.ts', join('..', 'package-lock.json')];
   const digest = createHash('sha256');
   for (const file of [...sources.sort(), ...others.map(name => join(folder, name))])
     digest

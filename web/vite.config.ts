@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -40,15 +39,21 @@ function firstLoad(limitKb: number): Plugin {
   };
 }
 
-/** `console` is in this folder, `portal` in one of its own; both use `src` and `public`. */
+/** Both have the same page around their own program. */
+const entryOf = (app: WebApp): Plugin => ({
+  name: 'entry',
+  transformIndexHtml: {
+    order: 'pre',
+    handler: html => (app === 'portal' ? html.replace('/src/main.tsx', '/src/portal/main.tsx') : html),
+  },
+});
+
 export const configOf = (app: WebApp) =>
   defineConfig({
-    root: app === 'console' ? import.meta.dirname : join(import.meta.dirname, app),
-    publicDir: join(import.meta.dirname, 'public'),
+    root: import.meta.dirname,
     base: `/${app}/`,
-    plugins: [react(), firstLoad(limits[app])],
+    plugins: [react(), entryOf(app), firstLoad(limits[app])],
     build: {
-      outDir: 'dist',
       emptyOutDir: true,
       target: 'baseline-widely-available',
       // The content security policy allows only our own files: nothing inline, and no data: URLs.

@@ -2,6 +2,17 @@ export { prepareApiScope, refuseUnknown } from './api-scope.ts';
 export { readCookie, setCookie } from './cookies.ts';
 export { csrfTokenOf, isCsrfToken, isFromOurPage } from './csrf.ts';
 export { ById, Day, Instant, Mode, pageOf, Rubles, readEndpoint, readNumber, Text, Usdt } from './fields.ts';
-export { Body, done, fileOf, paging, type Routes, refuse, typed, unsearchable } from './replies.ts';
-export type { Mode as ModeName, Page, PaymentStatus } from './shapes.ts';
+export {
+  Body,
+  done,
+  fileOf,
+  paging,
+  type Routes,
+  refuse,
+  refuseAddress,
+  typed,
+  unsearchable,
+} from './replies.ts';
+export type { Mode as ModeName, Page, PaymentStatus, TimelineItem } from './shapes.ts';
 export { builtPagesOf, staticFileRoutes } from './static-files.ts';
+export { deliveryItems, inOrderOfTime, timelineItem } from './timeline.ts';

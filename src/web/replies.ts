@@ -46,3 +46,13 @@ export const paging = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   after: Type.Optional(Type.String({ maxLength: 500 })),
 };
+
+/** Of a webhook endpoint, which the partner or support has entered. */
+export const refuseAddress = (request: FastifyRequest, reply: FastifyReply) =>
+  refuse(
+    request,
+    reply,
+    400,
+    'bad_address',
+    'The address must begin with https:// and be reachable from the internet.',
+  );

@@ -14,6 +14,18 @@ export interface Page<Row> {
   next_cursor: string | null;
 }
 
+/** Something that happened to a payment. */
+export interface TimelineItem<Kind extends string> {
+  at: string;
+  kind: Kind;
+  /** A key that the page translates, such as `created`, `hold`, `payment.succeeded`. */
+  what: string;
+  /** Further facts, by a name that the page translates, as it does codes; null: there is none. */
+  facts: Record<string, string | number | null>;
+  outcome: 'good' | 'bad' | 'open' | null;
+  duration_ms: number | null;
+}
+
 export interface Refusal {
   error: {
     /** `signed_out`, `forbidden`, `csrf`, `throttled`, `not_found`, `invalid_request`, `stale` and those of the actions. */

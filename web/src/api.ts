@@ -90,6 +90,14 @@ export const send = <T = unknown>(path: string, body: object = {}): Promise<T> =
     body: JSON.stringify(body),
   });
 
+/** POST of a file. */
+export const sendFile = <T>(path: string, file: Blob): Promise<T> =>
+  call<T>(path, {
+    method: 'POST',
+    headers: { 'Content-Type': file.type, 'X-CSRF-Token': session.get()?.csrf_token ?? '' },
+    body: file,
+  });
+
 /** `?a=1&b=2`, without empty values. */
 export function query(values: Record<string, string | number | boolean | null | undefined>): string {
   const given = Object.entries(values).filter(

@@ -146,7 +146,8 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
   function timeShown(): string {
     const sec = data[0][shown ?? at.length - 1];
     if (sec === undefined) return '';
-    return isLong(data[0]) ? `${dayIn(language, sec)} ${clockOf(sec)}` : clockOf(sec);
+    if (!isLong(data[0])) return clockOf(sec);
+    return areDays(at) ? dayIn(language, sec) : `${dayIn(language, sec)} ${clockOf(sec)}`;
   }
 
   function valueAt(values: (number | null)[]): string {
@@ -173,6 +174,9 @@ const dayIn = (language: string, sec: number) =>
     month: 'short',
     timeZone: 'UTC',
   }).format(sec * 1000);
+
+/** Each point stands for a whole day. */
+const areDays = (at: string[]) => at.every(one => one.endsWith('T00:00:00Z'));
 
 /** Over more than a day and a half the axis shows days instead of times. */
 const isLong = (times: ArrayLike<number>) => (times[times.length - 1] ?? 0) - (times[0] ?? 0) > 36 * 3600;

@@ -10,6 +10,7 @@ const paths = {
   partners: 'M2 14V6l6-4 6 4v8zM6 14v-4h4v4',
   ledger: 'M3 2h8.5L13 3.5V14H3zM6 5.5h4M6 8h4M6 10.5h2.5',
   rates: 'M1.5 12 6 7l3 3 5.5-6.5M11 3.5h3.5V7',
+  qr: 'M2 2h4.5v4.5H2zM9.5 2H14v4.5H9.5zM2 9.5h4.5V14H2zM9.5 9.5H11V11M14 9.5V11M9.5 14v-1M12.5 12.5H14V14h-1.5z',
   recipients: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM4 4l8 8',
   reconciliation: 'M2 5h11l-3-3M14 11H3l3 3',
   requestLog: 'M2 3h12v10H2zM2 6h12M4.5 8.5l1.5 1-1.5 1M8 10.5h3.5',

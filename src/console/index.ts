@@ -12,6 +12,7 @@ import { guard } from './guard.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { connectionRoutes } from './partners/connection-routes.ts';
+import { endpointRoutes } from './partners/endpoint-routes.ts';
 import { partnerRoutes } from './partners/routes.ts';
 import { reviewRoutes } from './payments/review-routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -35,6 +36,7 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   controlRoutes,
   deliveryRoutes,
   depositRoutes,
+  endpointRoutes,
   ledgerRoutes,
   overviewRoutes,
   partnerRoutes,

@@ -41,6 +41,8 @@ describeInBrowser('roles', async browser => {
     ],
     [`/partners/${day.partnerId}/webhook`]: [
       ['Check endpoint', 'webhooks.check', `/partners/${day.partnerId}/webhook/check`],
+      ['Add endpoint', 'webhooks.change', `/partners/${day.partnerId}/endpoints`],
+      ['Remove', 'webhooks.change', `/partners/${day.partnerId}/endpoints/none/remove`],
       ['Resend', 'events.resend', '/events/evt_1/resend'],
     ],
     '/deliveries': [],

@@ -1,5 +1,6 @@
-import { beforeAll, expect, test } from 'vitest';
-import type { Id } from '../../src/base/ids.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Id, newId } from '../../src/base/ids.ts';
 import {
   addEndpoint,
   contractEvents,
@@ -85,4 +86,64 @@ test('one delivery is shown and sent again; without an endpoint the console asks
     support.post(`/events/${event_id}/resend?partner_id=${partnerId}${query}`);
   expect((await resend('')).status).toBe(409);
   expect((await resend(`&endpoint_id=${further}`)).json).toEqual({ outcome: 'done' });
+});
+
+describe('support changes endpoints', () => {
+  const reason = 'The partner has asked for it';
+  const at = (path = '') => `/partners/${partnerId}/endpoints${path}`;
+  const listed = async () => (await support.get(`/partners/${partnerId}`)).json.endpoints;
+  const added = { url: 'https://127.0.0.1:1/added', mode: 'test', events: ['payment.failed'], reason };
+
+  test('one is added, changed, signed with Ed25519 and removed, with reasons in the audit log', async () => {
+    expect((await support.post(at(), added)).status).toBe(200);
+    const { endpoint_id } = (await listed()).find(({ url }: { url: string }) => url === added.url);
+    const change = (what: string, body: object) => support.post(at(`/${endpoint_id}/${what}`), body);
+    expect((await change('address', { url: 'https://127.0.0.1:1/moved', reason })).status).toBe(200);
+    expect((await change('events', { events: ['payment.refunded'], reason })).status).toBe(200);
+    expect((await change('ed25519', { is_on: true, reason })).status).toBe(200);
+    expect((await listed()).at(-1)).toMatchObject({
+      ...{ endpoint_id, is_first: false, mode: 'test', url: 'https://127.0.0.1:1/moved' },
+      ...{ events: ['payment.refunded'], has_ed25519: true },
+    });
+    expect((await change('remove', { reason })).status).toBe(200);
+    expect((await change('remove', { reason })).status).toBe(404);
+    const { rows } = await pool.query(
+      `SELECT action, actor, after->>'reason' AS reason FROM audit WHERE subject = $1 AND after ? 'reason' ORDER BY id`,
+      [partnerId],
+    );
+    const actor = `operator:${support.name}`;
+    expect(rows).toEqual(
+      ['add', 'set', 'events', 'ed25519', 'remove'].map(word => ({
+        action: `webhook.${word}`,
+        actor,
+        reason,
+      })),
+    );
+  });
+
+  test('a mode has five at most, and the first keeps the events of the contract', async () => {
+    const statuses = [];
+    for (let count = 0; count < 4; count++) statuses.push((await support.post(at(), added)).status);
+    expect(statuses).toEqual([200, 200, 200, 409]);
+    const first = firstEndpointOf(partnerId);
+    expect(
+      await support.post(at(`/${first}/events`), { events: ['payment.refunded'], reason }),
+    ).toMatchObject({ status: 400, json: { error: { code: 'contract_events' } } });
+  });
+
+  test('an endpoint of another partner, a private address and a missing reason are refused', async () => {
+    const other = (await createPartnerWithKeys(pool)).partnerId;
+    const foreign = `/partners/${other}/endpoints/${further}/remove`;
+    expect((await support.post(foreign, { reason })).status).toBe(404);
+    for (const path of ['/partners/prt_x/endpoints', `/partners/${newId('prt', systemClock)}/endpoints`])
+      expect((await support.post(path, added)).status).toBe(404);
+    expect(await support.post(at(), { ...added, url: 'ftp://x' })).toMatchObject({
+      status: 400,
+      json: { error: { code: 'bad_address' } },
+    });
+    for (const change of [{ reason: ' ' }, { reason: undefined }, { events: ['x'] }, { events: [] }])
+      expect((await support.post(at(), { ...added, ...change })).status).toBe(422);
+    expect((await support.post(at(`/${further}/remove`), { reason: '' })).status).toBe(422);
+    expect((await listed()).some((one: Row) => one.endpoint_id === further)).toBe(true);
+  });
 });

@@ -33,7 +33,7 @@ import {
   typed,
   Usdt,
 } from '../../web/index.ts';
-import { listEndpoints, listWebhooks } from '../../webhooks/index.ts';
+import { eventKinds, listEndpoints, listWebhooks } from '../../webhooks/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
@@ -133,6 +133,7 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
       quotes,
       keys: keys.map(key => keyObject(key, deps.clock)),
       endpoints: webhooks.map(one => endpointRow(one, states)),
+      event_kinds: [...eventKinds],
       members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
       requests: await Promise.all(
         requests.map(async one => requestRow(one, request.operator, await balanceOf(db, one))),

@@ -28,12 +28,14 @@ export async function partnerRows(db: Queryable, clock: Clock, found: Found): Pr
 
 export const endpointRow = (webhook: Webhook, states: Endpoint[]): EndpointRow => ({
   endpoint_id: webhook.endpointId,
+  is_first: webhook.isFirst,
   mode: webhook.mode,
   url: webhook.url,
   state: states.find(one => one.endpointId === webhook.endpointId)?.state ?? webhook.state,
   waiting: webhook.waiting,
   given_up: webhook.givenUp,
   events: webhook.events,
+  has_ed25519: webhook.ed25519,
 });
 
 /** The partner must exist. */

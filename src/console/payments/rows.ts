@@ -1,7 +1,8 @@
 import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
 import type { PastChange } from '../../db/audit.ts';
 import type { FoundPayment, PaymentTotals, TimelineEvent } from '../../payments/index.ts';
-import { type DeliveryHistory, formatEventId } from '../../webhooks/index.ts';
+import { deliveryItems, inOrderOfTime, timelineItem } from '../../web/index.ts';
+import type { DeliveryHistory } from '../../webhooks/index.ts';
 import type { PaymentStatus } from '../shapes/common.ts';
 import type { PaymentRow, TimelineItem, PaymentTotals as TotalsShape } from '../shapes/payments.ts';
 
@@ -51,8 +52,8 @@ interface PaymentHistory {
 }
 
 /** Everything that happened to a payment in one list, the oldest first. */
-export function timelineOf({ status, events, deliveries, changes }: PaymentHistory): TimelineItem[] {
-  const items = [
+export const timelineOf = ({ status, events, deliveries, changes }: PaymentHistory): TimelineItem[] =>
+  inOrderOfTime([
     ...events.map(
       ({ at, durationMs, gatewayCall, ...event }): TimelineItem => ({
         ...event,
@@ -62,52 +63,13 @@ export function timelineOf({ status, events, deliveries, changes }: PaymentHisto
         gateway_call: gatewayCall,
       }),
     ),
-    ...(deliveries ? deliveryItems(deliveries, status) : []),
+    ...(deliveries ? deliveryItems(deliveries, status) : []).map(item => ({
+      ...item,
+      actor: null,
+      gateway_call: null,
+    })),
     ...changes.map(changeItem),
-  ];
-  return items.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
-}
-
-const item = (
-  at: Date,
-  kind: TimelineItem['kind'],
-  what: string,
-  more: Partial<TimelineItem>,
-): TimelineItem => ({
-  at: at.toISOString(),
-  kind,
-  what,
-  facts: {},
-  outcome: null,
-  actor: null,
-  duration_ms: null,
-  gateway_call: null,
-  ...more,
-});
-
-function deliveryItems(
-  { eventId, at, attempts, deliveries }: DeliveryHistory,
-  status: string,
-): TimelineItem[] {
-  const items = [item(at, 'event', `payment.${status}`, { facts: { event: formatEventId(eventId) } })];
-  for (const { attempt, at: triedAt, status: answered, error, durationMs } of attempts) {
-    const delivered = answered !== null && answered >= 200 && answered < 300;
-    items.push(
-      item(triedAt, 'delivery', delivered ? 'delivered' : 'not_delivered', {
-        facts: { attempt, http_status: answered, error },
-        outcome: delivered ? 'good' : 'bad',
-        duration_ms: durationMs,
-      }),
-    );
-  }
-  for (const { failedAt, nextAt, attempts: made } of deliveries)
-    items.push(
-      failedAt
-        ? item(failedAt, 'delivery', 'given_up', { outcome: 'bad' })
-        : item(nextAt, 'delivery', 'next_attempt', { facts: { attempt: made + 1 }, outcome: 'open' }),
-    );
-  return items;
-}
+  ]);
 
 const shownFacts = ['kind', 'outcome', 'status', 'reason', 'asked_by', 'decided_by', 'why'];
 
@@ -115,5 +77,5 @@ function changeItem({ at, actor, action, before, after }: PastChange): TimelineI
   const known: Record<string, unknown> = { ...(action.startsWith('request.') ? before : {}), ...after };
   const names = shownFacts.filter(name => known[name] !== undefined && known[name] !== null);
   const facts = Object.fromEntries(names.map(name => [name, `${known[name]}`]));
-  return item(at, 'operator', action, { actor, facts });
+  return { ...timelineItem(at, 'operator', action, { facts }), actor, gateway_call: null };
 }

@@ -53,12 +53,16 @@ export interface PartnerDetail {
   keys: KeyRow[];
   /** The first one, then those of live and of test mode. */
   endpoints: EndpointRow[];
+  /** Which kinds of events an endpoint can ask for. */
+  event_kinds: string[];
   members: { name: string; role: string; joined_at: string }[];
   requests: RequestRow[];
 }
 
 export interface EndpointRow {
   endpoint_id: string;
+  /** The webhook of the contract: it gets both modes, and all events of the contract. */
+  is_first: boolean;
   /** Null: both. */
   mode: Mode | null;
   url: string;
@@ -66,6 +70,8 @@ export interface EndpointRow {
   waiting: number;
   given_up: number;
   events: string[];
+  /** Requests are also signed with the service's own key. */
+  has_ed25519: boolean;
 }
 
 export interface AttemptRow {

@@ -1,3 +1,4 @@
+import type { TimelineItem as Item } from '../../web/index.ts';
 import type { PartnerBalance, RequestRow } from './approvals.ts';
 import type { Mode, PaymentStatus } from './common.ts';
 
@@ -62,16 +63,9 @@ export interface PaymentDetail {
   needs_second_operator: boolean;
 }
 
-export interface TimelineItem {
-  at: string;
-  kind: 'phase' | 'entry' | 'gateway' | 'event' | 'delivery' | 'operator';
-  /** A key that the page translates, such as `created`, `hold`, `pay`, `payment.succeeded`, `payment.resolve`. */
-  what: string;
-  /** Further facts, by a name that the page translates, as it does codes; null: there is none. */
-  facts: Record<string, string | number | null>;
-  outcome: 'good' | 'bad' | 'open' | null;
+export interface TimelineItem
+  extends Item<'phase' | 'entry' | 'gateway' | 'event' | 'delivery' | 'operator'> {
   actor: string | null;
-  duration_ms: number | null;
   /** The bodies of a call to the gateway, without headers; long ones are cut. */
   gateway_call: { request: string; response: string | null } | null;
 }

@@ -78,7 +78,9 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
             <Members members={detail.members} />
           </>
         )}
-        {part === 'webhook' && <Webhook partnerId={partnerId} endpoints={detail.endpoints} />}
+        {part === 'webhook' && (
+          <Webhook partnerId={partnerId} endpoints={detail.endpoints} kinds={detail.event_kinds} />
+        )}
         {part === undefined && (
           <>
             {requests.map(request => (

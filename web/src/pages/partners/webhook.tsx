@@ -13,6 +13,7 @@ import { KeysetTable, Rows } from '../../parts/table.tsx';
 import { Duration, Time } from '../../parts/time.tsx';
 import { faultTexts } from '../../texts/faults.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
+import { AddEndpoint, EndpointActions } from './endpoint-actions.tsx';
 import { texts } from './texts.ts';
 
 interface Endpoints {
@@ -20,14 +21,21 @@ interface Endpoints {
   endpoints: EndpointRow[];
 }
 
-export function Webhook({ partnerId, endpoints }: Endpoints) {
+export function Webhook({ partnerId, endpoints, kinds }: Endpoints & { kinds: string[] }) {
   const t = useTexts(texts);
-  if (endpoints.length === 0) return <Empty title={t.noWebhook}>{t.noWebhookHint}</Empty>;
+  if (endpoints.length === 0)
+    return (
+      <>
+        <Empty title={t.noWebhook}>{t.noWebhookHint}</Empty>
+        <AddEndpoint partnerId={partnerId} kinds={kinds} />
+      </>
+    );
   return (
     <>
       {endpoints.map(one => (
-        <EndpointCard key={one.endpoint_id} partnerId={partnerId} endpoint={one} />
+        <EndpointCard key={one.endpoint_id} partnerId={partnerId} endpoint={one} kinds={kinds} />
       ))}
+      <AddEndpoint partnerId={partnerId} kinds={kinds} />
       <section>
         <h2 className="section-title">{t.log}</h2>
         <Log partnerId={partnerId} endpoints={endpoints} />
@@ -36,7 +44,13 @@ export function Webhook({ partnerId, endpoints }: Endpoints) {
   );
 }
 
-function EndpointCard({ partnerId, endpoint: webhook }: { partnerId: string; endpoint: EndpointRow }) {
+interface OneEndpoint {
+  partnerId: string;
+  endpoint: EndpointRow;
+  kinds: string[];
+}
+
+function EndpointCard({ partnerId, endpoint: webhook, kinds }: OneEndpoint) {
   const t = useTexts(texts);
   const [result, setResult] = useState<CheckResult | null>(null);
   const { pending, run } = useRun();
@@ -73,9 +87,11 @@ function EndpointCard({ partnerId, endpoint: webhook }: { partnerId: string; end
             [t.waitingEvents, <Count key="waiting" value={webhook.waiting} />],
             [t.givenUp, <Count key="given" value={webhook.given_up} />],
             [t.eventKinds, webhook.events.map(kind => wordIn(t.kinds, kind)).join(', ')],
+            [t.ed25519, webhook.has_ed25519 ? t.on : t.off],
             [t.endpointId, <code key="id">{endpoint_id}</code>],
           ]}
         />
+        <EndpointActions partnerId={partnerId} endpoint={webhook} kinds={kinds} />
       </Card>
       {result && <Checked result={result} />}
     </>

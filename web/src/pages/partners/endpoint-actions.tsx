@@ -1,0 +1,190 @@
+import { NativeSelect, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { EndpointRow } from '../../../../src/console/shapes/partners.ts';
+import { send } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { CheckList } from '../../parts/check-list.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { useCommon } from '../../texts/common.ts';
+import { inBoth, useTexts } from '../../texts/index.ts';
+
+const texts = inBoth({
+  en: {
+    add: 'Add endpoint',
+    addSays:
+      'It gets its own secret and the chosen events from now on. The partner sees it in the bot and the portal.',
+    address: 'Change URL',
+    addressSays: 'Pending events go to the new URL.',
+    events: 'Change events',
+    eventsSay: 'The chosen events are sent from now on, and no others.',
+    firstEvents: 'The first endpoint always gets payment.succeeded and payment.failed.',
+    ed25519On: 'Sign with Ed25519',
+    ed25519Off: 'Stop signing with Ed25519',
+    ed25519Says: 'Requests carry a signature with the key of the service, besides those with the secret.',
+    ed25519SaysOff: 'Receivers that require this signature will reject events.',
+    remove: 'Remove',
+    removeSays: (url: string) => `${url} gets no more events, and pending ones are dropped.`,
+    url: 'URL',
+    mode: 'Mode',
+    kinds: 'Events',
+    save: 'Save',
+    actions: 'Change endpoint',
+  },
+  ru: {
+    add: 'Добавить адрес',
+    addSays:
+      'У адреса будет свой секрет; выбранные события приходят начиная с этого момента. Партнёр увидит его в боте и личном кабинете.',
+    address: 'Изменить URL',
+    addressSays: 'Ожидающие события уйдут на новый URL.',
+    events: 'Изменить события',
+    eventsSay: 'Дальше отправляются только выбранные события.',
+    firstEvents: 'На первый адрес всегда приходят payment.succeeded и payment.failed.',
+    ed25519On: 'Подписывать Ed25519',
+    ed25519Off: 'Не подписывать Ed25519',
+    ed25519Says: 'К подписям с секретом добавится подпись ключом сервиса.',
+    ed25519SaysOff: 'Обработчики, которые требуют эту подпись, начнут отклонять события.',
+    remove: 'Удалить',
+    removeSays: url => `${url} больше не получит событий, а ожидающие будут сняты с очереди.`,
+    url: 'URL',
+    mode: 'Режим',
+    kinds: 'События',
+    save: 'Сохранить',
+    actions: 'Изменить адрес',
+  },
+});
+
+const UrlInput = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => (
+  <TextInput
+    label={useTexts(texts).url}
+    placeholder="https://shop.example/webhooks/kopeck"
+    inputMode="url"
+    spellCheck={false}
+    maxLength={2048}
+    value={value}
+    onChange={event => onChange(event.currentTarget.value)}
+  />
+);
+
+/** One more endpoint in one mode. */
+export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: string[] }) {
+  const t = useTexts(texts);
+  const common = useCommon();
+  const [isOpen, setOpen] = useState(false);
+  const [url, setUrl] = useState('');
+  const [mode, setMode] = useState('live');
+  const [events, setEvents] = useState(kinds);
+  return (
+    <div>
+      <Action needs="webhooks.change" onClick={() => setOpen(true)}>
+        {t.add}
+      </Action>
+      {isOpen && (
+        <Confirm
+          title={t.add}
+          says={t.addSays}
+          verb={t.add}
+          withReason
+          ready={url.trim() !== '' && events.length > 0}
+          run={reason => send(`/partners/${partnerId}/endpoints`, { url: url.trim(), mode, events, reason })}
+          onClose={() => setOpen(false)}
+          onDone={() => setUrl('')}
+        >
+          <UrlInput value={url} onChange={setUrl} />
+          <NativeSelect
+            label={t.mode}
+            value={mode}
+            onChange={event => setMode(event.currentTarget.value)}
+            data={(['live', 'test'] as const).map(value => ({ value, label: common[value] }))}
+          />
+          <CheckList label={t.kinds} options={kinds} chosen={events} onChange={setEvents} />
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+type Change = 'address' | 'events' | 'ed25519' | 'remove';
+
+interface ActionsProps {
+  partnerId: string;
+  endpoint: EndpointRow;
+  kinds: string[];
+}
+
+/** What can be changed at an endpoint; each needs a reason. */
+export function EndpointActions(props: ActionsProps) {
+  const t = useTexts(texts);
+  const [change, setChange] = useState<Change | null>(null);
+  const names: Record<Change, string> = {
+    address: t.address,
+    events: t.events,
+    ed25519: props.endpoint.has_ed25519 ? t.ed25519Off : t.ed25519On,
+    remove: t.remove,
+  };
+  return (
+    <>
+      <fieldset className="actions card-actions" aria-label={t.actions}>
+        {(Object.keys(names) as Change[]).map(name => (
+          <Action key={name} needs="webhooks.change" onClick={() => setChange(name)}>
+            {names[name]}
+          </Action>
+        ))}
+      </fieldset>
+      {change && (
+        <ChangeDialog {...props} change={change} title={names[change]} onClose={() => setChange(null)} />
+      )}
+    </>
+  );
+}
+
+interface DialogProps extends ActionsProps {
+  change: Change;
+  title: string;
+  onClose: () => void;
+}
+
+function ChangeDialog({ partnerId, endpoint, kinds, change, title, onClose }: DialogProps) {
+  const t = useTexts(texts);
+  const [url, setUrl] = useState(endpoint.url);
+  const [events, setEvents] = useState(endpoint.events);
+  const says: Record<Change, string> = {
+    address: t.addressSays,
+    events: endpoint.is_first ? t.firstEvents : t.eventsSay,
+    ed25519: endpoint.has_ed25519 ? t.ed25519SaysOff : t.ed25519Says,
+    remove: t.removeSays(endpoint.url),
+  };
+  const bodies: Record<Change, object> = {
+    address: { url: url.trim() },
+    events: { events },
+    ed25519: { is_on: !endpoint.has_ed25519 },
+    remove: {},
+  };
+  const isReady: Record<Change, boolean> = {
+    address: url.trim() !== '' && url.trim() !== endpoint.url,
+    events: events.length > 0,
+    ed25519: true,
+    remove: true,
+  };
+  return (
+    <Confirm
+      title={title}
+      says={says[change]}
+      verb={change === 'remove' ? t.remove : t.save}
+      danger={change === 'remove'}
+      withReason
+      ready={isReady[change]}
+      run={reason =>
+        send(`/partners/${partnerId}/endpoints/${endpoint.endpoint_id}/${change}`, {
+          ...bodies[change],
+          reason,
+        })
+      }
+      onClose={onClose}
+    >
+      {change === 'address' && <UrlInput value={url} onChange={setUrl} />}
+      {change === 'events' && (
+        <CheckList label={t.kinds} options={kinds} chosen={events} onChange={setEvents} />
+      )}
+    </Confirm>
+  );
+}

@@ -12,9 +12,11 @@ import { sendDueJobs } from './notices/sender.ts';
 import { allowedUpdates, poll } from './poll.ts';
 
 export { invitationPrefix } from './conversation/menus/home.ts';
-export { findMutedTopics, pruneChatUsers, setMuted } from './conversation/users.ts';
+export { findChatSettings, pruneChatUsers, setLanguage, setMuted } from './conversation/users.ts';
+export { createQrReader } from './images/qr-reader.ts';
 export { clearBalanceMark, readBalanceMark, setBalanceMark } from './notices/balance-marks.ts';
 export { mutableTopics } from './notices/topics.ts';
+export { type Language, languages } from './texts/index.ts';
 
 const sendIntervalMs = 500;
 const monitorIntervalMs = 5_000;

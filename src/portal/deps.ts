@@ -4,12 +4,14 @@ import type { Heartbeat } from '../db/heartbeat.ts';
 import type { Keyring } from '../db/keyring.ts';
 import type { Pool, Queryable } from '../db/pool.ts';
 import type { DepositChains } from '../deposits/index.ts';
+import type { Gateway } from '../gateway/index.ts';
 import type { MemberRole, Partner, PortalSession } from '../partners/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
 
 type Needed =
   | 'publicUrl'
   | 'qrHosts'
+  | 'quoteLock'
   | 'rateMaxAgeSec'
   | 'telegramBotName'
   | 'telegramToken'
@@ -26,6 +28,7 @@ export interface PortalDeps extends Pick<Settings, Needed> {
   vault: ReturnType<typeof createVault>;
   sender: ReturnType<typeof createSender>;
   chains: DepositChains;
+  gateway: Gateway;
   /** The folder with the built pages; tests use their own. */
   pagesFolder?: string;
 }

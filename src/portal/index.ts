@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createFairShare } from '../base/fair-share.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
 import { builtPagesOf, prepareApiScope, refuseUnknown, staticFileRoutes } from '../web/index.ts';
+import { newPartnerRoutes } from './access/new-partner-routes.ts';
 import { accessRoutes } from './access/routes.ts';
 import type { PortalDeps, RouteDeps } from './deps.ts';
 import { guard, prefix } from './guard.ts';
@@ -10,6 +11,9 @@ import { moneyRoutes } from './money/routes.ts';
 import { statementRoute } from './money/statement-route.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
+import { photoRoute } from './qr/photo-route.ts';
+import { qrRoutes } from './qr/routes.ts';
+import { rateRoutes } from './rate/routes.ts';
 import { requestLogRoutes } from './request-log/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { teamRoutes } from './team/routes.ts';
@@ -21,6 +25,7 @@ export type { PortalDeps } from './deps.ts';
 /** The routes of all pages. */
 const routes: ((scope: FastifyInstance, deps: RouteDeps) => void)[] = [
   accessRoutes,
+  newPartnerRoutes,
   overviewRoutes,
   paymentRoutes,
   keyRoutes,
@@ -28,6 +33,9 @@ const routes: ((scope: FastifyInstance, deps: RouteDeps) => void)[] = [
   deliveryRoutes,
   moneyRoutes,
   statementRoute,
+  rateRoutes,
+  qrRoutes,
+  photoRoute,
   requestLogRoutes,
   teamRoutes,
   settingsRoutes,

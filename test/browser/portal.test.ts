@@ -4,7 +4,8 @@ import type { Page } from 'playwright-core';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createPortalLink } from '../../src/partners/index.ts';
-import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+import { addEndpoint, createVault, listDeliveries, setWebhook } from '../../src/webhooks/index.ts';
+import { place, qrPicture, render, toPng } from '../bot/images.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
@@ -16,6 +17,8 @@ const pages = [
   'payments',
   'balance',
   'statements',
+  'rate',
+  'qr',
   'keys',
   'webhook',
   'deliveries',
@@ -34,6 +37,13 @@ const pastPayments = `
     FROM (SELECT nth, nth % 13 = 5 AS bad, - interval '1 h' * (nth * 3 + 20 * sin(nth / 9.0) + 21) AS at
             FROM generate_series(1, 200) AS nth) AS made`;
 
+const pastRates = `
+  INSERT INTO rates (as_of, created_at, mid_e4, spread_bps, rate_e4, parts)
+  SELECT at, at, mid, 100, mid * 9900 / 10000, parts
+    FROM (SELECT now() - nth * interval '10 min' AS at, parts, (925000 + 9000 * sin(nth / 14.0) + 2500 * sin(nth / 3.0))::bigint AS mid
+            FROM generate_series(1, 143) AS nth, (SELECT parts FROM rates LIMIT 1) AS known) AS made
+   ORDER BY at`;
+
 describeInBrowser('the portal in a browser', async browser => {
   const { pool } = await createDatabase();
   const portal = await startPortal({ pool });
@@ -42,13 +52,23 @@ describeInBrowser('the portal in a browser', async browser => {
   afterEach(() => expect(complaints.splice(0)).toEqual([]));
 
   await setRate(pool);
-  const { partnerId, testKey } = await createPartnerWithKeys(pool);
+  await pool.query(pastRates);
+  await setRate(pool);
+  const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
   await pool.query(`UPDATE partners SET name = 'Пекарня на углу'`);
   await pool.query(pastPayments, [uuidFromId(partnerId)]);
-  await setWebhook(audit, createVault(keyring), partnerId, 'https://127.0.0.1:1/hook');
+  const vault = createVault(keyring);
+  await setWebhook(audit, vault, partnerId, 'https://127.0.0.1:1/hook');
+  const books = { mode: 'live', url: 'https://books.example/kopeck', events: ['payment.refunded'] } as const;
+  await addEndpoint(audit, vault, partnerId, { ...books, events: [...books.events] });
+  await partnerAt(address, liveKey).post('/v1/quote', { body: { amount_rub: '1500', lock: true } });
   const paid = await partnerAt(address, testKey).pay({ qr_url: newLink(10_000), external_id: 'order 1' });
+  const { deliveries } = await listDeliveries(pool, portal.deps.clock, { partnerId }, { limit: 1 });
   const owner = newPerson('Анна Ковалёва');
   await joinTeam(partnerId, owner, 'owner');
+  await pool.query(`INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, 'ru', now())`, [
+    owner.userId,
+  ]);
   await joinTeam(partnerId, newPerson('Олег'), 'developer');
 
   async function visit({
@@ -128,6 +148,38 @@ describeInBrowser('the portal in a browser', async browser => {
     expect(await page.content()).not.toContain(key!);
   });
 
+  test('a QR code is checked, by its link and by a photo', async () => {
+    const page = await visit();
+    await signIn(page);
+    await page.goto(`/portal/${partnerId}/qr`);
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByLabel('Link of the QR code').fill(newLink(12_300));
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.locator('.badge', { hasText: 'Can be paid' }).waitFor();
+    await page.getByText('123.00').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    const photo = toPng(render(place(qrPicture(newLink(45_600)), 900, 900, 900), 1_800, 1_800));
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: photo });
+    await page.getByText('456.00').waitFor();
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'a.txt',
+      mimeType: 'image/png',
+      buffer: Buffer.from('no picture'),
+    });
+    await page.getByText('This file is not a picture').waitFor();
+  });
+
+  test('an amount is quoted, now and with a locked rate', async () => {
+    const page = await visit();
+    await signIn(page);
+    await page.goto(`/portal/${partnerId}/rate`);
+    await page.getByLabel('Amount, ₽').fill('150');
+    await page.getByText('1.621622').waitFor();
+    await page.getByText('1.629771').waitFor();
+  });
+
   test.each([
     { width: 390, scheme: 'light', language: 'ru' },
     { width: 390, scheme: 'dark', language: 'en' },
@@ -137,7 +189,7 @@ describeInBrowser('the portal in a browser', async browser => {
     mkdirSync(pictures, { recursive: true });
     const page = await visit(looks);
     await signIn(page);
-    for (const name of [...pages, `payments/${paid.json.id}`]) {
+    for (const name of [...pages, `payments/${paid.json.id}`, `deliveries/evt_${deliveries[0]!.eventId}`]) {
       await page.goto(`/portal/${partnerId}/${name}`);
       await untilLoaded(page);
       const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');

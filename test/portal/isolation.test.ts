@@ -21,6 +21,11 @@ const expected: Record<string, MemberRole> = {
   'GET /balance': 'viewer',
   'GET /deposits': 'viewer',
   'GET /statement': 'viewer',
+  'GET /rate': 'viewer',
+  'GET /quote': 'viewer',
+  'GET /quotes': 'viewer',
+  'POST /qr': 'viewer',
+  'POST /qr/photo': 'viewer',
   'GET /team': 'viewer',
   // Everybody may leave; only owners remove others.
   'POST /team/:user_id/remove': 'viewer',
@@ -50,9 +55,11 @@ const expected: Record<string, MemberRole> = {
 const ofPersons = [
   'GET /notices',
   'GET /sessions',
+  'POST /join',
   'POST /logout',
   'POST /new-partner',
   'POST /notices',
+  'POST /notices/language',
   'POST /sessions/:id/end',
 ];
 const ofEverybody = ['GET /session/current', 'POST /sign-in', 'POST /sign-in/telegram'];

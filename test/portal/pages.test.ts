@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { approveLive, listKeys, signUp } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
+import { inShardOf } from '../helpers/shards.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
@@ -82,10 +83,12 @@ test('an export has the same payments', async () => {
 
 test('the timeline of a payment has nothing that is for operators', async () => {
   const { partnerId, paymentId } = await createShop();
-  await pool.query(
-    `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response)
-     VALUES ((SELECT id FROM payments WHERE external_id = 'order 1' AND partner_id = (SELECT id FROM partners ORDER BY created_at DESC LIMIT 1)),
-             now(), 'pay', 5, 200, 'accepted', 'secret request', 'secret response')`,
+  await inShardOf(pool, partnerId, tx =>
+    tx.query({
+      text: `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response)
+             VALUES ($1, now(), 'pay', 5, 200, 'accepted', 'secret request', 'secret response')`,
+      values: [uuidFromId(paymentId as Id<'pay'>)],
+    }),
   );
   const viewer = await member(partnerId, 'viewer');
   const { json, text } = await viewer.read(`/payments/${paymentId}`);
@@ -242,40 +245,4 @@ test('balances, limits, the alert and the test refill', async () => {
   await owner.act('/balance/alert', { alert_usdt: null });
   expect((await owner.read('/balance')).json.alert_usdt).toBeNull();
   expect((await owner.read('/deposits')).json).toEqual({ data: [], next_cursor: null });
-});
-
-test('the team: an invitation, roles, removal, and the last owner stays', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const owner = await member(partnerId, 'owner');
-  const viewer = await member(partnerId, 'viewer');
-  const invitation = (await owner.act('/team/invite', { role: 'developer' })).json;
-  expect(invitation.url).toMatch(/^https:\/\/t\.me\/kopeck_bot\?start=inv_[\w-]{32}$/);
-  const { userId } = viewer.person;
-  expect((await owner.act(`/team/${userId}/role`, { role: 'developer' })).status).toBe(200);
-  expect((await viewer.read('/keys')).status).toBe(200);
-  expect((await viewer.act(`/team/${owner.person.userId}/remove`)).status).toBe(403);
-  for (const path of ['remove', 'role'])
-    expect(
-      await owner.act(`/team/${owner.person.userId}/${path}`, path === 'role' ? { role: 'viewer' } : {}),
-    ).toMatchObject({ status: 409, json: { error: { code: 'last_owner' } } });
-  expect((await viewer.act(`/team/${userId}/remove`)).status).toBe(200);
-  expect((await owner.read('/team')).json.data).toMatchObject([{ is_you: true, role: 'owner' }]);
-});
-
-test('a person creates a partner, and chooses notices', async () => {
-  const person = newPerson();
-  await pool.query(`INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, 'en', $2)`, [
-    person.userId,
-    new Date(systemClock.nowMs()),
-  ]);
-  const browser = await signIn(person);
-  expect((await browser.post('/new-partner', { name: ' ' })).status).toBe(400);
-  const created = (await browser.post('/new-partner', { name: 'Second shop' })).json;
-  expect(created.session.partners).toMatchObject([{ partner_id: created.partner_id, role: 'owner' }]);
-  await browser.post('/notices', { muted: ['low'] });
-  const { topics } = (await browser.get('/notices')).json;
-  expect(topics.filter((one: { is_muted: boolean }) => one.is_muted)).toEqual([
-    { topic: 'low', is_muted: true },
-  ]);
-  expect((await browser.post('/notices', { muted: ['security'] })).status).toBe(422);
 });

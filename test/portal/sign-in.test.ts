@@ -78,6 +78,27 @@ test('a Mini App signs in with the data that Telegram has signed, once', async (
   expect(await visit().post('/sign-in/telegram', { init_data: reordered })).toMatchObject(noLink);
 });
 
+test('the hash covers the signature for third parties; clients before Telegram 8.0 send none', async () => {
+  const at = new Date(clock.nowMs());
+  // As phones send it: opened from a profile, so without `query_id`, and with characters that must be escaped.
+  const user = { id: 5, first_name: 'A + B - ? /', photo_url: 'https://t.me/i/userpic/320/x.svg' };
+  const fields = { query_id: undefined, chat_instance: '8134722200314281151', chat_type: 'private' };
+  const signature = 'TYJxVcisqbWjtodPepiJ6ghziUL94-KNpG8Pau-X7oNNLNBM72APCpi_RKiUlBvcqo5L';
+  for (const more of [{ ...fields, signature }, { ...fields, signature: undefined }, {}])
+    expect(
+      await visit().post(
+        '/sign-in/telegram',
+        { init_data: initDataOf(user, { at, ...more }) },
+        fromElsewhere(),
+      ),
+    ).toMatchObject({ status: 200, json: { person: { user_id: '5', name: 'A + B - ? /' } } });
+  const stripped = new URLSearchParams(initDataOf(user, { at, ...fields, signature }));
+  stripped.delete('signature');
+  expect(
+    await visit().post('/sign-in/telegram', { init_data: `${stripped}` }, fromElsewhere()),
+  ).toMatchObject(noLink);
+});
+
 test.each([
   ['signed by another bot', () => initDataOf({ id: 5 }, { token: 'another', at: new Date(clock.nowMs()) })],
   ['older than ten minutes', () => initDataOf({ id: 5 }, { at: new Date(clock.nowMs() - 11 * minuteMs) })],

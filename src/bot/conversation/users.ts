@@ -55,13 +55,16 @@ export async function upsertUser(
   };
 }
 
-/** The topics that a user has muted. */
-export async function findMutedTopics(db: Queryable, userId: bigint): Promise<string[]> {
-  const { rows } = await db.query<{ muted: string[] }>({
-    text: 'SELECT muted FROM chat_users WHERE user_id = $1',
+/** The language of the bot's messages, and the topics that a user has muted; undefined if they never wrote to the bot. */
+export async function findChatSettings(
+  db: Queryable,
+  userId: bigint,
+): Promise<Pick<ChatUser, 'language' | 'muted'> | undefined> {
+  const { rows } = await db.query<Pick<ChatUser, 'language' | 'muted'>>({
+    text: 'SELECT language, muted FROM chat_users WHERE user_id = $1',
     values: [userId],
   });
-  return rows[0]?.muted ?? [];
+  return rows[0];
 }
 
 const setColumn = (column: string) => async (db: Queryable, userId: bigint, value: unknown) => {

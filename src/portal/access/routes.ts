@@ -1,54 +1,32 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
-import { isLabel } from '../../base/label.ts';
-import { idleEndOf } from '../../base/session-lifetime.ts';
 import { networkOf } from '../../operators/index.ts';
 import {
   endPortalSession,
-  listMemberships,
   listPortalSessions,
-  type PortalSession,
   signInWithData,
   signInWithLink,
-  signUp,
 } from '../../partners/index.ts';
-import { Body, ById, csrfTokenOf, done, type Routes, refuse, typed } from '../../web/index.ts';
+import { Body, ById, done, type Routes, refuse, typed } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
-import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
+import { clearSessionCookie, setSessionCookie } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findSignedIn, refuseThrottled } from '../guard.ts';
-import type { CurrentSession, NewPartner, Session, SessionRow } from '../shapes/access.ts';
+import type { CurrentSession, SessionRow } from '../shapes/access.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import { readInitData } from './init-data.ts';
+import { sessionObject } from './session-object.ts';
 
 /** Of one network. Tokens cannot be guessed: this bounds the work that unknown callers cause. */
 const attemptRate = { perSec: 0.1, burst: 60 };
 
-export async function sessionObject(deps: RouteDeps, token: string, person: PortalSession): Promise<Session> {
-  const memberships = await listMemberships(deps.db, person.userId);
-  return {
-    person: { user_id: `${person.userId}`, name: person.name },
-    partners: memberships.map(({ partner, role }) => ({
-      partner_id: partner.partnerId,
-      name: partner.name,
-      role,
-      is_suspended: partner.suspended,
-      is_live_approved: partner.liveApproved,
-    })),
-    csrf_token: csrfTokenOf(deps.keyring.active(), 'portal', token),
-    idle_ends_at: idleEndOf(person).toISOString(),
-    ends_at: person.endsAt.toISOString(),
-  };
-}
-
-/** Signing in and out, the sessions of a person, and a new partner. */
+/** Signing in and out, and the sessions of a person. */
 export function accessRoutes(scope: FastifyInstance, deps: RouteDeps): void {
   const routes = typed(scope);
   signInRoutes(routes, deps);
   ownSession(routes, deps);
   openSessions(routes, deps);
-  newPartner(routes, deps);
 }
 
 function signInRoutes(routes: Routes, deps: RouteDeps): void {
@@ -148,33 +126,6 @@ function openSessions(routes: Routes, deps: RouteDeps): void {
       const outcome = id ? await endPortalSession(audit, request.person.userId, id) : 'no_session';
       if (outcome === 'ended') return done;
       return refuse(request, reply, 404, 'no_session', 'Session not found, or it has already ended.');
-    },
-  );
-}
-
-function newPartner(routes: Routes, deps: RouteDeps): void {
-  routes.post(
-    '/new-partner',
-    { config: { allows: 'person' }, schema: { body: Body({ name: Type.String({ maxLength: 500 }) }) } },
-    async (request, reply): Promise<NewPartner | FastifyReply> => {
-      const name = request.body.name.trim();
-      if (!isLabel(name))
-        return refuse(request, reply, 400, 'invalid_request', 'Enter a name of 1 to 128 characters.');
-      const signedUp = await signUp(auditContextOf(deps, request), request.person, name);
-      if (signedUp.outcome === 'signed_up') {
-        const token = readSessionToken(request)!;
-        return {
-          partner_id: signedUp.partner.partnerId,
-          session: await sessionObject(deps, token, request.person),
-        };
-      }
-      return refuse(
-        request,
-        reply,
-        409,
-        signedUp.outcome,
-        'You have as many partners as one person can have.',
-      );
     },
   );
 }

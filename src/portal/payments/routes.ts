@@ -5,6 +5,7 @@ import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import {
   findPaymentAnywhere,
+  findQuoteOf,
   findRefunded,
   type PaymentFilter,
   paymentTimeline,
@@ -125,6 +126,7 @@ function showPayment(routes: Routes, deps: RouteDeps): void {
       const events = await paymentTimeline(db, payment);
       const deliveries = await deliveryHistory(db, payment);
       const refunded = await findRefunded(db, payment);
+      const quote = await findQuoteOf(db, payment.paymentId);
       return {
         payment: {
           ...paymentRow(payment),
@@ -135,6 +137,7 @@ function showPayment(routes: Routes, deps: RouteDeps): void {
           refunded: refunded
             ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
             : null,
+          quote: quote ? { quote_id: quote.quoteId, locked_at: quote.lockedAt.toISOString() } : null,
         },
         timeline: timelineOf(payment.status, events, deliveries),
       };

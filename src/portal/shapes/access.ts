@@ -30,6 +30,7 @@ export interface CurrentSession {
   bot_name: string | null;
 }
 
+/** A partner that somebody has created or joined. */
 export interface NewPartner {
   partner_id: string;
   session: Session;

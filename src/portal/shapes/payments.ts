@@ -1,4 +1,4 @@
-import type { ModeName, PaymentStatus } from '../../web/index.ts';
+import type { TimelineItem as Item, ModeName, PaymentStatus } from '../../web/index.ts';
 
 export interface PaymentRow {
   payment_id: string;
@@ -33,17 +33,11 @@ export interface PaymentDetail {
     api_request_id: string | null;
     /** What its recipient has returned; null: nothing. */
     refunded: { rub: string; usdt: string } | null;
+    /** The locked quote that its rate is from; null: it has the rate of its time. */
+    quote: { quote_id: string; locked_at: string } | null;
   };
   /** The oldest first. */
   timeline: TimelineItem[];
 }
 
-export interface TimelineItem {
-  at: string;
-  kind: 'phase' | 'entry' | 'event' | 'delivery';
-  /** A key that the page translates, such as `created`, `hold`, `payment.succeeded`. */
-  what: string;
-  facts: Record<string, string | number | null>;
-  outcome: 'good' | 'bad' | 'open' | null;
-  duration_ms: number | null;
-}
+export type TimelineItem = Item<'phase' | 'entry' | 'event' | 'delivery'>;

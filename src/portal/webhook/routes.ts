@@ -1,20 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { listMemberships, roleIncludes } from '../../partners/index.ts';
-import { Body, done, Mode, type Routes, refuse, typed } from '../../web/index.ts';
+import { Body, done, Mode, type Routes, refuse, refuseAddress, typed } from '../../web/index.ts';
 import {
   addEndpoint,
   checkPartner,
-  checkWebhookUrl,
-  createNameLookup,
   type EventKind,
   eventKinds,
-  hasPrivateAddress,
   listEndpoints,
   listWebhooks,
   maxEndpoints,
   moveWebhook,
   readSecrets,
+  readWebhookAddress,
   removeEndpoint,
   rotateSecret,
   setEd25519,
@@ -68,23 +66,6 @@ function show(routes: Routes, deps: RouteDeps): void {
   });
 }
 
-/** The address to store; undefined if it is not a public one. */
-async function readAddress({ webhookAllowPrivate: allowPrivate }: RouteDeps, text: string) {
-  const verdict = checkWebhookUrl(text.trim(), { allowPrivate });
-  if (verdict.outcome !== 'ok') return undefined;
-  const isPrivate = !allowPrivate && (await hasPrivateAddress(verdict.url.hostname, createNameLookup()));
-  return isPrivate ? undefined : verdict.url.href;
-}
-
-const refuseAddress = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(
-    request,
-    reply,
-    400,
-    'bad_address',
-    'The address must begin with https:// and be reachable from the internet.',
-  );
-
 /** An endpoint of the partner of the request; otherwise the request is answered. */
 async function findOwn(
   deps: RouteDeps,
@@ -113,7 +94,7 @@ function add(routes: Routes, deps: RouteDeps): void {
     async (request, reply) => {
       const { partnerId } = request.member.partner;
       const { mode, events = [] } = request.body;
-      const url = await readAddress(deps, request.body.url);
+      const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
       if (!url) return refuseAddress(request, reply);
       const audit = auditContextOf(deps, request);
       const hasFirst = (await listWebhooks(deps.db, partnerId)).some(({ isFirst }) => isFirst);
@@ -149,7 +130,7 @@ function change(routes: Routes, deps: RouteDeps): void {
     `${of}/address`,
     { config, schema: { params: EndpointId, body: Body({ url: Url }) } },
     async (request, reply) => {
-      const url = await readAddress(deps, request.body.url);
+      const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
       if (!url) return refuseAddress(request, reply);
       const webhook = await findOwn(deps, request, reply);
       if (!webhook) return reply;

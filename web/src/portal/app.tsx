@@ -25,6 +25,8 @@ const Keys = lazyPage(() => import('./pages/keys.tsx'));
 const Overview = lazyPage(() => import('./pages/overview.tsx'));
 const Payment = lazyPage(() => import('./pages/payment.tsx'));
 const Payments = lazyPage(() => import('./pages/payments.tsx'));
+const Qr = lazyPage(() => import('./pages/qr.tsx'));
+const RateOfPartner = lazyPage(() => import('./pages/rate.tsx'));
 const RequestLog = lazyPage(() => import('./pages/request-log.tsx'));
 const Settings = lazyPage(() => import('./pages/settings.tsx'));
 const Statements = lazyPage(() => import('./pages/statements.tsx'));
@@ -146,6 +148,8 @@ function Pages() {
       <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
       <Route path="/balance" component={Balance} />
       <Route path="/statements" component={Statements} />
+      <Route path="/rate" component={RateOfPartner} />
+      <Route path="/qr" component={Qr} />
       <Route path="/keys" component={Keys} />
       <Route path="/webhook" component={Webhook} />
       <Route path="/deliveries" component={Deliveries} />

@@ -15,6 +15,8 @@ const places = [
   { name: 'payments', path: '/payments', icon: 'payments', role: 'viewer' },
   { name: 'balance', path: '/balance', icon: 'deposits', role: 'viewer' },
   { name: 'statements', path: '/statements', icon: 'ledger', role: 'viewer' },
+  { name: 'rate', path: '/rate', icon: 'rates', role: 'viewer' },
+  { name: 'qr', path: '/qr', icon: 'qr', role: 'viewer' },
   { name: 'keys', path: '/keys', icon: 'key', role: 'developer' },
   { name: 'webhook', path: '/webhook', icon: 'deliveries', role: 'developer' },
   { name: 'requests', path: '/requests', icon: 'requestLog', role: 'developer' },

@@ -5,19 +5,27 @@ import { send, session } from '../api.ts';
 import { useNotify } from '../parts/notify.ts';
 import { usePortal } from './texts/index.ts';
 
-/** Test mode works at once; live mode when an operator has approved it. */
-export function NewPartnerForm() {
-  const t = usePortal().newPartner;
+interface FormProps {
+  label: string;
+  hint: string;
+  verb: string;
+  done: string;
+  maxLength: number;
+  run: (text: string) => Promise<NewPartner>;
+}
+
+/** One field, after which the session has one more partner. */
+function PartnerForm({ label, hint, verb, done, maxLength, run }: FormProps) {
   const notify = useNotify();
-  const [name, setName] = useState('');
+  const [text, setText] = useState('');
   const [pending, setPending] = useState(false);
   async function submit(event: FormEvent) {
     event.preventDefault();
     setPending(true);
     try {
-      const created = await send<NewPartner>('/new-partner', { name: name.trim() });
-      setName('');
-      notify.done(t.created);
+      const created = await run(text.trim());
+      setText('');
+      notify.done(done);
       session.set(created.session);
     } catch (error) {
       notify.failed(error);
@@ -28,19 +36,49 @@ export function NewPartnerForm() {
   return (
     <form onSubmit={event => void submit(event)}>
       <TextInput
-        label={t.name}
-        description={t.hint}
-        maxLength={128}
+        label={label}
+        description={hint}
+        maxLength={maxLength}
         required
         withAsterisk={false}
-        value={name}
-        onChange={event => setName(event.currentTarget.value)}
+        value={text}
+        onChange={event => setText(event.currentTarget.value)}
       />
       <Group mt="sm">
-        <Button type="submit" loading={pending} disabled={!name.trim()}>
-          {t.create}
+        <Button type="submit" loading={pending} disabled={!text.trim()}>
+          {verb}
         </Button>
       </Group>
     </form>
+  );
+}
+
+/** Test mode works at once; live mode when an operator has approved it. */
+export function NewPartnerForm() {
+  const t = usePortal().newPartner;
+  return (
+    <PartnerForm
+      label={t.name}
+      hint={t.hint}
+      verb={t.create}
+      done={t.created}
+      maxLength={128}
+      run={name => send<NewPartner>('/new-partner', { name })}
+    />
+  );
+}
+
+/** The bot opens invitations too; here they are pasted. */
+export function JoinForm() {
+  const t = usePortal().join;
+  return (
+    <PartnerForm
+      label={t.label}
+      hint={t.hint}
+      verb={t.join}
+      done={t.joined}
+      maxLength={500}
+      run={invitation => send<NewPartner>('/join', { invitation })}
+    />
   );
 }

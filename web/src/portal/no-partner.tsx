@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { signOut } from '../api.ts';
 import { Preferences } from '../parts/preferences.tsx';
 import { useCommon } from '../texts/common.ts';
-import { NewPartnerForm } from './new-partner.tsx';
+import { JoinForm, NewPartnerForm } from './new-partner.tsx';
 import { usePortal } from './texts/index.ts';
 
 /** For somebody who is in no team, or in none any more. */
@@ -19,6 +19,7 @@ export function NoPartner() {
             <p className="dim">{t.lead}</p>
           </div>
         </div>
+        <JoinForm />
         <NewPartnerForm />
         <div className="sign-in-side">
           <Preferences />

@@ -1,12 +1,10 @@
 import {
   addEndpoint,
-  checkWebhookUrl,
   contractEvents,
-  createNameLookup,
   type EventKind,
   eventKinds,
-  hasPrivateAddress,
   listWebhooks,
+  readWebhookAddress,
   removeEndpoint,
   setEvents,
   type Webhook,
@@ -23,14 +21,9 @@ export async function findByRef(chat: PartnerContext, ref: string | undefined): 
   return ref ? endpoints.find(one => refOf(one) === ref) : endpoints[0];
 }
 
-/** What the user typed, if it may be used; the guard against private addresses applies again when events are sent. */
-export async function readAddress({ deps }: PartnerContext, typed: string): Promise<string | undefined> {
-  const allowPrivate = deps.webhookAllowPrivate;
-  const verdict = checkWebhookUrl(typed.trim(), { allowPrivate });
-  if (verdict.outcome !== 'ok') return undefined;
-  const isPrivate = !allowPrivate && (await hasPrivateAddress(verdict.url.hostname, createNameLookup()));
-  return isPrivate ? undefined : verdict.url.href;
-}
+/** What the user typed, if it may be used. */
+export const readAddress = ({ deps }: PartnerContext, typed: string) =>
+  readWebhookAddress(typed, deps.webhookAllowPrivate);
 
 export const addButton = ({ texts, partner }: PartnerContext): Button => ({
   text: texts.webhook.add,

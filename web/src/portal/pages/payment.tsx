@@ -3,15 +3,15 @@ import { Link } from 'wouter';
 import type { PaymentDetail, TimelineItem } from '../../../../src/portal/shapes/payments.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Copyable } from '../../parts/copy.tsx';
-import { Rate, Rub, Usdt } from '../../parts/money.tsx';
+import { amountIn, Rate, Rub, Usdt } from '../../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../../parts/page.tsx';
 import { useLive } from '../../parts/polling.ts';
-import { shortId } from '../../parts/short.tsx';
+import { ShortId, shortId } from '../../parts/short.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Waiting } from '../../parts/table.tsx';
 import { Duration, Time } from '../../parts/time.tsx';
 import { faultTexts } from '../../texts/faults.ts';
-import { useTexts, wordIn } from '../../texts/language.ts';
+import { useLanguage, useTexts, wordIn } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { texts } from './payment.texts.ts';
 import { stateOf } from './payments.tsx';
@@ -57,6 +57,17 @@ function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
             [t.amount, <Rub key="rub" amount={payment.amount_rub} />],
             [t.debited, <Usdt key="usdt" amount={payment.amount_usdt} />],
             [t.rate, <Rate key="rate" rate={payment.rate} />],
+            ...(payment.quote
+              ? [
+                  [
+                    t.quote,
+                    <span key="quote">
+                      <ShortId id={payment.quote.quote_id} /> ·{' '}
+                      <Time at={payment.quote.locked_at} as="short" />
+                    </span>,
+                  ] as Fact,
+                ]
+              : []),
             [t.recipient, payment.recipient],
             ...(payment.error_code ? [[t.error, wordIn(t.errors, payment.error_code)] as Fact] : []),
             ...(payment.refunded
@@ -106,10 +117,12 @@ function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
 function Item({ item }: { item: TimelineItem }) {
   const t = useTexts(texts);
   const faults = useTexts(faultTexts);
+  const language = useLanguage();
   const factIn = (name: string, value: string | number) => {
     if (name === 'error') return wordIn(faults, `${value}`);
     if (name === 'error_code') return wordIn(t.errors, `${value}`);
-    return t.facts[name]?.(`${value}`) ?? `${value}`;
+    const shown = name === 'usdt' || name === 'rub' ? amountIn(language, `${value}`) : `${value}`;
+    return t.facts[name]?.(shown) ?? shown;
   };
   const facts = Object.entries(item.facts).flatMap(([name, value]) =>
     value === null ? [] : [factIn(name, value)],

@@ -4,6 +4,7 @@ export const texts = inBoth({
   en: {
     notices: 'Notifications in Telegram',
     noticesHint: 'For all your partners. Notifications about keys and the team are always sent.',
+    language: 'Language of the bot',
     topics: {
       delivery: 'Events that were not delivered',
       sending: 'Webhook suspended or active again',
@@ -26,6 +27,7 @@ export const texts = inBoth({
   ru: {
     notices: 'Уведомления в Telegram',
     noticesHint: 'По всем вашим партнёрам. Уведомления о ключах и команде приходят всегда.',
+    language: 'Язык бота',
     topics: {
       delivery: 'Недоставленные события',
       sending: 'Вебхук приостановлен или возобновлён',

@@ -1,3 +1,4 @@
+import { NativeSelect } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { SessionRow } from '../../../../src/portal/shapes/access.ts';
 import type { NoticeSettings } from '../../../../src/portal/shapes/settings.ts';
@@ -11,7 +12,7 @@ import { Failure } from '../../parts/states.tsx';
 import { type Column, KeysetTable, Waiting } from '../../parts/table.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
 import { useTexts, wordIn } from '../../texts/language.ts';
-import { NewPartnerForm } from '../new-partner.tsx';
+import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
 import { Action } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
 import { texts } from './settings.texts.ts';
@@ -35,7 +36,10 @@ export default function Settings() {
         />
       </Card>
       <Card title={t.newPartner}>
-        <NewPartnerForm />
+        <div className="charts">
+          <NewPartnerForm />
+          <JoinForm />
+        </div>
       </Card>
     </PageFrame>
   );
@@ -53,8 +57,24 @@ function Notices() {
     await send('/notices', { muted: isMuted ? [...others, topic] : others }).catch(notify.failed);
     await queries.invalidateQueries({ queryKey: ['notices'] });
   }
+  async function speak(language: string) {
+    await send('/notices/language', { language }).catch(notify.failed);
+    await queries.invalidateQueries({ queryKey: ['notices'] });
+  }
   return (
     <div className="portal-notices">
+      {data.language && (
+        <NativeSelect
+          label={t.language}
+          className="portal-language"
+          value={data.language}
+          onChange={event => void speak(event.currentTarget.value)}
+          data={[
+            { value: 'ru', label: 'Русский' },
+            { value: 'en', label: 'English' },
+          ]}
+        />
+      )}
       {data.topics.map(({ topic, is_muted }) => (
         <label key={topic}>
           <input

@@ -93,7 +93,7 @@ function useColumns(open: (dialog: Dialog) => void): Column<MemberRow>[] {
       cell: row => (
         <span className="inline">
           <Name text={row.name} />
-          {row.is_you && <span className="dim">{t.you}</span>}
+          {row.is_you && <span className="dim number">{t.you}</span>}
         </span>
       ),
     },

@@ -2,6 +2,7 @@ import { NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes/webhook.ts';
 import { send } from '../../api.ts';
+import { CheckList } from '../../parts/check-list.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
@@ -9,35 +10,6 @@ import { usePortal } from '../texts/index.ts';
 import { texts } from './webhook.texts.ts';
 
 export type Dialog = 'address' | 'events' | 'rotate' | 'remove';
-
-function Kinds({
-  kinds,
-  chosen,
-  onChange,
-}: {
-  kinds: string[];
-  chosen: string[];
-  onChange: (chosen: string[]) => void;
-}) {
-  const t = useTexts(texts);
-  return (
-    <fieldset className="portal-notices portal-kinds">
-      <legend className="dim">{t.events}</legend>
-      {kinds.map(kind => (
-        <label key={kind}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(kind)}
-            onChange={event =>
-              onChange(event.currentTarget.checked ? [...chosen, kind] : chosen.filter(one => one !== kind))
-            }
-          />
-          <code>{kind}</code>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
 
 /** The first endpoint gets both modes and all events of the contract; the others what they ask for. */
 export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () => void }) {
@@ -69,7 +41,7 @@ export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () =>
               { value: 'test', label: portal.test },
             ]}
           />
-          <Kinds kinds={page.event_kinds} chosen={events} onChange={setEvents} />
+          <CheckList label={t.events} options={page.event_kinds} chosen={events} onChange={setEvents} />
         </>
       )}
     </Confirm>
@@ -128,7 +100,7 @@ export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecre
           run={() => send(`${path}/events`, { events })}
           onClose={onClose}
         >
-          <Kinds kinds={kinds} chosen={events} onChange={setEvents} />
+          <CheckList label={t.events} options={kinds} chosen={events} onChange={setEvents} />
         </Confirm>
       );
     case 'rotate':

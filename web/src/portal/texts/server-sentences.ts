@@ -4,6 +4,7 @@ const sentences: Record<string, string> = {
   'Enter a name of 1 to 128 characters.': 'Введите название от 1 до 128 символов.',
   'Enter a label of up to 128 characters.': 'Введите метку до 128 символов.',
   'Enter an amount above zero.': 'Введите сумму больше нуля.',
+  'Send a photo as JPEG or PNG.': 'Отправьте фото в формате JPEG или PNG.',
   'This day does not exist or has not started.': 'Такого дня нет, или он ещё не наступил.',
 };
 

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import { createQrReader } from '../../bot/index.ts';
+import { refuse, typed } from '../../web/index.ts';
+import type { RouteDeps } from '../deps.ts';
+import { refuseThrottled } from '../guard.ts';
+import type { QrPhoto } from '../shapes/qr.ts';
+
+/** The page makes photos smaller than this before it sends them. */
+const maxBytes = 2 * 1024 * 1024;
+const maxTextLength = 2_048;
+/** A photo takes up to 8 s, and there is a queue. */
+const busySec = 10;
+
+/** Reads the QR code in a photo: not all browsers can. In threads of its own, as in the bot. */
+export function photoRoute(scope: FastifyInstance, _deps: RouteDeps): void {
+  const reader = createQrReader();
+  void scope.register(async photos => {
+    photos.addContentTypeParser(
+      ['image/jpeg', 'image/png'],
+      { parseAs: 'buffer', bodyLimit: maxBytes },
+      async (_request: unknown, bytes: Buffer) => bytes,
+    );
+    typed(photos).post(
+      '/partners/:partner_id/qr/photo',
+      { config: { allows: 'viewer' }, bodyLimit: maxBytes },
+      async (request, reply): Promise<QrPhoto | typeof reply> => {
+        const photo = request.body;
+        if (!Buffer.isBuffer(photo))
+          return refuse(request, reply, 422, 'invalid_request', 'Send a photo as JPEG or PNG.');
+        const reading = await reader.read(request.person.userId, async () => photo);
+        if (reading.outcome === 'busy') return refuseThrottled(request, reply, busySec);
+        if (reading.text === undefined || reading.text.length > maxTextLength)
+          return refuse(request, reply, 400, 'no_qr_code', 'There is no readable QR code in this picture.');
+        return { qr_url: reading.text };
+      },
+    );
+  });
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { place, qrPicture, render, toJpeg, toPng } from '../bot/images.ts';
+import { createPartnerWithKeys, newLink } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { startPortal } from '../helpers/portal.ts';
+
+const { pool } = await createDatabase();
+const { member } = await startPortal({ pool });
+const { partnerId } = await createPartnerWithKeys(pool);
+const viewer = await member(partnerId, 'viewer');
+
+const picture = (text: string) => render(place(qrPicture(text), 200, 200, 320), 400, 400);
+const read = (bytes: Uint8Array, type: string) =>
+  viewer.post(`/partners/${partnerId}/qr/photo`, bytes, { 'content-type': type });
+const refusedWith = (status: number, code: string) => ({ status, json: { error: { code } } });
+
+test('the QR code in a photo is read', async () => {
+  const link = newLink(10_000);
+  expect(await read(toJpeg(picture(link)), 'image/jpeg')).toMatchObject({
+    status: 200,
+    json: { qr_url: link },
+  });
+  expect((await read(toPng(picture(link)), 'image/png')).json).toEqual({ qr_url: link });
+});
+
+test('what is no photo of a QR code says so', async () => {
+  const blank = toPng(render(() => 255, 50, 50));
+  expect(await read(blank, 'image/png')).toMatchObject(refusedWith(400, 'no_qr_code'));
+  expect(await read(Buffer.from('no image'), 'image/png')).toMatchObject(refusedWith(400, 'no_qr_code'));
+  expect(await read(Buffer.alloc(3 * 1024 * 1024), 'image/png')).toMatchObject(
+    refusedWith(400, 'invalid_request'),
+  );
+  expect((await viewer.act('/qr/photo', {})).status).toBe(422);
+});
+
+test('one person has one photo read at a time', async () => {
+  const answers = await Promise.all([1, 2, 3].map(() => read(toPng(picture('x')), 'image/png')));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429]);
+});

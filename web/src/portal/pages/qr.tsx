@@ -1,0 +1,108 @@
+import { Button, FileButton, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { QrPhoto, ResolvedQr } from '../../../../src/portal/shapes/qr.ts';
+import { Refused, send, sendFile } from '../../api.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Copyable } from '../../parts/copy.tsx';
+import { Rub, Usdt } from '../../parts/money.tsx';
+import { Card, Facts, PageFrame } from '../../parts/page.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { useTexts } from '../../texts/language.ts';
+import { useMode, usePartner } from '../partner.ts';
+import { usePortal } from '../texts/index.ts';
+import { smallPhoto } from './photo.ts';
+import { texts } from './qr.texts.ts';
+
+export default function Qr() {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api } = usePartner();
+  const mode = useMode();
+  const [link, setLink] = useState('');
+  const [found, setFound] = useState<ResolvedQr | null>(null);
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const [pending, setPending] = useState(false);
+
+  async function resolve(read: () => Promise<string>) {
+    setPending(true);
+    setFound(null);
+    setRefusal(null);
+    try {
+      const qr_url = await read();
+      setLink(qr_url);
+      setFound(await send<ResolvedQr>(api('/qr'), { mode, qr_url }));
+    } catch (error) {
+      setRefusal(error);
+    } finally {
+      setPending(false);
+    }
+  }
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void resolve(async () => link.trim());
+  };
+  const take = (file: File | null) => {
+    if (!file) return;
+    void resolve(async () => {
+      const photo = await smallPhoto(file).catch(() => {
+        throw new Refused('invalid_request', 0, t.notAPicture);
+      });
+      return (await sendFile<QrPhoto>(api('/qr/photo'), photo)).qr_url;
+    });
+  };
+
+  return (
+    <PageFrame title={portal.nav.qr} lead={t.lead}>
+      <Card>
+        <form onSubmit={submit} className="filters">
+          <TextInput
+            className="filter-wide"
+            label={t.link}
+            placeholder="https://qr.nspk.ru/…"
+            inputMode="url"
+            spellCheck={false}
+            maxLength={2048}
+            value={link}
+            onChange={event => setLink(event.currentTarget.value)}
+          />
+          <Button type="submit" loading={pending} disabled={link.trim() === ''}>
+            {t.check}
+          </Button>
+          <FileButton accept="image/*" onChange={take}>
+            {props => (
+              <Button variant="default" disabled={pending} {...props}>
+                {t.photo}
+              </Button>
+            )}
+          </FileButton>
+        </form>
+        {mode === 'test' && <p className="dim">{t.inTest}</p>}
+      </Card>
+      <div aria-live="polite" className="portal-found">
+        {refusal !== null && <Failure error={refusal} />}
+        {found && <Resolved qr={found} />}
+      </div>
+    </PageFrame>
+  );
+}
+
+function Resolved({ qr }: { qr: ResolvedQr }) {
+  const t = useTexts(texts);
+  return (
+    <Card
+      title={qr.recipient}
+      side={<Badge tone={qr.why_not ? 'bad' : 'good'}>{qr.why_not ? t.notPayable : t.payable}</Badge>}
+    >
+      {qr.why_not && <p className="bad-text">{t.whyNot[qr.why_not]}</p>}
+      <Facts
+        facts={[
+          [t.amount, <Rub key="rub" amount={qr.amount_rub} />],
+          [t.cost, qr.amount_usdt === null ? t.noRate : <Usdt key="usdt" amount={qr.amount_usdt} />],
+          [t.purpose, qr.purpose || '—'],
+          [t.code, <Copyable key="code" text={qr.qrc_id} />],
+        ]}
+      />
+    </Card>
+  );
+}

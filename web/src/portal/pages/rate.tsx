@@ -1,0 +1,134 @@
+import { useMemo, useState } from 'react';
+import type { LockedQuotes, RatePage } from '../../../../src/portal/shapes/rate.ts';
+import { State } from '../../parts/badge.tsx';
+import { Chart } from '../../parts/chart.tsx';
+import { Choice } from '../../parts/choice.tsx';
+import { amountIn, Rate, Rub, Usdt } from '../../parts/money.tsx';
+import { Card, PageFrame } from '../../parts/page.tsx';
+import { useLive } from '../../parts/polling.ts';
+import { ShortId } from '../../parts/short.tsx';
+import { Empty, Failure } from '../../parts/states.tsx';
+import { type Column, Rows, Waiting } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useLanguage, useTexts } from '../../texts/language.ts';
+import { useMode, usePartner } from '../partner.ts';
+import { usePortal } from '../texts/index.ts';
+import { Calculator } from './calculator.tsx';
+import { texts } from './rate.texts.ts';
+
+const spans = ['24', '168', '720'] as const;
+type Span = (typeof spans)[number];
+
+export default function RateOfPartner() {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api } = usePartner();
+  const [hours, setHours] = useState<Span>('24');
+  const path = api(`/rate?hours=${hours}`);
+  const { data, error, refetch } = useLive<RatePage>(['rate', path], path, 15_000);
+  return (
+    <PageFrame title={portal.nav.rate}>
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data?.now?.is_stale && <div className="banner">{t.stale}</div>}
+      {data && (
+        <div className="charts portal-section">
+          <Now now={data.now} />
+          <Calculator />
+        </div>
+      )}
+      {data && <History history={data.history} hours={hours} onHours={setHours} />}
+      <Quotes />
+    </PageFrame>
+  );
+}
+
+function Now({ now }: { now: RatePage['now'] }) {
+  const t = useTexts(texts);
+  if (!now)
+    return (
+      <Card title={t.now}>
+        <Empty title={t.noRate} />
+      </Card>
+    );
+  return (
+    <Card title={t.now} side={<State state={now.is_stale ? 'stale' : 'fresh'} />}>
+      <p className="figure-value">
+        <Rate rate={now.rate} /> <span className="figure-unit">{t.perUsdt}</span>
+      </p>
+      <p className="dim">
+        {t.asOf} <Time at={now.as_of} />
+      </p>
+      <p className="dim">{t.fee}</p>
+    </Card>
+  );
+}
+
+interface HistoryProps {
+  history: RatePage['history'];
+  hours: Span;
+  onHours: (hours: Span) => void;
+}
+
+function History({ history, hours, onHours }: HistoryProps) {
+  const t = useTexts(texts);
+  const at = useMemo(() => history.map(one => one.at), [history]);
+  const series = useMemo(
+    () => [{ label: t.rate, values: history.map(one => Number(one.rate)), colour: '--chart-1' }],
+    [history, t],
+  );
+  return (
+    <Card
+      title={t.history}
+      side={
+        <Choice
+          label={t.span}
+          value={hours}
+          options={spans.map(one => [one, t.spans[one]])}
+          onChange={onHours}
+        />
+      }
+    >
+      {history.length === 0 ? (
+        <Empty title={t.noRate} />
+      ) : (
+        <Chart title={t.history} at={at} series={series} digits={4} fromZero={false} height={220} />
+      )}
+    </Card>
+  );
+}
+
+function Quotes() {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const { api } = usePartner();
+  const mode = useMode();
+  const columns = useColumns();
+  const cents = (usdt: string) => amountIn(language, usdt.slice(0, -4));
+  const path = api(`/quotes?mode=${mode}`);
+  const { data } = useLive<LockedQuotes>(['quotes', path], path, 5000);
+  if (!data) return null;
+  return (
+    <Card title={t.quotes}>
+      <p className="dim">{t.quotesSays(cents(data.locked_usdt), cents(data.max_usdt))}</p>
+      <Rows
+        label={t.quotes}
+        columns={columns}
+        rows={data.data}
+        keyOf={row => row.quote_id}
+        empty={<Empty title={t.noQuotes}>{t.noQuotesHint}</Empty>}
+      />
+    </Card>
+  );
+}
+
+function useColumns(): Column<LockedQuotes['data'][number]>[] {
+  const t = useTexts(texts);
+  return [
+    { head: t.quote, cell: row => <ShortId id={row.quote_id} /> },
+    { head: t.amount, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
+    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+    { head: t.perUsdt, cell: row => <Rate rate={row.rate} />, right: true },
+    { head: t.expires, cell: row => <Time at={row.expires_at} as="clock" /> },
+  ];
+}

@@ -7,6 +7,14 @@ import {
 } from '../../sdk/src/index.ts';
 import type { Order, Orders, Source } from './orders.ts';
 
+/** Of 403; others, such as `partner_suspended`, are decided before the service looks for a payment with the key. */
+const refusedAfterTheKeyWasFree = [
+  'recipient_blocked',
+  'daily_limit_exceeded',
+  'key_payment_limit_exceeded',
+  'key_daily_limit_exceeded',
+];
+
 /**
  * With the key of the order these refusals are final: there is no payment. All other errors are temporary, or say nothing
  * about the payment: an earlier attempt may have been accepted.
@@ -16,7 +24,7 @@ const meansNoPayment = (error: KopeckError) =>
   !error.code.startsWith('http_') &&
   (error instanceof InvalidRequestError ||
     error instanceof PaymentRefusedError ||
-    ['recipient_blocked', 'daily_limit_exceeded'].includes(error.code));
+    refusedAfterTheKeyWasFree.includes(error.code));
 
 /** Everything in this shop that deals with payments. */
 export function createPayments(kopeck: Kopeck, orders: Orders) {

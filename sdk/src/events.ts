@@ -18,6 +18,8 @@ export interface ReadOptions {
    * starts at the first event.
    */
   from?: string | undefined;
+  /** Also lists these events, which are not part of the contract. */
+  extraEvents?: EventParams['extra_events'];
   /** False: ends after the last event. By default it waits for more. */
   follow?: boolean | undefined;
   /** How long to wait when there is nothing new; 2 s by default. */
@@ -43,13 +45,13 @@ export function createEvents(transport: Transport): Events {
     transport.json('GET', 'events', { query: { ...params }, signal });
 
   async function* read(options: ReadOptions): AsyncGenerator<PaymentEvent, void, undefined> {
-    const { store, signal, follow = true, pollMs = 2_000, onError } = options;
+    const { store, signal, follow = true, pollMs = 2_000, onError, extraEvents } = options;
     let position = (await store?.load()) ?? options.from;
     let failures = 0;
     while (!signal?.aborted) {
       let page: EventPage;
       try {
-        page = await list({ after: position, limit: 100 }, { signal });
+        page = await list({ after: position, limit: 100, extra_events: extraEvents }, { signal });
         failures = 0;
       } catch (error) {
         if (signal?.aborted) return;

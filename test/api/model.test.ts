@@ -12,7 +12,7 @@ import { startModelService, startSequence } from './model-world.ts';
  * The API against a model of it: random calls of two partners in both modes, and of the operator, one after the
  * other. The model predicts every status, error code and balance.
  */
-const runs = 15;
+const runs = process.env.KOPECK_TEST_CITUS ? 5 : 15;
 const service = await startModelService();
 const { pool, audit, simulator } = service;
 

@@ -12,6 +12,7 @@ import {
 import { failureMessages } from '../../src/payments/payment.ts';
 import { eventHeaders } from '../../src/webhooks/delivery/envelope.ts';
 import { sign } from '../../src/webhooks/delivery/sign.ts';
+import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/standard-webhooks.ts';
 import { validatorOf } from '../helpers/api.ts';
 import { type Json, readDocument } from './openapi-world.ts';
 
@@ -208,7 +209,9 @@ test('webhooks are the events of the feed, with their own headers and signature'
     if (!isRefund)
       expect(event).toMatchObject({ event: `payment.${data.status}`, created_at: data.settled_at });
     const [, secret = ''] = /the secret `(\w+)`/.exec(description)!;
-    const signature = sign([secret], Math.floor(at.getTime() / 1_000), JSON.stringify(event));
+    const atSec = Math.floor(at.getTime() / 1_000);
+    const body = JSON.stringify(event);
+    const signature = sign([secret], atSec, body);
     const { 'content-type': _, ...headers } = eventHeaders(
       {
         eventId: BigInt(event.id.slice('evt_'.length)),
@@ -219,6 +222,7 @@ test('webhooks are the events of the feed, with their own headers and signature'
     );
     expect(
       Object.fromEntries(parameters.map(({ name, example }: Json) => [name.toLowerCase(), example])),
-    ).toEqual(headers);
+    ).toEqual({ ...headers, ...standardHeaders([secret], { id: event.id, atSec, body }) });
+    expect(standardSecret(secret)).toBe(secret);
   }
 });

@@ -126,3 +126,18 @@ describe('simulated failures', () => {
     expect(pauses).toHaveLength(5);
   });
 });
+
+test('the feed has refunds if it is asked for them', async () => {
+  const asked: string[] = [];
+  const kopeck = new Kopeck({
+    apiKey: 'svc_test_x',
+    baseUrl: address,
+    fetch: async input => {
+      asked.push(new URL(`${input}`).search);
+      return Response.json({ data: [], has_more: false, next_cursor: 'evt_0', request_id: 'req_1' });
+    },
+  });
+  for (const extraEvents of [undefined, 'payment.refunded'] as const)
+    for await (const event of kopeck.events.read({ extraEvents, follow: false })) throw new Error(event.id);
+  expect(asked).toEqual(['?limit=100', '?limit=100&extra_events=payment.refunded']);
+});

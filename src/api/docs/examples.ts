@@ -149,26 +149,35 @@ export const eventList = only('One event for each final payment', {
 });
 
 /** Signs the webhooks below, so that readers can test their code with them. */
-export const webhookSecret = 'whsec_example';
+export const webhookSecret = 'whsec_YW4gZXhhbXBsZSBvZiBhIHdlYmhvb2sgc2VjcmV0IDEu';
 
 export const webhookHeaders = {
   succeeded: {
     'X-Service-Event': 'payment.succeeded',
     'X-Service-Delivery': 'whd_01m7facgdvfzessheaza0psnqg',
     'X-Service-Payment-Id': 'pay_01m7facgbve00a84p7s7mf3jgj',
-    'X-Service-Signature': 't=1794736800,v1=a53496a6c87fc40fd89b8257e33fbdbb6cba3b444077455e1d6d69906d5d53c4',
+    'X-Service-Signature': 't=1794736800,v1=47845e0963cc72b29fcc65f64def69f39e1a6d99778af1781b2795a9c756f4c5',
+    'webhook-id': 'evt_17',
+    'webhook-timestamp': '1794736800',
+    'webhook-signature': 'v1,K0GO6KRzEYm2GoBO/97lEfxEBXlpAyILVI3WFBnWLUU=',
   },
   failed: {
     'X-Service-Event': 'payment.failed',
     'X-Service-Delivery': 'whd_01m7fannf8ey69c74r04djet1k',
     'X-Service-Payment-Id': 'pay_01m7fanndge00b7addvmap4jjy',
-    'X-Service-Signature': 't=1794737100,v1=8d5e324063318111433b178f4231c496238fe07aa0242827221901afcf568b85',
+    'X-Service-Signature': 't=1794737100,v1=d0791ff299eca07521222e0f380712ecb4c951c78f65ca5306fb0a197de3dd17',
+    'webhook-id': 'evt_18',
+    'webhook-timestamp': '1794737100',
+    'webhook-signature': 'v1,7uZ7u4Cuz5MpF7fC+XDBRCHZ8vaR/07Fpn2IIp8jsS4=',
   },
   refunded: {
     'X-Service-Event': 'payment.refunded',
     'X-Service-Delivery': 'whd_01m7pzvqtwf4srdgbzv43tja25',
     'X-Service-Payment-Id': 'pay_01m7facgbve00a84p7s7mf3jgj',
-    'X-Service-Signature': 't=1794994200,v1=41803b9010633bb39edcd8c6edc998b53587ce413631aac7d89d3c9cbad95a11',
+    'X-Service-Signature': 't=1794994200,v1=bb17ab623501016134ab367193f2a7e9ddfaa62ca3b177883bb2bfdcdbd443e0',
+    'webhook-id': 'evt_57',
+    'webhook-timestamp': '1794994200',
+    'webhook-signature': 'v1,lr2QmRGf8FrPCfRnEOcwJ8GhJ19rZBTNojd/uksC24I=',
   },
 };
 

@@ -36,6 +36,14 @@ ${Object.entries(scenarios)
   .join('\n')}
 `;
 
+/** Of Standard Webhooks. */
+const standardHeaders: Record<string, string> = {
+  'webhook-id': 'Addition: the id of the event, the same for each attempt',
+  'webhook-timestamp': 'Addition: Unix seconds of the attempt',
+  'webhook-signature':
+    'Addition: `v1,<base64>` for each valid secret, separated by spaces; for endpoints that ask for it also `v1a,<base64>`, made with the Ed25519 key of the service (`/.well-known/webhook-keys.json`)',
+};
+
 const event = (operationId: string, outcome: keyof typeof events, summary: string) => ({
   post: {
     operationId,
@@ -43,11 +51,12 @@ const event = (operationId: string, outcome: keyof typeof events, summary: strin
     summary,
     // The endpoint is the partner's; our requests carry a signature instead of a key.
     security: [],
-    description: `Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`,
+    description: `Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. Addition: the headers of [Standard Webhooks](https://www.standardwebhooks.com) carry HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<raw body>\`, with what follows \`whsec_\` in base64 as the key; verify either. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`,
     parameters: Object.entries(webhookHeaders[outcome]).map(([name, example]) => ({
       name,
       in: 'header' as const,
       required: true,
+      ...(standardHeaders[name] ? { description: standardHeaders[name] } : {}),
       schema: { type: 'string' as const },
       example,
     })),

@@ -6,6 +6,7 @@ import type {
   OrderAnswer,
   OrderPage,
   PayRefusal,
+  RefundPage,
   Unknown,
 } from '../../src/gateway/gateway.ts';
 import type { NewStep, Step } from './scheduler.ts';
@@ -58,12 +59,13 @@ export interface BankOptions {
   isCutOff(paymentId: string): boolean;
   /** A process received an answer that contradicts an earlier one. */
   onContradiction(processName: string, paymentId: string): void;
+  listRefunds(since: Date, cursor: string | undefined): RefundPage;
 }
 
 /** Few, so that most lists have several pages. */
 const ordersPerPage = 3;
 
-/** The bank side gave no list of its orders. */
+/** The bank side gave no list of its orders or refunds. */
 export class NoListError extends Error {}
 
 const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
@@ -246,7 +248,13 @@ export function createBank(world: World, options: BankOptions): Bank {
       },
       poll: order => askAbout('GET', order, 10_000, () => poll(order)),
       void: order => askAbout('void', order, 10_000, () => makeVoid(order)),
-      listRefunds: async () => ({ refunds: [], nextCursor: null }),
+      listRefunds: async (since, cursor) => {
+        const noAnswer: { outcome: string; page?: RefundPage } = { outcome: 'lost' };
+        const atTheBank = () => ({ outcome: 'listed', page: options.listRefunds(since, cursor) });
+        const { page } = await exchange(processName, 'refunds', 10_000, noAnswer, atTheBank);
+        if (!page) throw new NoListError('the list of refunds was lost');
+        return page;
+      },
       listOrders: async (since, cursor) => {
         const noAnswer: { outcome: string; page?: OrderPage } = { outcome: 'lost' };
         const atTheBank = () => ({ outcome: 'listed', page: listSince(since, Number(cursor ?? 0)) });

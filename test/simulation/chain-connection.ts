@@ -10,8 +10,8 @@ interface Parts {
   history: History;
   /** That of the history by default. */
   pool?(): Pool;
-  /** Before every transaction, and after every commit; the process goes on then. */
-  beforeTransaction?(): Promise<void>;
+  /** Before every statement and transaction, and after every commit of one; the process goes on then. */
+  before?(): Promise<void>;
   afterCommit(): Promise<void>;
 }
 
@@ -20,8 +20,8 @@ const lost = () => new Error('Connection terminated unexpectedly');
 const manyStatements = 20;
 
 /**
- * The connections of a process that has transactions: it watches a chain, or guards codes. A statement is one step, and so is a whole transaction: nothing else could
- * see it before its commit. Its connection is lost before it, at any of its statements, or with the answer to the commit.
+ * The connections of a process that has transactions: it watches a chain, reads refunds, or guards codes. A statement is one step, and so is
+ * a whole transaction: nothing else could see it before its commit. Its connection is lost before it, at any of its statements, or with the answer to the commit.
  */
 export function createChainConnection(world: World, parts: Parts): Pool {
   const { random, processName, history, pool = () => history.pool } = parts;
@@ -48,6 +48,7 @@ export function createChainConnection(world: World, parts: Parts): Pool {
     const [isLost, runs] = [fails(), random.chance(0.5)];
     return step(async () => {
       if (isLost && !runs) throw lost();
+      await parts.before?.();
       const result = await pool().query(statement);
       if (isLost) throw lost();
       return result;
@@ -61,7 +62,7 @@ export function createChainConnection(world: World, parts: Parts): Pool {
         if (fails()) return reject(lost());
         const failsAt = fails() ? random.between(1, manyStatements) : Number.POSITIVE_INFINITY;
         const [losesCommit, commits] = [fails(), random.chance(0.5)];
-        await parts.beforeTransaction?.();
+        await parts.before?.();
         const client = await pool().connect();
         await new Promise<void>(release => {
           let sent = 0;

@@ -22,6 +22,7 @@ export interface SimulatedDatabase {
   changed(): Promise<void>;
   webhooksChanged(by: 'processes' | 'operator'): Promise<void>;
   rateChanged(): void;
+  keysChanged(): void;
   /** Whether it is compared with the bank side, and when its next round may find something. */
   isRecovering(): boolean;
   strayOrders(): string[];
@@ -54,13 +55,10 @@ export interface DatabaseOptions {
 /** Observes every statement about webhooks. */
 export interface WebhookWatch {
   onChange(by: 'processes' | 'operator'): Promise<void>;
-  onRead(processName: string, rows: { partner_id: string; event_id: bigint }[]): void;
-  onRecordingFailed(processName: string, eventIds: bigint[]): void;
-  /** Whether a process could acquire the lease of a partner, or read a due delivery. */
-  canAcquire(atMs: number, deadHolders: number[]): boolean;
-  hasDue(instance: number, atMs: number, except: string[]): boolean;
-  /** The process holds the lease of at least one partner. */
-  isServing(instance: number): boolean;
+  onRead(processName: string, rows: { endpoint: string; event_id: bigint }[]): void;
+  onRecordingFailed(processName: string, endpoints: string[], eventIds: bigint[]): void;
+  /** It has no lease to take or renew, and no delivery to read. */
+  findsNothing(statement: Statement): boolean;
   /** When the next poll for deliveries could find one. */
   nextDueMs(): number;
 }
@@ -71,24 +69,31 @@ type Sent = Statement & { sentMs: number; shard: number | undefined };
 const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
 const functions = [
   'payments_open',
+  'payments_open_limited',
   'payments_open_quoted',
   'quotes_lock',
   'payments_finish',
   'deliveries_end',
+  'further_deliveries_end',
   'codes_reserve',
   'codes_free',
 ];
 const isRead = ({ name = '', text }: Statement) =>
   /^\s*SELECT/.test(text) && !functions.includes(name) && !isWriteOfRecovery(text);
-const isUpdate = ({ name, text }: Statement) => /^\s*UPDATE/.test(text) || name === 'acquire webhook leases';
+/** Without what says of which endpoints. */
+const nameOf = ({ name = '' }: Statement) => name.replace(furtherEndpoints.suffix, '');
+const isUpdate = (statement: Statement) =>
+  /^\s*UPDATE/.test(statement.text) || nameOf(statement) === 'acquire webhook leases';
 const changesWebhooks = [
   'deliveries_end',
+  'further_deliveries_end',
   'acquire webhook leases',
   'renew webhook leases',
   'release webhook leases',
 ];
 /** Also of a payment that ends when it is opened. */
-const writesEvents = ['payments_open', 'payments_open_quoted', 'payments_finish'];
+const writesEvents = ['payments_open', 'payments_open_limited', 'payments_open_quoted', 'payments_finish'];
+const ofKeys = ['note key uses', 'note key addresses'];
 
 export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
   // Nobody else uses this database, so a result stays valid until its table is written.
@@ -133,11 +138,11 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     if (findsNothing(statement) || history.findsNothing(statement)) return nothing;
     const ofHistory = await history.execute(statement);
     if (ofHistory) return ofHistory;
-    if (statement.name === 'read due deliveries') return readToSend(processName, statement);
+    if (nameOf(statement) === 'read due deliveries') return readToSend(processName, statement);
     if (statement.name === 'claim due payments') return claim(processName, statement);
     if (isRead(statement)) return read(processName, statement);
     const result = await send(statement);
-    if (statement.name === 'acquire webhook leases') shuffleRows(result.rows, 'endpoint');
+    if (nameOf(statement) === 'acquire webhook leases') shuffleRows(result.rows, ['endpoint']);
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     if (!isUpdate(statement) || result.rowCount) await observeChange(statement);
     if (await history.observe(statement)) forget(/incarnations|stray_orders|quotes/);
@@ -158,33 +163,21 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     return result;
   }
 
-  async function observeChange({ name = '', sentMs, text }: Sent): Promise<void> {
+  async function observeChange(statement: Sent): Promise<void> {
+    const { sentMs, text } = statement;
+    const name = nameOf(statement);
+    if (ofKeys.includes(name)) return forget(/api_keys/);
     if (!changesWebhooks.includes(name) && !history.isOnlyHistory(text)) await paymentsChanged(sentMs);
     if ([...changesWebhooks, ...writesEvents].includes(name)) await webhooksChanged('processes');
   }
 
   /** Answered from the model, without a query: most polls find nothing. */
-  function findsNothing({ name = '', values, text }: Statement): boolean {
-    if (name.endsWith(furtherEndpoints.suffix)) return true;
+  function findsNothing(statement: Statement): boolean {
+    const { name, values, text } = statement;
     if (text.includes('FROM code_reservations')) return options.nextSweepMs() > world.scheduler.nowMs();
-    switch (name) {
-      case 'release leases': {
-        const [, instance] = values as [Date, number];
-        return open !== undefined && !open.leaseHolders.includes(instance);
-      }
-      case 'renew webhook leases':
-        return !options.webhooks!.isServing(values![0] as number);
-      case 'acquire webhook leases': {
-        const [, at, , deadHolders] = values as [number, Date, Date, number[]];
-        return !options.webhooks!.canAcquire(at.getTime(), deadHolders);
-      }
-      case 'read due deliveries': {
-        const [, , at, except, instance] = values as [string[], number[], Date, bigint[], number];
-        return !options.webhooks!.hasDue(instance, at.getTime(), except.map(String));
-      }
-      default:
-        return false;
-    }
+    if (name !== 'release leases') return options.webhooks?.findsNothing(statement) ?? false;
+    const [, instance] = values as [Date, number];
+    return open !== undefined && !open.leaseHolders.includes(instance);
   }
 
   /** A claim changes nothing that partners or the model can observe. */
@@ -192,7 +185,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     if (open && (open.dueMs ?? Number.POSITIVE_INFINITY) > world.scheduler.nowMs()) return nothing;
     const result = await send(statement);
     if (result.rows.length === 0) return nothing;
-    shuffleRows(result.rows, 'payment_id');
+    shuffleRows(result.rows, ['payment_id']);
     world.trace.add(processName, `claims ${result.rows.length}`);
     forget(/open_payments/);
     open = undefined;
@@ -200,13 +193,17 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   /** The statement does not fix the order and the ids are random; a seed must give the same run every time. */
-  function shuffleRows<Key extends string>(rows: Record<Key, string | bigint>[], key: Key): void {
-    world.random.shuffle(rows.sort((a, b) => (a[key] < b[key] ? -1 : 1)));
+  function shuffleRows<Key extends string>(rows: Record<Key, string | bigint>[], keys: Key[]): void {
+    const compare = (a: Record<Key, string | bigint>, b: Record<Key, string | bigint>) => {
+      const key = keys.find(key => a[key] !== b[key]);
+      return key !== undefined && a[key] < b[key] ? -1 : 1;
+    };
+    world.random.shuffle(rows.sort(compare));
   }
 
   async function readToSend(processName: string, statement: Sent): Promise<pg.QueryResult> {
     const result = await send(statement);
-    shuffleRows(result.rows, 'event_id');
+    shuffleRows(result.rows, ['event_id', 'endpoint']);
     world.trace.add(processName, `reads ${result.rows.length} due deliveries`);
     options.webhooks!.onRead(processName, result.rows);
     return result;
@@ -246,6 +243,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     changed,
     webhooksChanged,
     rateChanged: () => forget(/rates/),
+    keysChanged: () => forget(/api_keys/),
     isRecovering: history.isRecovering,
     strayOrders: history.strayOrders,
     nextRoundMs: history.nextRoundMs,
@@ -260,8 +258,10 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
           const runs = !fails || random.chance(0.5);
           const answer = (result: pg.QueryResult | Error | undefined) => {
             if (fails) {
-              if (statement.name === 'deliveries_end')
-                options.webhooks!.onRecordingFailed(processName, statement.values![1] as bigint[]);
+              if (statement.name?.endsWith('deliveries_end')) {
+                const [endpoints, eventIds] = statement.values as [string[], bigint[]];
+                options.webhooks!.onRecordingFailed(processName, endpoints, eventIds);
+              }
               world.trace.add(processName, `loses its connection, statement ${runs ? '' : 'not '}run`);
               return reject(new Error('Connection terminated unexpectedly'));
             }

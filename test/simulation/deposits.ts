@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Alarms } from '../../src/alarms/index.ts';
-import type { Clock } from '../../src/base/clock.ts';
 import { completeAddresses } from '../../src/deposits/addresses.ts';
 import type { DepositChain } from '../../src/deposits/chain/deposit-chain.ts';
 import { startDepositWatchers } from '../../src/deposits/index.ts';
@@ -12,22 +11,13 @@ import { createChainConnection } from './chain-connection.ts';
 import { contract, createNode } from './chain-nodes.ts';
 import { createDepositBooks } from './deposit-books.ts';
 import type { Histories } from './histories.ts';
-import type { Joined } from './joining.ts';
-import type { Polling } from './scheduler.ts';
 import { type Console, createScreening } from './screening.ts';
+import type { Watcher } from './watcher.ts';
 import type { World } from './world.ts';
 
 /** The chain on which partners deposit, the watchers of the processes, and the operators who decide on held deposits. */
-export interface Deposits extends Actor {
-  /** A process watches the chain until it dies. */
-  watch(joined: Joined, deps: WatchDeps): void;
+export interface Deposits extends Actor, Watcher {
   checkEnd(): Promise<void>;
-}
-
-interface WatchDeps {
-  alarms: Alarms;
-  log: { error(details: object, message: string): void };
-  clockOf(polling: Polling): Clock;
 }
 
 const watchEveryMs = 5_000;
@@ -166,7 +156,7 @@ export async function createDeposits(
     watch: ({ name, instance, history }, { alarms, log, clockOf }) => {
       const connection = createChainConnection(world, {
         ...{ random, processName: name, history },
-        beforeTransaction: () => books.open(history),
+        before: () => books.open(history),
         afterCommit: () => books.check(history),
       });
       const clock = clockOf({

@@ -4,12 +4,14 @@ import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { Histories, History } from './histories.ts';
 import type { Processes, ServiceProcess } from './processes.ts';
+import type { Refunds } from './refunds.ts';
 import type { World } from './world.ts';
 
 /** A partner that reads the event feed of one mode, and stores how far it got. */
 interface Reader {
   account: Account;
   mode: Mode;
+  withRefunds: boolean;
   cursor: bigint;
   /** Which gave the cursor. */
   history: History | undefined;
@@ -23,26 +25,37 @@ export interface Feeds extends Actor {
 
 const pageSize = 2;
 
+interface Parts {
+  accounts: Account[];
+  histories: Histories;
+  processes: Processes;
+  /** In runs where the bank side refunds. */
+  refunds: Refunds | undefined;
+}
+
 /** Partners that read the event feed from their stored cursors, through a process of any history. */
 export function createFeeds(
   { random, scheduler, trace, violate }: World,
-  { accounts, histories, processes }: { accounts: Account[]; histories: Histories; processes: Processes },
+  { accounts, histories, processes, refunds }: Parts,
 ): Feeds {
+  const kinds: Pick<Reader, 'mode' | 'withRefunds'>[] = [
+    { mode: 'live', withRefunds: false },
+    { mode: 'test', withRefunds: false },
+    ...(refunds ? [{ mode: 'live', withRefunds: true } as const] : []),
+  ];
   const readers = accounts.flatMap(account =>
-    (['live', 'test'] as const).map(
-      (mode): Reader => ({ account, mode, cursor: 0n, history: undefined, read: new Set() }),
-    ),
+    kinds.map((kind): Reader => ({ account, ...kind, cursor: 0n, history: undefined, read: new Set() })),
   );
   const nameOf = ({ account, mode }: Reader) => `${trace.nameOf(account.partnerId)} ${mode}`;
 
   /** One page; returns whether there is more. */
   async function readPage(reader: Reader, history: History): Promise<boolean> {
-    const { account, mode, cursor } = reader;
+    const { account, mode, cursor, withRefunds } = reader;
     const { partnerId } = account;
     const page = await listEvents(
       history.ofShards[account.shard]!,
       { partnerId, mode },
-      { after: cursor, limit: pageSize },
+      { after: cursor, limit: pageSize, withRefunds },
     );
     if (!page) {
       violate('a stored cursor is accepted', `${nameOf(reader)} after ${cursor}`);
@@ -73,13 +86,16 @@ export function createFeeds(
   }
 
   function checkComplete(reader: Reader): void {
-    const { account, mode, read } = reader;
+    const { account, mode, read, withRefunds } = reader;
     for (const { partnerId, mode: paidIn, eventId, paymentId } of histories.current().model.books.payments)
       if (partnerId === account.partnerId && paidIn === mode && eventId !== null && !read.has(eventId))
         violate(
           'a reader of the feed misses no event',
           `${nameOf(reader)}: that of ${trace.nameOf(paymentId)}`,
         );
+    for (const { partnerId, eventId } of withRefunds ? refunds!.events() : [])
+      if (partnerId === account.partnerId && !read.has(eventId))
+        violate('a reader of the feed misses no event', `${nameOf(reader)}: a refund`);
   }
 
   return {

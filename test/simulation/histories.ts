@@ -4,7 +4,7 @@ import type { Bank } from './bank.ts';
 import { readBooks } from './books.ts';
 import { checkCodes, nextSweepMs } from './codes.ts';
 import { createSimulatedDatabase, type DatabaseOptions, type SimulatedDatabase } from './database.ts';
-import { createEventIds } from './event-ids.ts';
+import { createEventIds, type EventIds } from './event-ids.ts';
 import { createLateOrders, type LateOrders } from './late-orders.ts';
 import { createModel, type Model } from './model.ts';
 import type { Past } from './past.ts';
@@ -45,6 +45,7 @@ export interface Histories {
   /** The bank side has accepted its order. */
   arrived(paymentId: string): void;
   late: LateOrders;
+  eventIds: EventIds;
   /** What has not arrived by now never does. */
   cutOff(): void;
   end(): Promise<void>;
@@ -146,6 +147,7 @@ export function createHistories(world: World, options: HistoriesOptions): Histor
       if (isLost(paymentId)) late.arrived(findLost(paymentId)!, lost.at(-1)!.lostMs!);
     },
     late,
+    eventIds,
     cutOff: () => {
       isCutOff = true;
     },

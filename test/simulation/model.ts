@@ -1,4 +1,5 @@
 import type { Account } from './accounts.ts';
+import { checkBalances } from './balances.ts';
 import type { Bank } from './bank.ts';
 import type { BookedPayment, Books } from './books.ts';
 import type { EventIds } from './event-ids.ts';
@@ -19,6 +20,8 @@ export interface Model {
   /** The operator has ended this payment: what the bank side answers does not matter any more. */
   markEndedByOperator(paymentId: string): void;
   toppedUp(partnerId: string, microUsdt: number): void;
+  /** So much of its payments was returned to the partner. */
+  refunded(partnerId: string, microUsdt: number): void;
   /** A process is about to send this payment. */
   beforePay(paymentId: string): void;
   /** The bank side has paid. */
@@ -60,6 +63,7 @@ export function createModel(
   /** Payments that this history or its past has rebuilt from their orders. */
   const rebuilt = new Set(past.rebuilt);
   const topUps = new Map(past.topUps);
+  const refunded = new Map(past.refunded);
   const alarmsDue: { processName: string; paymentId: string }[] = [];
   const logged = new Set<string>();
   const { reported } = past;
@@ -175,45 +179,6 @@ export function createModel(
     }
   }
 
-  function checkAccounts({ accounts, payments }: Books): void {
-    for (const partner of partners)
-      for (const mode of ['live', 'test'] as const) {
-        const own = payments.filter(p => p.partnerId === partner.partnerId && p.mode === mode);
-        const sum = (...statuses: string[]) =>
-          own.filter(({ status }) => statuses.includes(status)).reduce((total, p) => total + p.microUsdt, 0);
-        const held = sum('processing');
-        const settled = sum('succeeded');
-        const toppedUp = mode === 'live' ? (topUps.get(partner.partnerId) ?? 0) : 0;
-        const available = partner.startMicroUsdt[mode] + toppedUp - held - settled;
-        const expected = `available ${available}, held ${held}, settled ${settled}`;
-        const account = accounts.find(a => a.partnerId === partner.partnerId && a.mode === mode)!;
-        const found = `available ${account.available}, held ${account.held}, settled ${account.settled}`;
-        if (found !== expected)
-          violate(
-            'balances agree with the payments',
-            `${world.trace.nameOf(partner.partnerId)} ${mode}: ${found}; expected ${expected}`,
-          );
-        if (available < 0) violate('nobody pays more than they have', `${mode}: ${available}`);
-        // The bank side has the orders of rebuilt payments, so limits do not hold these up.
-        const opened = own.filter(({ paymentId }) => !rebuilt.has(paymentId));
-        if (opened.filter(p => p.awaitingGateway).length > partner.limits.concurrent)
-          violate('no more payments under way than allowed', `more than ${partner.limits.concurrent}`);
-        checkDay(partner, opened);
-      }
-  }
-
-  function checkDay({ limits: { dailyKopecks } }: Account, payments: BookedPayment[]): void {
-    if (dailyKopecks === null) return;
-    const days = new Map<number, number>();
-    for (const { status, createdMs, kopecks } of payments) {
-      const day = Math.floor(createdMs / 86_400_000);
-      if (status === 'processing' || status === 'succeeded') days.set(day, (days.get(day) ?? 0) + kopecks);
-    }
-    for (const turnover of days.values())
-      if (turnover > Number(dailyKopecks))
-        violate('no more a day than allowed', `${turnover} of ${dailyKopecks}`);
-  }
-
   const alarmsOn = (books: Books, kind: string, paymentId: string) =>
     books.alarms.filter(alarm => alarm.kind === kind && alarm.paymentId === paymentId);
 
@@ -244,7 +209,7 @@ export function createModel(
       known = byId(books);
       eventIds.check(books.payments);
       checkRows(books.payments);
-      checkAccounts(books);
+      checkBalances(world, books, { partners, topUps, refunded, rebuilt });
       checkOverdue(books);
     },
     find: paymentId => known.get(paymentId),
@@ -255,6 +220,7 @@ export function createModel(
     },
     markEndedByOperator: paymentId => void endedByOperator.add(paymentId),
     toppedUp: (id, microUsdt) => void topUps.set(id, (topUps.get(id) ?? 0) + microUsdt),
+    refunded: (id, microUsdt) => void refunded.set(id, (refunded.get(id) ?? 0) + microUsdt),
     beforePay: paymentId => {
       if (!known.has(paymentId))
         violate(
@@ -272,7 +238,8 @@ export function createModel(
     isBeyondTruth: paymentId => isBeyondTruth({ paymentId }),
     snapshot: () => {
       const marks = { endedByOperator: new Set(endedByOperator), rebuilt: new Set(rebuilt) };
-      return { books: model.books, ...marks, topUps: new Map(topUps), reported };
+      const sums = { topUps: new Map(topUps), refunded: new Map(refunded) };
+      return { books: model.books, ...marks, ...sums, reported };
     },
     checkEnd: isAlive => {
       for (const payment of model.books.payments) {

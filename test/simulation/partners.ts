@@ -1,9 +1,11 @@
 import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
+import type { Answer } from './answering.ts';
 import type { Bank, Qr } from './bank.ts';
 import type { Histories, History } from './histories.ts';
-import type { Answer, Processes } from './processes.ts';
+import type { Keys } from './keys.ts';
+import type { Processes } from './processes.ts';
 import type { Quotes } from './quotes.ts';
 import type { World } from './world.ts';
 
@@ -37,6 +39,8 @@ export interface PartnersOptions {
   newQr: (index: number) => Qr;
   /** In runs where partners lock quotes. */
   quotes: Quotes | undefined;
+  /** In runs where partners have API keys. */
+  keys: Keys | undefined;
 }
 
 export interface Partners extends Actor {
@@ -45,8 +49,8 @@ export interface Partners extends Actor {
 }
 
 const answeredWithinMs = 90_000;
-/** The service is being compared with the bank side: the partner must repeat its request. */
-const notNow = 'maintenance';
+/** The service is being compared with the bank side, or the key has ended: the partner must repeat its request. */
+const notNow = ['maintenance', 'unauthorized'];
 const repeatsWithinMs = 90_000;
 
 type Payment = Extract<Answer, { outcome: 'payment' }>['payment'];
@@ -54,7 +58,7 @@ type Payment = Extract<Answer, { outcome: 'payment' }>['payment'];
 /** Partners who request payments, and repeat with the same key until the payment is over. */
 export function createPartners(
   world: World,
-  { accounts, processes, bank, histories, newQr, quotes }: PartnersOptions,
+  { accounts, processes, bank, histories, newQr, quotes, keys }: PartnersOptions,
 ): Partners {
   const { random, scheduler, trace, violate } = world;
   const asked: Intent[] = [];
@@ -89,10 +93,12 @@ export function createPartners(
     }
     const process = random.pick(reachable);
     trace.add(nameOf(intent), `asks ${process.name} to pay ${qr.qrcId.slice(14, 18)} in ${mode}`);
-    process.request({ partnerId, mode, limits, shard }, request, answer => {
+    const use = keys?.use(intent);
+    process.request({ partnerId, mode, limits, shard, apiKey: use?.key }, request, answer => {
       const tookMs = scheduler.nowMs() - sentMs;
       if (tookMs > answeredWithinMs && !process.hasStalled)
         violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);
+      use?.answered(answer, process);
       receive(intent, answer, knownBefore, process.history);
     });
   }
@@ -106,7 +112,7 @@ export function createPartners(
     else intent.inDoubt = true;
 
     const isOver =
-      (answer.outcome === 'refused' && answer.code !== notNow) ||
+      (answer.outcome === 'refused' && !notNow.includes(answer.code)) ||
       (answer.outcome === 'payment' && answer.payment.status !== 'processing');
     if (!isOver) sendAfter(pauseMs(intent), intent);
     else if (!world.faultsStoppedMs && intent.tries < 6 && random.chance(0.25))
@@ -182,7 +188,7 @@ export function createPartners(
     knownBefore: Intent['known'],
     { model }: History,
   ): void {
-    if (code === notNow || (knownBefore && isForgotten(intent, knownBefore))) return;
+    if (notNow.includes(code) || (knownBefore && isForgotten(intent, knownBefore))) return;
     const { account, mode, key, known, inDoubt, underWay } = intent;
     if (knownBefore)
       violate(

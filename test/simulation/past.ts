@@ -8,6 +8,8 @@ export interface Past {
   rebuilt: Set<string>;
   /** What the operator has credited, by partner: the bank side does not know it. */
   topUps: Map<string, number>;
+  /** What was returned of their payments, by partner. */
+  refunded: Map<string, number>;
   /** Partners remember what they have seen, whatever the database forgets. */
   reported: Set<string>;
   /** A payment of a history that was lost. One that it had undone is voided when it is undone again. */
@@ -23,6 +25,7 @@ export const noPast = (): Past => ({
   endedByOperator: new Set(),
   rebuilt: new Set(),
   topUps: new Map(),
+  refunded: new Map(),
   reported: new Set(),
   findLost: () => undefined,
 });

@@ -37,7 +37,8 @@ export function createProcessFailures({ random, scheduler, trace }: World, proce
         scheduler.after(random.between(0, overMs), { run: stall });
     },
     stopFaults: () => {
-      if (processes.running().length === 0) processes.start();
+      // One that stands still in a lost history does nothing for this one.
+      if (processes.running().every(({ history }) => history.lostMs !== undefined)) processes.start();
       // Without other faults, the remaining processes must take over the payments of a killed one.
       if (random.chance(0.3)) scheduler.after(random.between(0, 90_000), { run: replace });
     },

@@ -2,50 +2,35 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
 import type { DatabaseClock } from '../../src/db/database-clock.ts';
 import { commitBeat } from '../../src/db/process-beats.ts';
-import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import {
-  type Caller,
-  type Creation,
-  createPayment,
   createPaymentSignals,
-  lockQuote,
   startHistoryRecovery,
   startRecovery,
   startSweeper,
 } from '../../src/payments/index.ts';
+import { type Answering, createAnswering } from './answering.ts';
 import type { Bank } from './bank.ts';
 import { createProcessGuard } from './code-guard.ts';
-import type { Deposits } from './deposits.ts';
 import type { Histories, History } from './histories.ts';
 import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
+import type { Keys } from './keys.ts';
 import type { Model } from './model.ts';
 import { references } from './references.ts';
 import type { Polling } from './scheduler.ts';
 import { sendingEveryMs, startSending } from './sending.ts';
 import { createShardParts } from './shard-parts.ts';
+import type { Watcher } from './watcher.ts';
 import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
-export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
-
-type ShardCaller = Caller & { shard: number };
-
 /** One process of the service: the real code with a simulated clock, database connection and bank side. */
-export interface ServiceProcess {
+export interface ServiceProcess extends Answering {
   name: string;
   instance: number;
   /** The one that it joined. */
   history: History;
   /** It has stalled at some time, so it may answer late. */
   hasStalled: boolean;
-  /** As a partner sees it: every outcome is an answer, a crash of the process too. */
-  request(caller: ShardCaller, request: PaymentRequest, answered: (answer: Answer) => void): void;
-  /** Undefined: no answer, or an error. */
-  lock(
-    caller: ShardCaller,
-    amountKopecks: bigint,
-    answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
-  ): void;
 }
 
 export interface Processes {
@@ -80,14 +65,17 @@ interface Parts {
   bank: Bank;
   /** In runs where partners have webhooks. */
   webhooks: Webhooks | undefined;
-  /** In runs where partners deposit on a chain. */
-  deposits: Deposits | undefined;
+  watchers: Watcher[];
+  /** In runs where partners have API keys. */
+  keys: Keys | undefined;
 }
 
-export function createProcesses(world: World, { histories, bank, webhooks, deposits }: Parts): Processes {
+export function createProcesses(
+  world: World,
+  { histories, bank, webhooks, watchers, keys }: Parts,
+): Processes {
   const { random, scheduler, trace } = world;
   const running = new Map<number, ServiceProcess>();
-  const partnersWaiting = new Map<ServiceProcess, Set<(answer: Answer) => void>>();
   const diedMs = new Map<number, number>();
   const models = new Map<string, Model>();
   let started = 0;
@@ -185,44 +173,18 @@ export function createProcesses(world: World, { histories, bank, webhooks, depos
           ...parts,
           clock: pollingClock(name, clock, { everyMs: sendingEveryMs, nextDueMs: database.nextDeliveryMs }),
         });
-    deposits?.watch(joined, { ...deps, clockOf: polling => pollingClock(name, clock, polling) });
+    for (const { watch } of watchers)
+      watch(joined, { ...deps, clockOf: polling => pollingClock(name, clock, polling) });
     startSweeper({
       ...deps,
       clock: pollingClock(name, clock, { everyMs: [sweepEveryMs], nextDueMs: database.nextSweepMs }),
     });
     trace.add(name, 'works');
 
-    const waiting = new Set<(answer: Answer) => void>();
-    const process: ServiceProcess = {
-      name,
-      instance,
-      history,
-      hasStalled: false,
-      request: (caller, request, answered) => {
-        waiting.add(answered);
-        const answer = (result: Answer) => {
-          if (waiting.delete(answered)) answered(result);
-        };
-        createPayment(shards[caller.shard]!, caller, request).then(answer, error => {
-          expectLost(error);
-          answer({ outcome: 'error' });
-        });
-      },
-      lock: (caller, amountKopecks, answered) => {
-        const broken = () => answered(undefined);
-        waiting.add(broken);
-        lockQuote(shards[caller.shard]!, caller, amountKopecks).then(
-          locking => waiting.delete(broken) && answered(locking),
-          error => {
-            expectLost(error);
-            if (waiting.delete(broken)) broken();
-          },
-        );
-      },
-    };
+    const answering = createAnswering(shards, keys?.authenticatorOf(joined), expectLost);
+    const process: ServiceProcess = { name, instance, history, hasStalled: false, ...answering };
     running.set(instance, process);
     models.set(name, model);
-    partnersWaiting.set(process, waiting);
   }
 
   /** Its code goes on after the stall. */
@@ -263,7 +225,7 @@ export function createProcesses(world: World, { histories, bank, webhooks, depos
     webhooks?.sending.crashed(process.name);
     for (const { at, afterCrash } of scheduler.removeProcess(process.name))
       if (afterCrash && random.chance(0.5)) scheduler.after(at - scheduler.nowMs(), { run: afterCrash });
-    for (const answered of partnersWaiting.get(process)!) answered({ outcome: 'broken' });
+    process.breakOff();
     await process.history.database.changed();
   }
 

@@ -14,12 +14,12 @@ const busyShare = 0.03;
 /** One attempt, from the moment a process sends it. */
 export interface Sent {
   processName: string;
-  partnerId: Id<'prt'>;
+  endpointId: Id<'whe'>;
   sending: WebhookRequest;
 }
 
 export interface ReceiversOptions {
-  partnerOf(url: string): Id<'prt'> | undefined;
+  endpointOf(url: string): Id<'whe'> | undefined;
   onSend(sent: Sent): void;
   /** The event arrived, whatever result the sender gets. */
   onArrival(sent: Sent): void | Promise<void>;
@@ -28,7 +28,7 @@ export interface ReceiversOptions {
 
 export interface Receivers {
   portOf(processName: string): Sender;
-  add(partnerId: Id<'prt'>, how: Receiver): void;
+  add(endpointId: Id<'whe'>, how: Receiver): void;
   stopFaults(): void;
 }
 
@@ -61,15 +61,16 @@ const timeoutMs = 10_000;
 /** The receivers of partners, behind the service's sender interface. */
 export function createReceivers(world: World, options: ReceiversOptions): Receivers {
   const { random, scheduler, trace } = world;
-  const receivers = new Map<Id<'prt'>, Receiver>();
+  const receivers = new Map<Id<'whe'>, Receiver>();
   const rejectedBodies = new Map<string, boolean>();
 
-  function behaviourOf({ partnerId, sending: { body } }: Sent): Behaviour {
-    const { faultShare, behaviours, rejectedShare, fromMs, untilMs } = receivers.get(partnerId)!;
+  function behaviourOf({ endpointId, sending: { body } }: Sent): Behaviour {
+    const { faultShare, behaviours, rejectedShare, fromMs, untilMs } = receivers.get(endpointId)!;
     const nowMs = scheduler.nowMs();
     if (world.faultsStoppedMs === undefined && random.chance(busyShare)) return 'busy';
-    const isUnwanted = rejectedBodies.get(body) ?? random.chance(rejectedShare);
-    rejectedBodies.set(body, isUnwanted);
+    const event = `${endpointId} ${body}`;
+    const isUnwanted = rejectedBodies.get(event) ?? random.chance(rejectedShare);
+    rejectedBodies.set(event, isUnwanted);
     if (isUnwanted) return 'refuses';
     return nowMs >= fromMs && nowMs < untilMs && random.chance(faultShare)
       ? random.pick(behaviours)
@@ -77,12 +78,12 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
   }
 
   function send(processName: string, sending: WebhookRequest): Promise<SendResult> {
-    const partnerId = options.partnerOf(sending.url);
-    if (!partnerId) {
+    const endpointId = options.endpointOf(sending.url);
+    if (!endpointId) {
       world.violate('only addresses that partners gave are sent to', sending.url);
       return new Promise(() => {});
     }
-    const sent = { processName, partnerId, sending };
+    const sent = { processName, endpointId, sending };
     options.onSend(sent);
     const startedMs = scheduler.nowMs();
     const behaviour = behaviourOf(sent);
@@ -96,14 +97,14 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
             'status' in result
               ? { outcome: 'answered', ...result, durationMs }
               : { outcome: 'failed', ...result, durationMs };
-          trace.add(processName, `gets from ${trace.nameOf(partnerId)}: ${Object.values(result)}`);
+          trace.add(processName, `gets from ${trace.nameOf(endpointId)}: ${Object.values(result)}`);
           options.onVerdict(sent, verdict);
           resolve(verdict);
         };
         waiting.push(scheduler.after(delayMs, { processName, run }));
       };
       const arrive = async () => {
-        trace.add(trace.nameOf(partnerId), `${behaviour} what ${processName} sends`);
+        trace.add(trace.nameOf(endpointId), `${behaviour} what ${processName} sends`);
         await options.onArrival(sent);
         if (behaviour === 'takes' || behaviour === 'late') {
           const lateMs = behaviour === 'late' ? random.between(300, 30_000) : random.between(0, 40);
@@ -128,7 +129,7 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
       close: () => Promise.resolve(),
       hosts: 0,
     }),
-    add: (partnerId, how) => void receivers.set(partnerId, how),
+    add: (endpointId, how) => void receivers.set(endpointId, how),
     stopFaults: () => {
       for (const receiver of receivers.values()) {
         if (receiver.isPermanent) continue;

@@ -6,10 +6,12 @@ import { createAccounts } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import { createBank, type Qr } from './bank.ts';
 import { createDeposits } from './deposits.ts';
+import { createEndpointAdmin } from './endpoint-admin.ts';
 import { drawFaults, noFaults } from './faults.ts';
 import { createFeeds } from './feeds.ts';
 import { createGoingBack, drawLosses, recoveryMs } from './going-back.ts';
 import { createHistories } from './histories.ts';
+import { createKeys } from './keys.ts';
 import { createOperator } from './operator.ts';
 import { createPaidKeys } from './paid-keys.ts';
 import { createPartners } from './partners.ts';
@@ -17,6 +19,7 @@ import { createProcessFailures } from './process-failures.ts';
 import { createProcesses } from './processes.ts';
 import { createQuotes } from './quotes.ts';
 import { createRates } from './rates.ts';
+import { createRefunds } from './refunds.ts';
 import type { RunDatabase, Sessions } from './run-database.ts';
 import { createScheduler } from './scheduler.ts';
 import { createWebhookAdmin } from './webhook-admin.ts';
@@ -78,6 +81,10 @@ async function beginWithIncarnation({ pool, ofShards }: Sessions): Promise<void>
 const mayGoBackIn = (seed: number) => seed % 4 === 3;
 const hasChainIn = (seed: number) => seed % 5 === 1;
 const hasQuotesIn = (seed: number) => seed % 7 === 0;
+const hasFurtherEndpointsIn = (seed: number) => seed % 5 > 2;
+/** Some of them with quotes. None goes back: a lost roll would leave a partner without its key. */
+const hasKeysIn = (seed: number) => seed % 7 === 5 || seed % 14 === 0;
+const hasRefundsIn = (seed: number) => seed % 7 === 3;
 /** How many shards the database of a seed has, unless the caller says so. */
 export const shardsIn = (seed: number) => (seed % 3 === 2 ? 4 : 1);
 
@@ -130,10 +137,12 @@ export async function runSeed(
     onPaid: (paymentId, reference) => {
       checkPaidKey(paymentId, reference);
       histories.current().model.paid(paymentId);
+      refunds?.paid(paymentId);
     },
     isCutOff: paymentId => histories.isCutOff(paymentId),
     onContradiction: (processName, paymentId) =>
       processes.modelOf(processName).mustAlarm(processName, paymentId),
+    listRefunds: (since, cursor) => refunds!.list(since, cursor),
   });
   let webhooks: Webhooks | undefined;
   const hasWebhooks = random.chance(webhookShare) && !mayGoBack;
@@ -149,6 +158,7 @@ export async function runSeed(
       webhooks = createWebhooks(world, {
         uuids,
         model,
+        refundEvents: () => refunds?.events() ?? [],
         pausesSec: drawPausesSec(random),
         isAlive: instance => processes.isAlive(histories.current(), instance),
         isExcused: name => processes.hasFailed(name),
@@ -160,17 +170,27 @@ export async function runSeed(
   const deposits = hasChainIn(seed)
     ? await createDeposits(world, { seed, run, accounts, histories })
     : undefined;
-  const processes = createProcesses(world, { histories, bank, webhooks, deposits });
+  const refunds = hasRefundsIn(seed)
+    ? await createRefunds(world, { seed, run, accounts, histories, bank })
+    : undefined;
+  const watchers = [deposits, refunds].filter(watcher => watcher !== undefined);
+  const keys =
+    hasKeysIn(seed) && !mayGoBack ? await createKeys(world, { seed, accounts, database }) : undefined;
+  const processes = createProcesses(world, { histories, bank, webhooks, watchers, keys });
   const newQr = (index: number) => drawQr(world, run, index, ofShards.length);
   const quotes = hasQuotesIn(seed) ? createQuotes(world, () => processes) : undefined;
-  const partners = createPartners(world, { accounts, processes, bank, histories, newQr, quotes });
+  const partners = createPartners(world, { accounts, processes, bank, histories, newQr, quotes, keys });
   const actors: Actor[] = [
     createProcessFailures(world, processes),
     createOperator(world, { histories, bank }),
     partners,
     createRates(world, histories),
     ...(webhooks ? [createWebhookAdmin(world, { accounts, database, ...webhooks })] : []),
-    ...(deposits ? [deposits] : []),
+    ...(webhooks && (hasFurtherEndpointsIn(seed) || refunds)
+      ? [createEndpointAdmin(world, seed, { accounts, database, ...webhooks })]
+      : []),
+    ...watchers,
+    ...(keys ? [keys] : []),
   ];
 
   // Payments close together: more of them fall into the time that is lost.
@@ -178,7 +198,7 @@ export async function runSeed(
   const faultyMs = lastsForHours ? random.between(3_600_000, 10_000_000) : random.between(0, 300_000);
   const losses = mayGoBack ? drawLosses(random, busyMs) : [];
   const faultsEndAfterMs = Math.max(busyMs + faultyMs, ...losses.map(({ atMs }) => atMs + recoveryMs));
-  const feeds = mayGoBack ? createFeeds(world, { accounts, histories, processes }) : undefined;
+  const feeds = mayGoBack ? createFeeds(world, { accounts, histories, processes, refunds }) : undefined;
   if (feeds) actors.push(feeds, createGoingBack(world, losses, { histories, processes, partners }));
   for (const actor of actors) await actor.plan({ busyMs, faultsEndAfterMs });
   scheduler.after(faultsEndAfterMs, { run: stopFaults });
@@ -208,10 +228,11 @@ export async function runSeed(
     await processes.checkAbandonedLeases(histories.current().model.books.open.leaseHolders);
     webhooks?.model.checkWaiting();
     quotes?.check(histories.current().model.books);
+    keys?.check(histories.current().model.books);
     if (world.counts.steps > maxStepsPerPayment * maxPayments || scheduler.nowMs() - startMs > maxSimulatedMs)
       world.violate(
         'every payment ends, every request is answered, and every event is sent or given up',
-        `not after ${world.counts.steps} steps`,
+        `not after ${world.counts.steps} steps; ${refunds?.unsettled().join(', ') ?? ''}`,
       );
   }
 
@@ -229,7 +250,7 @@ export async function runSeed(
     await database.changed();
     model.checkEnd(processes.isRunning);
     webhooks?.model.checkEnd();
-    await deposits?.checkEnd();
+    for (const watcher of watchers) await watcher.checkEnd();
     await feeds?.checkEnd();
   }
   await histories.end();

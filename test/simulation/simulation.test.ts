@@ -40,7 +40,7 @@ test('nor when the database goes back and the bank does not', async () => {
   expect(results.every(({ losses }) => losses > 0)).toBe(true);
 }, 60_000);
 
-test.each([1, 7, 30])('seed %i gives the same run every time', async seed => {
+test.each([1, 10, 14])('seed %i gives the same run every time', async seed => {
   const [first, second] = [await runSeed(database, seed), await runSeed(database, seed)];
   expect(second.trace).toEqual(first.trace);
   expect(second.digest).toBe(first.digest);

@@ -2,6 +2,7 @@ import type { Id } from '../../src/base/ids.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
 import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import {
+  firstEndpointOf,
   readSecrets,
   resendEvent,
   resendFailed,
@@ -12,7 +13,7 @@ import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { SimulatedDatabase } from './database.ts';
 import { drawReceiver, type Receivers } from './receivers.ts';
-import type { Arrivals } from './webhook-arrivals.ts';
+import type { Arrivals, Endpoint } from './webhook-arrivals.ts';
 import type { WebhookModel } from './webhook-model.ts';
 import type { SendingModel } from './webhook-sending.ts';
 import type { World } from './world.ts';
@@ -25,6 +26,29 @@ export interface WebhookAdminOptions {
   arrivals: Arrivals;
   model: WebhookModel;
   sending: SendingModel;
+}
+
+/** The check button: sending to an endpoint is enabled again, if it was suspended. */
+export async function enableEndpoint(
+  { pool, scheduler, trace, violate }: World,
+  { database, model, sending }: Pick<WebhookAdminOptions, 'database' | 'model' | 'sending'>,
+  { partnerId, endpointId }: Pick<Endpoint, 'partnerId' | 'endpointId'>,
+): Promise<void> {
+  const isSuspended = model.webhookOf(endpointId)!.suspended;
+  const kept = model.waiting(endpointId);
+  if (isSuspended) {
+    sending.restartSchedule(kept);
+    sending.sendKept(
+      endpointId,
+      kept.map(({ eventId }) => eventId),
+    );
+  }
+  const audit = { pool, clock: scheduler.clockOf('webhook admin'), actor: 'operator' };
+  const outcome = await reEnable(audit, partnerId, endpointId);
+  trace.add('webhook admin', `${trace.nameOf(endpointId)} is ${outcome}`);
+  if ((outcome === 're_enabled') !== isSuspended)
+    violate('what is suspended can be enabled again, and nothing else', outcome);
+  await database.webhooksChanged('operator');
 }
 
 /**
@@ -40,14 +64,17 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
   let busy = 0;
 
   async function updateSecrets(partnerId: Id<'prt'>): Promise<void> {
-    arrivals.setSecrets(partnerId, await readSecrets(pool, vault, partnerId, scheduler.nowMs()));
+    arrivals.setSecrets(
+      firstEndpointOf(partnerId),
+      await readSecrets(pool, vault, partnerId, scheduler.nowMs()),
+    );
   }
 
   async function setAddress(partnerId: Id<'prt'>): Promise<void> {
     addresses += 1;
     const url = `https://shop.example/hooks/${addresses}`;
     await setWebhook(audit, vault, partnerId, url);
-    arrivals.setAddress(partnerId, url);
+    arrivals.setAddress({ endpointId: firstEndpointOf(partnerId), partnerId, mode: null }, url);
     await updateSecrets(partnerId);
     if (!partnersWithWebhook.includes(partnerId)) partnersWithWebhook.push(partnerId);
     trace.add('webhook admin', `${trace.nameOf(partnerId)} has address ${addresses}`);
@@ -62,28 +89,22 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
   }
 
   async function enableAgain(partnerId: Id<'prt'>): Promise<void> {
-    const isSuspended = model.webhookOf(partnerId)!.suspended;
-    const kept = model.waiting(partnerId);
-    if (isSuspended) {
-      sending.restartSchedule(kept);
-      sending.sendKept(partnerId, kept);
-    }
-    const outcome = await reEnable(audit, partnerId);
-    trace.add('webhook admin', `${trace.nameOf(partnerId)} is ${outcome}`);
-    if ((outcome === 're_enabled') !== isSuspended)
-      world.violate('what is suspended can be enabled again, and nothing else', outcome);
-    await database.webhooksChanged('operator');
+    await enableEndpoint(world, options, { partnerId, endpointId: firstEndpointOf(partnerId) });
   }
 
   async function resend(): Promise<void> {
     if (random.chance(0.3)) {
-      sending.restartSchedule(model.books.deliveries.filter(row => row.givenUp).map(row => row.eventId));
+      sending.restartSchedule(model.books.deliveries.filter(row => row.givenUp));
       const count = await resendFailed(audit, new Date(0), () => {});
       trace.add('webhook admin', `sends ${count} again`);
     } else if (model.books.events.length > 0) {
-      const { eventId } = random.pick(model.books.events);
-      sending.restartSchedule([eventId]);
-      const { outcome } = await resendEvent(audit, BigInt(eventId));
+      const { eventId, partnerId, mode } = random.pick(model.books.events);
+      const endpoints = model.books.webhooks.filter(
+        webhook => webhook.partnerId === partnerId && (webhook.mode ?? mode) === mode,
+      );
+      const endpoint = endpoints.length > 1 ? random.pick(endpoints) : endpoints[0];
+      if (endpoint) sending.restartSchedule([{ endpointId: endpoint.endpointId, eventId }]);
+      const { outcome } = await resendEvent(audit, BigInt(eventId), { endpointId: endpoint?.endpointId });
       trace.add('webhook admin', `${trace.nameOf(`evt_${eventId}`)} again: ${outcome}`);
     }
     await database.webhooksChanged('operator');
@@ -111,7 +132,7 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
   return {
     plan: async ({ faultsEndAfterMs }) => {
       for (const { partnerId } of accounts) {
-        options.receivers.add(partnerId, drawReceiver(world, faultsEndAfterMs));
+        options.receivers.add(firstEndpointOf(partnerId), drawReceiver(world, faultsEndAfterMs));
         if (partnersWithWebhook.length === 0 || random.chance(0.6)) await setAddress(partnerId);
         else later(random.between(0, faultsEndAfterMs), () => setAddress(partnerId));
       }

@@ -1,37 +1,50 @@
 import { type Id, idFromUuid } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import type { Mode } from '../../src/ledger/index.ts';
 import type { Sessions } from './run-database.ts';
 
+/** An endpoint: the first of a partner, or a further one. */
 export interface BookedWebhook {
+  endpointId: Id<'whe'>;
   partnerId: Id<'prt'>;
+  /** Null: both. */
+  mode: Mode | null;
+  /** The kinds that it gets. */
+  events: string[];
   url: string;
   leaseHolder: number | null;
   leasedUntilMs: number | null;
   suspended: boolean;
+  /** Notices are for the partner, about all of its endpoints. */
   suspensionNotices: number;
   givenUpNotices: number;
   openAlarms: number;
 }
 
-export interface BookedDelivery {
-  partnerId: Id<'prt'>;
+export interface DeliveryKey {
+  endpointId: Id<'whe'>;
   eventId: string;
+}
+
+export interface BookedDelivery extends DeliveryKey {
+  partnerId: Id<'prt'>;
   attempts: number;
   nextMs: number;
   givenUp: boolean;
 }
 
-export interface BookedAttempt {
+export interface BookedAttempt extends DeliveryKey {
   id: number;
   partnerId: Id<'prt'>;
-  eventId: string;
   attempt: number;
   atMs: number;
   status: number | null;
 }
 
 export interface BookedEvent {
-  partnerId: Id<'prt'>;
+  partnerId: string;
+  mode: Mode;
+  kind: string;
   eventId: string;
 }
 
@@ -41,31 +54,37 @@ export interface WebhookBooks {
   deliveries: BookedDelivery[];
   /** Attempts recorded since the last read. */
   attempts: BookedAttempt[];
+  /** Of all payments and refunds, by their ids. */
   events: BookedEvent[];
 }
 
 const statement = `
-  SELECT (SELECT coalesce(json_agg(row_to_json(w) ORDER BY w."partnerId"), '[]') FROM (
-            SELECT partner_id AS "partnerId", url, lease_holder AS "leaseHolder", extract(epoch FROM leased_until) * 1000 AS "leasedUntilMs",
-                   suspended_at IS NOT NULL AS suspended,
+  SELECT (SELECT coalesce(json_agg(row_to_json(w) ORDER BY w."endpointId"), '[]') FROM (
+            SELECT "endpointId", partner_id AS "partnerId", mode, events, url, lease_holder AS "leaseHolder",
+                   extract(epoch FROM leased_until) * 1000 AS "leasedUntilMs", suspended_at IS NOT NULL AS suspended,
                    (SELECT count(*) FROM partner_notices n
                      WHERE n.partner_id = w.partner_id AND kind = 'sending_suspended') AS "suspensionNotices",
                    (SELECT count(*) FROM partner_notices n
                      WHERE n.partner_id = w.partner_id AND kind = 'delivery_failed') AS "givenUpNotices"
-              FROM webhooks w) AS w) AS webhooks,
-         (SELECT coalesce(json_agg(row_to_json(d) ORDER BY d."partnerId", d.id), '[]') FROM (
-            SELECT partner_id AS "partnerId", event_id AS id, event_id::text AS "eventId", attempts,
+              FROM (SELECT partner_id AS "endpointId", partner_id, NULL::mode AS mode,
+                           ARRAY['payment.succeeded', 'payment.failed'] || extra_events AS events,
+                           url, lease_holder, leased_until, suspended_at FROM webhooks
+                    UNION ALL
+                    SELECT endpoint_id, partner_id, mode, events, url, lease_holder, leased_until, suspended_at
+                      FROM further_webhooks) AS w) AS w) AS webhooks,
+         (SELECT coalesce(json_agg(row_to_json(d) ORDER BY d."endpointId", d.id), '[]') FROM (
+            SELECT "endpointId", partner_id AS "partnerId", event_id AS id, event_id::text AS "eventId", attempts,
                    extract(epoch FROM next_at) * 1000 AS "nextMs",
                    failed_at IS NOT NULL AS "givenUp"
-              FROM deliveries) AS d) AS deliveries,
+              FROM (SELECT partner_id AS "endpointId", partner_id, event_id, attempts, next_at, failed_at FROM deliveries
+                    UNION ALL
+                    SELECT endpoint_id, partner_id, event_id, attempts, next_at, failed_at
+                      FROM further_deliveries) AS d) AS d) AS deliveries,
          (SELECT coalesce(json_agg(row_to_json(a) ORDER BY a.id), '[]') FROM (
-            SELECT id, partner_id AS "partnerId", event_id::text AS "eventId", attempt,
-                   extract(epoch FROM at) * 1000 AS "atMs", status
+            SELECT id, coalesce(endpoint_id, partner_id) AS "endpointId", partner_id AS "partnerId", event_id::text AS "eventId",
+                   attempt, extract(epoch FROM at) * 1000 AS "atMs", status
               FROM webhook_attempts JOIN unnest($1::uuid[], $2::bigint[]) AS k (partner_id, last) USING (partner_id)
              WHERE id > last) AS a) AS attempts,
-         (SELECT coalesce(json_agg(row_to_json(e) ORDER BY e.id), '[]') FROM (
-            SELECT partner_id AS "partnerId", id, id::text AS "eventId"
-              FROM events WHERE partner_id = ANY ($1)) AS e) AS events,
          (SELECT coalesce(json_agg(subject), '[]') FROM alarms
            WHERE kind = 'webhook_suspended' AND cleared_at IS NULL) AS alarms`;
 
@@ -74,23 +93,29 @@ export async function deleteWebhooks({ pool, ofShards }: Sessions): Promise<void
   // Most runs have none, and TRUNCATE is slow.
   if ((await pool.query('SELECT FROM webhooks LIMIT 1')).rowCount === 0) return;
   for (const shard of ofShards)
-    await shard.query('TRUNCATE webhooks, deliveries, webhook_attempts, partner_notices');
+    await shard.query(
+      'TRUNCATE webhooks, deliveries, further_webhooks, further_deliveries, webhook_attempts, partner_notices',
+    );
 }
 
 export async function readWebhookBooks(
   pool: Pool,
   /** With the last attempt that is known of each partner: every shard counts its own. */
   lastAttempts: Map<string, number>,
-): Promise<WebhookBooks> {
-  const { rows } = await pool.query<WebhookBooks & { alarms: string[] }>({
+): Promise<Omit<WebhookBooks, 'events'>> {
+  const { rows } = await pool.query<Omit<WebhookBooks, 'events'> & { alarms: string[] }>({
     name: 'hook books',
     text: statement,
     values: [[...lastAttempts.keys()], [...lastAttempts.values()]],
   });
   const { alarms, ...books } = rows[0]!;
-  for (const row of [...books.webhooks, ...books.deliveries, ...books.attempts, ...books.events])
+  for (const row of [...books.webhooks, ...books.deliveries, ...books.attempts]) {
     row.partnerId = idFromUuid('prt', row.partnerId);
-  for (const webhook of books.webhooks)
-    webhook.openAlarms = alarms.filter(subject => subject === webhook.partnerId).length;
+    row.endpointId = idFromUuid('whe', row.endpointId);
+  }
+  for (const webhook of books.webhooks) {
+    const { partnerId, endpointId, mode } = webhook;
+    webhook.openAlarms = alarms.filter(subject => subject === (mode ? endpointId : partnerId)).length;
+  }
   return books;
 }

@@ -5,6 +5,7 @@ import type {
   BookedDelivery,
   BookedEvent,
   BookedWebhook,
+  DeliveryKey,
   WebhookBooks,
 } from './webhook-books.ts';
 import type { World } from './world.ts';
@@ -14,11 +15,11 @@ export interface WebhookModel {
   books: WebhookBooks;
   /** Compares the books with how they were before. */
   observe(books: WebhookBooks, by: 'processes' | 'operator'): void;
-  webhookOf(partnerId: Id<'prt'>): BookedWebhook | undefined;
-  find(eventId: string): BookedDelivery | undefined;
-  waiting(partnerId: Id<'prt'>): string[];
+  webhookOf(endpointId: Id<'whe'>): BookedWebhook | undefined;
+  find(key: DeliveryKey): BookedDelivery | undefined;
+  waiting(endpointId: Id<'whe'>): BookedDelivery[];
   /** A process received this result for an event. */
-  received(eventId: string, verdict: SendResult): void;
+  received(key: DeliveryKey, verdict: SendResult): void;
   /** A process presumes another one dead. */
   presumedDead(process: number, other: number): void;
   /** Once no faults are injected, every due delivery is sent in time. */
@@ -30,14 +31,15 @@ export interface WebhookModel {
 export interface WebhookModelOptions {
   pausesSec: number[];
   isAlive(instance: number): boolean;
-  /** The lease on the partner was taken by another process, released, or taken again after it had expired. */
+  /** The lease on the endpoint was taken by another process, released, or taken again after it had expired. */
   onLeaseChange(before: BookedWebhook, now: BookedWebhook): void;
 }
 
 /** The books at the last check. */
 interface Known {
+  /** By `keyOf`. */
   rows: Map<string, BookedDelivery>;
-  webhooks: Map<Id<'prt'>, BookedWebhook>;
+  webhooks: Map<Id<'whe'>, BookedWebhook>;
 }
 
 const sentWithinMs = 5 * 60_000;
@@ -45,21 +47,24 @@ const suspendAfter = 3;
 
 export const isTaken = (status: number | null) => status !== null && status >= 200 && status < 300;
 
+export const keyOf = ({ endpointId, eventId }: DeliveryKey) => `${endpointId} ${eventId}`;
+
 export function createWebhookModel(world: World, options: WebhookModelOptions): WebhookModel {
   const { violate, trace, scheduler } = world;
   const { pausesSec } = options;
   let rows = new Map<string, BookedDelivery>();
-  let webhooks = new Map<Id<'prt'>, BookedWebhook>();
+  let webhooks = new Map<Id<'whe'>, BookedWebhook>();
   const events = new Set<string>();
   const takenEvents = new Set<string>();
   const presumedDead = new Set<string>();
-  const inARow = new Map<Id<'prt'>, number>();
+  const inARow = new Map<Id<'whe'>, number>();
+  /** By partner, since notices are. */
   const suspensions = new Map<Id<'prt'>, number>();
   const givenUp = new Map<Id<'prt'>, number>();
   const changedMs = new Map<string, number>();
-  const nameOf = (eventId: string) => trace.nameOf(`evt_${eventId}`);
-  const add = (counts: Map<Id<'prt'>, number>, partnerId: Id<'prt'>) =>
-    counts.set(partnerId, (counts.get(partnerId) ?? 0) + 1);
+  const nameOf = ({ endpointId, eventId }: DeliveryKey) =>
+    `${trace.nameOf(`evt_${eventId}`)} to ${trace.nameOf(endpointId)}`;
+  const add = <Key>(counts: Map<Key, number>, key: Key) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
   const isLeaseOver = ({ leasedUntilMs }: BookedWebhook) =>
     leasedUntilMs !== null && leasedUntilMs <= scheduler.nowMs() + world.clockErrorMs;
@@ -83,35 +88,42 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
     if (!isLeaseOver(before) && !presumedDead.has(`${now.leaseHolder} ${leaseHolder}`))
       violate(
         'no process takes the lease of a live process before it expires',
-        `process ${now.leaseHolder} took ${trace.nameOf(now.partnerId)} from process ${leaseHolder}`,
+        `process ${now.leaseHolder} took ${trace.nameOf(now.endpointId)} from process ${leaseHolder}`,
       );
   }
 
+  /** An endpoint sees the events of its mode and kinds that happen while it is there. */
+  const asksFor = ({ partnerId, mode, events }: BookedWebhook, event: BookedEvent) =>
+    partnerId === event.partnerId && (mode ?? event.mode) === event.mode && events.includes(event.kind);
+
   function checkEvents(booked: BookedEvent[]): void {
-    for (const { eventId, partnerId } of booked) {
+    for (const event of booked) {
+      const { eventId } = event;
       if (events.has(eventId)) continue;
       events.add(eventId);
-      const row = rows.get(eventId);
-      if (webhooks.has(partnerId) && (!row || row.attempts > 0 || row.givenUp))
-        violate('an event of a partner with a webhook has a delivery', nameOf(eventId));
+      for (const webhook of webhooks.values()) {
+        const key = { endpointId: webhook.endpointId, eventId };
+        const row = rows.get(keyOf(key));
+        if (!asksFor(webhook, event)) {
+          if (row) violate('an endpoint gets only what it asks for', nameOf(key));
+        } else if (!row || row.attempts > 0 || row.givenUp)
+          violate('an event has a delivery for each endpoint that asks for it', nameOf(key));
+      }
     }
   }
 
-  function checkGone(eventId: string, ends: BookedAttempt[]): void {
-    if (!ends.some(end => end.eventId === eventId && isTaken(end.status)))
-      violate('no delivery is removed before the receiver took it', `${nameOf(eventId)}, by the log`);
-    if (!takenEvents.has(eventId))
-      violate(
-        'no delivery is removed before the receiver took it',
-        `${nameOf(eventId)}: no process got a 2xx`,
-      );
+  function checkGone(row: BookedDelivery, ends: BookedAttempt[]): void {
+    if (!ends.some(end => keyOf(end) === keyOf(row) && isTaken(end.status)))
+      violate('no delivery is removed before the receiver took it', `${nameOf(row)}, by the log`);
+    if (!takenEvents.has(keyOf(row)))
+      violate('no delivery is removed before the receiver took it', `${nameOf(row)}: no process got a 2xx`);
   }
 
   function checkRow(before: BookedDelivery, now: BookedDelivery, ends: BookedAttempt[]): void {
-    const { eventId, attempts, nextMs } = now;
+    const { attempts, nextMs } = now;
     if (before.attempts === attempts && before.nextMs === nextMs && before.givenUp === now.givenUp) return;
-    const detail = `${nameOf(eventId)}: ${JSON.stringify(before)}, now ${JSON.stringify(now)}`;
-    const end = ends.find(end => end.eventId === eventId && end.attempt === attempts);
+    const detail = `${nameOf(now)}: ${JSON.stringify(before)}, now ${JSON.stringify(now)}`;
+    const end = ends.find(end => keyOf(end) === keyOf(now) && end.attempt === attempts);
     if (before.givenUp || attempts !== before.attempts + 1 || !end || isTaken(end.status)) {
       violate('attempts are counted one by one, as they are recorded', detail);
       return;
@@ -130,44 +142,45 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
   }
 
   function checkRows(before: Map<string, BookedDelivery>, ends: BookedAttempt[]): void {
-    for (const eventId of before.keys()) if (!rows.has(eventId)) checkGone(eventId, ends);
-    for (const now of rows.values()) {
-      const known = before.get(now.eventId);
+    for (const [key, row] of before) if (!rows.has(key)) checkGone(row, ends);
+    for (const [key, now] of rows) {
+      const known = before.get(key);
       if (known) checkRow(known, now, ends);
       else if (events.has(now.eventId))
-        violate('an event that was taken is not sent again automatically', nameOf(now.eventId));
+        violate('an event that was taken is not sent again automatically', nameOf(now));
     }
   }
 
   /** Three given up in a row, with none taken in between, suspend sending; the books are read after every batch. */
   function countInARow(before: Map<string, BookedDelivery>, ends: BookedAttempt[]): void {
     const counted = new Set<string>();
-    for (const { eventId, partnerId, status } of ends) {
-      if (isTaken(status)) inARow.set(partnerId, 0);
-      else if (rows.get(eventId)?.givenUp && !before.get(eventId)?.givenUp && !counted.has(eventId)) {
-        counted.add(eventId);
-        add(inARow, partnerId);
+    for (const end of ends) {
+      const key = keyOf(end);
+      if (isTaken(end.status)) inARow.set(end.endpointId, 0);
+      else if (rows.get(key)?.givenUp && !before.get(key)?.givenUp && !counted.has(key)) {
+        counted.add(key);
+        add(inARow, end.endpointId);
       }
     }
   }
 
   function checkSuspension(before: BookedWebhook | undefined, now: BookedWebhook): void {
-    const { partnerId, suspended } = now;
-    const count = inARow.get(partnerId) ?? 0;
+    const { endpointId, partnerId, suspended } = now;
+    const count = inARow.get(endpointId) ?? 0;
     const wasSuspended = before?.suspended ?? false;
     if (suspended !== (wasSuspended || count >= suspendAfter))
       violate(
         'three events given up in a row suspend sending, and nothing else does',
-        `${trace.nameOf(partnerId)} after ${count}: ${suspended}`,
+        `${trace.nameOf(endpointId)} after ${count}: ${suspended}`,
       );
     if (suspended && !wasSuspended) {
-      trace.add('books', `sending to ${trace.nameOf(partnerId)} is suspended`);
+      trace.add('books', `sending to ${trace.nameOf(endpointId)} is suspended`);
       add(suspensions, partnerId);
     }
   }
 
   function checkNotices(now: BookedWebhook): void {
-    const { partnerId, suspensionNotices, givenUpNotices, openAlarms, suspended } = now;
+    const { endpointId, partnerId, suspensionNotices, givenUpNotices, openAlarms, suspended } = now;
     const rule =
       'a partner gets one notice per event given up and per suspension, and operators get an alarm';
     const [wasSuspended, wereGivenUp] = [suspensions.get(partnerId) ?? 0, givenUp.get(partnerId) ?? 0];
@@ -179,42 +192,43 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
     if (givenUpNotices !== wereGivenUp)
       violate(rule, `${trace.nameOf(partnerId)}: ${givenUpNotices} notices of ${wereGivenUp} given up`);
     if (openAlarms !== (suspended ? 1 : 0))
-      violate(rule, `${trace.nameOf(partnerId)}: suspended ${suspended}, ${openAlarms} open alarms`);
+      violate(rule, `${trace.nameOf(endpointId)}: suspended ${suspended}, ${openAlarms} open alarms`);
   }
 
   /** Sending was enabled again, or goes to another address: what was given up before does not count. */
   const isFreshStart = (before: BookedWebhook | undefined, now: BookedWebhook) =>
     before?.url !== now.url || (before.suspended && !now.suspended);
 
-  const isWaiting = ({ givenUp, partnerId }: BookedDelivery) =>
-    !givenUp && !webhooks.get(partnerId)!.suspended;
+  const isWaiting = ({ givenUp, endpointId }: BookedDelivery) =>
+    !givenUp && !webhooks.get(endpointId)!.suspended;
 
   function noteChanges(before: Known): void {
-    for (const row of rows.values())
+    for (const [key, row] of rows)
       if (
-        JSON.stringify(row) !== JSON.stringify(before.rows.get(row.eventId)) ||
-        before.webhooks.get(row.partnerId)?.suspended
+        JSON.stringify(row) !== JSON.stringify(before.rows.get(key)) ||
+        before.webhooks.get(row.endpointId)?.suspended
       )
-        changedMs.set(row.eventId, scheduler.nowMs());
+        changedMs.set(key, scheduler.nowMs());
   }
 
-  /** An operator may change anything, but no delivery is removed by that. */
+  /** An operator may change anything, but no delivery is removed by that, unless its endpoint is. */
   function observeOperator(before: Known): void {
-    for (const webhook of webhooks.values())
-      if (isFreshStart(before.webhooks.get(webhook.partnerId), webhook)) inARow.set(webhook.partnerId, 0);
-    for (const eventId of before.rows.keys()) if (!rows.has(eventId)) checkGone(eventId, []);
+    for (const [endpointId, webhook] of webhooks)
+      if (isFreshStart(before.webhooks.get(endpointId), webhook)) inARow.set(endpointId, 0);
+    for (const [key, row] of before.rows)
+      if (!rows.has(key) && webhooks.has(row.endpointId)) checkGone(row, []);
   }
 
   function observeProcesses(before: Known, { attempts, events }: WebhookBooks): void {
     checkRows(before.rows, attempts);
     checkEvents(events);
     countInARow(before.rows, attempts);
-    for (const webhook of webhooks.values()) {
-      const webhookBefore = before.webhooks.get(webhook.partnerId);
+    for (const [endpointId, webhook] of webhooks) {
+      const webhookBefore = before.webhooks.get(endpointId);
       checkLeaseHolder(webhookBefore, webhook);
       checkSuspension(webhookBefore, webhook);
-      checkNotices(webhook);
     }
+    for (const webhook of webhooks.values()) checkNotices(webhook);
   }
 
   const model: WebhookModel = {
@@ -222,26 +236,30 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
     observe: (books, by) => {
       const before = { rows, webhooks };
       model.books = books;
-      rows = new Map(books.deliveries.map(row => [row.eventId, row]));
-      webhooks = new Map(books.webhooks.map(webhook => [webhook.partnerId, webhook]));
+      rows = new Map(books.deliveries.map(row => [keyOf(row), row]));
+      webhooks = new Map(books.webhooks.map(webhook => [webhook.endpointId, webhook]));
+      for (const row of rows.values())
+        if (!webhooks.has(row.endpointId)) {
+          violate('a delivery belongs to an endpoint that exists', nameOf(row));
+          return;
+        }
       noteChanges(before);
       if (by === 'operator') observeOperator(before);
       else observeProcesses(before, books);
     },
-    webhookOf: partnerId => webhooks.get(partnerId),
-    find: eventId => rows.get(eventId),
-    waiting: partnerId =>
-      [...rows.values()].filter(row => row.partnerId === partnerId && !row.givenUp).map(row => row.eventId),
-    received: (eventId, verdict) => {
-      if (verdict.outcome === 'answered' && isTaken(verdict.status)) takenEvents.add(eventId);
+    webhookOf: endpointId => webhooks.get(endpointId),
+    find: key => rows.get(keyOf(key)),
+    waiting: endpointId => [...rows.values()].filter(row => row.endpointId === endpointId && !row.givenUp),
+    received: (key, verdict) => {
+      if (verdict.outcome === 'answered' && isTaken(verdict.status)) takenEvents.add(keyOf(key));
     },
     presumedDead: (process, other) => void presumedDead.add(`${process} ${other}`),
     checkWaiting: () => {
       if (world.faultsStoppedMs === undefined) return;
-      for (const row of rows.values()) {
-        const dueMs = Math.max(world.faultsStoppedMs, changedMs.get(row.eventId)!, row.nextMs);
+      for (const [key, row] of rows) {
+        const dueMs = Math.max(world.faultsStoppedMs, changedMs.get(key)!, row.nextMs);
         if (isWaiting(row) && scheduler.nowMs() - dueMs > sentWithinMs)
-          violate('what is due is sent', nameOf(row.eventId));
+          violate('what is due is sent', nameOf(row));
       }
     },
     hasWork: () => [...rows.values()].some(isWaiting),

@@ -1,24 +1,24 @@
 import type { Id } from '../../src/base/ids.ts';
 import { slowAfterMs } from '../../src/webhooks/delivery/slots.ts';
 import type { Sent } from './receivers.ts';
-import type { BookedWebhook } from './webhook-books.ts';
-import type { WebhookModel } from './webhook-model.ts';
+import type { BookedWebhook, DeliveryKey } from './webhook-books.ts';
+import { keyOf, type WebhookModel } from './webhook-model.ts';
 import type { World } from './world.ts';
 
 /** Invariants of sending, checked on every attempt. */
 export interface SendingModel {
   /** A process read this event as due. */
-  read(processName: string, partnerId: Id<'prt'>, eventId: string): void;
+  read(processName: string, key: DeliveryKey): void;
   send(sent: Sent): void;
   /** The attempt is over for its process; `wasMade` is false if nothing was sent. */
   end(sent: Sent, wasMade: boolean): void;
   /** A process could not record the attempt, or does not know whether it did. */
-  recordingFailed(processName: string, eventId: string): void;
+  recordingFailed(processName: string, key: DeliveryKey): void;
   leaseChanges(before: BookedWebhook, now: BookedWebhook): void;
   /** An operator resends these events: their attempts start again. */
-  restartSchedule(eventIds: string[]): void;
+  restartSchedule(keys: DeliveryKey[]): void;
   /** Sending is enabled again: these kept events are sent now. */
-  sendKept(partnerId: Id<'prt'>, eventIds: string[]): void;
+  sendKept(endpointId: Id<'whe'>, eventIds: string[]): void;
   /** When a poll could find a delivery to send or a lease to renew. */
   nextDueMs(): number;
   crashed(processName: string): void;
@@ -40,14 +40,12 @@ interface Ticket {
   attempts: number;
 }
 
-interface Attempt {
+interface Attempt extends DeliveryKey {
   processName: string;
-  eventId: string;
-  partnerId: Id<'prt'>;
   atMs: number;
   /** Number of attempts before it. */
   attempts: number;
-  /** Counts the changes of the lease on the partner, like a fencing token. */
+  /** Counts the changes of the lease on the endpoint, like a fencing token. */
   turn: number;
   failedToRecord: boolean;
 }
@@ -64,122 +62,122 @@ const processNameOf = (instance: number | null) => `process ${instance}`;
 export function createSendingModel(world: World, options: SendingOptions): SendingModel {
   const { violate, trace, scheduler } = world;
   const tickets = new Map<string, Ticket>();
-  const turns = new Map<Id<'prt'>, number>();
-  const takenMs = new Map<Id<'prt'>, number>();
+  const turns = new Map<Id<'whe'>, number>();
+  const takenMs = new Map<Id<'whe'>, number>();
   const last = new Map<string, Attempt>();
   const underWay = new Map<Sent, Attempt>();
   /** A process that could not record an attempt does not send the event again before this time. */
   const postponedUntil = new Map<string, number>();
-  const kept = new Map<Id<'prt'>, { sinceMs: number; eventIds: string[] }>();
-  const nameOf = (eventId: string) => trace.nameOf(`evt_${eventId}`);
-  const turnOf = (partnerId: Id<'prt'>) => turns.get(partnerId) ?? 0;
+  const kept = new Map<Id<'whe'>, { sinceMs: number; eventIds: string[] }>();
+  const nameOf = ({ eventId }: Pick<DeliveryKey, 'eventId'>) => trace.nameOf(`evt_${eventId}`);
+  const turnOf = (endpointId: Id<'whe'>) => turns.get(endpointId) ?? 0;
 
-  function checkTicket(sent: Sent, eventId: string): Ticket | undefined {
-    const ticket = tickets.get(`${sent.processName} ${eventId}`);
-    tickets.delete(`${sent.processName} ${eventId}`);
+  function checkTicket(sent: Sent, key: DeliveryKey): Ticket | undefined {
+    const name = `${sent.processName} ${keyOf(key)}`;
+    const ticket = tickets.get(name);
+    tickets.delete(name);
     if (!ticket)
       violate(
         'only a delivery that was read as due is sent, and once',
-        `${nameOf(eventId)} by ${sent.processName}`,
+        `${nameOf(key)} by ${sent.processName}`,
       );
-    else if (ticket.suspended) violate('while suspended nothing is sent', nameOf(eventId));
+    else if (ticket.suspended) violate('while suspended nothing is sent', nameOf(key));
     else if (ticket.atMs < ticket.dueMs - world.clockErrorMs)
-      violate('attempts keep the retry schedule', nameOf(eventId));
+      violate('attempts keep the retry schedule', nameOf(key));
     else if (!ticket.isServing)
-      violate('one process sends to a partner at a time', `${nameOf(eventId)} by ${sent.processName}`);
+      violate('one process sends to an endpoint at a time', `${nameOf(key)} by ${sent.processName}`);
     return ticket;
   }
 
   /** At least once: a process that dies, stalls, loses its lease or cannot record an attempt causes a second one. */
-  function checkRepetition(eventId: string, { attempts, turn }: Ticket): void {
-    const before = last.get(eventId);
+  function checkRepetition(key: DeliveryKey, { attempts, turn }: Ticket): void {
+    const before = last.get(keyOf(key));
     if (!before || before.failedToRecord || options.isExcused(before.processName)) return;
-    const now = turnOf(before.partnerId);
+    const now = turnOf(before.endpointId);
     if (before.turn !== now || turn !== now) return;
     if ([...underWay.values()].includes(before))
-      violate('an event is not sent twice at a time', `${nameOf(eventId)}, by ${before.processName} before`);
+      violate('an event is not sent twice at a time', `${nameOf(key)}, by ${before.processName} before`);
     else if (before.attempts === attempts)
-      violate('an event is not sent again before the last attempt is on record', nameOf(eventId));
+      violate('an event is not sent again before the last attempt is on record', nameOf(key));
   }
 
   function checkOverlap(attempt: Attempt): void {
     for (const other of underWay.values())
       if (
-        other.partnerId === attempt.partnerId &&
+        other.endpointId === attempt.endpointId &&
         other.processName !== attempt.processName &&
         other.turn === attempt.turn &&
         !options.isExcused(other.processName)
       )
         violate(
-          'one process sends to a partner at a time',
+          'one process sends to an endpoint at a time',
           `${attempt.processName} beside ${other.processName}`,
         );
   }
 
   /** Events with earlier attempts, and those read as due before sending was enabled again, keep no order. */
-  function checkKept({ partnerId, eventId, processName, turn }: Attempt, ticket: Ticket): void {
-    const { sinceMs, eventIds } = kept.get(partnerId) ?? { sinceMs: 0, eventIds: [] };
+  function checkKept({ endpointId, eventId, processName, turn }: Attempt, ticket: Ticket): void {
+    const { sinceMs, eventIds } = kept.get(endpointId) ?? { sinceMs: 0, eventIds: [] };
     if (!eventIds.includes(eventId)) return;
     const left = eventIds.filter(id => id !== eventId);
-    kept.set(partnerId, { sinceMs, eventIds: left });
+    kept.set(endpointId, { sinceMs, eventIds: left });
     if (ticket.atMs <= sinceMs) return;
-    const first = left.find(id => options.model().find(id)?.attempts === 0);
+    const first = left.find(id => options.model().find({ endpointId, eventId: id })?.attempts === 0);
     if (first && BigInt(first) < BigInt(eventId))
-      violate('kept events go out in order', `${nameOf(eventId)} before ${nameOf(first)}`);
+      violate('kept events go out in order', `${nameOf({ eventId })} before ${nameOf({ eventId: first })}`);
     const beside = [...underWay.values()].find(
-      other => other.partnerId === partnerId && other.processName === processName && other.turn === turn,
+      other => other.endpointId === endpointId && other.processName === processName && other.turn === turn,
     );
-    if (beside)
-      violate('kept events go out one by one', `${nameOf(eventId)} beside ${nameOf(beside.eventId)}`);
+    if (beside) violate('kept events go out one by one', `${nameOf({ eventId })} beside ${nameOf(beside)}`);
   }
 
   /** A release that was sent before the process took the lease again may run after that. */
-  function checkLeaseReleased({ partnerId, leaseHolder }: BookedWebhook): void {
-    if (scheduler.nowMs() - takenMs.get(partnerId)! <= statementMs) return;
+  function checkLeaseReleased({ endpointId, leaseHolder }: BookedWebhook): void {
+    if (scheduler.nowMs() - takenMs.get(endpointId)! <= statementMs) return;
     const begun = [...underWay.values()].find(
       attempt =>
-        attempt.partnerId === partnerId &&
+        attempt.endpointId === endpointId &&
         attempt.processName === processNameOf(leaseHolder) &&
-        attempt.turn === turnOf(partnerId),
+        attempt.turn === turnOf(endpointId),
     );
     if (begun)
       violate(
-        'no process releases the lease of a partner while sending to it',
-        `${begun.processName}, ${nameOf(begun.eventId)} to ${trace.nameOf(partnerId)}, taken at ${takenMs.get(partnerId)} of ${scheduler.nowMs()}`,
+        'no process releases the lease of an endpoint while sending to it',
+        `${begun.processName}, ${nameOf(begun)} to ${trace.nameOf(endpointId)}, taken at ${takenMs.get(endpointId)} of ${scheduler.nowMs()}`,
       );
   }
 
   function postpone(attempt: Attempt): void {
     attempt.failedToRecord = true;
-    postponedUntil.set(attempt.eventId, scheduler.nowMs() + afterFailureMs);
+    postponedUntil.set(keyOf(attempt), scheduler.nowMs() + afterFailureMs);
   }
 
   /** A process sends what it has read at once, unless the receiver is slow: then nothing is sent in parallel. */
-  function dueMs({ partnerId, leaseHolder, leasedUntilMs, suspended }: BookedWebhook): number {
+  function dueMs({ endpointId, leaseHolder, leasedUntilMs, suspended }: BookedWebhook): number {
     const isServed = leaseHolder !== null && options.isAlive(leaseHolder);
     const renewedMs = isServed ? leasedUntilMs! - leaseMs + renewEveryMs : Number.POSITIVE_INFINITY;
     const begun = [...underWay.values()].filter(
-      attempt => attempt.partnerId === partnerId && attempt.processName === processNameOf(leaseHolder),
+      attempt => attempt.endpointId === endpointId && attempt.processName === processNameOf(leaseHolder),
     );
     if (suspended || begun.some(({ atMs }) => scheduler.nowMs() - atMs >= slowAfterMs)) return renewedMs;
     const nextMs = Math.min(
       ...options
         .model()
-        .waiting(partnerId)
-        .filter(id => begun.every(({ eventId }) => eventId !== id))
-        .map(id => Math.max(options.model().find(id)!.nextMs, postponedUntil.get(id) ?? 0)),
+        .waiting(endpointId)
+        .filter(row => begun.every(({ eventId }) => eventId !== row.eventId))
+        .map(row => Math.max(row.nextMs, postponedUntil.get(keyOf(row)) ?? 0)),
     );
     if (isServed && scheduler.isStalled(processNameOf(leaseHolder))) return Math.max(nextMs, leasedUntilMs!);
     return Math.min(nextMs, renewedMs);
   }
 
   return {
-    read: (processName, partnerId, eventId) => {
-      const webhook = options.model().webhookOf(partnerId)!;
-      const { nextMs, attempts } = options.model().find(eventId)!;
-      tickets.set(`${processName} ${eventId}`, {
+    read: (processName, key) => {
+      const webhook = options.model().webhookOf(key.endpointId)!;
+      const { nextMs, attempts } = options.model().find(key)!;
+      tickets.set(`${processName} ${keyOf(key)}`, {
         atMs: scheduler.nowMs(),
-        turn: turnOf(partnerId),
+        turn: turnOf(key.endpointId),
         isServing: processNameOf(webhook.leaseHolder) === processName,
         suspended: webhook.suspended,
         dueMs: nextMs,
@@ -187,21 +185,21 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
       });
     },
     send: sent => {
-      const { processName, partnerId, sending } = sent;
-      const eventId = eventIdOf(sending);
-      const ticket = checkTicket(sent, eventId);
+      const { processName, endpointId, sending } = sent;
+      const key = { endpointId, eventId: eventIdOf(sending) };
+      const ticket = checkTicket(sent, key);
       if (!ticket) return;
       const { turn, attempts } = ticket;
       const attempt = {
-        ...{ processName, eventId, partnerId, turn, attempts },
+        ...{ processName, ...key, turn, attempts },
         atMs: scheduler.nowMs(),
         failedToRecord: false,
       };
-      trace.add(processName, `sends ${nameOf(eventId)} to ${trace.nameOf(partnerId)}`);
-      checkRepetition(eventId, ticket);
+      trace.add(processName, `sends ${nameOf(key)} to ${trace.nameOf(endpointId)}`);
+      checkRepetition(key, ticket);
       checkOverlap(attempt);
       checkKept(attempt, ticket);
-      last.set(eventId, attempt);
+      last.set(keyOf(key), attempt);
       underWay.set(sent, attempt);
     },
     end: (sent, wasMade) => {
@@ -209,21 +207,23 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
       underWay.delete(sent);
       if (attempt && !wasMade) postpone(attempt);
     },
-    recordingFailed: (processName, eventId) => {
-      const attempt = last.get(eventId);
+    recordingFailed: (processName, key) => {
+      const attempt = last.get(keyOf(key));
       if (attempt?.processName === processName) postpone(attempt);
     },
     leaseChanges: (before, now) => {
       if (now.leaseHolder === null) checkLeaseReleased(before);
-      turns.set(now.partnerId, turnOf(now.partnerId) + 1);
-      takenMs.set(now.partnerId, scheduler.nowMs());
+      turns.set(now.endpointId, turnOf(now.endpointId) + 1);
+      takenMs.set(now.endpointId, scheduler.nowMs());
     },
-    restartSchedule: eventIds => {
-      for (const eventId of eventIds) last.delete(eventId);
-      for (const queue of kept.values())
-        queue.eventIds = queue.eventIds.filter(eventId => !eventIds.includes(eventId));
+    restartSchedule: keys => {
+      for (const key of keys) {
+        last.delete(keyOf(key));
+        const queue = kept.get(key.endpointId);
+        if (queue) queue.eventIds = queue.eventIds.filter(eventId => eventId !== key.eventId);
+      }
     },
-    sendKept: (partnerId, eventIds) => void kept.set(partnerId, { sinceMs: scheduler.nowMs(), eventIds }),
+    sendKept: (endpointId, eventIds) => void kept.set(endpointId, { sinceMs: scheduler.nowMs(), eventIds }),
     nextDueMs: () => Math.min(...options.model().books.webhooks.map(dueMs)),
     crashed: processName => {
       for (const [sent, attempt] of underWay) if (attempt.processName === processName) underWay.delete(sent);

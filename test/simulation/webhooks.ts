@@ -1,5 +1,7 @@
 import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
+import type { Statement } from '../../src/db/pool.ts';
 import type { Vault } from '../../src/webhooks/delivery/secret.ts';
+import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import { createVault } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/partners.ts';
 import type { Random } from '../helpers/random.ts';
@@ -7,7 +9,7 @@ import type { WebhookWatch } from './database.ts';
 import type { Model } from './model.ts';
 import { createReceivers, type Receivers } from './receivers.ts';
 import { type Arrivals, createArrivals } from './webhook-arrivals.ts';
-import { type BookedWebhook, readWebhookBooks } from './webhook-books.ts';
+import { type BookedEvent, type BookedWebhook, type DeliveryKey, readWebhookBooks } from './webhook-books.ts';
 import { createWebhookModel, type WebhookModel } from './webhook-model.ts';
 import { createSendingModel, eventIdOf, type SendingModel } from './webhook-sending.ts';
 import type { World } from './world.ts';
@@ -26,6 +28,8 @@ export interface Webhooks {
 export interface WebhooksOptions {
   uuids: string[];
   model: Model;
+  /** Of refunds that are on record. */
+  refundEvents(): BookedEvent[];
   pausesSec: number[];
   isAlive(instance: number): boolean;
   /** It is dead or has stalled at some time, so it may be late. */
@@ -44,44 +48,76 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
   const model = createWebhookModel(world, { pausesSec, isAlive, onLeaseChange: sending.leaseChanges });
   const arrivals = createArrivals(world, { model: options.model, isExcused });
   const receivers = createReceivers(world, {
-    partnerOf: arrivals.partnerOf,
+    endpointOf: arrivals.endpointOf,
     onSend: sending.send,
     onArrival: arrivals.check,
     onVerdict: (sent, verdict) => {
       sending.end(sent, verdict.outcome === 'answered' || verdict.error !== 'busy');
-      model.received(eventIdOf(sent.sending), verdict);
+      model.received({ endpointId: sent.endpointId, eventId: eventIdOf(sent.sending) }, verdict);
     },
   });
   const lastAttempts = new Map(options.uuids.map(uuid => [uuid, 0]));
   const isFree = ({ leaseHolder, leasedUntilMs }: BookedWebhook, atMs: number, deadHolders: number[]) =>
     leaseHolder === null || leasedUntilMs! <= atMs || deadHolders.includes(leaseHolder);
-  const dueOf = ({ partnerId, suspended }: BookedWebhook, atMs: number) =>
-    model.books.deliveries.filter(
-      row => !suspended && row.partnerId === partnerId && !row.givenUp && row.nextMs <= atMs,
-    );
+  const dueOf = ({ endpointId, suspended }: BookedWebhook, atMs: number) =>
+    suspended ? [] : model.waiting(endpointId).filter(({ nextMs }) => nextMs <= atMs);
+
+  function findsNothing({ name = '', values = [] }: Statement): boolean {
+    const { suffix } = furtherEndpoints;
+    const isFurther = name.endsWith(suffix);
+    const own = model.books.webhooks.filter(({ mode }) => (mode !== null) === isFurther);
+    if (isFurther && own.length === 0) return true;
+    switch (isFurther ? name.slice(0, -suffix.length) : name) {
+      case 'renew webhook leases':
+        return !own.some(({ leaseHolder }) => leaseHolder === values[0]);
+      case 'acquire webhook leases': {
+        const [, at, , deadHolders] = values as [number, Date, Date, number[]];
+        const canAcquire = (webhook: BookedWebhook) =>
+          isFree(webhook, at.getTime(), deadHolders) && dueOf(webhook, at.getTime()).length > 0;
+        return !own.some(canAcquire);
+      }
+      case 'read due deliveries': {
+        const [, , at, eventIds, instance, , uuids] = values as [
+          ...[string[], number[], Date, bigint[], number, number],
+          string[] | undefined,
+        ];
+        const except = eventIds.map((id, nth) => `${uuids?.[nth] ?? ''} ${id}`);
+        const isExcepted = ({ endpointId, eventId }: DeliveryKey) =>
+          except.includes(`${isFurther ? uuidFromId(endpointId) : ''} ${eventId}`);
+        const served = own.filter(({ leaseHolder }) => leaseHolder === instance);
+        return served.every(webhook => dueOf(webhook, at.getTime()).every(isExcepted));
+      }
+      default:
+        return false;
+    }
+  }
+
+  const eventsNow = (): BookedEvent[] =>
+    [
+      ...options.model.books.payments.flatMap(({ eventId, partnerId, mode, status }) =>
+        eventId === null ? [] : [{ eventId, partnerId, mode, kind: `payment.${status}` }],
+      ),
+      ...options.refundEvents(),
+    ].sort((a, b) => (BigInt(a.eventId) < BigInt(b.eventId) ? -1 : 1));
+
   const watch: WebhookWatch = {
     onChange: async by => {
       const books = await readWebhookBooks(world.pool, lastAttempts);
       for (const { partnerId, id } of books.attempts) lastAttempts.set(uuidFromId(partnerId), id);
-      model.observe(books, by);
+      model.observe({ ...books, events: eventsNow() }, by);
     },
     onRead: (processName, rows) => {
-      for (const row of rows) sending.read(processName, idFromUuid('prt', row.partner_id), `${row.event_id}`);
+      for (const { endpoint, event_id } of rows)
+        sending.read(processName, { endpointId: idFromUuid('whe', endpoint), eventId: `${event_id}` });
     },
-    onRecordingFailed: (processName, eventIds) => {
-      for (const eventId of eventIds) sending.recordingFailed(processName, `${eventId}`);
+    onRecordingFailed: (processName, uuids, eventIds) => {
+      for (const [nth, uuid] of uuids.entries())
+        sending.recordingFailed(processName, {
+          endpointId: idFromUuid('whe', uuid),
+          eventId: `${eventIds[nth]}`,
+        });
     },
-    canAcquire: (atMs, deadHolders) =>
-      model.books.webhooks.some(
-        webhook => isFree(webhook, atMs, deadHolders) && dueOf(webhook, atMs).length > 0,
-      ),
-    hasDue: (instance, atMs, except) =>
-      model.books.webhooks.some(
-        webhook =>
-          webhook.leaseHolder === instance &&
-          dueOf(webhook, atMs).some(({ eventId }) => !except.includes(eventId)),
-      ),
-    isServing: instance => model.books.webhooks.some(({ leaseHolder }) => leaseHolder === instance),
+    findsNothing,
     nextDueMs: sending.nextDueMs,
   };
   return { vault: createVault(keyring), pausesSec, receivers, arrivals, model, sending, watch };

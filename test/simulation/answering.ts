@@ -1,0 +1,75 @@
+import type { Authenticator } from '../../src/partners/index.ts';
+import type { PaymentRequest } from '../../src/payments/create/request.ts';
+import { type Caller, type Creation, createPayment, lockQuote } from '../../src/payments/index.ts';
+
+export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
+
+type ShardCaller = Caller & { shard: number };
+
+/** How a process answers partners. */
+export interface Answering {
+  /** As a partner sees it: every outcome is an answer, a crash of the process too. With the API key, in runs that have any. */
+  request(
+    caller: ShardCaller & { apiKey?: string | undefined },
+    request: PaymentRequest,
+    answered: (answer: Answer) => void,
+  ): void;
+  /** Undefined: no answer, or an error. */
+  lock(
+    caller: ShardCaller,
+    amountKopecks: bigint,
+    answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
+  ): void;
+  /** The process has died: nobody who waits gets another answer. */
+  breakOff(): void;
+}
+
+type Deps = Parameters<typeof createPayment>[0] & Parameters<typeof lockQuote>[0];
+
+/** All requests come from here: an address that RFC 5737 reserves. */
+const address = '192.0.2.1';
+
+export function createAnswering(
+  shards: Deps[],
+  authenticator: Pick<Authenticator, 'authenticate'> | undefined,
+  expectLost: (error: unknown) => void,
+): Answering {
+  const waiting = new Set<(answer: Answer) => void>();
+
+  async function pay(
+    { apiKey, ...caller }: Parameters<Answering['request']>[0],
+    request: PaymentRequest,
+  ): Promise<Answer> {
+    if (apiKey === undefined) return createPayment(shards[caller.shard]!, caller, request);
+    const authentication = await authenticator!.authenticate({ key: apiKey, address });
+    if (authentication.outcome !== 'ok') return { outcome: 'refused', code: authentication.outcome };
+    return createPayment(shards[authentication.shard]!, authentication, request);
+  }
+
+  return {
+    request: (caller, request, answered) => {
+      waiting.add(answered);
+      const answer = (result: Answer) => {
+        if (waiting.delete(answered)) answered(result);
+      };
+      pay(caller, request).then(answer, error => {
+        expectLost(error);
+        answer({ outcome: 'error' });
+      });
+    },
+    lock: (caller, amountKopecks, answered) => {
+      const broken = () => answered(undefined);
+      waiting.add(broken);
+      lockQuote(shards[caller.shard]!, caller, amountKopecks).then(
+        locking => waiting.delete(broken) && answered(locking),
+        error => {
+          expectLost(error);
+          if (waiting.delete(broken)) broken();
+        },
+      );
+    },
+    breakOff: () => {
+      for (const answered of waiting) answered({ outcome: 'broken' });
+    },
+  };
+}

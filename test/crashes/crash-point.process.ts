@@ -57,9 +57,11 @@ const statements: Record<string, { step: string; namesIn(values: unknown[]): str
   codes_reserve: { step: 'reserve', namesIn: values => values[0] as string[] },
   codes_free: { step: 'free', namesIn: values => values[0] as string[] },
   payments_open: { step: 'open', namesIn: values => values[4] as string[] },
+  payments_open_quoted: { step: 'open', namesIn: values => values[4] as string[] },
   payments_finish: { step: 'finish', namesIn: values => idsOf(values[2] as string[]) },
   'schedule next poll': { step: 'schedule next poll', namesIn: values => idsOf([values[2] as string]) },
   releaseLeases: { step: 'releaseLeases', namesIn: () => [anyPayment] },
+  'store refund position': { step: 'store refund position', namesIn: () => [anyPayment] },
 };
 
 /** From here on a payment is named by its id. */
@@ -92,8 +94,10 @@ async function claim(query: Run, statement: pg.QueryConfig): Promise<pg.QueryRes
   return result;
 }
 
-const nameOf = ({ name, text = '' }: pg.QueryConfig) =>
-  text.includes('SET next_at = $1, lease_holder = NULL') ? 'releaseLeases' : (name ?? '');
+function nameOf({ name, text = '' }: pg.QueryConfig): string {
+  if (text.includes('SET next_at = $1, lease_holder = NULL')) return 'releaseLeases';
+  return text.includes('SET refunds_read_to') ? 'store refund position' : (name ?? '');
+}
 
 pool.query = async function (statement, ...rest) {
   const query: Run = statement => run.call(this, statement);
@@ -107,6 +111,28 @@ pool.query = async function (statement, ...rest) {
   const result = await query(statement);
   if (names.some(name => isHeld(name, 'after', step))) await hold(names);
   return result;
+};
+
+/** Statements of transactions, by a part of their text. */
+const inTransactions = [
+  { part: 'FROM payments_refund(', step: 'book refund' },
+  { part: 'DELETE FROM further_deliveries', step: 'remove endpoint' },
+];
+const client = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+const runInClient = client.query;
+
+client.query = function (...args) {
+  const [statement] = args as [pg.QueryConfig];
+  const known = inTransactions.find(({ part }) => statement.text?.includes(part));
+  if (!known || !isArmed()) return runInClient.apply(this, args);
+  const holdIf = async (when: 'before' | 'after') => {
+    if (isHeld(anyPayment, when, known.step)) await hold([anyPayment]);
+  };
+  return holdIf('before').then(async () => {
+    const result = await runInClient.apply(this, args);
+    await holdIf('after');
+    return result;
+  });
 };
 
 /** The step of a gateway call and its payment: by its code, or by its id. */

@@ -8,8 +8,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSettings } from '../../src/base/settings.ts';
-import { openDatabase } from '../../src/db/database.ts';
+import { openEmbedded } from '../../src/db/embedded/server.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { openPool } from '../../src/db/pool.ts';
 import { startSimulator } from '../../src/runtime/simulator.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { veryLateMs } from './behaviours.ts';
@@ -78,13 +79,16 @@ const describe = ({ seed, kills, heldAtPoints, payments, endings, harm }: Report
   ].join('\n');
 
 async function run(): Promise<Report> {
-  const database = await openDatabase(readSettings({ DATA_DIR: folder }), () => {}, 'create');
-  cleanups.push(database.close);
+  // The services reach it by its address. A process that has opened the folder as its own would take theirs for a copy.
+  const server = await openEmbedded(folder, () => {}, 'create');
+  const pool = openPool(server.connection);
+  cleanups.push(() => pool.end().then(() => server.close()));
+  await migrate(pool);
   const bank = await startSimulator(folder, log);
   cleanups.push(bank.close);
-  const { host, port, user, database: name } = database.pool.options as unknown as Record<string, string>;
+  const { host, port, user, database: name } = pool.options as unknown as Record<string, string>;
   const url = `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host!)}`;
-  const world = await createWorld({ pool: database.pool, url, bank, folder, partners: 4 });
+  const world = await createWorld({ pool, url, bank, folder, partners: 4 });
   cleanups.push(world.close);
 
   await crashAtRandom(world, tally, { seed, untilMs: startedMs + minutes * 60_000 });

@@ -29,6 +29,9 @@ export interface Attempt {
   idempotencyKey: string;
   qrUrl: string;
   qrcId: string;
+  amountKopecks: number;
+  /** The locked quote that it is asked with. */
+  quoteId?: string;
   faultIds: string[];
   answers: Answer[];
 }
@@ -44,6 +47,10 @@ export interface World {
   bank: BankSide;
   customers: Customer[];
   attempts: Attempt[];
+  /** Of the services, and of commands with the same crash points. */
+  env: Record<string, string>;
+  /** For the next process that is started. */
+  setPoints(points: CrashPoints): Promise<void>;
   /** Starts a service on this database; payments with a crash point do not get past it. */
   start(points?: CrashPoints): Promise<Service>;
   /** Sets crash points in a running service; with none, it continues. */
@@ -87,8 +94,11 @@ export async function createWorld({ pool, url, bank, folder, partners = 1 }: Wor
     bank,
     customers,
     attempts: [],
+    env,
+    setPoints: async points =>
+      writeFileSync(env.CRASH_POINTS_FILE, JSON.stringify(await nameAll(world, points))),
     start: async (points = new Map()) => {
-      writeFileSync(env.CRASH_POINTS_FILE, JSON.stringify(await nameAll(world, points)));
+      await world.setPoints(points);
       const service = await startService(env);
       started.push(service);
       return service;
@@ -138,10 +148,8 @@ export async function newAttempt(
 ): Promise<Attempt> {
   const { mode, kopecks, faults } = behaviours[behaviour];
   const rubles = 100 + (world.attempts.length % 1_000);
-  const qr = await callBank(world, 'POST', '/sim/qrs', {
-    scenario: 'C2B',
-    amount_kopecks: rubles * 100 + kopecks,
-  });
+  const amountKopecks = rubles * 100 + kopecks;
+  const qr = await callBank(world, 'POST', '/sim/qrs', { scenario: 'C2B', amount_kopecks: amountKopecks });
   const faultIds = [];
   for (const fault of faults) {
     const { id } = await callBank(world, 'PUT', '/sim/faults', { qrc_id: qr.qrc_id, ...fault });
@@ -156,6 +164,7 @@ export async function newAttempt(
     idempotencyKey: randomUUID(),
     qrUrl: qr.link,
     qrcId: qr.qrc_id,
+    amountKopecks,
     faultIds,
     answers: [],
   };
@@ -177,7 +186,7 @@ export async function requestPayment(
         'content-type': 'application/json',
         'idempotency-key': attempt.idempotencyKey,
       },
-      body: JSON.stringify({ qr_url: attempt.qrUrl }),
+      body: JSON.stringify({ qr_url: attempt.qrUrl, quote_id: attempt.quoteId }),
       signal: AbortSignal.timeout(withinMs),
     });
     const { id, status, error } = (await response.json()) as {

@@ -27,7 +27,7 @@ export interface LocalServer extends DatabaseServer {
   /** A server on a copy of its files. This one must not be running. */
   createCopy(): Promise<DatabaseServer>;
   /** The same, and it follows this one. */
-  createStandby(): Promise<DatabaseServer>;
+  createStandby(): Promise<LocalServer>;
 }
 
 const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };

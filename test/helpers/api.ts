@@ -11,6 +11,7 @@ import type { Id } from '../../src/base/ids.ts';
 import { type QuoteLockSettings, readQuoteLock } from '../../src/base/quote-settings.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import { bringCopies } from '../../src/db/shards/copies.ts';
 import { shardsOf } from '../../src/db/shards/shards.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
@@ -20,6 +21,7 @@ import {
   createReferenceSealer,
   openShards,
 } from '../../src/payments/index.ts';
+import { startShardCopies } from '../../src/runtime/shard-copies.ts';
 import { keyring } from './partners.ts';
 import { shardOf } from './shards.ts';
 
@@ -90,9 +92,13 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   };
   const ofShards = shardsOf(shards.all().map(shard => ({ ...shared, ...shard })));
   const server = await createServer({ ...shared, shards: ofShards });
+  // In real time, as the workers measure the age of their copies.
+  const stopCopies = startShardCopies({ pool, clock: systemClock, log: { ...log, info: log.warn }, shards });
+  await bringCopies(pool);
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
+    await stopCopies();
     await shards.close();
     await authenticator.close();
     await heartbeat.close();

@@ -175,7 +175,7 @@ export function browserAt(address: string, base = '/console/api') {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: body instanceof Uint8Array ? body : JSON.stringify(body) }),
       });
       for (const line of response.headers.getSetCookie()) {
         const [cookie] = line.split(';');

@@ -5,8 +5,8 @@ import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { sessionOf, sessionOfAll } from '../../src/db/shards/sessions.ts';
-import { createCitusDatabase } from '../citus/citus.ts';
 import { openCitusPool } from '../citus/pool.ts';
+import { closeCopy, copyTemplate } from '../citus/template.ts';
 import { shardCount } from './shards.ts';
 
 export { auditContextOf, createFundedPartner } from './partners.ts';
@@ -43,12 +43,20 @@ function sessionOfTests(): { session?: Record<string, string> } {
   return shardCount === 1 ? {} : { session: sessionOfAll(shardCount) };
 }
 
-/** With KOPECK_TEST_CITUS=1 everything happens in shard 1, on a worker of Citus. */
+/** With KOPECK_TEST_CITUS=1 all shards but the first are on workers of Citus. With two, everything happens in the second. */
 async function onCitus(name: string): Promise<TestDatabase> {
-  const [coordinator = '', ...workers] = inject('citus');
-  const url = await createCitusDatabase(coordinator, workers, name);
-  const pool = await openCitusPool(url);
-  afterAll(() => pool.end());
+  const nodes = inject('citus');
+  const url = await copyTemplate(nodes, name);
+  const distributed = Array.from({ length: shardCount - 1 }, (_, nth) => nth + 1);
+  const pool =
+    shardCount === 1
+      ? await openCitusPool(url)
+      : // Tests read the name. The password is only in the address: options that are copied lose it.
+        openPool({ connectionString: url, database: name, session: sessionOfAll(shardCount), distributed });
+  afterAll(async () => {
+    await pool.end();
+    await closeCopy(nodes, name);
+  });
   return { pool, url };
 }
 

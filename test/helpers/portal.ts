@@ -4,11 +4,12 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { openOutsidePools } from '../../src/db/outside-pools.ts';
 import { type Pool, transaction } from '../../src/db/pool.ts';
+import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createPortalLink, type MemberRole, type Person, signInWithLink } from '../../src/partners/index.ts';
 import { addMember } from '../../src/partners/members.ts';
 import { createPortal, type PortalDeps } from '../../src/portal/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
-import { startApi } from './api.ts';
+import { defaultQuoteLock, startApi } from './api.ts';
 import { browserAt } from './console.ts';
 import { keyring } from './partners.ts';
 
@@ -16,6 +17,8 @@ export interface PortalOptions extends Partial<PortalDeps> {
   pool: Pool;
   clock?: Clock;
   trustProxy?: string[];
+  /** Of the bank side; without one, no QR code can be resolved in live mode. */
+  gatewayUrl?: string;
 }
 
 export interface PortalRoute {
@@ -31,9 +34,16 @@ let people = 1_000n;
 export const newPerson = (name = 'Olga'): Person => ({ userId: ++people, name });
 
 /** The portal and the partner API on a real port of this process, so that a test can control their clock. */
-export async function startPortal({ pool, clock = systemClock, trustProxy = [], ...others }: PortalOptions) {
+export async function startPortal({
+  pool,
+  clock = systemClock,
+  trustProxy = [],
+  gatewayUrl = 'http://127.0.0.1:1',
+  ...others
+}: PortalOptions) {
   const outside = openOutsidePools(pool);
   const sender = createSender({ allowPrivate: true });
+  const gateway = createHttpGateway({ url: gatewayUrl, token: undefined, clock: systemClock });
   const routes: PortalRoute[] = [];
   const deps: PortalDeps = {
     pool: outside.conversations,
@@ -44,8 +54,10 @@ export async function startPortal({ pool, clock = systemClock, trustProxy = [], 
     vault: createVault(keyring),
     sender,
     chains: new Map(),
+    gateway,
     publicUrl: undefined,
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+    quoteLock: defaultQuoteLock,
     rateMaxAgeSec: 300,
     telegramBotName: 'kopeck_bot',
     telegramToken: botToken,
@@ -65,6 +77,7 @@ export async function startPortal({ pool, clock = systemClock, trustProxy = [], 
   });
   afterAll(async () => {
     await sender.close();
+    await gateway.close();
     await outside.close();
   });
   const audit = { pool, clock, actor: 'test' };
@@ -120,6 +133,7 @@ export function initDataOf(
     signature: 'of-telegram-for-others',
     ...(more as Record<string, string>),
   });
+  for (const [name, value] of Object.entries(more)) if (value === undefined) fields.delete(name);
   const lines = [...fields].map(([name, value]) => `${name}=${value}`).sort();
   const key = createHmac('sha256', 'WebAppData').update(token).digest();
   fields.set('hash', createHmac('sha256', key).update(lines.join('\n')).digest('hex'));

@@ -1,5 +1,6 @@
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { type Pool, type Queryable, transaction } from '../../src/db/pool.ts';
+import { takeNotices } from '../../src/db/shards/notices.ts';
 import { enterShardOf, inEachShard } from '../../src/db/shards/sessions.ts';
 import type { Shards } from '../../src/db/shards/shards.ts';
 import type { Shard } from '../../src/payments/shards/open-shards.ts';
@@ -44,15 +45,19 @@ type Parts = { shards: Shards<Shard> };
 export function inShards<Deps extends Parts>(deps: Deps): Deps[] {
   return deps.shards.all().map((shard, index) => {
     if (index === 0) return deps;
-    const { number, pool, db, reads, readPool, signals } = shard;
+    const { number, pool, db, node, reads, readPool, signals } = shard;
     const { writer, quoteLocker, leaseRelease, outcomeWaiters, paymentTraces } = shard;
     return {
       ...deps,
-      ...{ number, pool, db, reads, readPool, signals },
+      ...{ number, pool, db, node, reads, readPool, signals },
       ...{ writer, quoteLocker, leaseRelease, outcomeWaiters, paymentTraces },
     };
   });
 }
+
+/** Shards on Citus keep notices and alarms for up to two seconds before they are taken to where these stand. */
+export const takeAllNotices = ({ pool, shards }: Parts & { pool: Pool }) =>
+  Promise.all(shards.all().map(({ worker, number }) => worker && takeNotices(pool, worker.pool, number)));
 
 /** The delivery of webhooks in every shard, as a worker runs it. `change` replaces parts of a shard. */
 export function startDeliveries<Deps extends DeliveryDeps & Parts>(

@@ -12,7 +12,7 @@ const systemTests = [
   'test/deposits/nodes.test.ts',
   'test/traces/**',
   'test/quotes/processes.test.ts',
-  'test/portal/isolation.test.ts',
+  'test/portal/{isolation,qr-photo}.test.ts',
   'test/guides/{languages,snippets}.test.ts',
   'test/gateway/check.test.ts',
   'test/ledger/churn.test.ts',
@@ -44,8 +44,14 @@ const functionTests = [
   'test/quotes/{opening,locking}.test.ts',
 ];
 
+/** Tests of what spans shards. They need more than one. */
+const spanTests = 'test/shards/spans/**';
+
 /** Tests that run a second time with the partners spread over four shards: see docs/internals/testing.md. */
-const shardTests = ['test/api/**', 'test/webhooks/**', 'test/crashes/**'];
+const shardTests = ['test/api/**', 'test/webhooks/**', 'test/crashes/**', spanTests];
+
+/** The same for pages. Not on Citus: they use the functions that the tests above call there. */
+const pageTests = ['test/portal/**', 'test/quotes/console.test.ts', 'test/console/endpoints.test.ts'];
 
 /** Those of them that do not, and why. */
 const notOnShards: Record<string, string> = {
@@ -58,6 +64,14 @@ const notOnShards: Record<string, string> = {
   'test/webhooks/{address,connect,dns,load,metrics,send,send-to-bad-receivers,slots,special-ranges}.test.ts':
     'uses no database',
   'test/api/{connections,contract-map,static-files}.test.ts': 'uses no database',
+  'test/portal/qr-photo.test.ts': 'reads pictures only',
+};
+
+/** Those that do not run either if the shards are on workers of Citus. */
+const notOnCitus: Record<string, string> = {
+  'test/webhooks/half-dead.test.ts': 'sends ten thousand events within a time that one server can keep',
+  'test/api/slow-reads.test.ts': 'makes statements of the service wait for a lock of one server',
+  'test/api/not-on-record.test.ts': 'leads sessions of one server to another copy of its database',
 };
 
 /**
@@ -98,22 +112,25 @@ const included: Record<string, string[]> = {
   system: systemTests,
   timed: timedTests,
   citus: citusArchive ? [...citusTests, ...functionTests] : citusTests,
-  shards: shardTests,
+  shards: [...shardTests, ...pageTests],
+  'citus-shards': citusArchive ? shardTests : [],
 };
 
 /** Of the shards that a mode runs with. */
 const environments: Record<string, Record<string, string>> = {
   citus: citusArchive ? { KOPECK_TEST_CITUS: '1' } : {},
   shards: { KOPECK_TEST_SHARDS: '4' },
+  'citus-shards': { KOPECK_TEST_SHARDS: '4', KOPECK_TEST_CITUS: '1' },
 };
 
 /** What a mode leaves out. */
 function excludedIn(mode: string): string[] {
   if (mode === 'shards') return Object.keys(notOnShards);
-  return mode === 'all' || mode in included ? [] : [...systemTests, ...timedTests, ...citusTests];
+  if (mode === 'citus-shards') return [...Object.keys(notOnShards), ...Object.keys(notOnCitus)];
+  return mode === 'all' || mode in included ? [] : [...systemTests, ...timedTests, ...citusTests, spanTests];
 }
 
-/** `--mode system`, `--mode timed`, `--mode citus` and `--mode shards` run those tests, `--mode all` everything; without a mode, all but those. */
+/** `--mode system`, `--mode timed`, `--mode citus`, `--mode shards` and `--mode citus-shards` run those tests, `--mode all` everything; without a mode, all but those. */
 export default defineConfig(({ mode }) => ({
   test: {
     include: included[mode]?.map(name => name.replace('**', '*.test.ts')) ?? ['test/**/*.test.ts'],

@@ -7,9 +7,11 @@ import { systemClock } from '../src/base/clock.ts';
 import { readSettings } from '../src/base/settings.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { type EmbeddedServer, openEmbedded } from '../src/db/embedded/server.ts';
-import { openPool } from '../src/db/pool.ts';
+import { openPool, type Pool } from '../src/db/pool.ts';
 import { createPartner } from '../src/partners/index.ts';
 import { launchCitus } from './citus/citus.ts';
+import { fillFirstShard } from './citus/pool.ts';
+import { createTemplate } from './citus/template.ts';
 import { createShard } from './helpers/create-shard.ts';
 import { auditContextOf } from './helpers/partners.ts';
 
@@ -32,8 +34,25 @@ async function addShards(server: EmbeddedServer, several: number): Promise<void>
   if (count === 1) return;
   const pool = openPool(server.connection, 1);
   for (let shard = 1; shard < count; shard++) await createShard(pool, systemClock);
-  await createPartner(auditContextOf(pool), 'In the first shard');
+  await addFirstPartner(pool);
   await pool.end();
+}
+
+const addFirstPartner = (pool: Pool) => createPartner(auditContextOf(pool), 'In the first shard');
+
+/** A cluster of a coordinator and two workers, on which every test file copies a database. */
+async function startCitus(dir: string, several: number) {
+  const cleanUps: (() => Promise<void>)[] = [];
+  const { coordinator, workers } = await launchCitus(dir, {
+    workers: 2,
+    settings: [],
+    atEnd: cleanUp => cleanUps.push(cleanUp),
+  });
+  const nodes = [coordinator, ...workers].map(({ url }) => url);
+  await (several > 1
+    ? createTemplate(nodes, several, addFirstPartner)
+    : createTemplate(nodes, 2, fillFirstShard));
+  return { nodes, close: async () => void (await Promise.all(cleanUps.map(cleanUp => cleanUp()))) };
 }
 
 /**
@@ -56,23 +75,16 @@ export default async function setup(project: TestProject) {
   project.provide('template', database);
   project.provide('usedDataDir', usedDataDir);
 
-  await addShards(
-    server,
-    Number(project.config.env.KOPECK_TEST_SHARDS ?? process.env.KOPECK_TEST_SHARDS ?? 1),
-  );
-
-  const cleanUps: (() => Promise<void>)[] = [];
-  const citus = project.config.env.KOPECK_TEST_CITUS
-    ? await launchCitus(mkdtempSync(join(dir, 'citus-')), {
-        workers: 2,
-        settings: ['fsync=off'],
-        atEnd: cleanUp => cleanUps.push(cleanUp),
-      })
+  const env = { ...process.env, ...project.config.env };
+  const several = Number(env.KOPECK_TEST_SHARDS ?? 1);
+  await addShards(server, several);
+  const citus = env.KOPECK_TEST_CITUS
+    ? await startCitus(mkdtempSync(join(dir, 'citus-')), several)
     : undefined;
-  project.provide('citus', citus ? [citus.coordinator, ...citus.workers].map(({ url }) => url) : []);
+  project.provide('citus', citus?.nodes ?? []);
 
   return async () => {
-    for (const cleanUp of cleanUps) await cleanUp();
+    await citus?.close();
     await server.close();
     rmSync(dir, { recursive: true, force: true });
   };

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isCitusAvailable } from './available.ts';
-import { type CitusNode, startCitus } from './citus.ts';
+import type { CitusNode } from './citus.ts';
+import { startCitus } from './start.ts';
 
 async function connect(node: CitusNode): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: node.url });

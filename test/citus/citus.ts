@@ -4,8 +4,6 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { findBinaries } from '../../src/db/embedded/binaries.ts';
 import { createDatabaseServer, type LocalServer, newPassword } from '../faults/database-server.ts';
-import { afterFile } from '../helpers/after-file.ts';
-import { newFolder } from '../helpers/folders.ts';
 import { citusArchive } from './archive.ts';
 
 /** A coordinator and its workers, each a PostgreSQL that can be killed, frozen and started again. */
@@ -22,11 +20,7 @@ export interface CitusNode extends LocalServer {
   logFile: string;
 }
 
-/** Citus on loopback, with the extension in the database `postgres` of every node, until the end of the test file. */
-export async function startCitus({ workers = 2, settings = [] as string[] } = {}): Promise<Citus> {
-  return launchCitus(newFolder(), { workers, settings, atEnd: afterFile });
-}
-
+/** Citus on loopback, with the extension in the database `postgres` of every node. */
 export async function launchCitus(
   folder: string,
   options: { workers: number; settings: string[]; atEnd(cleanUp: () => Promise<void>): unknown },
@@ -84,7 +78,8 @@ export async function createCitusDatabase(
   return at;
 }
 
-async function runOn(connectionString: string, statement: string): Promise<void> {
+/** One statement in a session of its own. */
+export async function runOn(connectionString: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
@@ -114,5 +109,5 @@ const citusSettings = (unpacked: string) => [
   'wal_level=logical',
   // Citus has a process for each database with it, and moves need more.
   'max_worker_processes=100',
-  'max_connections=300',
+  'max_connections=1000',
 ];

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
+import { moveShard } from '../../src/db/shards/move.ts';
 import { createCodeGuard } from '../../src/payments/shards/code-guard.ts';
 import { newOrder, pay } from '../faults/calls.ts';
 import type { Call } from '../faults/history.ts';
@@ -12,12 +13,13 @@ import { check, count, note, type Round } from '../faults/round.ts';
 import type { Nemesis } from '../faults/run.ts';
 import { until } from '../faults/wait.ts';
 import type { Partner } from '../faults/world.ts';
+import type { CitusNode } from './citus.ts';
 import type { CitusService } from './service-world.ts';
 
 /** How long a node is down: longer than copies may be old. */
 const downMs = 12_000;
 
-async function partnersOf({ world, partners }: Round, shard: number): Promise<Set<Partner>> {
+export async function partnersOf({ world, partners }: Round, shard: number): Promise<Set<Partner>> {
   const { rows } = await world.pool.query<{ id: string }>('SELECT id FROM partners WHERE shard = $1', [
     shard,
   ]);
@@ -33,7 +35,7 @@ const endedSince = ({ calls }: Round, sinceMs: number, partners: Set<Partner>): 
   );
 
 /** Until a payment of each of the partners has ended that began after this call. */
-async function allPayAgain(round: Round, partners = round.partners): Promise<void> {
+export async function allPayAgain(round: Round, partners = round.partners): Promise<void> {
   const sinceMs = performance.now();
   const tookMs = await until('every partner pays again', 60_000, () =>
     partners.every(partner => endedSince(round, sinceMs, new Set([partner])).length > 0),
@@ -42,8 +44,29 @@ async function allPayAgain(round: Round, partners = round.partners): Promise<voi
 }
 
 /** kill -9 of a worker: partners of its shard get 503, and those of other shards pay on. */
-export const killWorker =
-  ({ startService, serverOf }: CitusService): Nemesis =>
+export const killWorker = (service: CitusService) =>
+  loseWorker(service, 'worker killed', {
+    lose: worker => worker.kill(),
+    bringBack: worker => worker.start(),
+  });
+
+/** A worker that is stopped keeps its connections and answers nothing. */
+export const freezeWorker = (service: CitusService) =>
+  loseWorker(service, 'worker frozen', {
+    lose: async worker => worker.freeze(),
+    bringBack: async worker => worker.resume(),
+  });
+
+/** Statements under way wait until they time out. Then it is known, and requests are refused at once. */
+const maxAnswerMs = { underWay: 12_000, known: 2_000 };
+
+interface Loss {
+  lose(worker: CitusNode): Promise<void>;
+  bringBack(worker: CitusNode): Promise<void>;
+}
+
+const loseWorker =
+  ({ startService, serverOf }: CitusService, fault: string, { lose, bringBack }: Loss): Nemesis =>
   async (round, load) => {
     const service = await startService();
     load.call(service);
@@ -51,32 +74,44 @@ export const killWorker =
     const own = await partnersOf(round, 1);
     const others = new Set(round.partners.filter(partner => !own.has(partner)));
     const worker = await serverOf(1);
-    await worker.kill();
-    count(round, 'worker killed');
-    const killedMs = performance.now();
+    await lose(worker);
+    count(round, fault);
+    const lostMs = performance.now();
     await sleep(downMs);
-    const paid = endedSince(round, killedMs, others).length;
+    const paid = endedSince(round, lostMs, others).length;
     note(round, 'payments of other shards while a worker is down', paid);
     for (const partner of others)
       check(
         round,
-        endedSince(round, killedMs, new Set([partner])).length > 0,
+        endedSince(round, lostMs, new Set([partner])).length > 0,
         `${partner.partnerId} paid nothing while the worker of another shard was down`,
       );
-    await checkRefused(round, service, own, killedMs);
-    await worker.start();
+    await checkRefused(round, service, own, lostMs);
+    checkAnswerTimes(round, lostMs);
+    await bringBack(worker);
     await allPayAgain(round);
     return [service];
   };
+
+/** Of requests that began while the worker was down: also those of other partners, whose codes may be guarded there. */
+function checkAnswerTimes(round: Round, lostMs: number): void {
+  const since = round.calls.filter(({ startedMs }) => startedMs > lostMs);
+  const longest = Math.max(...since.map(({ startedMs, endedMs }) => endedMs - startedMs));
+  note(round, 'answer while a worker is down', longest);
+  check(round, longest < maxAnswerMs.underWay, `a request was answered after ${Math.round(longest)} ms`);
+}
 
 /** 503 is checked for Retry-After with every call. */
 async function checkRefused(round: Round, service: Program, partners: Set<Partner>, sinceMs: number) {
   const paid = endedSince(round, sinceMs, partners).length;
   check(round, paid === 0, `${paid} payments of a shard whose worker is down`);
   for (const partner of partners) {
-    const { result } = await pay(round, service, { ...newOrder(round), partner }, 20_000);
+    const { result, startedMs, endedMs } = await pay(round, service, { ...newOrder(round), partner }, 20_000);
     const status = 'status' in result ? result.status : undefined;
     check(round, status === 503, `a partner whose worker is down got ${JSON.stringify(result)}`);
+    const tookMs = endedMs - startedMs;
+    note(round, '503 while a node is down', tookMs);
+    check(round, tookMs < maxAnswerMs.known, `503 came after ${Math.round(tookMs)} ms`);
   }
 }
 
@@ -100,18 +135,17 @@ export const killCoordinator =
 export const moveToNewNode =
   (service: CitusService): Nemesis =>
   async (round: Round, load: Load) => {
-    const { citus, database, serverOf, startService } = service;
+    const { citus, serverOf, startService } = service;
     const program = await startService();
     load.call(program);
     await allPayAgain(round);
     const before = await serverOf(1);
     const added = await citus.addNode();
-    const mover = new pg.Client({ connectionString: database.urlAt(database.port) });
-    await mover.connect();
     const beganMs = performance.now();
-    await mover.query(`SELECT citus_schema_move('shard_1', '127.0.0.1', $1, 'force_logical')`, [added.port]);
+    const audit = { pool: round.world.pool, clock: systemClock, actor: 'test' };
+    const { outcome } = await moveShard(audit, 1, { host: '127.0.0.1', port: added.port });
+    check(round, outcome === 'moved', `the shard was not moved: ${outcome}`);
     note(round, 'moving a shard under load', performance.now() - beganMs);
-    await mover.end();
     count(round, 'shard moved');
     const own = await partnersOf(round, 1);
     check(
@@ -125,6 +159,8 @@ export const moveToNewNode =
     count(round, 'old node killed');
     await allPayAgain(round);
     await before.start();
+    const { rows } = await round.world.pool.query('SELECT max(number)::int AS number FROM incarnations');
+    check(round, rows[0].number === 1, 'a shard that moved counts as one that has lost commits');
     return [program];
   };
 

@@ -1,10 +1,7 @@
-import { systemClock } from '../../src/base/clock.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { refreshCopies } from '../../src/db/shards/copies.ts';
 import { takeNotices } from '../../src/db/shards/notices.ts';
 import { sessionOf } from '../../src/db/shards/sessions.ts';
-import { createShard } from '../helpers/create-shard.ts';
 
 /** Calls of these are made on the node that has the shard. */
 const onNode =
@@ -21,17 +18,16 @@ export async function nodeOf(coordinator: Pool, url: string, shard: number): Pro
   return at.href;
 }
 
+/** So that new partners go to the other shard: they go to that with fewer payments. */
+export const fillFirstShard = (pool: Pool) =>
+  pool.query("UPDATE pg_class SET reltuples = 1000000 WHERE oid = 'public.payments'::regclass");
+
 /**
  * A pool for tests that were written for one database. Functions of the shard run on its node, with copies of this moment; all other
  * statements and transactions run on the coordinator, in sessions of the shard.
  */
 export async function openCitusPool(url: string): Promise<Pool> {
   const first = openPool({ connectionString: url });
-  await migrate(first);
-  await first.query('DELETE FROM incarnations');
-  await createShard(first, systemClock);
-  // New partners go to the shard with fewer payments.
-  await first.query("UPDATE pg_class SET reltuples = 1000000 WHERE oid = 'public.payments'::regclass");
   // Tests disable and enable triggers.
   const session = { ...sessionOf(1, 2), 'citus.enable_unsafe_triggers': 'on' };
   const pool = openPool({ connectionString: url, session });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { uuidFromId } from '../../src/base/ids.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { createCallLog, listCalls } from '../../src/gateway/index.ts';
 import { isCitusAvailable } from './available.ts';
-
 import { logFrom, startCitusWorld } from './world.ts';
 
 describe.runIf(isCitusAvailable)('shards on Citus', async () => {
@@ -54,6 +55,27 @@ describe.runIf(isCitusAvailable)('shards on Citus', async () => {
     expect(onOwn).toContain('payments_open');
     expect(onOwn).not.toMatch(/PREPARE TRANSACTION|COPY/);
     for (const log of elsewhere) expect(log).not.toMatch(/PREPARE TRANSACTION|COPY|INSERT|UPDATE|BEGIN/);
+  });
+
+  test('calls to the payment gateway are logged on the node, and read through the coordinator', async () => {
+    const paymentId = newId('pay', systemClock);
+    const log = logFrom(world.citus.coordinator);
+    const callLog = createCallLog({ db: shards[1]!, clock: systemClock, log: { warn: () => {} } });
+    const call = {
+      qrUrl: undefined,
+      durationMs: 1,
+      status: 200,
+      outcome: 'ok',
+      request: '{}',
+      response: '{}',
+      error: null,
+    };
+    for (const [nth, name] of (['pay', 'poll', 'poll'] as const).entries())
+      callLog.record({ ...call, paymentId, call: name, startedAtMs: systemClock.nowMs() + nth });
+    await callLog.stop();
+    expect(callLog.lost()).toBe(0);
+    expect(log()).not.toContain('gateway_calls');
+    expect((await listCalls(all, paymentId)).map(({ call: name }) => name)).toEqual(['pay', 'poll', 'poll']);
   });
 
   test('payments of a shard go on while the other worker is down', async () => {

@@ -14,8 +14,9 @@ import { afterFile } from '../helpers/after-file.ts';
 import { createShard } from '../helpers/create-shard.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { setRate } from '../helpers/partners.ts';
-import { createCitusDatabase, databaseAt, startCitus } from './citus.ts';
+import { createCitusDatabase, databaseAt } from './citus.ts';
 import { nodeOf } from './pool.ts';
+import { startCitus } from './start.ts';
 
 /** Shard 0 on the coordinator, and shards on two workers, with what a process needs of them. */
 export async function startCitusWorld(shardsOnWorkers: number) {

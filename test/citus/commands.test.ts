@@ -1,0 +1,138 @@
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { lockSchema } from '../../src/db/migrate.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { secretKey } from '../helpers/partners.ts';
+import { isCitusAvailable } from './available.ts';
+import { createCitusDatabase } from './citus.ts';
+import { startCitus } from './start.ts';
+
+describe.runIf(isCitusAvailable)('kopeck shard on Citus', async () => {
+  if (!isCitusAvailable) return;
+  const citus = await startCitus();
+  const [first, second] = citus.workers.map(({ port }) => `127.0.0.1:${port}`).sort() as [string, string];
+  const newInstallation = async (name: string, workers = citus.workers) => {
+    const url = await createCitusDatabase(
+      citus.coordinator.url,
+      workers.map(worker => worker.url),
+      name,
+    );
+    const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
+    expect((await kopeck(env, 'migrate')).code).toBe(0);
+    return { url, shard: (...args: string[]) => kopeck(env, 'shard', ...args), env };
+  };
+  const { shard, url, env } = await newInstallation('kopeck');
+  const list = async () =>
+    JSON.parse((await shard('list', '--json')).stdout).shards.map(({ node }: { node: string }) => node);
+  /** The servers on record for a shard. */
+  const recorded = async (number: number) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query(`SELECT node, next_node FROM shard_${number}.shard_state`);
+    await client.end();
+    return rows;
+  };
+  const doctor = async () => {
+    const { checks } = JSON.parse((await kopeck(env, 'doctor', '--json')).stdout);
+    return Object.fromEntries(
+      checks.map(({ check, state, detail }: Record<string, string>) => [check!, `${state}: ${detail}`]),
+    );
+  };
+
+  test('without a worker nothing is created, and the line says how to add one', async () => {
+    const { shard: create } = await newInstallation('empty', []);
+    const refused = await create('create');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("SELECT citus_add_node('HOST', PORT)");
+  });
+
+  test('a new shard is on the node with the fewest, or on the one that is named', async () => {
+    const made = JSON.parse((await shard('create', '1', '--json')).stdout);
+    expect(made).toEqual({ shard: 1, created: true, node: first, processes: 0, processes_left: 0 });
+    expect((await shard('create')).stdout).toContain(`Shard 2 is created on ${second}.`);
+    expect((await shard('create', '3', '--node', second)).stdout).toContain(
+      `Shard 3 is created on ${second}.`,
+    );
+    expect((await shard('create')).stdout).toContain(`Shard 4 is created on ${first}.`);
+    expect(await list()).toEqual([null, first, second, second, first]);
+    const { shards } = JSON.parse((await shard('list', '--json')).stdout);
+    for (const { bytes } of shards) expect(bytes).toBeGreaterThan(100_000);
+  });
+
+  test.each([
+    [
+      ['create', '--node', '127.0.0.1:1'],
+      1,
+      'There is no node 127.0.0.1:1 that may have shards. There are: ',
+    ],
+    [['create', '--node', 'nowhere'], 2, 'the address of a node, such as db2.internal:5432'],
+    [
+      ['move', '1', '--to', '127.0.0.1:1'],
+      1,
+      'There is no node 127.0.0.1:1 that may have shards. There are: ',
+    ],
+    [['move', '0', '--to', first], 2, 'shard 0 stays on the server of the database'],
+    [['move', '7', '--to', first], 1, 'There is no shard 7: see kopeck shard list.'],
+  ])('refuses %s', async (args, code, line) => {
+    const refused = await shard(...args);
+    expect(refused.stderr).toContain(line);
+    expect(refused.code).toBe(code);
+  });
+
+  test('a shard moves, and a repeat moves nothing', async () => {
+    const moved = await shard('move', '1', '--to', second);
+    expect(moved.stderr).toMatch(/^(Moving shard 1 to \S+: [\w ]+, [\d.]+ of [\d.]+ MB, \d+ s\n)*$/);
+    expect(moved.stdout).toMatch(
+      new RegExp(`^Shard 1 is on ${second} now. It took \\d+ s. ${first} removes its copy`),
+    );
+    expect((await list())[1]).toBe(second);
+    expect(await recorded(1)).toEqual(await recorded(2));
+    expect((await shard('move', '1', '--to', second)).stdout).toBe(
+      `Shard 1 is on ${second} already. Nothing was moved.\n`,
+    );
+    const back = JSON.parse((await shard('move', '1', '--to', first, '--json')).stdout);
+    expect(back).toEqual({ shard: 1, moved: true, node: first, elapsed_sec: expect.any(Number) });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query(
+      "SELECT subject, before, after FROM audit WHERE action = 'shard.move' ORDER BY id",
+    );
+    expect(rows).toEqual([
+      { subject: 'shard_1', before: { node: first }, after: { node: second } },
+      { subject: 'shard_1', before: { node: second }, after: { node: first } },
+    ]);
+    await client.end();
+    expect(await recorded(1)).toEqual(await recorded(4));
+  }, 120_000);
+
+  test('no shard moves while the schema changes', async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('BEGIN');
+    expect(await lockSchema(client)).toBe(true);
+    const refused = await shard('move', '1', '--to', second);
+    await client.end();
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('Another process changes the schema, as during an upgrade');
+    expect((await list())[1]).toBe(first);
+  });
+
+  test('the doctor knows the nodes, and names the one that is down with the fix', async () => {
+    const found = await doctor();
+    expect(found['Citus nodes']).toBe(`ok: ${first} (shard 1, 4), ${second} (shard 2, 3)`);
+    expect(found['Citus settings']).toMatch(/^ok: version 14\S* on all nodes, shards can move$/);
+    expect(found['Citus moves']).toMatch(/^(ok: none under way|warn: \d+ tables and subscriptions)/);
+    const down = citus.workers.find(({ port }) => second.endsWith(`:${port}`))!;
+    await down.kill();
+    try {
+      expect((await doctor())['Citus nodes']).toMatch(
+        new RegExp(`^bad: ${second} cannot be used .*, so partners of its shards get 503: start it`),
+      );
+      const moved = await shard('move', '1', '--to', second);
+      expect(moved.stderr).toContain(`The node ${second} cannot be used`);
+    } finally {
+      await down.start();
+    }
+  }, 120_000);
+});

@@ -1,4 +1,5 @@
 import { accessSabotages } from './access.ts';
+import { additionsSimulationSabotages } from './additions-simulation.ts';
 import { approvalSabotages } from './approvals.ts';
 import { archiveSabotages } from './archive.ts';
 import { backupSabotages } from './backup.ts';
@@ -29,6 +30,7 @@ export const sabotages = [
   ...openingSabotages,
   ...keySabotages,
   ...quoteSabotages,
+  ...additionsSimulationSabotages,
   ...lostHistorySabotages,
   ...archiveSabotages,
   ...testDataSabotages,

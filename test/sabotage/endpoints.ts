@@ -11,6 +11,22 @@ const administration = { file: 'src/webhooks/admin/further-endpoints.ts', ...cha
 /** Guards of several endpoints of a partner. */
 export const endpointSabotages: Sabotage[] = [
   {
+    guard: 'an endpoint that support changes is one of the partner',
+    file: 'src/webhooks/admin/webhook.ts',
+    test: 'test/console/endpoints.test.ts',
+    pattern: /w\.partner_id = \$1 AND w/,
+    replacement: '$1::uuid IS NOT NULL AND w',
+    failingTitle: 'an endpoint of another partner',
+  },
+  {
+    guard: 'the reason of a change is in the audit log',
+    file: 'src/db/audit.ts',
+    test: 'test/console/endpoints.test.ts',
+    pattern: /reason === undefined \? change\.after : \{[^}]*\}/,
+    replacement: 'change.after',
+    failingTitle: 'one is added, changed',
+  },
+  {
     guard: 'each endpoint gets each event of a payment that ends when it is opened',
     ...opening,
     pattern: /JOIN further_webhooks w ON w\.partner_id = n\.partner_id AND w\.mode = n\.mode/,

@@ -93,6 +93,14 @@ export const portalSabotages: Sabotage[] = [
     failingTitle: 'the timeline of a payment',
   },
   {
+    guard: 'portal: locked quotes are those of the partner',
+    file: 'src/payments/quotes/quote.ts',
+    test: 'test/portal/rate-and-qr.test.ts',
+    pattern: /AND q\.partner_id = \$2 AND q\.mode = \$3/,
+    replacement: 'AND $2::uuid IS NOT NULL AND q.mode = $3',
+    failingTitle: 'locked quotes are listed',
+  },
+  {
     guard: 'portal: a link is used once',
     ...links,
     pattern: /AND used_at IS NULL AND expires_at > \$2/,
@@ -125,6 +133,13 @@ export const portalSabotages: Sabotage[] = [
     ...initData,
     pattern: /if \(!timingSafeEqual\(sent, expected\)\) return undefined;/,
     failingTitle: 'a Mini App is refused: signed by another bot',
+  },
+  {
+    guard: 'portal: the hash of Telegram covers all fields',
+    ...initData,
+    pattern: /fields\.delete\('hash'\);/,
+    replacement: "fields.delete('hash');\n  fields.delete('signature');",
+    failingTitle: 'the hash covers the signature',
   },
   {
     guard: 'portal: the age of signed data',

@@ -70,6 +70,14 @@ export const refundSabotages: Sabotage[] = [
     failingTitle: 'but not for one that was revoked',
   },
   {
+    guard: 'the alarm of a refund is over once it is booked',
+    file: 'src/payments/refunds/book.ts',
+    pattern: /\['booked', 'known'\]/,
+    replacement: "['booked']",
+    test: 'test/payments/refunds.test.ts',
+    failingTitle: 'until it is booked, also by a process that died',
+  },
+  {
     guard: 'a refund waits for its payment',
     ...reading,
     pattern: /verdicts\[index\] === 'not_paid_yet'/,

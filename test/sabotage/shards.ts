@@ -125,7 +125,7 @@ export const shardSabotages: Sabotage[] = [
   {
     guard: 'rebuilding knows all shards',
     file: 'database/functions/payments_recover.sql',
-    pattern: /AND current_setting\('kopeck\.shards', true\) IS DISTINCT FROM/,
+    pattern: /AND known_shards IS DISTINCT FROM/,
     replacement: "AND '' =",
     test: 'test/shards/create.test.ts',
     failingTitle: 'a process that does not know the new shard rebuilds',

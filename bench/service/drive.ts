@@ -37,22 +37,23 @@ export const timing = (seconds: number) => ({
   windows: 1,
 });
 
-/** Measures payments over HTTP, from the request to the final answer. */
-export async function measurePayments(
+/** Payments over HTTP, from the request to the final answer. */
+export const drivePayments = (
   { service }: { service: { address: string } },
   partners: PayingPartner[],
   connections: number,
   seconds: number,
-): Promise<Window> {
-  const { windows } = await driveStrictly({
+): Promise<DriverReport> =>
+  driveStrictly({
     address: service.address,
     targets: payTargets(partners),
     work: 'pay',
     load: { connections },
     ...timing(seconds),
   });
-  return windows[0]!;
-}
+
+export const measurePayments = async (...load: Parameters<typeof drivePayments>): Promise<Window> =>
+  (await drivePayments(...load)).windows[0]!;
 
 /** The service's code is compiled while it runs: its first payments take several times as long as later ones. */
 export async function warmUpPayments(

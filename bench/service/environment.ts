@@ -2,15 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { AuditContext } from '../../src/db/audit.ts';
-import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { createKeyring, type Keyring } from '../../src/db/keyring.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
-import { createShard } from '../../src/db/shards/create.ts';
-import { sessionOfAll } from '../../src/db/shards/sessions.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { type Running, start } from '../process.ts';
-import { closeOnce, newFolder } from './cleanup.ts';
+import { newFolder } from './cleanup.ts';
+import { embeddedDatabase } from './databases.ts';
 import { warmUpKeys } from './drive.ts';
 import { createPartners, type PayingPartner } from './partners.ts';
 import { startService } from './start-service.ts';
@@ -35,37 +32,33 @@ const bankSide = join(import.meta.dirname, '..', 'bank.process.ts');
 export async function openEnvironment(
   name: string,
   progress: (line: string) => void,
-  { shards = 1 } = {},
+  { kind = embeddedDatabase(), count = partnerCount } = {},
 ): Promise<BenchEnvironment> {
   progress(`Starting the service (${name}) …`);
   const folder = newFolder(name);
-  if (shards > 1) await createShards(folder.dir, shards);
+  const settings = await kind.prepare(folder.dir);
   const bank = await start(bankSide, [], {});
   const service = await startService(folder.dir, {
     GATEWAY_URL: bank.address,
     RATE_SOURCES: 'fixed:92.50',
     // All payments of one partner in one run are more than the usual quota.
     TEST_PAYMENTS_PER_DAY: '100000000',
+    ...settings,
   });
-  const server = await openEmbedded(folder.dir, () => {}, 'create');
-  const session = shards > 1 ? { session: sessionOfAll(shards) } : {};
-  const pool = openPool({ ...server.connection, ...noTimeouts, ...session });
-  // `pool.end` waits for running statements, so callers close after their last one.
-  const closeDatabase = closeOnce(async () => {
-    await pool.end();
-    await server.close();
-  });
+  const database = await kind.connect(folder.dir);
+  const { pool } = database;
   const close = async () => {
     await service.stop();
     await bank.stop();
-    await closeDatabase();
+    // It waits for running statements, so callers close after their last one.
+    await database.close();
     await folder.remove();
   };
   try {
     const audit = { pool, clock, actor: 'bench' };
     const keyring = createKeyring([readFileSync(join(folder.dir, 'secret.key'), 'utf8').trim()]);
-    progress(`${partnerCount} partners …`);
-    const partners = await createPartners(audit, keyring, partnerCount, { mode: 'test' });
+    progress(`${count} partners …`);
+    const partners = await createPartners(audit, keyring, count, { mode: 'test' });
     await warmUpKeys(service.address, partners);
     return {
       service,
@@ -82,28 +75,6 @@ export async function openEnvironment(
     throw error;
   }
 }
-
-/** Before the service starts, which would have to join its database again after each. */
-async function createShards(dataDir: string, count: number): Promise<void> {
-  const server = await openEmbedded(dataDir, () => {}, 'create');
-  const pool = openPool(server.connection);
-  try {
-    await migrate(pool);
-    for (let shard = 1; shard < count; shard++) await createShard({ pool, clock, actor: 'bench' });
-  } finally {
-    await pool.end();
-    await server.close();
-  }
-}
-
-/** Filling and vacuuming take longer than the service's timeouts allow. */
-const noTimeouts = {
-  application_name: 'kopeck bench',
-  statement_timeout: 0,
-  query_timeout: 0,
-  lock_timeout: 0,
-  idle_in_transaction_session_timeout: 0,
-};
 
 async function verify(pool: Pool): Promise<number> {
   const { findings, entries } = await verifyLedger(pool);

@@ -7,10 +7,15 @@ import { driveStrictly, payTargets, perSecond, timing } from './drive.ts';
 import type { BenchEnvironment } from './environment.ts';
 import { type Figure, latency, rate, whole } from './figures.ts';
 import type { PayingPartner } from './partners.ts';
-import { hasProcessFiles, type ProcessEntry, type ProcessGroups, readGroups } from './processes.ts';
+import {
+  hasProcessFiles,
+  msPerTick,
+  type ProcessEntry,
+  type ProcessGroups,
+  readGroups,
+} from './processes.ts';
 
 const connections = 256;
-const msPerTick = 10;
 
 /** CPU time of a payment by group of processes, in test and in live mode. */
 export async function profileSection(context: Context): Promise<Figure[]> {

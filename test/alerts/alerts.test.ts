@@ -199,7 +199,9 @@ describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () =
     await world.start();
     await untilOver('KopeckDown');
     await untilFiring('KopeckReconciliationLate');
-    await expect.poll(async () => (await run('alarm', 'list')).stdout).toContain('reconciliation_failed');
+    await expect
+      .poll(async () => (await run('alarm', 'list')).stdout, { timeout: 40_000 })
+      .toContain('reconciliation_failed');
     expect(await run('reconcile')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no list of orders'),
@@ -245,6 +247,6 @@ describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () =
     await ended;
     session.release(true);
     await untilOver('KopeckShardUnreachable');
-    expect(await pay(added.testKey, newTestLink(10_000))).toBe(200);
+    await expect.poll(() => pay(added.testKey, newTestLink(10_000)), { timeout: 20_000 }).toBe(200);
   });
 });

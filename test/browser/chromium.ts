@@ -13,7 +13,7 @@ const installed = [
 ];
 
 /** Where `.ci/run` installs one if the machine has none. */
-const cache = resolve(import.meta.dirname, '../../node_modules/.cache/chromium/package.json');
+const cache = resolve(import.meta.dirname, '../../node_modules/.cache/chromium/node_modules');
 
 async function findExecutable(): Promise<string | undefined> {
   const { CHROMIUM } = process.env;

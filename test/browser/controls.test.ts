@@ -3,7 +3,7 @@ import { createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { setRate } from '../helpers/partners.ts';
 import { openInReview } from '../helpers/review.ts';
 import { startSimulator } from '../helpers/simulator.ts';
-import { answerDialog, press, rowOf, save } from './page-actions.ts';
+import { answerDialog, openByMenu, press, rowOf, save } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('recipients, reconciliation and audit', async browser => {
@@ -84,7 +84,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await page.goto(`/console/partners/${partnerId}`);
     await press(page, 'Suspend');
     await answerDialog(page, 'Suspend', { Reason: 'Asked for by the partner' });
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Audit log' }).click();
+    await openByMenu(page, 'Audit log');
     const table = page.getByRole('table', { name: 'Audit log' });
     await rowOf(table, 'Recipient blocked').waitFor();
     await page.getByLabel('Actor').fill('anna');

@@ -3,7 +3,7 @@ import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
-import { press, rowOf } from './page-actions.ts';
+import { openByMenu, press, rowOf } from './page-actions.ts';
 import { describeInBrowser, findBarriers, openWorld, untilLoaded } from './world.ts';
 
 describeInBrowser('webhook deliveries', async browser => {
@@ -47,7 +47,7 @@ describeInBrowser('webhook deliveries', async browser => {
 
   test('are listed for all partners and filtered; the URL keeps the filter', async () => {
     await page.goto('/console/');
-    await page.getByRole('link', { name: 'Webhook deliveries' }).click();
+    await openByMenu(page, 'Webhook deliveries');
     await expect.poll(shown).toEqual(events.toReversed());
     await rowOf(table(), events[0]!).getByText('Delivered').waitFor();
     const failed = rowOf(table(), events[1]!);

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { startDepositWorld, xpub } from '../deposits/world.ts';
-import { answerDialog, press, rowOf } from './page-actions.ts';
+import { answerDialog, openByMenu, press, rowOf } from './page-actions.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 
 const usdt = 1_000_000n;
@@ -31,7 +31,7 @@ describeInBrowser('deposits', async browser => {
 
   test('are listed with the held ones first, the lag of the chain and a link to the explorer', async () => {
     await page.goto('/console/');
-    await page.getByRole('link', { name: 'Deposits' }).click();
+    await openByMenu(page, 'Deposits');
     await rowOf(held(), '6.000000').getByText('Held by the screening service').waitFor();
     await rowOf(all(), '5.000000').getByText('Credited').waitFor();
     await rowOf(page.getByRole('table', { name: 'Chains' }), 'Ethereum').waitFor();

@@ -11,6 +11,10 @@ export const rowOf = (where: Page | Locator, text: string | RegExp): Locator =>
 export const press = (where: Page | Locator, name: string): Promise<void> =>
   where.getByRole('button', { name, exact: true }).click();
 
+/** Opens a page by the menu: the pages themselves may have links with the same name. */
+export const openByMenu = (page: Page, name: string): Promise<void> =>
+  page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();
+
 /** Fills in the open dialog, presses its button and waits until the dialog is closed. */
 export async function answerDialog(
   page: Page,

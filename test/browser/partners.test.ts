@@ -4,7 +4,7 @@ import { signUp } from '../../src/partners/index.ts';
 import { partnerAt } from '../helpers/api.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
-import { answerDialog, cardOf, keepStale, press, rowOf } from './page-actions.ts';
+import { answerDialog, cardOf, keepStale, openByMenu, press, rowOf } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('partners', async browser => {
@@ -21,7 +21,7 @@ describeInBrowser('partners', async browser => {
     await press(page, 'New partner');
     await answerDialog(page, 'Create', { Name: 'Цветы у дома' });
     await page.getByRole('heading', { name: 'Цветы у дома' }).waitFor();
-    await page.getByRole('link', { name: 'Partners' }).click();
+    await openByMenu(page, 'Partners');
     const table = page.getByRole('table', { name: 'Partners' });
     await rowOf(table, 'Test shop').waitFor();
     await page.getByLabel('Search partners').fill('у дома');

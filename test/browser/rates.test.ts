@@ -43,12 +43,16 @@ describeInBrowser('rates', async browser => {
     const other = await world.as('admin', { name: 'anna' });
     for (const window of [page, other]) {
       await window.goto('/console/rates');
+      await cardOf(window, 'Rate rules').waitFor();
+    }
+    // Held back from the first answer on: a poll under way would bring the new rules before the button is pressed.
+    const release = await keepStale(other, 'rates?*');
+    for (const window of [page, other]) {
       await press(cardOf(window, 'Rate rules'), 'Change');
       const dialog = window.getByRole('dialog');
       await dialog.getByLabel('Spread').fill(window === page ? '3' : '4');
       await dialog.getByLabel('Reason').fill('Because');
     }
-    const release = await keepStale(other, 'rates?*');
     await answerDialog(page, 'Change');
     await press(other.getByRole('dialog'), 'Change');
     await other.getByText('Another operator has changed this in the meantime').waitFor();

@@ -5,7 +5,7 @@ import { newLink, partnerAt } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { sendRequest } from '../helpers/raw-http.ts';
 import { answered, store } from '../request-log/requests.ts';
-import { press, rowOf } from './page-actions.ts';
+import { openByMenu, press, rowOf } from './page-actions.ts';
 import { openShop } from './shop.ts';
 import { describeInBrowser, findBarriers, openWorld, untilLoaded } from './world.ts';
 
@@ -33,7 +33,7 @@ describeInBrowser('API requests', async browser => {
   test('support finds a request by its id, and its payment and partner from there', async () => {
     const page = await world.as('support');
     await page.goto('/console/');
-    await page.getByRole('navigation').getByRole('link', { name: 'API requests' }).click();
+    await openByMenu(page, 'API requests');
     await page.getByRole('heading', { name: 'API requests' }).waitFor();
     await page.getByLabel('Request ID').fill(refusedId);
     await press(page, 'Search');

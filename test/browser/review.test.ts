@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
+import { openByMenu } from './page-actions.ts';
 import { countEffects, openShop, resolve, startPolling } from './shop.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 
@@ -33,7 +34,7 @@ describeInBrowser('the review', async browser => {
     await page.getByText('by vera').waitFor();
     await page.getByText('reason: the bank says so').waitFor();
 
-    await page.getByRole('link', { name: 'Manual review' }).click();
+    await openByMenu(page, 'Manual review');
     await page.getByRole('link', { name: unpaid.slice(-8) }).click();
     await resolve(page, 'failed', 'never left the bank');
     await page.getByText('Returned to the balance').waitFor();
@@ -43,7 +44,7 @@ describeInBrowser('the review', async browser => {
       resolutions: 1,
       events: 1,
     });
-    await page.getByRole('link', { name: 'Manual review' }).click();
+    await openByMenu(page, 'Manual review');
     await page.getByText('No payments in manual review').waitFor();
   });
 

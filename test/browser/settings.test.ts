@@ -3,7 +3,7 @@ import { newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { goodPassword } from '../helpers/operators.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
-import { answerDialog, cardOf, press, rowOf } from './page-actions.ts';
+import { answerDialog, cardOf, openByMenu, press, rowOf } from './page-actions.ts';
 import { codeOfText } from './totp.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
@@ -85,7 +85,7 @@ describeInBrowser('settings', async browser => {
     await press(rowOf(page, 'vera'), 'Disable');
     await answerDialog(page, 'Disable');
     await rowOf(page, 'vera').getByText('Disabled').waitFor();
-    await vera.getByRole('link', { name: 'Audit log' }).click();
+    await openByMenu(vera, 'Audit log');
     await vera.getByText('Your session has ended').first().waitFor();
   });
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
+import { openByMenu } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 /** A console that was opened before an update asks for files of the version before it. */
@@ -23,7 +24,7 @@ describeInBrowser('a console from before an update', async browser => {
     page.on('request', request => {
       if (request.isNavigationRequest()) loads += 1;
     });
-    return { page, loads: () => loads, open: () => page.getByRole('link', { name: 'Recipients' }).click() };
+    return { page, loads: () => loads, open: () => openByMenu(page, 'Recipients') };
   }
 
   test('reloads itself when a page is opened whose file is gone', async () => {

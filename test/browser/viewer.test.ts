@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
+import { openByMenu } from './page-actions.ts';
 import { countEffects, openShop } from './shop.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
@@ -22,11 +23,11 @@ describeInBrowser('a viewer', async browser => {
     }
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.getByText('Required role: support, finance or administrator').first().waitFor();
-    await page.getByRole('link', { name: 'Manual review' }).click();
+    await openByMenu(page, 'Manual review');
     expect(await page.getByRole('button', { name: 'Check status' }).getAttribute('aria-disabled')).toBe(
       'true',
     );
-    await page.getByRole('link', { name: 'Overview' }).click();
+    await openByMenu(page, 'Overview');
     expect(await page.getByRole('button', { name: 'Clear' }).getAttribute('aria-disabled')).toBe('true');
   });
 

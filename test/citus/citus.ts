@@ -39,19 +39,23 @@ export async function launchCitus(
     return node;
   };
 
-  const coordinator = await startNode('coordinator');
+  const startWorker = (nth: number) => startNode(`worker-${nth}`);
+  const [coordinator, ...started] = await Promise.all([
+    startNode('coordinator'),
+    ...Array.from({ length: options.workers }, (_, nth) => startWorker(nth + 1)),
+  ]);
   await runOn(coordinator.url, `SELECT citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`);
   const citus: Citus = {
     coordinator,
     workers: [],
-    addNode: async () => {
-      const worker = await startNode(`worker-${citus.workers.length + 1}`);
-      await runOn(coordinator.url, `SELECT citus_add_node('127.0.0.1', ${worker.port})`);
-      citus.workers.push(worker);
-      return worker;
-    },
+    addNode: async () => add(await startWorker(citus.workers.length + 1)),
   };
-  for (let nth = 1; nth <= options.workers; nth += 1) await citus.addNode();
+  const add = async (worker: CitusNode) => {
+    await runOn(coordinator.url, `SELECT citus_add_node('127.0.0.1', ${worker.port})`);
+    citus.workers.push(worker);
+    return worker;
+  };
+  for (const worker of started) await add(worker);
   return citus;
 }
 
@@ -64,14 +68,15 @@ export async function createCitusDatabase(
   workers: string[],
   name: string,
 ): Promise<string> {
-  for (const url of [coordinator, ...workers]) {
+  const create = async (url: string) => {
     // A node passes it on to the others, or warns that it does not.
     await runOn(
       url,
       `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'`,
     );
     await runOn(databaseAt(url, name), 'CREATE EXTENSION citus');
-  }
+  };
+  await Promise.all([coordinator, ...workers].map(create));
   const at = databaseAt(coordinator, name);
   await runOn(at, `SELECT citus_set_coordinator_host('127.0.0.1', ${new URL(coordinator).port})`);
   for (const url of workers) await runOn(at, `SELECT citus_add_node('127.0.0.1', ${new URL(url).port})`);

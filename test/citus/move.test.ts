@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { refreshCopies } from '../../src/db/shards/copies.ts';
+import { moveShard } from '../../src/db/shards/move.ts';
 import { sessionOf } from '../../src/db/shards/sessions.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { isCitusAvailable } from './available.ts';
@@ -45,8 +47,9 @@ describe.runIf(isCitusAvailable)('a shard that moves while it serves', async () 
     await expect.poll(() => accepted.length).toBeGreaterThan(20);
     const before = accepted.length;
     const began = performance.now();
-    const mover = await world.connect(world.citus.coordinator);
-    await mover.query(`SELECT citus_schema_move('shard_1', '127.0.0.1', $1, 'force_logical')`, [target.port]);
+    const audit = { pool, clock: systemClock, actor: 'test' };
+    const { outcome } = await moveShard(audit, 1, { host: '127.0.0.1', port: target.port });
+    expect(outcome).toBe('moved');
     const took = performance.now() - began;
     const during = accepted.length - before;
     // Sessions of the old node still work: Citus passes their statements on.

@@ -15,6 +15,7 @@ import { until } from '../faults/wait.ts';
 import type { Partner } from '../faults/world.ts';
 import type { CitusNode } from './citus.ts';
 import type { CitusService } from './service-world.ts';
+import { describeUnpaid } from './unpaid.ts';
 
 /** How long a node is down: longer than copies may be old. */
 const downMs = 12_000;
@@ -37,8 +38,11 @@ const endedSince = ({ calls }: Round, sinceMs: number, partners: Set<Partner>): 
 /** Until a payment of each of the partners has ended that began after this call. */
 export async function allPayAgain(round: Round, partners = round.partners): Promise<void> {
   const sinceMs = performance.now();
-  const tookMs = await until('every partner pays again', 60_000, () =>
-    partners.every(partner => endedSince(round, sinceMs, new Set([partner])).length > 0),
+  const unpaid = () => partners.filter(one => endedSince(round, sinceMs, new Set([one])).length === 0);
+  const tookMs = await until('every partner pays again', 60_000, () => unpaid().length === 0).catch(
+    async error => {
+      throw new Error(`${error.message}; ${await describeUnpaid(round, unpaid())}`);
+    },
   );
   note(round, 'until every partner pays again', tookMs);
 }

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/pool.ts';
+import { chooseShard } from '../../src/db/shards/choose-shard.ts';
 import { createCallLog, listCalls } from '../../src/gateway/index.ts';
 import { isCitusAvailable } from './available.ts';
+import { fillFirstShard } from './pool.ts';
 import { logFrom, startCitusWorld } from './world.ts';
 
 describe.runIf(isCitusAvailable)('shards on Citus', async () => {
@@ -87,6 +90,23 @@ describe.runIf(isCitusAvailable)('shards on Citus', async () => {
     } finally {
       await serversOf(1).other.start();
     }
+  });
+
+  test('a new partner goes to the shard with the fewest payments whose worker answers', async () => {
+    const choose = () => transaction(pool, chooseShard);
+    await fillFirstShard(pool);
+    await pay(2, 1);
+    await pay(1, 20);
+    for (const shard of [1, 2]) await pool.query(`ANALYZE shard_${shard}.payments`);
+    expect(await choose()).toBe(2);
+    const { own } = serversOf(2);
+    await own.kill();
+    try {
+      expect(await choose()).toBe(1);
+    } finally {
+      await own.start();
+    }
+    expect(await choose()).toBe(2);
   });
 
   test('events are numbered by shard and account, in order, each with its delivery', async () => {

@@ -39,6 +39,8 @@ const timedTests = ['test/faults/**', 'test/crashes/**'];
 
 /** Tests of shards on Citus, and tests of functions that then run in one of these: see docs/internals/testing.md. */
 const citusTests = ['test/citus/**'];
+/** They wait for what a service has to notice in time: see `timedTests`. */
+const citusFaults = ['test/citus/{faults,lost-worker}.test.ts'];
 const functionTests = [
   'test/payments/{open-together,unchecked,key-limits,refunds}.test.ts',
   'test/quotes/{opening,locking}.test.ts',
@@ -123,6 +125,7 @@ const included: Record<string, string[]> = {
   system: systemTests,
   timed: timedTests,
   citus: citusArchive ? [...citusTests, ...functionTests] : citusTests,
+  'citus-faults': citusFaults,
   shards: [...shardTests, ...pageTests],
   'citus-shards': citusArchive ? citusShardTests : [],
   'citus-all': citusArchive ? shardTests : [],
@@ -138,6 +141,7 @@ const environments: Record<string, Record<string, string>> = {
 
 /** What a mode leaves out. */
 function excludedIn(mode: string): string[] {
+  if (mode === 'citus') return citusFaults;
   if (mode === 'shards') return Object.keys(notOnShards);
   if (mode === 'citus-shards' || mode === 'citus-all')
     return [...Object.keys(notOnShards), ...Object.keys(notOnCitus)];
@@ -157,12 +161,12 @@ export default defineConfig(({ mode }) => ({
     restoreMocks: true,
     unstubEnvs: true,
     // The timed tests have limits of their own, which say what took too long.
-    testTimeout: mode === 'timed' ? 300_000 : 60_000,
-    hookTimeout: 60_000,
+    testTimeout: mode === 'timed' ? 300_000 : mode.startsWith('citus') ? 180_000 : 60_000,
+    hookTimeout: mode.startsWith('citus') ? 180_000 : 60_000,
     // Enough for a busy machine.
     expect: { poll: { timeout: 10_000 } },
     // For two cores: many tests wait for the database or for processes that they start.
-    maxWorkers: mode === 'timed' || mode === 'citus' ? 1 : 3,
+    maxWorkers: ['timed', 'citus-faults'].includes(mode) ? 1 : mode === 'citus' ? 2 : 3,
     sequence: { sequencer: SlowFilesFirst },
   },
 }));

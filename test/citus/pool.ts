@@ -32,16 +32,23 @@ export async function openCitusPool(url: string): Promise<Pool> {
   const session = { ...sessionOf(1, 2), 'citus.enable_unsafe_triggers': 'on' };
   const pool = openPool({ connectionString: url, session });
   const node = openPool({ connectionString: await nodeOf(first, url, 1), session });
+  // As a process does: for pools that a test opens like this one.
+  const renew = () => refreshCopies(first, node, 1);
+  await renew();
+  const renewal = setInterval(() => void renew().catch(() => {}), 2_000);
 
   const query = async (...args: [string | { text: string }, ...unknown[]]) => {
     const text = typeof args[0] === 'string' ? args[0] : args[0].text;
     if (!onNode.test(text)) return (pool.query as (...all: unknown[]) => unknown)(...args);
-    await refreshCopies(first, node, 1);
+    await renew();
     const result = await (node.query as (...all: unknown[]) => Promise<unknown>)(...args);
     if (text.includes('deliveries_end')) await takeNotices(first, node, 1);
     return result;
   };
-  const end = async () => void (await Promise.all([first.end(), pool.end(), node.end()]));
+  const end = async () => {
+    clearInterval(renewal);
+    await Promise.all([first.end(), pool.end(), node.end()]);
+  };
   return new Proxy(pool, {
     get: (target, name) => {
       if (name === 'query') return query;

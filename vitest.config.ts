@@ -59,7 +59,6 @@ const shardTests = ['test/api/**', 'test/webhooks/**', 'test/crashes/**', spanTe
 const citusShardTests = [
   'test/api/{races,live-races,idempotency,idempotency-concurrent,live,test-mode,refunds,model,unavailable}.test.ts',
   'test/webhooks/{deliver,deliver-failover,endpoints,feed-and-log}.test.ts',
-  'test/crashes/**',
   spanTests,
 ];
 
@@ -128,15 +127,19 @@ const included: Record<string, string[]> = {
   'citus-faults': citusFaults,
   shards: [...shardTests, ...pageTests],
   'citus-shards': citusArchive ? citusShardTests : [],
-  'citus-all': citusArchive ? shardTests : [],
+  'citus-crashes': citusArchive ? ['test/crashes/**'] : [],
+  'citus-all': citusArchive ? shardTests.filter(tests => tests !== 'test/crashes/**') : [],
 };
+
+const shardsOnCitus = { KOPECK_TEST_SHARDS: '4', KOPECK_TEST_CITUS: '1' };
 
 /** Of the shards that a mode runs with. */
 const environments: Record<string, Record<string, string>> = {
   citus: citusArchive ? { KOPECK_TEST_CITUS: '1' } : {},
   shards: { KOPECK_TEST_SHARDS: '4' },
-  'citus-shards': { KOPECK_TEST_SHARDS: '4', KOPECK_TEST_CITUS: '1' },
-  'citus-all': { KOPECK_TEST_SHARDS: '4', KOPECK_TEST_CITUS: '1' },
+  'citus-shards': shardsOnCitus,
+  'citus-crashes': shardsOnCitus,
+  'citus-all': shardsOnCitus,
 };
 
 /** What a mode leaves out. */
@@ -166,7 +169,7 @@ export default defineConfig(({ mode }) => ({
     // Enough for a busy machine.
     expect: { poll: { timeout: 10_000 } },
     // For two cores: many tests wait for the database or for processes that they start.
-    maxWorkers: ['timed', 'citus-faults'].includes(mode) ? 1 : mode === 'citus' ? 2 : 3,
+    maxWorkers: ['timed', 'citus-faults', 'citus-crashes'].includes(mode) ? 1 : mode === 'citus' ? 2 : 3,
     sequence: { sequencer: SlowFilesFirst },
   },
 }));

@@ -50,7 +50,10 @@ const functionTests = [
 const spanTests = 'test/shards/spans/**';
 
 /** Tests that run a second time with the partners spread over four shards: see docs/internals/testing.md. */
-const shardTests = ['test/api/**', 'test/webhooks/**', 'test/crashes/**', spanTests];
+const shardTests = ['test/api/**', 'test/webhooks/**', spanTests];
+
+/** The same for tests that wait for processes: alone, like the timed ones. */
+const crashTests = ['test/crashes/**'];
 
 /**
  * Those that run on Citus with every change: what writes money, events and codes. There a new partner and a check of the books take
@@ -126,9 +129,10 @@ const included: Record<string, string[]> = {
   citus: citusArchive ? [...citusTests, ...functionTests] : citusTests,
   'citus-faults': citusFaults,
   shards: [...shardTests, ...pageTests],
+  'shards-crashes': crashTests,
   'citus-shards': citusArchive ? citusShardTests : [],
-  'citus-crashes': citusArchive ? ['test/crashes/**'] : [],
-  'citus-all': citusArchive ? shardTests.filter(tests => tests !== 'test/crashes/**') : [],
+  'citus-crashes': citusArchive ? crashTests : [],
+  'citus-all': citusArchive ? shardTests : [],
 };
 
 const shardsOnCitus = { KOPECK_TEST_SHARDS: '4', KOPECK_TEST_CITUS: '1' };
@@ -137,6 +141,7 @@ const shardsOnCitus = { KOPECK_TEST_SHARDS: '4', KOPECK_TEST_CITUS: '1' };
 const environments: Record<string, Record<string, string>> = {
   citus: citusArchive ? { KOPECK_TEST_CITUS: '1' } : {},
   shards: { KOPECK_TEST_SHARDS: '4' },
+  'shards-crashes': { KOPECK_TEST_SHARDS: '4' },
   'citus-shards': shardsOnCitus,
   'citus-crashes': shardsOnCitus,
   'citus-all': shardsOnCitus,
@@ -169,7 +174,11 @@ export default defineConfig(({ mode }) => ({
     // Enough for a busy machine.
     expect: { poll: { timeout: 10_000 } },
     // For two cores: many tests wait for the database or for processes that they start.
-    maxWorkers: ['timed', 'citus-faults', 'citus-crashes'].includes(mode) ? 1 : mode === 'citus' ? 2 : 3,
+    maxWorkers: ['timed', 'shards-crashes', 'citus-faults', 'citus-crashes'].includes(mode)
+      ? 1
+      : mode === 'citus'
+        ? 2
+        : 3,
     sequence: { sequencer: SlowFilesFirst },
   },
 }));

@@ -12,7 +12,15 @@ import type { BehaviourName } from './behaviours.ts';
 import { type Cell, codeCells, common, frozen, killed, killedTwice } from './cells.ts';
 import { freeze, type Held, holdAtPoints, thaw, untilBankIsDone, untilFinal } from './crash.ts';
 import { findHarm } from './findings.ts';
-import { type Attempt, type CrashPoints, createWorld, isFinal, newAttempt, type World } from './world.ts';
+import {
+  type Attempt,
+  type CrashPoints,
+  createWorld,
+  isFinal,
+  makeAllDue,
+  newAttempt,
+  type World,
+} from './world.ts';
 
 /** The outcome of the payments of a cell. */
 interface Outcome {
@@ -73,6 +81,8 @@ const killTwice: Run = async (world, service, attemptsByCell) => {
   await holdAtPoints(world, service, first);
   await service.stop('SIGKILL');
   const second = pointsOf(attemptsByCell, cell => cell.second!);
+  // Not where the process is killed at the release of leases: those that have ended need none.
+  if (![...second.values()].some(point => point.includes('releaseLeases'))) await makeAllDue(world);
   const recovering = await world.start(second);
   const held = await holdAtPoints(world, recovering, second);
   await recovering.stop('SIGKILL');

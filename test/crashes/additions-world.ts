@@ -23,7 +23,7 @@ export async function startAdditionsWorld(): Promise<World> {
 export const untilHeld = (isHeldIn: Service) =>
   until(
     () => reachedIn(isHeldIn).size > 0,
-    15_000,
+    60_000,
     () => 'nothing has reached its crash point',
   );
 
@@ -33,7 +33,7 @@ export async function paidAt(
   service: Service,
 ): Promise<{ attempt: Attempt; paymentId: Id<'pay'> }> {
   const attempt = await newAttempt(world, 'success');
-  const late = await untilFinal(world, service, [attempt], 15_000);
+  const late = await untilFinal(world, service, [attempt], 60_000);
   if (late.length > 0) throw new Error(late.join());
   return { attempt, paymentId: attempt.answers.at(-1)!.id! };
 }

@@ -21,7 +21,7 @@ const [customer] = world.customers;
 const { partnerId } = customer!;
 const audit = auditContextOf(pool);
 const vault = createVault(keyring);
-const timeout = 90_000;
+const timeout = 180_000;
 
 const first = await startReceiver();
 await setWebhook(audit, vault, partnerId, first.url);
@@ -37,7 +37,7 @@ async function add(): Promise<{ receiver: Receiver; endpointId: Id<'whe'> }> {
 const untilGot = (receiver: Receiver, paymentId: string) =>
   until(
     () => receiver.received.some(({ json }) => json.data.id === paymentId),
-    20_000,
+    60_000,
     () => `${paymentId} has not arrived`,
   );
 
@@ -81,7 +81,7 @@ test.each(['before remove endpoint', 'after remove endpoint'])(
     const removal = startKopeck(world.env, 'webhook', 'remove', partnerId, '--endpoint', endpointId);
     await until(
       () => removal.stdout().includes('crash point reached'),
-      15_000,
+      60_000,
       () => removal.stderr(),
     );
     await removal.stop('SIGKILL');
@@ -91,7 +91,7 @@ test.each(['before remove endpoint', 'after remove endpoint'])(
     const next = await world.start();
     await until(
       () => receiver.received.length > before,
-      30_000,
+      60_000,
       () => 'its event is not sent again',
     );
     const { paymentId: later } = await paidAt(world, next);

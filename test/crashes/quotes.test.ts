@@ -51,7 +51,7 @@ test('killed between locking a quote and the answer: it is used once, at its rat
 
   const next = await world.start();
   const attempts = [...quotes.keys()];
-  expect(await untilFinal(world, next, attempts, 20_000)).toEqual([]);
+  expect(await untilFinal(world, next, attempts, 60_000)).toEqual([]);
   expect(await findHarm(world, attempts)).toEqual([]);
   for (const [attempt, quote] of quotes) {
     const { rows } = await world.pool.query<{ id: string; rate: string; used_by: string; usdt: string }>(

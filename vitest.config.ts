@@ -57,7 +57,7 @@ const crashTests = ['test/crashes/**'];
 
 /**
  * Those that run on Citus with every change: what writes money, events and codes. There a new partner and a check of the books take
- * a hundred times as long, and all of them half an hour.
+ * many times as long, and all of the tests half an hour.
  */
 const citusShardTests = [
   'test/api/{races,live-races,idempotency,idempotency-concurrent,live,test-mode,refunds,model,unavailable}.test.ts',

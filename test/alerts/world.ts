@@ -70,7 +70,7 @@ export async function startAlertWorld() {
     );
   const waiting = { timeout: 40_000, interval: 500 };
   return {
-    ...{ pool, start, pay, chain },
+    ...{ pool, url, start, pay, chain },
     killBank: () => bank.stop('SIGKILL'),
     restartBank: async () => {
       bank = await startBank();

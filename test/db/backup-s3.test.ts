@@ -51,11 +51,10 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
 
   test('a point in time is restored from the bucket with the WAL that was archived there', slow, async () => {
     const first = await world.pay();
-    const { rows } = await world.pool.query<{ at: Date }>('SELECT clock_timestamp() AS at');
-    await new Promise(resolve => setTimeout(resolve, 5));
+    const between = await world.timeBetween();
     const second = await world.pay();
     await world.archiveAll();
-    const { dataDir, code, stderr } = await restoreInto(address, s3.env, '--at', rows[0]!.at.toISOString());
+    const { dataDir, code, stderr } = await restoreInto(address, s3.env, '--at', between.toISOString());
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { payments, findings } = await inspect(dataDir);
     expect(findings).toEqual([]);

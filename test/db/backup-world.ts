@@ -48,7 +48,19 @@ export async function createBackupWorld(
       return JSON.parse(stdout);
     },
     archiveAll: () => archiveAll(pool, archivedFile),
+    timeBetween: () => timeBetween(pool),
   };
+}
+
+/**
+ * A time to restore to: after all commits so far, and before the next one. It is the next whole millisecond, since `--at`
+ * takes no finer one.
+ */
+async function timeBetween(pool: Pool): Promise<Date> {
+  const { rows } = await pool.query<{ at: Date }>(
+    `SELECT date_trunc('milliseconds', clock_timestamp()) + interval '1 millisecond' AS at, pg_sleep(0.005)`,
+  );
+  return rows[0]!.at;
 }
 
 /** Ends the current segment and waits until it is in the archive. */

@@ -19,11 +19,9 @@ import {
 const slow = { timeout: 240_000 };
 
 const world = await createBackupWorld();
-const { backups, pool } = world;
+const { backups } = world;
 const uuidOf = (id: string) => uuidFromId(id as `pay_${string}`);
 const readMark = (dataDir: string) => JSON.parse(fs.readFileSync(join(dataDir, 'restored.json'), 'utf8'));
-const databaseTime = async () =>
-  (await pool.query<{ at: Date }>('SELECT clock_timestamp() AS at')).rows[0]!.at;
 
 /** Payments go on while the backup is made; then one, a moment to restore to, and another. */
 async function payAndBackUp() {
@@ -39,8 +37,7 @@ async function payAndBackUp() {
   });
   await load;
   const first = await world.pay();
-  const between = await databaseTime();
-  await new Promise(resolve => setTimeout(resolve, 5));
+  const between = await world.timeBetween();
   const second = await world.pay();
   const state = await readState(world);
   const lastSegment = await world.archiveAll();

@@ -1,10 +1,11 @@
-import { NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { EndpointRow } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { CheckList } from '../../parts/check-list.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { EndpointUrl } from '../../parts/endpoint-url.tsx';
 import { useCommon } from '../../texts/common.ts';
 import { inBoth, useTexts } from '../../texts/index.ts';
 
@@ -53,18 +54,6 @@ const texts = inBoth({
   },
 });
 
-const UrlInput = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => (
-  <TextInput
-    label={useTexts(texts).url}
-    placeholder="https://shop.example/webhooks/kopeck"
-    inputMode="url"
-    spellCheck={false}
-    maxLength={2048}
-    value={value}
-    onChange={event => onChange(event.currentTarget.value)}
-  />
-);
-
 /** One more endpoint in one mode. */
 export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: string[] }) {
   const t = useTexts(texts);
@@ -89,7 +78,7 @@ export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: st
           onClose={() => setOpen(false)}
           onDone={() => setUrl('')}
         >
-          <UrlInput value={url} onChange={setUrl} />
+          <EndpointUrl label={t.url} value={url} onChange={setUrl} />
           <NativeSelect
             label={t.mode}
             value={mode}
@@ -181,7 +170,7 @@ function ChangeDialog({ partnerId, endpoint, kinds, change, title, onClose }: Di
       }
       onClose={onClose}
     >
-      {change === 'address' && <UrlInput value={url} onChange={setUrl} />}
+      {change === 'address' && <EndpointUrl label={t.url} value={url} onChange={setUrl} />}
       {change === 'events' && (
         <CheckList label={t.kinds} options={kinds} chosen={events} onChange={setEvents} />
       )}

@@ -1,9 +1,10 @@
-import { NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes/webhook.ts';
 import { send } from '../../api.ts';
 import { CheckList } from '../../parts/check-list.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { EndpointUrl } from '../../parts/endpoint-url.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
@@ -29,7 +30,7 @@ export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () =>
       run={() => send(api('/webhook'), { url: url.trim(), ...(isFirst ? {} : { mode, events }) })}
       onClose={onClose}
     >
-      <AddressField value={url} onChange={setUrl} />
+      <EndpointUrl label={t.address} value={url} onChange={setUrl} />
       {!isFirst && (
         <>
           <NativeSelect
@@ -45,21 +46,6 @@ export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () =>
         </>
       )}
     </Confirm>
-  );
-}
-
-function AddressField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const t = useTexts(texts);
-  return (
-    <TextInput
-      label={t.address}
-      placeholder="https://shop.example/webhooks/kopeck"
-      inputMode="url"
-      spellCheck={false}
-      maxLength={2048}
-      value={value}
-      onChange={event => onChange(event.currentTarget.value)}
-    />
   );
 }
 
@@ -87,7 +73,7 @@ export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecre
           run={() => send(`${path}/address`, { url: url.trim() })}
           onClose={onClose}
         >
-          <AddressField value={url} onChange={setUrl} />
+          <EndpointUrl label={t.address} value={url} onChange={setUrl} />
         </Confirm>
       );
     case 'events':

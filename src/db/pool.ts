@@ -79,8 +79,6 @@ export interface PoolConnection extends pg.ClientConfig {
   distributed?: number[];
   /** The number of the one that this process has joined, if there are such shards. */
   incarnation?: number;
-  /** After this time a session is replaced by a new one. */
-  maxLifetimeSeconds?: number;
 }
 
 export interface Pool extends pg.Pool {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { refreshCopies } from '../../src/db/shards/copies.ts';
 import { moveShard } from '../../src/db/shards/move.ts';
+import { openNodePool } from '../../src/db/shards/nodes.ts';
 import { sessionOf } from '../../src/db/shards/sessions.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { isCitusAvailable } from './available.ts';
@@ -43,6 +44,11 @@ describe.runIf(isCitusAvailable)('a shard that moves while it serves', async () 
         await sleep(500);
       }
     };
+    const followed = openNodePool(pool, 1, 1);
+    onTestFinished(() => followed.pool.end());
+    const portOfSession = async () =>
+      (await followed.pool.query<{ port: number }>('SELECT inet_server_port() AS port')).rows[0]!.port;
+    expect(await portOfSession()).toBe(serversOf(1).own.port);
     const work = [...partners.map(serve), renew()];
     await expect.poll(() => accepted.length).toBeGreaterThan(20);
     const before = accepted.length;
@@ -55,6 +61,9 @@ describe.runIf(isCitusAvailable)('a shard that moves while it serves', async () 
     // Sessions of the old node still work: Citus passes their statements on.
     const after = accepted.length;
     await expect.poll(() => accepted.length).toBeGreaterThan(after + 10);
+    expect(await portOfSession()).toBe(serversOf(1).own.port);
+    await followed.follow();
+    expect(await portOfSession()).toBe(target.port);
     isOver = true;
     await Promise.all(work);
     console.info({ took: Math.round(took), during, failures, accepted: accepted.length });

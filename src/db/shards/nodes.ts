@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { ServerAddress } from '../../base/database-url.ts';
 import { NotAnsweringError } from '../database-errors.ts';
 import { openPool, type Pool, type Queryable } from '../pool.ts';
@@ -9,13 +10,10 @@ import { knownShards, sessionOf } from './sessions.ts';
 
 /* Which worker of Citus has a shard, and sessions there. See docs/internals/shards.md. */
 
-/** Sessions follow a shard that has moved within this time. Until then Citus passes their statements on. */
-const sessionSeconds = 60;
-
 /** The sessions of a shard on the worker that has it. */
 export interface NodePool {
   pool: Pool;
-  /** Asks the coordinator where the shard is: new sessions go there. */
+  /** Asks the coordinator where the shard is. Sessions elsewhere are not used again: there Citus only passes statements on. */
   follow(): Promise<void>;
 }
 
@@ -38,22 +36,51 @@ export function openNodePool(coordinator: Pool, shard: number, max: number): Nod
       await refuseUnfit(session);
       if (incarnation !== undefined) await refuseOtherHistory(session, shard, incarnation);
     },
-    maxLifetimeSeconds: sessionSeconds,
   };
   const pool = reportsUnreachable(openPool(options, max));
+  leaveOtherNodes(pool, servers);
   return { pool, follow: async () => void (await servers.chooseAgain()) };
 }
 
+interface NodeChoice extends ServerChoice {
+  /** Undefined: not known, as after a connection that failed. */
+  chosen(): ServerAddress | undefined;
+}
+
+/** The pool takes every connection by `connect`, with a callback or without. */
+function leaveOtherNodes(pool: Pool, { chosen }: NodeChoice): void {
+  const connect = pool.connect.bind(pool);
+  async function take(): Promise<pg.PoolClient> {
+    const client = await connect();
+    const node = chosen();
+    if (!node || isSame(client as unknown as pg.Client, node)) return client;
+    client.release(true);
+    return take();
+  }
+  pool.connect = ((
+    done?: (error?: Error, client?: pg.PoolClient, release?: pg.PoolClient['release']) => void,
+  ) => {
+    const taking = take();
+    if (!done) return taking;
+    taking.then(client => done(undefined, client, client.release), done);
+    return undefined;
+  }) as typeof pool.connect;
+}
+
+const isSame = (one: ServerAddress, other: ServerAddress) =>
+  one.host === other.host && one.port === other.port;
+
 /** While the coordinator does not answer, sessions go where the shard was last. */
-function chooseNode(coordinator: Queryable, shard: number): ServerChoice {
+function chooseNode(coordinator: Queryable, shard: number): NodeChoice {
   let chosen: ServerAddress | undefined;
   let asking: Promise<ServerAddress> | undefined;
   async function chooseAgain(): Promise<ServerAddress> {
     const found = await findNode(coordinator, shard);
-    if (chosen?.host !== found.host || chosen.port !== found.port) chosen = found;
+    if (!chosen || !isSame(chosen, found)) chosen = found;
     return chosen;
   }
   return {
+    chosen: () => chosen,
     choose: async () => {
       if (chosen) return chosen;
       asking ??= chooseAgain().finally(() => {

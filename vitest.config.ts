@@ -49,8 +49,11 @@ const functionTests = [
 /** Tests of what spans shards. They need more than one. */
 const spanTests = 'test/shards/spans/**';
 
+/** Tests that book deposits. */
+const depositTests = 'test/deposits/{book,held,reconcile,screening}.test.ts';
+
 /** Tests that run a second time with the partners spread over four shards: see docs/internals/testing.md. */
-const shardTests = ['test/api/**', 'test/webhooks/**', spanTests];
+const shardTests = ['test/api/**', 'test/webhooks/**', depositTests, spanTests];
 
 /** The same for tests that wait for processes: alone, like the timed ones. */
 const crashTests = ['test/crashes/**'];
@@ -62,6 +65,7 @@ const crashTests = ['test/crashes/**'];
 const citusShardTests = [
   'test/api/{races,live-races,idempotency,idempotency-concurrent,live,test-mode,refunds,model,unavailable}.test.ts',
   'test/webhooks/{deliver,deliver-failover,endpoints,feed-and-log}.test.ts',
+  'test/deposits/book.test.ts',
   spanTests,
 ];
 

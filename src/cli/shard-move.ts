@@ -107,6 +107,11 @@ function refuseUnlessThere(result: ShardMove, shard: number, target: ServerAddre
         'not_logical',
         `${describeServer(result.node)} has not wal_level = logical, with which rows are copied while they change: set it and restart that node. Nothing was changed.`,
       );
+    case 'copy_in_use':
+      throw new RefusedError(
+        'copy_in_use',
+        `${describeServer(target)} still has a copy of shard ${shard} from an earlier move, and an open transaction there reads it: end that transaction (pg_stat_activity of that node shows it) and repeat the command. Nothing was changed.`,
+      );
     case 'other_schema':
       throw new RefusedError(
         'other_schema',

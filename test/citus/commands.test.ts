@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { lockSchema } from '../../src/db/migrate.ts';
-import { kopeck } from '../helpers/cli.ts';
+import { kopeck, startKopeck } from '../helpers/cli.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { secretKey } from '../helpers/partners.ts';
 import { isCitusAvailable } from './available.ts';
-import { createCitusDatabase } from './citus.ts';
+import { createCitusDatabase, databaseAt } from './citus.ts';
 import { startCitus } from './start.ts';
 
 describe.runIf(isCitusAvailable)('kopeck shard on Citus', async () => {
@@ -105,6 +105,40 @@ describe.runIf(isCitusAvailable)('kopeck shard on Citus', async () => {
     await client.end();
     expect(await recorded(1)).toEqual(await recorded(4));
   }, 120_000);
+
+  test('a command that is killed leaves a shard that serves, and a repeat moves it', async () => {
+    const killed = startKopeck(env, 'shard', 'move', '1', '--to', second);
+    await expect.poll(killed.stderr, { timeout: 60_000 }).toContain('Moving shard 1');
+    await killed.stop('SIGKILL');
+    const repeat = () => shard('move', '1', '--to', second);
+    expect((await repeat()).stderr).toContain('A move of shard 1 is under way. Repeat the command');
+    await expect
+      .poll(async () => (await repeat()).stdout, { timeout: 120_000, interval: 500 })
+      .toContain(`Shard 1 is on ${second} now.`);
+    expect((await list())[1]).toBe(second);
+    expect(await recorded(1)).toEqual(await recorded(2));
+    expect((await shard('move', '1', '--to', first)).code).toBe(0);
+  }, 240_000);
+
+  test('while a copy that was left is read, the shard does not move back to it, and the line says why', async () => {
+    const { url: old } = citus.workers.find(({ port }) => first.endsWith(`:${port}`))!;
+    const reader = new pg.Client({ connectionString: databaseAt(old, 'kopeck') });
+    await reader.connect();
+    await reader.query('SET citus.override_table_visibility = off');
+    await reader.query('BEGIN');
+    const { rows } = await reader.query(
+      "SELECT oid::regclass AS name FROM pg_class WHERE relnamespace = 'shard_1'::regnamespace AND relname ~ '^accounts_[0-9]+$'",
+    );
+    await reader.query(`SELECT FROM ${rows[0].name} LIMIT 1`);
+    expect((await shard('move', '1', '--to', second)).stdout).toContain(`Shard 1 is on ${second} now.`);
+    const back = () => shard('move', '1', '--to', first);
+    const refused = await back();
+    await reader.end();
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`${first} still has a copy of shard 1 from an earlier move`);
+    expect((await list())[1]).toBe(second);
+    expect((await back()).stdout).toContain(`Shard 1 is on ${first} now.`);
+  }, 240_000);
 
   test('no shard moves while the schema changes', async () => {
     const client = new pg.Client({ connectionString: url });

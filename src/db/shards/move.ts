@@ -21,6 +21,8 @@ export type ShardMove =
   | { outcome: 'moving' }
   /** Logical replication copies the rows while they change. */
   | { outcome: 'not_logical'; node: CitusNode }
+  /** The target has a copy of an earlier move, which Citus cannot remove because a session reads it. */
+  | { outcome: 'copy_in_use' }
   | { outcome: 'other_schema' }
   /** A migration, or the creation or move of a shard, is under way. */
   | { outcome: 'busy' };
@@ -112,7 +114,7 @@ const carryOut = (
   { pool, clock }: AuditContext,
   { shard, identity, to }: Step,
   { onProgress, onStarted }: MoveOptions,
-): Promise<'busy' | 'other_schema' | undefined> =>
+): Promise<'busy' | 'other_schema' | 'copy_in_use' | undefined> =>
   withConnection(pool, 'move', sessionLimits, async session => {
     for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout'])
       await session.query(`SET ${name} = 0`);
@@ -134,16 +136,25 @@ const carryOut = (
       );
     }, reportEveryMs);
     const schema = schemaOf(shard);
-    await session
-      .query("SELECT citus_schema_move($1::text::regnamespace, $2, $3, 'force_logical')", [
+    try {
+      await session.query("SELECT citus_schema_move($1::text::regnamespace, $2, $3, 'force_logical')", [
         schema,
         to.host,
         to.port,
-      ])
-      .finally(() => clearInterval(report));
+      ]);
+    } catch (error) {
+      if (isCopyInUse(error)) return 'copy_in_use';
+      throw error;
+    } finally {
+      clearInterval(report);
+    }
     await session.query('COMMIT');
     return undefined;
   });
+
+/** Citus has no SQLSTATE for it. */
+const isCopyInUse = (error: unknown) =>
+  (error as Error).message.endsWith('leftover from the previous move could not be cleaned up');
 
 /** Only the new node is on record from now on. An incarnation that has begun meanwhile has recorded the node itself. */
 const endMove = (audit: AuditContext, { shard, identity, to, from }: Step): Promise<void> =>

@@ -15,7 +15,9 @@ export {
 export type { Events, PositionStore, ReadOptions } from './events.ts';
 export type { KeyStore } from './keys.ts';
 export type { CallOptions, CreateOptions, PaymentList, Payments, WaitOptions } from './payments.ts';
+export { verifyProof, type WebhookKeySet } from './proof.ts';
 export type { Fetch } from './send-once.ts';
+export type { RequestHeaders } from './signed-request.ts';
 export type { Sleep } from './transport.ts';
 export type * from './types.ts';
-export { type RequestHeaders, signatureHeader, type VerifyOptions, verifyWebhook } from './webhook.ts';
+export { signatureHeader, type VerifyOptions, verifyWebhook } from './webhook.ts';

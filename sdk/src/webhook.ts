@@ -1,4 +1,15 @@
-import { SignatureError } from './errors.ts';
+import {
+  type Bytes,
+  bytesOf,
+  fromBase64,
+  type HeaderValue,
+  headerIn,
+  parseEvent,
+  type RequestHeaders,
+  readStandardHeaders,
+  refused,
+  signedBytes,
+} from './signed-request.ts';
 import type { PaymentEvent } from './types.ts';
 
 export interface VerifyOptions {
@@ -11,11 +22,6 @@ export interface VerifyOptions {
 /** The header that carries the signature. */
 export const signatureHeader = 'x-service-signature';
 
-type HeaderValue = string | string[] | null | undefined;
-
-/** All headers of a request, as Node or the Fetch API has them. */
-export type RequestHeaders = Record<string, HeaderValue> | Pick<Headers, 'get'>;
-
 /**
  * The event of a webhook, if it is from the service and fresh; otherwise a SignatureError. The body must be the raw
  * bytes: parsed and serialised again, it has another signature. While a secret is being rotated, pass both. Instead of the
@@ -27,26 +33,17 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   { toleranceSec = 300, now = Date.now }: VerifyOptions = {},
 ): Promise<PaymentEvent> {
-  const isText = typeof rawBody === 'string';
-  if (!isText && !(rawBody instanceof Uint8Array))
-    throw new TypeError('verifyWebhook needs the body as it came (string or Uint8Array), not parsed JSON');
+  const body = bytesOf(rawBody, 'verifyWebhook');
   const secrets = typeof secret === 'string' ? [secret] : (secret ?? []);
   if (secrets.length === 0 || secrets.some(one => typeof one !== 'string' || one === ''))
     throw new TypeError('verifyWebhook needs the webhook secret');
   const signature = readSignature(header);
-  const body = isText ? new TextEncoder().encode(rawBody) : rawBody;
   if (!(await isSigned(secrets, signature, body)))
     throw refused('signature_mismatch', 'No signature matches: wrong secret, or the body was changed.');
   if (Math.abs(now() / 1_000 - Number(signature.atSec)) > toleranceSec)
     throw refused('timestamp_out_of_tolerance', `The timestamp is off by more than ${toleranceSec} s.`);
-  try {
-    return JSON.parse(isText ? rawBody : new TextDecoder().decode(body));
-  } catch (cause) {
-    throw new SignatureError('The body is not JSON.', { code: 'body_malformed', cause });
-  }
+  return parseEvent(body);
 }
-
-const refused = (code: string, message: string) => new SignatureError(message, { code });
 
 interface Signature {
   atSec: string;
@@ -62,12 +59,6 @@ function readSignature(header: HeaderValue | RequestHeaders): Signature {
   return own || !headerIn(header, 'webhook-signature') ? readHeader(own) : readStandard(header);
 }
 
-function headerIn(headers: RequestHeaders, name: string): HeaderValue {
-  return typeof headers.get === 'function'
-    ? (headers as Pick<Headers, 'get'>).get(name)
-    : (headers as Record<string, HeaderValue>)[name];
-}
-
 /** `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; unknown schemes are ignored. */
 function readHeader(header: HeaderValue): Signature {
   const text = Array.isArray(header) ? header.join(',') : header;
@@ -81,25 +72,20 @@ function readHeader(header: HeaderValue): Signature {
   return { atSec, digests, prefix: `${atSec}.`, keyOf: secret => new TextEncoder().encode(secret) };
 }
 
-/** `v1,<base64>` for each secret, separated by spaces; other schemes are ignored. */
+/** One signature for each secret. */
 function readStandard(headers: RequestHeaders): Signature {
-  const [id, atSec, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
-    name => headerIn(headers, name) ?? '',
-  );
-  const digests = `${signatures}`
-    .split(' ')
-    .filter(part => /^v1,[A-Za-z0-9+/]{43}=$/.test(part))
-    .map(part => fromBase64(part.slice(3)));
-  if (!id || !/^\d{1,12}$/.test(`${atSec}`) || digests.length === 0)
-    throw refused('signature_malformed', 'The header webhook-signature is not v1,<base64>.');
-  return { atSec: `${atSec}`, digests, prefix: `${id}.${atSec}.`, keyOf: standardKey };
+  const { atSec, prefix, signatures } = readStandardHeaders(headers, 'v1');
+  return { atSec, digests: signatures, prefix, keyOf: standardKey };
 }
 
 /** What follows `whsec_`; older secrets are in the alphabet of base64url. */
-const standardKey = (secret: string) =>
-  fromBase64(secret.replace('whsec_', '').replaceAll('-', '+').replaceAll('_', '/'));
-
-type Bytes = Uint8Array<ArrayBuffer>;
+function standardKey(secret: string): Bytes {
+  try {
+    return fromBase64(secret.replace('whsec_', '').replaceAll('-', '+').replaceAll('_', '/'));
+  } catch {
+    throw new TypeError('the webhook secret is not whsec_ and base64');
+  }
+}
 
 /** WebCrypto compares in constant time. */
 async function isSigned(
@@ -108,7 +94,7 @@ async function isSigned(
   body: Uint8Array,
 ): Promise<boolean> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const signed = joined(new TextEncoder().encode(prefix), body);
+  const signed = signedBytes(prefix, body);
   for (const secret of secrets) {
     const key = await crypto.subtle.importKey('raw', keyOf(secret), algorithm, false, ['verify']);
     for (const digest of digests) if (await crypto.subtle.verify('HMAC', key, digest, signed)) return true;
@@ -120,18 +106,3 @@ const fromHex = (hex: string): Bytes =>
   Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
     Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
   );
-
-function fromBase64(text: string): Bytes {
-  try {
-    return Uint8Array.from(atob(text), character => character.charCodeAt(0));
-  } catch {
-    throw new TypeError('the webhook secret is not whsec_ and base64');
-  }
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Bytes {
-  const all = new Uint8Array(first.length + second.length);
-  all.set(first);
-  all.set(second, first.length);
-  return all;
-}

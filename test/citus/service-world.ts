@@ -58,6 +58,7 @@ export async function startCitusService(): Promise<CitusService> {
   return {
     ...world,
     citus: citus!,
+    startService: options => world.startService({ logLevel: 'warn', ...options }),
     close: async () => {
       await world.endServices('all');
       for (const worker of citus!.workers) await worker.kill();

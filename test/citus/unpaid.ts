@@ -9,7 +9,7 @@ const suspects = `SELECT json_build_object(
                                              'blocked', pg_blocking_pids(pid)))
              FROM pg_stat_activity WHERE xact_start < now() - interval '2 s' AND backend_type = 'client backend'))`;
 
-/** For the report of a failed round: who cannot pay, the shard, the last answer, and what goes on at every node. */
+/** For the report of a failed round: who cannot pay, the shard, the last answer, what goes on at every node, and the logs. */
 export async function describeUnpaid({ world, calls }: Round, partners: Partner[]): Promise<string> {
   const { rows: shards } = await world.pool.query('SELECT id, shard FROM partners WHERE id = ANY ($1)', [
     partners.map(({ partnerId }) => uuidFromId(partnerId)),
@@ -18,5 +18,5 @@ export async function describeUnpaid({ world, calls }: Round, partners: Partner[
     partner => calls.findLast(({ what, order }) => what === 'pay' && order!.partner === partner)?.result,
   );
   const { rows: nodes } = await world.pool.query('SELECT * FROM run_command_on_all_nodes($1)', [suspects]);
-  return JSON.stringify({ shards, answers, nodes });
+  return JSON.stringify({ shards, answers, nodes, log: world.lastLines() }, undefined, 1);
 }

@@ -35,6 +35,8 @@ export interface World {
   startService(options?: ServiceOptions): Promise<Program>;
   /** Kills the services of the round, or all; returns the output of those that had ended unexpectedly. */
   endServices(which: 'own' | 'all'): Promise<string[]>;
+  /** The last lines of the services that run, for a report. */
+  lastLines(): string[];
   createPartner(): Promise<Partner>;
   setWebhook(partner: Partner, url: string): Promise<void>;
   close(): Promise<void>;
@@ -137,6 +139,7 @@ export async function createWorld(
     },
     startService,
     endServices,
+    lastLines: () => [...services].flatMap(({ output }) => output().trimEnd().split('\n').slice(-10)),
     createPartner: async () => {
       const partnerId = await sharding.addPartner(audit);
       const unlimited = 100_000;

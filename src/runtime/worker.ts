@@ -2,6 +2,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { startAuditChain } from '../db/audit-chain.ts';
 import { listen as listenTo } from '../db/listen.ts';
 import { startPruning } from '../db/prune.ts';
+import { bringCopies } from '../db/shards/copies.ts';
 import { startDepositWatchers } from '../deposits/index.ts';
 import {
   startHistoryRecovery,
@@ -81,6 +82,7 @@ function startRates(parts: SharedParts, cleanups: Cleanup[]): void {
     maxAgeSec: parts.rateMaxAgeSec,
     bounds: parts.rateBounds,
     onAnswers: parts.onRateAnswers,
+    bringCopies: () => bringCopies(pool),
     reportAlarms: found => alarms.report('rate', found),
     onError: err => log.error({ err }, 'the rate could not be refreshed'),
   });

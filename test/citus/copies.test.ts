@@ -4,6 +4,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { setMaintenance } from '../../src/controls/index.ts';
 import { refreshCopies } from '../../src/db/shards/copies.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
+import { setRate } from '../helpers/partners.ts';
 import { isCitusAvailable } from './available.ts';
 import { startCitusWorld } from './world.ts';
 
@@ -144,6 +145,13 @@ describe.runIf(isCitusAvailable)('the copies of what stands once, in a shard on 
 
   test('an older rate is an objection', async () => {
     expect(await verdictOf({ rateId: 0n })).toBe('objection');
+  });
+
+  test('a new rate is known to the shard when the refresh is over: the one before is an objection', async () => {
+    await refresh(1);
+    expect(await verdictOf()).toBe('opened');
+    await setRate(world.all, systemClock, '93.00');
+    expect(await verdictOf()).toBe('objection');
   });
 
   test('limits are those of the partner; without them nothing is opened', async () => {

@@ -2,6 +2,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { type Pool, transaction } from '../../src/db/pool.ts';
+import { bringCopies } from '../../src/db/shards/copies.ts';
 import { enterShardOf } from '../../src/db/shards/sessions.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits, type WantedKey } from '../../src/partners/index.ts';
@@ -35,7 +36,11 @@ export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): 
     { clock },
   );
   await refreshRate(
-    { db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, bounds: anyRate, reportAlarms: () => {} },
+    {
+      ...{ db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, bounds: anyRate },
+      reportAlarms: () => {},
+      bringCopies: () => bringCopies(pool),
+    },
     AbortSignal.timeout(5_000),
   );
 }

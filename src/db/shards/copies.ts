@@ -1,5 +1,5 @@
 import { type Pool, type Queryable, transaction } from '../pool.ts';
-import { openNodePool } from './nodes.ts';
+import { nodePoolOf } from './nodes.ts';
 
 /** Any number: with the number of a shard it is the lock under which its copies get their version. */
 const copiesLock = 731_086_110;
@@ -84,10 +84,7 @@ export async function changeOriginals<Result>(
 export async function bringCopies(pool: Pool): Promise<number[]> {
   const shards = pool.options.distributed ?? [];
   const brought = await Promise.allSettled(
-    shards.map(async shard => {
-      const node = openNodePool(pool, shard, 1).pool;
-      await refreshCopies(pool, node, shard).finally(() => node.end());
-    }),
+    shards.map(shard => refreshCopies(pool, nodePoolOf(pool, shard).pool, shard)),
   );
   return shards.filter((_, nth) => brought[nth]!.status === 'rejected');
 }

@@ -1,10 +1,7 @@
 import { openPool, type Pool } from '../pool.ts';
 import { reportsUnreachable } from './availability.ts';
-import { type NodePool, openNodePool } from './nodes.ts';
+import { connectionsPerShard, type NodePool, nodePoolOf } from './nodes.ts';
 import { knownShards, sessionOf } from './sessions.ts';
-
-/** Two more than may wait for locked accounts: see src/payments/store.ts. */
-const connectionsPerShard = 6;
 
 /** The sessions of every shard, by its number. */
 interface ShardPools {
@@ -17,23 +14,19 @@ interface ShardPools {
   close(): Promise<void>;
 }
 
-/** With one shard, the sessions are those of the pool. They end with `close`. */
+/** With one shard, the sessions are those of the pool. They end with `close`, and those on workers with the pool. */
 export function openShardPools(pool: Pool): ShardPools {
   const count = knownShards(pool);
   if (count === 1) return { pools: [pool], nodes: [pool], workers: new Map(), close: async () => {} };
   const pools = Array.from({ length: count }, (_, shard) =>
     reportsUnreachable(openPool({ ...pool.options, session: sessionOf(shard, count) }, connectionsPerShard)),
   );
-  const workers = new Map(
-    pool.options.distributed?.map(shard => [shard, openNodePool(pool, shard, connectionsPerShard)]),
-  );
+  const workers = new Map(pool.options.distributed?.map(shard => [shard, nodePoolOf(pool, shard)]));
   return {
     pools,
     nodes: pools.map((one, shard) => workers.get(shard)?.pool ?? one),
     workers,
-    close: async () => {
-      await Promise.all([...pools, ...Array.from(workers.values(), node => node.pool)].map(one => one.end()));
-    },
+    close: async () => void (await Promise.all(pools.map(one => one.end()))),
   };
 }
 

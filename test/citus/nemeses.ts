@@ -63,6 +63,7 @@ export const freezeWorker = (service: CitusService) =>
 
 /** Statements under way wait until they time out. Then it is known, and requests are refused at once. */
 const maxAnswerMs = { underWay: 12_000, known: 2_000 };
+const knownAfterMs = 6_000;
 
 interface Loss {
   lose(worker: CitusNode): Promise<void>;
@@ -99,10 +100,18 @@ const loseWorker =
 
 /** Of requests that began while the worker was down: also those of other partners, whose codes may be guarded there. */
 function checkAnswerTimes(round: Round, lostMs: number): void {
-  const since = round.calls.filter(({ startedMs }) => startedMs > lostMs);
-  const longest = Math.max(...since.map(({ startedMs, endedMs }) => endedMs - startedMs));
-  note(round, 'answer while a worker is down', longest);
-  check(round, longest < maxAnswerMs.underWay, `a request was answered after ${Math.round(longest)} ms`);
+  const refused = round.calls.filter(({ result }) => result.kind !== 'ok');
+  for (const [when, sinceMs, maxMs] of [
+    ['while a worker is down', lostMs, maxAnswerMs.underWay],
+    ['when it is known that a worker is down', lostMs + knownAfterMs, maxAnswerMs.known],
+  ] as const) {
+    const times = refused
+      .filter(({ startedMs }) => startedMs > sinceMs)
+      .map(({ startedMs, endedMs }) => endedMs - startedMs);
+    const longest = Math.max(...times);
+    note(round, `refusal ${when}`, longest);
+    check(round, longest < maxMs, `${when}, a request was refused after ${Math.round(longest)} ms`);
+  }
 }
 
 /** 503 is checked for Retry-After with every call. */

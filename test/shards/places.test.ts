@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/db/pool.ts';
 import { createCodeGuard } from '../../src/payments/shards/code-guard.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { startShardsWorld } from './shards-world.ts';
@@ -32,6 +32,17 @@ test('a shard that does not answer holds up the payments whose codes have their 
     'opened',
   ]);
   await unreachable.end();
+});
+
+test('once it is known that a shard hangs, no payment waits for it to reserve or free a code', async () => {
+  const hanging = { query: () => new Promise(() => {}) } as unknown as Pool;
+  const whyNot = (shard: number) => (shard === 1 ? 'it does not answer' : undefined);
+  const guard = createCodeGuard(shards, clock, [shards[0]!, hanging], whyNot);
+  const partnerId = await newPartner(0);
+  const there = opening(partnerId, { qrcId: codeAt(1) });
+  await expect(guard.reserve(there)).rejects.toThrow('shard 1 cannot be used: it does not answer');
+  await expect(guard.free(there)).rejects.toThrow('shard 1 cannot be used: it does not answer');
+  expect(await guard.reserve(opening(partnerId, { qrcId: codeAt(0) }))).toBe(true);
 });
 
 test('the sweeper frees the codes of other shards while one does not answer', async () => {

@@ -52,10 +52,7 @@ export function watchShards(pools: Pool[], options: AvailabilityOptions): ShardA
     // The heartbeat has noticed it, and nothing is known about this shard.
     if (!isDatabaseAnswering()) return;
     const state = states[shard]!;
-    const failure = await pool.query(lookInto(shard)).then(
-      () => undefined,
-      (error: Error) => error,
-    );
+    const failure = await failureWithin(pool.query(lookInto(shard)), clock);
     const wasUsable = state.whyNot === undefined;
     state.failures = failure === undefined ? 0 : state.failures + 1;
     if (failure === undefined) state.whyNot = undefined;
@@ -84,6 +81,17 @@ export function watchShards(pools: Pool[], options: AvailabilityOptions): ShardA
     whyNot: shard => states[shard]?.whyNot,
     stop: async () => void (await Promise.all(loops.map(({ stop }) => stop()))),
   };
+}
+
+/** Also if it waits for a session: with a server that hangs, all of them are in use. */
+async function failureWithin(looking: Promise<unknown>, clock: Clock): Promise<Error | undefined> {
+  const seen = new AbortController();
+  const late = clock.sleep(answerWithinMs, seen.signal).then(() => new Error('it does not answer'));
+  const failure = looking.then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  return Promise.race([failure, late]).finally(() => seen.abort());
 }
 
 export const unusableShard = (shard: number, whyNot: string) =>

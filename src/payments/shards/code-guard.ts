@@ -3,6 +3,7 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../../db/batch.ts';
 import { isItemError, type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { unusableShard } from '../../db/shards/availability.ts';
 import { enterShard, enterShardOf } from '../../db/shards/sessions.ts';
 
 interface HeldCode {
@@ -37,23 +38,43 @@ const batches = { isItemError, maxBatch: 256, maxWaiting: 5_000, gather: nextLoo
 /** Longer than a process may wait between reserving and the answer of the opening. */
 const oldestUnopenedMs = 120_000;
 
+/** Shorter than for other statements: until a node that hangs is noticed, payments of all shards wait for it to reserve. */
+const reserveWithinMs = 3_000;
+
 /** The number of the shard where a code is reserved. */
 export const placeOf = (code: string, shards: number) =>
   createHash('sha256').update(code).digest().readUInt32BE(0) % shards;
 
 /**
  * `shards` has the sessions of every shard, by its number: transactions there may span shards. `nodes` has those on the node of
- * each shard.
+ * each shard. `whyNot` says why a shard cannot be used now: if its node hangs, payments of other shards must not wait for it.
  */
-export function createCodeGuard(shards: Pool[], clock: Clock, nodes = shards): CodeGuard {
+export function createCodeGuard(
+  shards: Pool[],
+  clock: Clock,
+  nodes = shards,
+  whyNot: (shard: number) => string | undefined = () => undefined,
+): CodeGuard {
+  function refuseUnusable(place: number): void {
+    const reason = whyNot(place);
+    if (reason !== undefined) throw unusableShard(place, reason);
+  }
+
   /** A batch for each shard: one that does not answer holds up the payments whose codes have their place there, and no other. */
-  const reservers = nodes.map(db =>
-    createBatcher<ToReserve, boolean>({ ...batches, run: items => reserveIn(db, items) }),
+  const reservers = nodes.map((db, place) =>
+    createBatcher<ToReserve, boolean>({
+      ...batches,
+      run: async items => {
+        refuseUnusable(place);
+        return reserveIn(db, items, reserveWithinMs);
+      },
+    }),
   );
-  const freers = nodes.map(db =>
+  const freers = nodes.map((db, place) =>
     createBatcher<HeldCode, undefined>({
       ...batches,
       run: async items => {
+        refuseUnusable(place);
         await freeIn(
           db,
           items.map(({ qrcId }) => qrcId),
@@ -176,10 +197,11 @@ async function isUnfinished(tx: Queryable, { qrcId, paymentId }: ToReserve): Pro
   return rowCount === 1;
 }
 
-async function reserveIn(db: Queryable, items: ToReserve[]): Promise<boolean[]> {
+async function reserveIn(db: Queryable, items: ToReserve[], withinMs?: number): Promise<boolean[]> {
   const { rows } = await db.query<{ reserved: boolean }>({
     name: 'codes_reserve',
     text: 'SELECT reserved FROM codes_reserve($1, $2, $3) ORDER BY item',
+    ...(withinMs === undefined ? {} : { query_timeout: withinMs }),
     values: [
       items.map(({ qrcId }) => qrcId),
       items.map(({ partnerId }) => uuidFromId(partnerId)),

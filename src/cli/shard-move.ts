@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { describeServer, type ServerAddress } from '../base/database-url.ts';
 import { sqlStateOf } from '../db/pool.ts';
+import type { CitusNode } from '../db/shards/citus-nodes.ts';
 import { type MoveProgress, moveShard, type ShardMove } from '../db/shards/move.ts';
+import { nameOfSessions } from '../db/shards/nodes.ts';
 import { movableShard, nodeAddress } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import type { Output, Screen } from './output.ts';
@@ -38,13 +40,22 @@ async function move(
     // After a signal the process ends when the line is printed.
   }).catch(error => (isInterrupted ? new Promise<never>(() => {}) : explain(error, shard)));
   if (screen.isTTY && !asJson) screen.write('\r\x1b[K');
-  const { to, from } = refuseUnlessThere(result, shard, target);
+  const { to, moved } = refuseUnlessThere(result, shard, target);
   const node = describeServer(to);
+  if (!moved)
+    return {
+      json: { shard, moved: false, node },
+      text: `Shard ${shard} is on ${node} already. Nothing was moved.`,
+    };
+  const { from, sessionsLeft } = moved;
+  const old = describeServer(from);
   return {
-    json: { shard, moved: from !== undefined, node, ...(from ? { elapsed_sec: elapsedSec() } : {}) },
-    text: from
-      ? `Shard ${shard} is on ${node} now. It took ${elapsedSec()} s. ${describeServer(from)} removes its copy by itself.`
-      : `Shard ${shard} is on ${node} already. Nothing was moved.`,
+    json: { shard, moved: true, node, elapsed_sec: elapsedSec(), sessions_left: sessionsLeft },
+    text: `Shard ${shard} is on ${node} now. It took ${elapsedSec()} s. ${old} removes its copy by itself.${
+      sessionsLeft === 0
+        ? ''
+        : ` Do not stop ${old} yet: ${sessionsLeft} sessions there are named ${nameOfSessions(shard)} in pg_stat_activity.`
+    }`,
   };
 }
 
@@ -82,12 +93,18 @@ function explain(error: unknown, shard: number): never {
 const interruptedLine = (shard: number) =>
   `The move was interrupted: shard ${shard} stays where it was, and serves. Citus removes what was copied, within a minute or with CALL citus_cleanup_orphaned_resources(). The same command begins again.`;
 
-function refuseUnlessThere(result: ShardMove, shard: number, target: ServerAddress) {
+interface Arrival {
+  to: CitusNode;
+  /** Undefined if it was there already. */
+  moved?: Extract<ShardMove, { outcome: 'moved' }>;
+}
+
+function refuseUnlessThere(result: ShardMove, shard: number, target: ServerAddress): Arrival {
   switch (result.outcome) {
     case 'moved':
-      return result;
+      return { to: result.to, moved: result };
     case 'already_there':
-      return { to: result.to, from: undefined };
+      return { to: result.to };
     case 'no_shard':
       throw new RefusedError('no_shard', `There is no shard ${shard}: see kopeck shard list.`);
     case 'not_distributed':

@@ -92,7 +92,11 @@ describe.runIf(isCitusAvailable)('kopeck shard on Citus', async () => {
       `Shard 1 is on ${second} already. Nothing was moved.\n`,
     );
     const back = JSON.parse((await shard('move', '1', '--to', first, '--json')).stdout);
-    expect(back).toEqual({ shard: 1, moved: true, node: first, elapsed_sec: expect.any(Number) });
+    expect(back).toEqual({
+      ...{ shard: 1, moved: true, node: first },
+      elapsed_sec: expect.any(Number),
+      sessions_left: 0,
+    });
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     const { rows } = await client.query(
@@ -151,6 +155,24 @@ describe.runIf(isCitusAvailable)('kopeck shard on Citus', async () => {
     expect(refused.stderr).toContain('Another process changes the schema, as during an upgrade');
     expect((await list())[1]).toBe(first);
   });
+
+  test('the doctor names a transaction that was left half committed', async () => {
+    const { url: at } = citus.workers.find(({ port }) => first.endsWith(`:${port}`))!;
+    const client = new pg.Client({ connectionString: databaseAt(at, 'kopeck') });
+    await client.connect();
+    // Of a node that is not there.
+    const gid = 'citus_99_1_1_1';
+    await client.query('BEGIN');
+    await client.query('CREATE TABLE half_committed ()');
+    await client.query(`PREPARE TRANSACTION '${gid}'`);
+    expect((await doctor())['Citus transactions']).toMatch(/^ok: /);
+    await expect
+      .poll(async () => (await doctor())['Citus transactions'], { timeout: 30_000, interval: 1_000 })
+      .toMatch(new RegExp(`^bad: ${first} has prepared transactions that lock accounts \\(${gid}\\)`));
+    await client.query(`ROLLBACK PREPARED '${gid}'`);
+    await client.end();
+    expect((await doctor())['Citus transactions']).toMatch(/^ok: /);
+  }, 60_000);
 
   test('the doctor knows the nodes, and names the one that is down with the fix', async () => {
     const found = await doctor();

@@ -19,11 +19,11 @@ const readSettings = async (pool: Pool): Promise<NodeSettings> =>
   (await pool.query<NodeSettings>(settingsQuery)).rows[0]!;
 
 /** Of each node that may have shards; the message of the error of one that cannot be asked. */
-async function askNodes({ pool }: Pick<Database, 'pool'>) {
+async function askNodes<Answer>({ pool }: Pick<Database, 'pool'>, read: (node: Pool) => Promise<Answer>) {
   const nodes = await listNodes(pool);
   return Promise.all(
     nodes.map(async node => {
-      const answer = await onNode(pool, node, readSettings).catch((error: Error) => {
+      const answer = await onNode(pool, node, read).catch((error: Error) => {
         if (!isDatabaseUnavailable(error) && sqlStateOf(error) === undefined) throw error;
         return error.message;
       });
@@ -31,6 +31,15 @@ async function askNodes({ pool }: Pick<Database, 'pool'>) {
     }),
   );
 }
+
+/** Two phases of a commit are milliseconds apart. */
+const listPrepared = async (pool: Pool): Promise<string[]> => {
+  const { rows } = await pool.query<{ gid: string }>(
+    `SELECT gid FROM pg_prepared_xacts
+      WHERE database = current_database() AND prepared < now() - interval '10 s' ORDER BY prepared`,
+  );
+  return rows.map(({ gid }) => gid);
+};
 
 const namesOf = (nodes: { node: CitusNode }[]) => nodes.map(({ node }) => describeServer(node)).join(', ');
 
@@ -40,7 +49,7 @@ const describeNode = (node: CitusNode) =>
 /** For a database with the extension. */
 export const citusChecks: Record<string, Check> = {
   'Citus nodes': async (_settings, database) => {
-    const asked = await askNodes(database);
+    const asked = await askNodes(database, readSettings);
     const silent = asked.filter(({ answer }) => typeof answer === 'string');
     if (asked.length === 0)
       return warn("none may have shards: add one with SELECT citus_add_node('HOST', PORT)");
@@ -57,7 +66,7 @@ export const citusChecks: Record<string, Check> = {
   },
   'Citus settings': async (_settings, database) => {
     const own = await readSettings(database.pool);
-    const answered = (await askNodes(database)).flatMap(({ node, answer }) =>
+    const answered = (await askNodes(database, readSettings)).flatMap(({ node, answer }) =>
       typeof answer === 'string' ? [] : [{ node, answer }],
     );
     const others = answered.filter(({ answer }) => answer.version !== own.version);
@@ -76,6 +85,17 @@ export const citusChecks: Record<string, Check> = {
         `wal_level is not logical on ${namesOf(notLogical)}, so shards cannot move: set it and restart the node`,
       );
     return ok(`version ${own.version} on all nodes, shards can move`);
+  },
+  'Citus transactions': async (_settings, database) => {
+    const asked = await askNodes(database, listPrepared);
+    const [held] = asked.flatMap(({ node, answer }) =>
+      typeof answer === 'string' || answer.length === 0 ? [] : [{ node, gids: answer }],
+    );
+    return held
+      ? bad(
+          `${describeServer(held.node)} has prepared transactions that lock accounts (${held.gids.join(', ')}), so their partners get 503: start the node that began them, or roll them back if it is gone (docs/operations/citus.md)`,
+        )
+      : ok('none was left half committed');
   },
   'Citus moves': async (_settings, { pool }) => {
     const { rows } = await pool.query<{ moving: number; leftovers: number }>(

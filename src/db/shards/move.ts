@@ -8,9 +8,11 @@ import { distributedShards } from './citus.ts';
 import { type CitusNode, findNode, listNodes, onNode } from './citus-nodes.ts';
 import { listShards, schemaOf } from './layout.ts';
 import { readNodeIdentity } from './node-history.ts';
+import { nameOfSessions } from './nodes.ts';
 
 export type ShardMove =
-  | { outcome: 'moved'; from: CitusNode; to: CitusNode }
+  /** `sessionsLeft`: of processes that have not followed the shard in time. */
+  | { outcome: 'moved'; from: CitusNode; to: CitusNode; sessionsLeft: number }
   /** Also after a move whose command was interrupted at its end. */
   | { outcome: 'already_there'; to: CitusNode }
   | { outcome: 'no_shard' }
@@ -74,7 +76,34 @@ export async function moveShard(
   const refusal = await carryOut(audit, { shard, identity, to }, options);
   if (refusal) return { outcome: refusal };
   await endMove(audit, { shard, identity, to, from });
-  return { outcome: 'moved', from: from!, to };
+  return { outcome: 'moved', from: from!, to, sessionsLeft: await untilLeft(audit, shard, from!) };
+}
+
+/** Processes follow within two seconds. A statement of theirs may take six. */
+const leaveWithinMs = 10_000;
+
+/**
+ * Waits until no process has a session of the shard on the node that it has left. Citus passes the statements of such a session on, in
+ * two phases: if the old node went away between them, the new one would keep accounts locked. Returns how many are left.
+ */
+async function untilLeft({ pool, clock }: AuditContext, shard: number, from: CitusNode): Promise<number> {
+  const untilMs = clock.monotonicMs() + leaveWithinMs;
+  const countSessions = async (node: Queryable) => {
+    const { rows } = await node.query<{ count: number }>({
+      text: `SELECT count(*)::int AS count FROM pg_stat_activity
+              WHERE application_name = $1 AND datname = current_database()`,
+      values: [nameOfSessions(shard)],
+    });
+    return rows[0]!.count;
+  };
+  return onNode(pool, from, async node => {
+    for (;;) {
+      const count = await countSessions(node);
+      if (count === 0 || clock.monotonicMs() > untilMs) return count;
+      await clock.sleep(200);
+    }
+    // Nothing is connected to a node that does not answer.
+  }).catch(() => 0);
 }
 
 interface Step {

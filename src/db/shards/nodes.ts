@@ -54,6 +54,7 @@ export function openNodePool(coordinator: Pool, shard: number, max: number): Nod
   const { incarnation } = coordinator.options;
   const options = {
     ...coordinator.options,
+    application_name: nameOfSessions(shard),
     session: sessionOf(shard, knownShards(coordinator)),
     servers,
     check: async (session: Queryable) => {
@@ -63,7 +64,23 @@ export function openNodePool(coordinator: Pool, shard: number, max: number): Nod
   };
   const pool = reportsUnreachable(openPool(options, max));
   leaveOtherNodes(pool, servers);
-  return { pool, follow: async () => void (await servers.chooseAgain()) };
+  return {
+    pool,
+    follow: async () => {
+      const before = servers.chosen();
+      // Also those that nobody would use again soon: a move is over when none is left.
+      if ((await servers.chooseAgain()) !== before) await renewIdle(pool);
+    },
+  };
+}
+
+/** Of the sessions of a shard on its node, as `pg_stat_activity` shows it. */
+export const nameOfSessions = (shard: number) => `kopeck shard ${shard}`;
+
+/** To take a session is to leave it if it is elsewhere. */
+async function renewIdle(pool: Pool): Promise<void> {
+  const taken = await Promise.allSettled(Array.from({ length: pool.idleCount }, () => pool.connect()));
+  for (const one of taken) if (one.status === 'fulfilled') one.value.release();
 }
 
 interface NodeChoice extends ServerChoice {

@@ -58,17 +58,6 @@ const shardTests = ['test/api/**', 'test/webhooks/**', depositTests, spanTests];
 /** The same for tests that wait for processes: alone, like the timed ones. */
 const crashTests = ['test/crashes/**'];
 
-/**
- * Those that run on Citus with every change: what writes money, events and codes. There a new partner and a check of the books take
- * many times as long, and all of the tests half an hour.
- */
-const citusShardTests = [
-  'test/api/{races,live-races,idempotency,idempotency-concurrent,live,test-mode,refunds,model,unavailable}.test.ts',
-  'test/webhooks/{deliver,deliver-failover,endpoints,feed-and-log}.test.ts',
-  'test/deposits/book.test.ts',
-  spanTests,
-];
-
 /** The same for pages. Not on Citus: they use the functions that the tests above call there. */
 const pageTests = ['test/portal/**', 'test/quotes/console.test.ts', 'test/console/endpoints.test.ts'];
 
@@ -134,9 +123,8 @@ const included: Record<string, string[]> = {
   'citus-faults': citusFaults,
   shards: [...shardTests, ...pageTests],
   'shards-crashes': crashTests,
-  'citus-shards': citusArchive ? citusShardTests : [],
+  'citus-shards': citusArchive ? shardTests : [],
   'citus-crashes': citusArchive ? crashTests : [],
-  'citus-all': citusArchive ? shardTests : [],
 };
 
 const shardsOnCitus = { KOPECK_TEST_SHARDS: '4', KOPECK_TEST_CITUS: '1' };
@@ -148,15 +136,13 @@ const environments: Record<string, Record<string, string>> = {
   'shards-crashes': { KOPECK_TEST_SHARDS: '4' },
   'citus-shards': shardsOnCitus,
   'citus-crashes': shardsOnCitus,
-  'citus-all': shardsOnCitus,
 };
 
 /** What a mode leaves out. */
 function excludedIn(mode: string): string[] {
   if (mode === 'citus') return citusFaults;
   if (mode === 'shards') return Object.keys(notOnShards);
-  if (mode === 'citus-shards' || mode === 'citus-all')
-    return [...Object.keys(notOnShards), ...Object.keys(notOnCitus)];
+  if (mode === 'citus-shards') return [...Object.keys(notOnShards), ...Object.keys(notOnCitus)];
   return mode === 'all' || mode in included ? [] : [...systemTests, ...timedTests, ...citusTests, spanTests];
 }
 

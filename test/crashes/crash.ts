@@ -62,7 +62,7 @@ export async function holdAtPoints(world: World, service: Service, points: Crash
     if (pending.length > 0 && pending.every(attempt => stateOf(attempt)?.isScheduled)) await makeDue(world);
     return pending.length === 0;
   };
-  await until(areAllDone, 30_000, () => pending.map(({ behaviour }) => behaviour).join('; '));
+  await until(areAllDone, 60_000, () => pending.map(({ behaviour }) => behaviour).join('; '));
   // A release of leases is about no payment in particular, so `reachedBy` of its cell cannot show that it was held.
   if (isOneEnough && reachedIn(service).size === 0)
     throw new Error(`nothing reached: ${[...new Set(points.values())].join(', ')}`);

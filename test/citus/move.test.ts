@@ -71,7 +71,7 @@ describe.runIf(isCitusAvailable)('a shard that moves while it serves', async () 
     expect(await portOfSession()).toBe(target.port);
     isOver = true;
     await Promise.all(work);
-    console.info({ took: Math.round(took), during, failures: [...new Set(failures)], accepted: accepted.length });
+    console.info({ took: Math.round(took), during, failures: new Set(failures), accepted: accepted.length });
     expect(during).toBeGreaterThan(0);
     expect(await nodeOf(pool, url, 1)).toContain(`:${target.port}/`);
 

@@ -24,7 +24,7 @@ export async function verifyProof(
   { keys }: WebhookKeySet,
 ): Promise<PaymentEvent> {
   const body = bytesOf(rawBody, 'verifyProof');
-  const usable = keys.filter(({ crv }) => crv === 'Ed25519');
+  const usable = keys.filter(({ crv, x }) => crv === 'Ed25519' && /^[A-Za-z0-9_-]{43}$/.test(x));
   if (usable.length === 0) throw new TypeError('verifyProof needs the public keys of the service');
   const { prefix, signatures } = readStandardHeaders(headers, 'v1a');
   const signed = signedBytes(prefix, body);

@@ -25,6 +25,7 @@ async function move(
 ): Promise<Output> {
   const { audit, screen, progress, onInterrupt } = context;
   let isInterrupted = false;
+  let hasMoved = false;
   const startedMs = audit.clock.monotonicMs();
   const elapsedSec = () => Math.round((audit.clock.monotonicMs() - startedMs) / 1_000);
   const show = asJson ? jsonLines(screen) : progressLine(screen, shard, target);
@@ -34,9 +35,12 @@ async function move(
     onStarted: cancel =>
       onInterrupt(async () => {
         isInterrupted = true;
-        await cancel();
-        progress(interruptedLine(shard));
+        if (!hasMoved) await cancel();
+        progress(hasMoved ? movedLine(shard) : interruptedLine(shard));
       }),
+    onMoved: () => {
+      hasMoved = true;
+    },
     // After a signal the process ends when the line is printed.
   }).catch(error => (isInterrupted ? new Promise<never>(() => {}) : explain(error, shard)));
   if (screen.isTTY && !asJson) screen.write('\r\x1b[K');
@@ -50,11 +54,11 @@ async function move(
   const { from, sessionsLeft } = moved;
   const old = describeServer(from);
   return {
-    json: { shard, moved: true, node, elapsed_sec: elapsedSec(), sessions_left: sessionsLeft },
+    json: { shard, moved: true, node, elapsed_sec: elapsedSec(), sessions_left: sessionsLeft ?? null },
     text: `Shard ${shard} is on ${node} now. It took ${elapsedSec()} s. ${old} removes its copy by itself.${
       sessionsLeft === 0
         ? ''
-        : ` Do not stop ${old} yet: ${sessionsLeft} sessions there are named ${nameOfSessions(shard)} in pg_stat_activity.`
+        : ` Do not stop ${old} while pg_stat_activity there has sessions named ${nameOfSessions(shard)} (${sessionsLeft ?? 'it could not be asked'}).`
     }`,
   };
 }
@@ -89,6 +93,9 @@ function explain(error: unknown, shard: number): never {
   if (sqlStateOf(error) !== '57014') throw error;
   throw new RefusedError('interrupted', interruptedLine(shard));
 }
+
+const movedLine = (shard: number) =>
+  `Shard ${shard} has moved. Do not stop its old node while pg_stat_activity there has sessions named ${nameOfSessions(shard)}.`;
 
 const interruptedLine = (shard: number) =>
   `The move was interrupted: shard ${shard} stays where it was, and serves. Citus removes what was copied, within a minute or with CALL citus_cleanup_orphaned_resources(). The same command begins again.`;
@@ -127,7 +134,7 @@ function refuseUnlessThere(result: ShardMove, shard: number, target: ServerAddre
     case 'copy_in_use':
       throw new RefusedError(
         'copy_in_use',
-        `${describeServer(target)} still has a copy of shard ${shard} from an earlier move, and an open transaction there reads it: end that transaction (pg_stat_activity of that node shows it) and repeat the command. Nothing was changed.`,
+        `${describeServer(target)} still has a copy of shard ${shard} from an earlier move, which Citus cannot remove, as a rule because an open transaction reads it: end that transaction (pg_stat_activity of that node shows it) and repeat the command. The shard stays where it was.`,
       );
     case 'other_schema':
       throw new RefusedError(

@@ -50,6 +50,12 @@ describe('refused', () => {
     expect(await codeOf(verifyProof(body, byReceiver, both))).toBe('signature_malformed');
   });
 
+  test('not for a key that cannot be read, beside the right one', async () => {
+    const damaged = { ...own.listed, x: '!' };
+    expect(await verifyProof(body, headers, { keys: [damaged, own.listed] })).toEqual(event);
+    await expect(verifyProof(body, headers, { keys: [damaged] })).rejects.toThrow(TypeError);
+  });
+
   test('no keys, or a body that was parsed, is wrong use', async () => {
     await expect(verifyProof(body, headers, { keys: [] })).rejects.toThrow(TypeError);
     await expect(verifyProof(event as never, headers, both)).rejects.toThrow(/as it came/);

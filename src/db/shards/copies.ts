@@ -84,7 +84,12 @@ export async function changeOriginals<Result>(
 export async function bringCopies(pool: Pool): Promise<number[]> {
   const shards = pool.options.distributed ?? [];
   const brought = await Promise.allSettled(
-    shards.map(shard => refreshCopies(pool, nodePoolOf(pool, shard).pool, shard)),
+    shards.map(async shard => {
+      const node = nodePoolOf(pool, shard, 1);
+      // Nobody else does that for the pool of the console or a command.
+      await node.follow();
+      await refreshCopies(pool, node.pool, shard);
+    }),
   );
   return shards.filter((_, nth) => brought[nth]!.status === 'rejected');
 }

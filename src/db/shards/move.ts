@@ -8,11 +8,11 @@ import { distributedShards } from './citus.ts';
 import { type CitusNode, findNode, listNodes, onNode } from './citus-nodes.ts';
 import { listShards, schemaOf } from './layout.ts';
 import { readNodeIdentity } from './node-history.ts';
-import { nameOfSessions } from './nodes.ts';
+import { findHolder, nameOfSessions } from './nodes.ts';
 
 export type ShardMove =
-  /** `sessionsLeft`: of processes that have not followed the shard in time. */
-  | { outcome: 'moved'; from: CitusNode; to: CitusNode; sessionsLeft: number }
+  /** `sessionsLeft`: of processes that have not followed the shard in time; undefined if the old node cannot be asked. */
+  | { outcome: 'moved'; from: ServerAddress; to: CitusNode; sessionsLeft: number | undefined }
   /** Also after a move whose command was interrupted at its end. */
   | { outcome: 'already_there'; to: CitusNode }
   | { outcome: 'no_shard' }
@@ -22,7 +22,7 @@ export type ShardMove =
   /** Another move of this shard goes on, perhaps of a command that was killed. */
   | { outcome: 'moving' }
   /** Logical replication copies the rows while they change. */
-  | { outcome: 'not_logical'; node: CitusNode }
+  | { outcome: 'not_logical'; node: ServerAddress }
   /** The target has a copy of an earlier move, which Citus cannot remove because a session reads it. */
   | { outcome: 'copy_in_use' }
   | { outcome: 'other_schema' }
@@ -44,6 +44,8 @@ interface MoveOptions {
   check?(node: CitusNode): Promise<void>;
   /** To interrupt the move: rolls it back. */
   onStarted?(cancel: () => Promise<void>): void;
+  /** From now on it cannot be interrupted any more. */
+  onMoved?(): void;
 }
 
 /**
@@ -64,30 +66,38 @@ export async function moveShard(
   const to = findNode(nodes, target);
   if (!to) return { outcome: 'unknown_node', nodes };
   if (await readProgress(pool, shard)) return { outcome: 'moving' };
-  const from = nodes.find(node => node.shards.includes(shard));
-  if (from !== to) await options.check?.(to);
+  const from = await findHolder(pool, shard);
+  const isThere = findNode([to], from) !== undefined;
+  if (!isThere) await options.check?.(to);
   const identity = await onNode(pool, to, readNodeIdentity);
-  if (from === to) {
+  if (isThere) {
     await endMove(audit, { shard, identity, to });
     return { outcome: 'already_there', to };
   }
-  for (const node of from ? [from, to] : [to])
+  for (const node of [from, to])
     if (!(await onNode(pool, node, isLogical))) return { outcome: 'not_logical', node };
   const refusal = await carryOut(audit, { shard, identity, to }, options);
   if (refusal) return { outcome: refusal };
+  options.onMoved?.();
   await endMove(audit, { shard, identity, to, from });
-  return { outcome: 'moved', from: from!, to, sessionsLeft: await untilLeft(audit, shard, from!) };
+  return { outcome: 'moved', from, to, sessionsLeft: await untilLeft(audit, shard, from) };
 }
 
-/** Processes follow within two seconds. A statement of theirs may take six. */
+/** Processes ask every two seconds where the shard is. Before that, one without a session may open one on the old node. */
+const followWithinMs = 3_000;
+/** A statement under way may take six seconds. */
 const leaveWithinMs = 10_000;
 
 /**
  * Waits until no process has a session of the shard on the node that it has left. Citus passes the statements of such a session on, in
  * two phases: if the old node went away between them, the new one would keep accounts locked. Returns how many are left.
  */
-async function untilLeft({ pool, clock }: AuditContext, shard: number, from: CitusNode): Promise<number> {
-  const untilMs = clock.monotonicMs() + leaveWithinMs;
+async function untilLeft(
+  { pool, clock }: AuditContext,
+  shard: number,
+  from: ServerAddress,
+): Promise<number | undefined> {
+  const movedMs = clock.monotonicMs();
   const countSessions = async (node: Queryable) => {
     const { rows } = await node.query<{ count: number }>({
       text: `SELECT count(*)::int AS count FROM pg_stat_activity
@@ -98,12 +108,13 @@ async function untilLeft({ pool, clock }: AuditContext, shard: number, from: Cit
   };
   return onNode(pool, from, async node => {
     for (;;) {
+      const waitedMs = clock.monotonicMs() - movedMs;
       const count = await countSessions(node);
-      if (count === 0 || clock.monotonicMs() > untilMs) return count;
+      if (waitedMs > (count === 0 ? followWithinMs : leaveWithinMs)) return count;
       await clock.sleep(200);
     }
-    // Nothing is connected to a node that does not answer.
-  }).catch(() => 0);
+    // The shard has moved, whatever becomes of the old node.
+  }).catch(() => undefined);
 }
 
 interface Step {
@@ -111,7 +122,7 @@ interface Step {
   /** Of the target, as `node_identity` gives it. */
   identity: string;
   to: CitusNode;
-  from?: CitusNode | undefined;
+  from?: ServerAddress;
 }
 
 const isLogical = async (node: Queryable) => {

@@ -29,10 +29,13 @@ export const connectionsPerShard = 6;
 
 const opened = new WeakMap<Pool, Map<number, NodePool>>();
 
-/** One for each shard and pool of the coordinator, with which it ends: a change needs no new session, which Citus is slow to start. */
-export function nodePoolOf(coordinator: Pool, shard: number): NodePool {
+/**
+ * One for each shard and pool of the coordinator, with which it ends: a change needs no new session, which Citus is slow to start.
+ * `max` is for the first caller.
+ */
+export function nodePoolOf(coordinator: Pool, shard: number, max: number): NodePool {
   const nodes = opened.get(coordinator) ?? endTogether(coordinator);
-  const node = nodes.get(shard) ?? openNodePool(coordinator, shard, connectionsPerShard);
+  const node = nodes.get(shard) ?? openNodePool(coordinator, shard, max);
   nodes.set(shard, node);
   return node;
 }
@@ -42,7 +45,7 @@ function endTogether(coordinator: Pool): Map<number, NodePool> {
   opened.set(coordinator, nodes);
   const end = coordinator.end.bind(coordinator);
   coordinator.end = (async () => {
-    await Promise.all(Array.from(nodes.values(), ({ pool }) => pool.end()));
+    await Promise.allSettled(Array.from(nodes.values(), ({ pool }) => pool.end()));
     await end();
   }) as typeof coordinator.end;
   return nodes;
@@ -50,12 +53,13 @@ function endTogether(coordinator: Pool): Map<number, NodePool> {
 
 /** `coordinator` is the general pool. */
 export function openNodePool(coordinator: Pool, shard: number, max: number): NodePool {
-  const servers = chooseNode(coordinator, shard);
+  // Also sessions that nobody would use again soon leave: a move is over when none is left.
+  const servers = chooseNode(coordinator, shard, () => void renewIdle(pool));
   const { incarnation } = coordinator.options;
   const options = {
     ...coordinator.options,
-    application_name: nameOfSessions(shard),
-    session: sessionOf(shard, knownShards(coordinator)),
+    // Not as an option of the driver: an address may have another name.
+    session: { ...sessionOf(shard, knownShards(coordinator)), application_name: nameOfSessions(shard) },
     servers,
     check: async (session: Queryable) => {
       await refuseUnfit(session);
@@ -64,14 +68,7 @@ export function openNodePool(coordinator: Pool, shard: number, max: number): Nod
   };
   const pool = reportsUnreachable(openPool(options, max));
   leaveOtherNodes(pool, servers);
-  return {
-    pool,
-    follow: async () => {
-      const before = servers.chosen();
-      // Also those that nobody would use again soon: a move is over when none is left.
-      if ((await servers.chooseAgain()) !== before) await renewIdle(pool);
-    },
-  };
+  return { pool, follow: async () => void (await servers.chooseAgain()) };
 }
 
 /** Of the sessions of a shard on its node, as `pg_stat_activity` shows it. */
@@ -112,12 +109,15 @@ const isSame = (one: ServerAddress, other: ServerAddress) =>
   one.host === other.host && one.port === other.port;
 
 /** While the coordinator does not answer, sessions go where the shard was last. */
-function chooseNode(coordinator: Queryable, shard: number): NodeChoice {
+function chooseNode(coordinator: Queryable, shard: number, onMoved: () => void): NodeChoice {
   let chosen: ServerAddress | undefined;
   let asking: Promise<ServerAddress> | undefined;
   async function chooseAgain(): Promise<ServerAddress> {
-    const found = await findNode(coordinator, shard);
-    if (!chosen || !isSame(chosen, found)) chosen = found;
+    const found = await findHolder(coordinator, shard);
+    if (chosen && isSame(chosen, found)) return chosen;
+    const hasMoved = chosen !== undefined;
+    chosen = found;
+    if (hasMoved) onMoved();
     return chosen;
   }
   return {
@@ -136,8 +136,8 @@ function chooseNode(coordinator: Queryable, shard: number): NodeChoice {
   };
 }
 
-/** From the catalog: the views of Citus ask all nodes, and fail while one is down. */
-async function findNode(coordinator: Queryable, shard: number): Promise<ServerAddress> {
+/** The node that has the shard. From the catalog: the views of Citus ask all nodes, and fail while one is down. */
+export async function findHolder(coordinator: Queryable, shard: number): Promise<ServerAddress> {
   const { rows } = await coordinator.query<ServerAddress>({
     text: `SELECT n.nodename AS host, n.nodeport AS port
              FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid)

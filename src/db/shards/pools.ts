@@ -21,7 +21,9 @@ export function openShardPools(pool: Pool): ShardPools {
   const pools = Array.from({ length: count }, (_, shard) =>
     reportsUnreachable(openPool({ ...pool.options, session: sessionOf(shard, count) }, connectionsPerShard)),
   );
-  const workers = new Map(pool.options.distributed?.map(shard => [shard, nodePoolOf(pool, shard)]));
+  const workers = new Map(
+    pool.options.distributed?.map(shard => [shard, nodePoolOf(pool, shard, connectionsPerShard)]),
+  );
   return {
     pools,
     nodes: pools.map((one, shard) => workers.get(shard)?.pool ?? one),

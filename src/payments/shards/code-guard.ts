@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../../db/batch.ts';
-import { isItemError, type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { isItemError, lockTimeoutMs, type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { unusableShard } from '../../db/shards/availability.ts';
 import { enterShard, enterShardOf } from '../../db/shards/sessions.ts';
 
@@ -39,7 +39,7 @@ const batches = { isItemError, maxBatch: 256, maxWaiting: 5_000, gather: nextLoo
 const oldestUnopenedMs = 120_000;
 
 /** Shorter than for other statements: until a node that hangs is noticed, payments of all shards wait for it to reserve. */
-const reserveWithinMs = 3_000;
+const reserveWithinMs = lockTimeoutMs + 500;
 
 /** The number of the shard where a code is reserved. */
 export const placeOf = (code: string, shards: number) =>

@@ -28,10 +28,10 @@ export const connectionsOfProcess = (shards: number) =>
   connectionsPerProcess + (shards > 1 ? shards * connectionsPerShard : 0);
 
 /**
- * Of a shard on Citus, on its worker: its pool (src/db/shards/pools.ts), the check of its history, and one each with which console and
- * conversations bring it changes.
+ * Of a shard on Citus, on its worker: its pool (src/db/shards/pools.ts), the check of its history, and one each with which the general pool, console
+ * and conversations bring it changes.
  */
-const connectionsPerShardOnWorker = 9;
+const connectionsPerShardOnWorker = 10;
 
 /** How many connections a process may open on a worker that has so many shards. */
 export const connectionsOnWorker = (shards: number) => shards * connectionsPerShardOnWorker;

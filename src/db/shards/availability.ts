@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
 import { NotAnsweringError } from '../database-errors.ts';
@@ -52,7 +53,7 @@ export function watchShards(pools: Pool[], options: AvailabilityOptions): ShardA
     // The heartbeat has noticed it, and nothing is known about this shard.
     if (!isDatabaseAnswering()) return;
     const state = states[shard]!;
-    const failure = await failureWithin(pool.query(lookInto(shard)), clock);
+    const failure = await failureOf(pool.query(lookInto(shard)));
     const wasUsable = state.whyNot === undefined;
     state.failures = failure === undefined ? 0 : state.failures + 1;
     if (failure === undefined) state.whyNot = undefined;
@@ -83,15 +84,19 @@ export function watchShards(pools: Pool[], options: AvailabilityOptions): ShardA
   };
 }
 
-/** Also if it waits for a session: with a server that hangs, all of them are in use. */
-async function failureWithin(looking: Promise<unknown>, clock: Clock): Promise<Error | undefined> {
+/** Also a look that waits for a session fails in time: with a server that hangs, all of them are in use. */
+async function failureOf(looking: Promise<unknown>): Promise<Error | undefined> {
   const seen = new AbortController();
-  const late = clock.sleep(answerWithinMs, seen.signal).then(() => new Error('it does not answer'));
+  // By the same clock as the limits of the driver.
+  const late = sleep(answerWithinMs, new Error('it does not answer'), { signal: seen.signal });
   const failure = looking.then(
     () => undefined,
     (error: Error) => error,
   );
-  return Promise.race([failure, late]).finally(() => seen.abort());
+  return Promise.race([failure, late]).finally(() => {
+    late.catch(() => {});
+    seen.abort();
+  });
 }
 
 export const unusableShard = (shard: number, whyNot: string) =>

@@ -1,5 +1,5 @@
 import { type Pool, type Queryable, transaction } from '../pool.ts';
-import { nodePoolOf } from './nodes.ts';
+import { type NodePool, openNodePool } from './nodes.ts';
 
 /** Any number: with the number of a shard it is the lock under which its copies get their version. */
 const copiesLock = 731_086_110;
@@ -85,11 +85,31 @@ export async function bringCopies(pool: Pool): Promise<number[]> {
   const shards = pool.options.distributed ?? [];
   const brought = await Promise.allSettled(
     shards.map(async shard => {
-      const node = nodePoolOf(pool, shard, 1);
-      // Nobody else does that for the pool of the console or a command.
+      const node = copyPoolOf(pool, shard);
       await node.follow();
       await refreshCopies(pool, node.pool, shard);
     }),
   );
   return shards.filter((_, nth) => brought[nth]!.status === 'rejected');
+}
+
+const copyPools = new WeakMap<Pool, Map<number, NodePool>>();
+
+/** One session for each shard and pool of the coordinator, with which it ends: Citus is slow to start a new one for each change. */
+function copyPoolOf(coordinator: Pool, shard: number): NodePool {
+  const nodes = copyPools.get(coordinator) ?? endTogether(coordinator);
+  const node = nodes.get(shard) ?? openNodePool(coordinator, shard, 1);
+  nodes.set(shard, node);
+  return node;
+}
+
+function endTogether(coordinator: Pool): Map<number, NodePool> {
+  const nodes = new Map<number, NodePool>();
+  copyPools.set(coordinator, nodes);
+  const end = coordinator.end.bind(coordinator);
+  coordinator.end = (async () => {
+    await Promise.allSettled(Array.from(nodes.values(), ({ pool }) => pool.end()));
+    await end();
+  }) as typeof coordinator.end;
+  return nodes;
 }

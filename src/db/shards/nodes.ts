@@ -24,33 +24,6 @@ export const openPoolAt = (coordinator: Pool, { host, port }: ServerAddress): Po
   return openPool({ ...coordinator.options, session: {}, servers, check: refuseUnfit }, 1);
 };
 
-/** Two more than may wait for locked accounts: see src/payments/store.ts. */
-export const connectionsPerShard = 6;
-
-const opened = new WeakMap<Pool, Map<number, NodePool>>();
-
-/**
- * One for each shard and pool of the coordinator, with which it ends: a change needs no new session, which Citus is slow to start.
- * `max` is for the first caller.
- */
-export function nodePoolOf(coordinator: Pool, shard: number, max: number): NodePool {
-  const nodes = opened.get(coordinator) ?? endTogether(coordinator);
-  const node = nodes.get(shard) ?? openNodePool(coordinator, shard, max);
-  nodes.set(shard, node);
-  return node;
-}
-
-function endTogether(coordinator: Pool): Map<number, NodePool> {
-  const nodes = new Map<number, NodePool>();
-  opened.set(coordinator, nodes);
-  const end = coordinator.end.bind(coordinator);
-  coordinator.end = (async () => {
-    await Promise.allSettled(Array.from(nodes.values(), ({ pool }) => pool.end()));
-    await end();
-  }) as typeof coordinator.end;
-  return nodes;
-}
-
 /** `coordinator` is the general pool. */
 export function openNodePool(coordinator: Pool, shard: number, max: number): NodePool {
   // Also sessions that nobody would use again soon leave: a move is over when none is left.

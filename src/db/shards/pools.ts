@@ -1,7 +1,10 @@
 import { openPool, type Pool } from '../pool.ts';
 import { reportsUnreachable } from './availability.ts';
-import { connectionsPerShard, type NodePool, nodePoolOf } from './nodes.ts';
+import { type NodePool, openNodePool } from './nodes.ts';
 import { knownShards, sessionOf } from './sessions.ts';
+
+/** Two more than may wait for locked accounts: see src/payments/store.ts. */
+const connectionsPerShard = 6;
 
 /** The sessions of every shard, by its number. */
 interface ShardPools {
@@ -14,7 +17,7 @@ interface ShardPools {
   close(): Promise<void>;
 }
 
-/** With one shard, the sessions are those of the pool. They end with `close`, and those on workers with the pool. */
+/** With one shard, the sessions are those of the pool. They end with `close`. */
 export function openShardPools(pool: Pool): ShardPools {
   const count = knownShards(pool);
   if (count === 1) return { pools: [pool], nodes: [pool], workers: new Map(), close: async () => {} };
@@ -22,13 +25,15 @@ export function openShardPools(pool: Pool): ShardPools {
     reportsUnreachable(openPool({ ...pool.options, session: sessionOf(shard, count) }, connectionsPerShard)),
   );
   const workers = new Map(
-    pool.options.distributed?.map(shard => [shard, nodePoolOf(pool, shard, connectionsPerShard)]),
+    pool.options.distributed?.map(shard => [shard, openNodePool(pool, shard, connectionsPerShard)]),
   );
   return {
     pools,
     nodes: pools.map((one, shard) => workers.get(shard)?.pool ?? one),
     workers,
-    close: async () => void (await Promise.all(pools.map(one => one.end()))),
+    close: async () => {
+      await Promise.all([...pools, ...Array.from(workers.values(), node => node.pool)].map(one => one.end()));
+    },
   };
 }
 

@@ -163,10 +163,10 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: mode.startsWith('citus') ? 180_000 : 60_000,
     // Enough for a busy machine.
     expect: { poll: { timeout: 10_000 } },
-    // For two cores: many tests wait for the database or for processes that they start.
+    // For two cores: many tests wait for the database or for processes that they start. Citus has three servers that need them.
     maxWorkers: ['timed', 'shards-crashes', 'citus-faults', 'citus-crashes'].includes(mode)
       ? 1
-      : mode === 'citus'
+      : mode.startsWith('citus')
         ? 2
         : 3,
     sequence: { sequencer: SlowFilesFirst },

@@ -47,13 +47,20 @@ const lookInto = (shard: number): Statement => ({
 export function watchShards(pools: Pool[], options: AvailabilityOptions): ShardAvailability {
   if (pools.length === 1) return { whyNot: () => undefined, stop: async () => {} };
   const { clock, isDatabaseAnswering, onShardState = () => {} } = options;
-  const states = pools.map(() => ({ failures: 0, whyNot: undefined as string | undefined }));
+  const states = pools.map(() => ({
+    failures: 0,
+    whyNot: undefined as string | undefined,
+    wasSeen: false,
+  }));
 
   async function look(shard: number, pool: Pool): Promise<void> {
     // The heartbeat has noticed it, and nothing is known about this shard.
     if (!isDatabaseAnswering()) return;
     const state = states[shard]!;
-    const failure = await failureOf(pool.query(lookInto(shard)));
+    const looking = pool.query(lookInto(shard));
+    // At the start the session has to be opened first, which may take longer.
+    const failure = await failureOf(looking, state.wasSeen ? answerWithinMs : undefined);
+    if (failure === undefined) state.wasSeen = true;
     const wasUsable = state.whyNot === undefined;
     state.failures = failure === undefined ? 0 : state.failures + 1;
     if (failure === undefined) state.whyNot = undefined;
@@ -85,14 +92,18 @@ export function watchShards(pools: Pool[], options: AvailabilityOptions): ShardA
 }
 
 /** Also a look that waits for a session fails in time: with a server that hangs, all of them are in use. */
-async function failureOf(looking: Promise<unknown>): Promise<Error | undefined> {
-  const seen = new AbortController();
-  // By the same clock as the limits of the driver.
-  const late = sleep(answerWithinMs, new Error('it does not answer'), { signal: seen.signal });
+async function failureOf(
+  looking: Promise<unknown>,
+  withinMs: number | undefined,
+): Promise<Error | undefined> {
   const failure = looking.then(
     () => undefined,
     (error: Error) => error,
   );
+  if (withinMs === undefined) return failure;
+  const seen = new AbortController();
+  // By the same clock as the limits of the driver.
+  const late = sleep(withinMs, new Error('it does not answer'), { signal: seen.signal });
   return Promise.race([failure, late]).finally(() => {
     late.catch(() => {});
     seen.abort();

@@ -78,6 +78,7 @@ export function openShards(deps: ShardsDeps): OpenShards {
   });
   const nodeWatch = watchNodes(workers, { clock, onNodeChanged });
   const whyNot = (shard: number) => nodeWatch.whyNot(shard) ?? availability.whyNot(shard);
+  // Not by when its history was verified: after a pause of this process every code would be refused for a moment.
   const guard = pools.length > 1 ? createCodeGuard(pools, clock, nodes, availability.whyNot) : undefined;
   const withCircuitBreaker = (pool: Pool): Queryable => deps.withCircuitBreaker?.(pool) ?? pool;
   const shards = pools.map((pool, number): Shard => {

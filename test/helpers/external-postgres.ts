@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { type Binaries, binariesIn } from '../../src/db/embedded/binaries.ts';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
@@ -29,14 +30,19 @@ export async function createExternalServer(binaries?: Binaries): Promise<Externa
   const runAs = identityFor(dir, undefined);
   if (runAs) fs.chownSync(dir, runAs.uid, runAs.gid);
   spawnSync(...commandAs(runAs, initdb, ['-D', dir, '-U', 'kopeck', '--auth=trust']));
-  let server: ChildProcess;
+  let server: ChildProcess | undefined;
   const outside: ExternalServer = {
     url: `postgresql://kopeck@localhost:5432/postgres?host=${encodeURIComponent(dir)}`,
     start: async () => {
-      server = spawn(...commandAs(runAs, postgres, ['-D', dir, '-k', dir, '-c', 'listen_addresses=']));
-      while (!(await answers(dir)));
+      const args = ['-D', dir, '-k', dir, '-c', 'listen_addresses='];
+      // After kill -9, a new server refuses to run, and ends, while a process of the old one is still there.
+      do {
+        if (!server || hasEnded(server)) server = spawn(...commandAs(runAs, postgres, args));
+        await setTimeout(20);
+      } while (!(await answers(dir)));
     },
     stop: async signal => {
+      if (!server || hasEnded(server)) return;
       server.kill(signal);
       await once(server, 'exit');
     },
@@ -45,6 +51,8 @@ export async function createExternalServer(binaries?: Binaries): Promise<Externa
   await outside.start();
   return outside;
 }
+
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
 async function answers(host: string): Promise<boolean> {
   const client = new pg.Client({ host, user: 'kopeck', database: 'postgres' });

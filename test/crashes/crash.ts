@@ -34,6 +34,24 @@ export interface Held {
   answers: Promise<(Answer | undefined)[]>;
 }
 
+/** A busy service may refuse with 503 and do nothing; its partner sends the request again. */
+export async function whileRefused<T>(
+  request: () => Promise<T>,
+  statusOf: (answer: T) => number | undefined,
+) {
+  for (;;) {
+    const answer = await request();
+    if (statusOf(answer) !== 503) return answer;
+    await sleep(200);
+  }
+}
+
+export const requestUntilTaken = (service: Service, attempt: Attempt) =>
+  whileRefused(
+    () => requestPayment(service, attempt),
+    answer => answer?.httpStatus,
+  );
+
 /** Requests payments from a service and waits until each is held at its crash point or is finished. */
 export async function holdAtPoints(world: World, service: Service, points: CrashPoints): Promise<Held> {
   const attempts = [...points.keys()];
@@ -41,7 +59,7 @@ export async function holdAtPoints(world: World, service: Service, points: Crash
   const answered = new Set<Attempt>();
   const answers = Promise.all(
     attempts.map(async attempt => {
-      const answer = await requestPayment(service, attempt);
+      const answer = await requestUntilTaken(service, attempt);
       if (answer) answered.add(attempt);
       return answer;
     }),

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { startAdditionsWorld } from './additions-world.ts';
-import { holdAtPoints, untilFinal } from './crash.ts';
+import { holdAtPoints, requestUntilTaken, untilFinal, whileRefused } from './crash.ts';
 import { findHarm } from './findings.ts';
-import { type Attempt, newAttempt, requestPayment } from './world.ts';
+import { type Attempt, newAttempt } from './world.ts';
 
 const world = await startAdditionsWorld();
 const points = [
@@ -24,11 +24,13 @@ interface Quote {
 }
 
 async function lock(address: string, attempt: Attempt): Promise<Quote> {
-  const response = await fetch(`${address}/v1/quote`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${attempt.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ amount_rub: (attempt.amountKopecks / 100).toFixed(2), lock: true }),
-  });
+  const send = () =>
+    fetch(`${address}/v1/quote`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${attempt.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ amount_rub: (attempt.amountKopecks / 100).toFixed(2), lock: true }),
+    });
+  const response = await whileRefused(send, ({ status }) => status);
   expect(response.status).toBe(200);
   return (await response.json()) as Quote;
 }
@@ -65,6 +67,6 @@ test('killed between locking a quote and the answer: it is used once, at its rat
     ]);
     expect(attempt.answers.at(-1)!.id).toBe(idFromUuid('pay', rows[0]!.id));
     const second = { ...(await newAttempt(world, 'success')), quoteId: quote.quote_id };
-    expect(await requestPayment(next, second)).toMatchObject({ code: 'quote_used' });
+    expect(await requestUntilTaken(next, second)).toMatchObject({ code: 'quote_used' });
   }
 }, 120_000);

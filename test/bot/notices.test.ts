@@ -6,9 +6,11 @@ import { planMaintenance, setMaintenance } from '../../src/controls/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { approveLive, signUp } from '../../src/partners/index.ts';
 import { decidePayment } from '../../src/payments/index.ts';
+import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { keyring } from '../helpers/partners.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
@@ -64,6 +66,12 @@ test('muted notices are not sent; security notices are', async () => {
   await owner.reads(/Another team member created a test key/);
   await untilAllIsSent();
   expect(sentTo(owner, /not delivered after/)).toEqual([]);
+});
+
+test('the team reads where its events go when support has changed it', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Moved');
+  await setWebhook(audit, createVault(keyring), partnerId, 'https://elsewhere.example/hook');
+  await owner.reads(/endpoint was added: https:\/\/elsewhere\.example\/hook\. If you did not expect this/);
 });
 
 test('retry_after is respected, failures are repeated, and nothing is lost', async () => {

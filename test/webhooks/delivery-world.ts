@@ -60,10 +60,11 @@ export async function startDeliveryWorld() {
         timeout: 5_000,
         interval: 5,
       }),
+    /** About sending; not about changes by people. */
     noticesOf: async (partnerId: Id<'prt'>): Promise<string[]> => {
       await takeAllNotices(deps);
       const { rows } = await pool.query(
-        `SELECT kind FROM partner_notices WHERE partner_id = $1 AND kind <> 'key_created' ORDER BY id`,
+        `SELECT kind FROM partner_notices WHERE partner_id = $1 AND kind ~ '^(delivery|sending)_' ORDER BY id`,
         [uuidFromId(partnerId)],
       );
       return rows.map(({ kind }) => kind);

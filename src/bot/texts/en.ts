@@ -91,6 +91,22 @@ const notices: Notices = {
     count === 1
       ? `🔐 The ${text(mode)} key <code>${text(key_id)}</code> was used from a new IP address: <code>${text(address)}</code>. If you did not expect this, revoke the key in Keys.`
       : `🔐 Keys were used from ${count} new IP addresses, most recently <code>${text(address)}</code> (key <code>${text(key_id)}</code>). If you did not expect this, check Keys.`,
+  endpoint_added: ({ url }, count) =>
+    count === 1
+      ? `🔐 A webhook endpoint was added: <code>${text(url)}</code>. If you did not expect this, check Webhook.`
+      : `🔐 ${count} webhook endpoints were added. If you did not expect this, check Webhook.`,
+  endpoint_moved: ({ url }, count) =>
+    count === 1
+      ? `🔐 The address of a webhook endpoint was changed. Events now go to <code>${text(url)}</code>. If you did not expect this, check Webhook.`
+      : `🔐 Addresses of webhook endpoints were changed ${count} times. If you did not expect this, check Webhook.`,
+  endpoint_removed: ({ url }, count) =>
+    count === 1
+      ? `🔐 A webhook endpoint was removed: <code>${text(url)}</code>. Nothing more is sent there.`
+      : `🔐 ${count} webhook endpoints were removed. Nothing more is sent there.`,
+  endpoint_secret_rotated: ({ url }, count) =>
+    count === 1
+      ? `🔐 The webhook secret of <code>${text(url)}</code> was rotated. The old one signs as well for 24 hours.`
+      : `🔐 Webhook secrets were rotated ${count} times. Each old one signs as well for 24 hours.`,
   member_joined: ({ name, role }, count) =>
     count === 1
       ? `👤 ${text(name)} joined the team as ${roles[role as MemberRole] ?? text(role)}.`

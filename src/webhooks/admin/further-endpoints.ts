@@ -7,6 +7,7 @@ import { enterShardOf } from '../../db/shards/sessions.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { tablesOf } from '../endpoint-tables.ts';
+import { notifyOfChange } from './notices.ts';
 import { ownerOf } from './secrets.ts';
 import { type EventKind, findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
@@ -63,6 +64,7 @@ export function addEndpoint(
       subject: partnerId,
       after: { endpoint_id: endpointId, mode, url, events },
     });
+    await notifyOfChange(tx, audit, 'endpoint_added', { partnerId, mode, url });
     return { outcome: 'added', endpointId };
   });
 }
@@ -90,6 +92,7 @@ export function removeEndpoint(
       subject: partnerId,
       before: { ...nameInAudit(partnerId, endpointId), url: before.url, pending: before.waiting },
     });
+    await notifyOfChange(tx, audit, 'endpoint_removed', before);
     return 'removed';
   });
 }

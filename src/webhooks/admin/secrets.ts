@@ -5,6 +5,7 @@ import { type Queryable, transaction } from '../../db/pool.ts';
 import { enterShardOf } from '../../db/shards/sessions.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { notifyOfChange } from './notices.ts';
 import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
 type EndpointRef = Pick<Webhook, 'partnerId' | 'endpointId'>;
@@ -53,8 +54,9 @@ export function rotateSecret(
   return transaction(audit.pool, async tx => {
     await enterShardOf(tx, uuidFromId(partnerId));
     const known = await findWebhook(tx, partnerId, endpointId);
+    if (!known) return 'no_webhook';
     // A third secret would end the first one at once, and the receiver may still use it.
-    if (!force && known?.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
+    if (!force && known.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
       return 'overlap';
     const until = new Date(audit.clock.nowMs() + overlapMs);
     const sealed = vault.seal(newSecret(), ownerOf({ partnerId, endpointId }));
@@ -63,12 +65,14 @@ export function rotateSecret(
               WHERE partner_id = $5 AND ${key} = $1`,
       values: [uuidFromId(endpointId), sealed, until, instantOf(audit.clock), uuidFromId(partnerId)],
     });
+    // It was removed meanwhile.
     if (rowCount === 0) return 'no_webhook';
     await recordChange(tx, audit, {
       action: 'webhook.rotate',
       subject: partnerId,
       after: { ...nameInAudit(partnerId, endpointId), old_secret_until: until },
     });
+    await notifyOfChange(tx, audit, 'endpoint_secret_rotated', known);
     return 'rotated';
   });
 }

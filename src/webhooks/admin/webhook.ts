@@ -6,6 +6,7 @@ import { enterShardOf } from '../../db/shards/sessions.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { allEndpoints, type EndpointTables, firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { notifyOfChange } from './notices.ts';
 
 export const eventKinds = ['payment.succeeded', 'payment.failed', 'payment.refunded'] as const;
 export type EventKind = (typeof eventKinds)[number];
@@ -135,6 +136,12 @@ export function setWebhook(
       before: before && { url: before.url },
       after: { url },
     });
+    if (before?.url === url) return;
+    await notifyOfChange(tx, audit, before ? 'endpoint_moved' : 'endpoint_added', {
+      partnerId,
+      mode: null,
+      url,
+    });
   });
 }
 
@@ -160,6 +167,7 @@ export function moveWebhook(
       before: { ...nameInAudit(partnerId, endpointId), url: before.url },
       after: { ...nameInAudit(partnerId, endpointId), url },
     });
+    if (before.url !== url) await notifyOfChange(tx, audit, 'endpoint_moved', { ...before, url });
     return 'set';
   });
 }

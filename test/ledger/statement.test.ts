@@ -9,6 +9,7 @@ import { createPartner } from '../../src/partners/index.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase, newPaymentId } from '../helpers/database.ts';
 import { hold, release, settle } from '../helpers/ledger.ts';
+import { explaining } from '../helpers/plans.ts';
 
 const { pool } = await createDatabase();
 const dayMs = 86_400_000;
@@ -205,7 +206,7 @@ describe('a statement', () => {
   });
 });
 
-test('a day in a hundred thousand entries is found at once', async () => {
+test('a day in a hundred thousand entries is found by a binary search', async () => {
   const clock = manualClock(`${firstDay}T00:00:00Z`);
   const { partnerId } = await createPartner(auditContextOf(pool, clock), 'Busy');
   await pool.query(
@@ -221,9 +222,13 @@ test('a day in a hundred thousand entries is found at once', async () => {
     [uuidFromId(partnerId)],
   );
   clock.advance(20 * dayMs);
-  const startedAt = performance.now();
-  const statement = await openStatement(pool, clock, { partnerId, mode: live }, new Date('2025-01-15'));
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  const day = new Date('2025-01-15');
+  const { db, blocks } = explaining(pool);
+  const values = [uuidFromId(partnerId), live, day];
+  await db.query({ text: 'SELECT ledger_entries_before($1, $2, $3)', values });
+  // Reading all entries before that day takes about nine hundred.
+  expect(blocks()[0]).toBeLessThan(400);
+  const statement = await openStatement(pool, clock, { partnerId, mode: live }, day);
   if (typeof statement !== 'object') throw new Error('there is no statement');
   expect(statement).toMatchObject({ entriesAbove: 43_199n, entriesUpTo: 51_839n });
   expect(statement.opening).toEqual({

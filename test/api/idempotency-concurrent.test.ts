@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { readBalances } from '../../src/ledger/index.ts';
-import { issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
+import { type Answer, issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 import { codeOf, isReplay, startIdempotencyWorld } from './idempotency-world.ts';
 
@@ -123,6 +123,33 @@ describe('a repeat while the first is running', async () => {
     slow.letGo();
     await first;
   });
+
+  test.each([
+    ['the bank no longer knows the code', { outcome: 'qr_unresolvable' }],
+    ['the bank cannot be reached', { outcome: 'gateway_unavailable' }],
+  ] as const)(
+    'gets its payment, which was opened since the key was looked up, though %s',
+    async (_case, answer) => {
+      const partner = await newPartner();
+      const [first, repeat] = await Promise.all(
+        [0, 1].map(() => startApi({ pool, clock, gatewayUrl: simulator.address })),
+      );
+      const paid = partnerAt(first!.address, partner.liveKey);
+      const { json } = await paid.post('/v1/quote', { body: { amount_rub: '150.00', lock: true } });
+      // With a locked quote, the key is looked up before the bank is asked, and not again after it.
+      const body = { ...(await newBody()), quote_id: json.quote_id };
+      const { gateway } = await repeat!.partsOf(partner.partnerId);
+      const answers: Answer[] = [];
+      gateway.resolve = async () => {
+        answers.push(await paid.pay(body, 'join'));
+        return answer;
+      };
+      answers.push(await partnerAt(repeat!.address, partner.liveKey).pay(body, 'join'));
+      expect(answers.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
+      expect(answers[1]!.text).toBe(answers[0]!.text);
+      expect((await live(partner).get('/v1/payments')).json.data).toHaveLength(1);
+    },
+  );
 
   test('waits no longer than the first would, and then says processing', async () => {
     const partner = await newPartner();

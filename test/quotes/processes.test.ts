@@ -50,6 +50,25 @@ test.each(['test', 'live'] as const)('two processes: one quote pays once, 40 tim
   expect((await verifyLedger(pool)).findings).toEqual([]);
 });
 
+test.each(['test', 'live'] as const)(
+  'two processes: a request sent twice at once is one payment (%s)',
+  async mode => {
+    const customer = await createPartnerWithKeys(pool);
+    const partners = atBoth(mode === 'live' ? customer.liveKey : customer.testKey);
+    for (let round = 0; round < 10; round++) {
+      const { json } = await partners[round % 2]!.post('/v1/quote', lockBody);
+      const qr_url = mode === 'live' ? (await makeQr(simulator)).link : newLink(15_000);
+      const request = { qr_url, quote_id: json.quote_id };
+      const answers = await Promise.all(
+        partners.map(partner => partner.pay(request, `twice-in-round-${round}`)),
+      );
+      const codes = count(answers.map(answer => answer.json.error?.code ?? answer.json.status));
+      expect(codes).toEqual({ succeeded: 2 });
+      expect(answers[0]!.json.id).toBe(answers[1]!.json.id);
+    }
+  },
+);
+
 test('two processes together lock no more than a partner may', async () => {
   const partners = atBoth((await createPartnerWithKeys(pool)).liveKey);
   const answers = await Promise.all(

@@ -114,6 +114,14 @@ export const quoteSabotages: Sabotage[] = [
     failingTitle: 'conflicts with another quote',
   },
   {
+    guard: 'a refusal looks for the payment of its key again',
+    file: 'src/payments/create/prepare.ts',
+    test: 'test/api/idempotency-concurrent.test.ts',
+    pattern: /opened \? replayable\(deps, opened, stopsNow\) : prepared/,
+    replacement: 'prepared',
+    failingTitle: 'gets its payment, which was opened since the key was looked up',
+  },
+  {
     guard: 'only a key that may pay locks a quote',
     file: 'src/api/rates/routes.ts',
     ...api,

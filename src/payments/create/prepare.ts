@@ -61,17 +61,38 @@ export async function preparePayment(
   request: PaymentRequest,
   resolve: Resolve,
 ): Promise<Preparation> {
+  const findKnown = () => findPaymentByKey(deps.db, caller, request.idempotencyKey);
   const [known, stops, terms] = await Promise.all([
-    findPaymentByKey(deps.db, caller, request.idempotencyKey),
+    findKnown(),
     readPaymentStops(deps.db, deps.clock),
     findTerms(deps, caller, request),
   ]);
-  if (known) {
-    // A payment that may still be undone must not be shown.
-    const mayBeUndone =
-      known.status === 'processing' && (await findSupersession(deps.db, known, stops)) !== 'no';
-    return mayBeUndone ? refused('maintenance') : { outcome: 'known', payment: known };
-  }
+  if (known) return replayable(deps, known, stops);
+  const prepared = await prepareNew(deps, caller, request, { stops, terms, resolve });
+  if (prepared.outcome !== 'refused') return prepared;
+  // The same request may arrive twice at once, and its own payment has used the quote or paid the code that refuses this one.
+  const [opened, stopsNow] = await Promise.all([findKnown(), readPaymentStops(deps.db, deps.clock)]);
+  return opened ? replayable(deps, opened, stopsNow) : prepared;
+}
+
+/** A payment that may still be undone must not be shown. */
+async function replayable({ db }: PrepareDeps, known: Payment, stops: PaymentStops): Promise<Preparation> {
+  const mayBeUndone = known.status === 'processing' && (await findSupersession(db, known, stops)) !== 'no';
+  return mayBeUndone ? refused('maintenance') : { outcome: 'known', payment: known };
+}
+
+interface PrepareInputs {
+  stops: PaymentStops;
+  terms: Awaited<ReturnType<typeof findTerms>>;
+  resolve: Resolve;
+}
+
+async function prepareNew(
+  deps: PrepareDeps,
+  caller: Caller,
+  request: PaymentRequest,
+  { stops, terms, resolve }: PrepareInputs,
+): Promise<Preparation> {
   if (stops.isUnderMaintenance || stops.isRecovering) return refused('maintenance');
   // Before anything else can refuse it: the partner may have seen its payment.
   if (caller.mode === 'live' && stops.hasStrayOrders && (await isBlockedRequest(deps.db, caller, request)))

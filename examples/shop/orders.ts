@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import type { KeyStore, Payment } from '../../sdk/src/index.ts';
+import type { KeyStore, LockedQuote, Payment } from '../../sdk/src/index.ts';
 
 /**
  * `new`: no payment was requested. `paying`: requested, without an answer so far; it may have been lost. `processing`:
@@ -20,9 +20,11 @@ export interface Order {
   state: State;
   /** The idempotency key. Stored before the request is sent and used for this order only, so a repeat never pays twice. */
   idempotency_key?: string;
+  /** The price that the customer sees, held by the service for a while. */
+  quote?: Pick<LockedQuote, 'quote_id' | 'amount_usdt' | 'expires_at'>;
   payment_id?: string;
   amount_usdt?: string;
-  /** Why it was not paid. */
+  /** Why it was not paid, or has to be confirmed again. */
   reason?: string;
   history: { state: State; at: string; source: Source }[];
 }
@@ -79,9 +81,25 @@ export async function openOrders(path: string) {
       return order;
     },
 
+    /** Stored before the customer sees it, so that a payment has the price that was shown, also after a restart. */
+    async setPrice(order: Order, { quote_id, amount_usdt, expires_at }: LockedQuote): Promise<void> {
+      if (order.state !== 'new') return;
+      order.quote = { quote_id, amount_usdt, expires_at };
+      await save();
+      changes.emit(order.id, order);
+    },
+
+    /** The price is no longer held, and there is no payment: the customer has to agree to another one. */
+    async dropPrice(order: Order): Promise<void> {
+      if (order.state !== 'paying') return;
+      delete order.quote;
+      await change(order, 'new', 'answer', { reason: 'The price has changed: please confirm the new one.' });
+    },
+
     /** False if a payment was already requested: two clicks are one payment. */
     async begin(order: Order): Promise<boolean> {
       if (order.state !== 'new') return false;
+      delete order.reason;
       await change(order, 'paying', 'customer');
       return true;
     },

@@ -38,16 +38,17 @@ const sources = {
 };
 
 /** What the page shows of an order: no keys, and no ids of other orders. */
-export function view({ state, amount_usdt, payment_id, reason, history }: Order) {
+export function view({ state, quote, amount_usdt, payment_id, reason, history }: Order) {
   return {
     state,
     title: words[state],
-    advice: [advice[state], state === 'refused' ? reason : undefined].filter(Boolean).join(' '),
-    amount_usdt,
+    advice: [advice[state], state === 'declined' ? undefined : reason].filter(Boolean).join(' '),
+    amount_usdt: amount_usdt ?? quote?.amount_usdt,
+    price_until: state === 'new' ? quote?.expires_at : undefined,
     payment_id,
-    history: history.map(({ state, at, source }) => ({
+    history: history.map(({ state, at, source }, step) => ({
       state,
-      title: state === 'new' ? 'Ordered' : words[state],
+      title: step === 0 ? 'Ordered' : words[state],
       at,
       source: sources[source],
     })),
@@ -94,9 +95,7 @@ export function shopPage(products: Product[], newest: Order[]): string {
   );
 }
 
-export function orderPage(order: Order, quotedUsdt: string | undefined): string {
-  const { id, product, amount_rub, qr_url } = order;
-  const cost = order.amount_usdt ?? quotedUsdt;
+export function orderPage({ id, product, amount_rub, qr_url }: Order): string {
   return page(
     product,
     `    <article class="order" data-order="${id}">
@@ -106,7 +105,7 @@ export function orderPage(order: Order, quotedUsdt: string | undefined): string 
       </figure>
       <section>
         <h1>${safe(product)}</h1>
-        <p class="price">${rub(amount_rub)} <small id="usdt">${cost ? `${safe(cost)} USDT` : ''}</small></p>
+        <p class="price">${rub(amount_rub)} <small id="usdt"></small></p>
         <p><strong id="state" class="badge" role="status"></strong></p>
         <p id="advice"></p>
         <p class="buttons">

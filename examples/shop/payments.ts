@@ -26,21 +26,45 @@ const meansNoPayment = (error: KopeckError) =>
     error instanceof PaymentRefusedError ||
     refusedAfterTheKeyWasFree.includes(error.code));
 
+/** The locked quote cannot be used. The service decides this only if there is no payment with the key of the order. */
+const meansNewPrice = (error: KopeckError) =>
+  error instanceof PaymentRefusedError && ['quote_expired', 'quote_used'].includes(error.code);
+
+/** A price shown now holds at least this long. */
+const decisionMs = 20_000;
+const isHeld = ({ quote }: Order) =>
+  quote !== undefined && Date.parse(quote.expires_at) > Date.now() + decisionMs;
+
 /** Everything in this shop that deals with payments. */
 export function createPayments(kopeck: Kopeck, orders: Orders) {
   const underWay = new Set<string>();
+
+  /** Locks the price that the page shows. Without it the page has no price, and the payment gets the current one. */
+  async function holdPrice(order: Order): Promise<void> {
+    if (order.state !== 'new' || isHeld(order)) return;
+    try {
+      await orders.setPrice(order, await kopeck.quote({ amount_rub: order.amount_rub, lock: true }));
+    } catch (error) {
+      if (!(error instanceof KopeckError)) throw error;
+      console.error(`order ${order.id}: no price, ${error.code}`);
+    }
+  }
 
   /** Pays the order, or asks again for its outcome: with the same key it is the same payment. */
   async function pay(order: Order): Promise<void> {
     if (underWay.has(order.id)) return;
     underWay.add(order.id);
     try {
-      const { qr_url, amount_rub, id: external_id } = order;
+      const { qr_url, amount_rub, id: external_id, quote } = order;
+      const params = { qr_url, amount_rub, external_id, ...(quote && { quote_id: quote.quote_id }) };
       // The library itself retries what can be retried, for about a minute.
-      await orders.learn(order, await kopeck.payments.create({ qr_url, amount_rub, external_id }), 'answer');
+      await orders.learn(order, await kopeck.payments.create(params), 'answer');
     } catch (error) {
       if (!(error instanceof KopeckError)) throw error;
-      if (meansNoPayment(error)) await orders.refuse(order, error.message);
+      if (meansNewPrice(error)) {
+        await orders.dropPrice(order);
+        await holdPrice(order);
+      } else if (meansNoPayment(error)) await orders.refuse(order, error.message);
       // The order stays open, and checkOpenOrders asks again.
       else console.error(`order ${order.id}: ${error.code} ${error.requestId ?? ''}`);
     } finally {
@@ -49,6 +73,8 @@ export function createPayments(kopeck: Kopeck, orders: Orders) {
   }
 
   return {
+    holdPrice,
+
     /** The customer has pressed the button; the page gets the rest as events. */
     async start(order: Order): Promise<void> {
       if (await orders.begin(order)) await pay(order);

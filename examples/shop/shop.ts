@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { kopeckWebhook } from '../../sdk/src/fastify.ts';
-import { type Kopeck, KopeckError } from '../../sdk/src/index.ts';
+import type { Kopeck } from '../../sdk/src/index.ts';
 import type { Order, Orders } from './orders.ts';
 import { orderPage, shopPage, view } from './pages.ts';
 import { createPayments } from './payments.ts';
@@ -76,12 +76,8 @@ function orderRoutes(app: FastifyInstance, { kopeck, orders }: ShopOptions, paym
   app.get<OfOrder>('/orders/:id', async (request, reply) => {
     const order = orders.find(request.params.id);
     if (!order) return reply.callNotFound();
-    // The price in USDT before paying; without the service the page is shown without it.
-    const quote = await kopeck.quote({ amount_rub: order.amount_rub }).catch(error => {
-      if (error instanceof KopeckError) return undefined;
-      throw error;
-    });
-    return html(reply, orderPage(order, quote?.amount_usdt));
+    await payments.holdPrice(order);
+    return html(reply, orderPage(order));
   });
 
   app.post<OfOrder>('/orders/:id/pay', async (request, reply) => {

@@ -25,7 +25,7 @@ export type Rate = GetRateAnswer;
 export type QuoteParams = CreateQuoteBody;
 export type Quote = CreateQuoteAnswer;
 /** Pay with its `quote_id` before `expires_at`, once and with this amount: the payment has its rate. */
-export type LockedQuote = Quote & Required<Pick<Quote, 'quote_id' | 'expires_at'>>;
+export type LockedQuote = Quote & { quote_id: string; expires_at: string };
 export type ResolveParams = ResolveQrBody;
 export type ResolvedQr = ResolveQrAnswer;
 export type PaymentParams = CreatePaymentBody;

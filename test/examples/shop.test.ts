@@ -9,7 +9,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { freePort } from '../helpers/free-port.ts';
 
-const { url } = await createDatabase();
+const { pool, url } = await createDatabase();
 const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
 const main = join(import.meta.dirname, '..', '..', 'examples', 'shop', 'main.ts');
 
@@ -98,6 +98,28 @@ describeInBrowser('the example shop', async browser => {
     // Pressing again, or in a second window, pays nothing more.
     const again = await fetch(`${shop.url}/orders/${order.id}/pay`, { method: 'POST' });
     expect(await again.json()).toMatchObject({ state: 'paid', payment_id: order.payment_id });
+  });
+
+  test('the price on the page is the price that is debited; an expired one is shown anew and confirmed', async () => {
+    const page = await visit();
+    await page.getByRole('button', { name: 'Green tea' }).click();
+    await expectState(page, 'Waiting for you');
+    const { quote } = orders().at(-1);
+    await expect.poll(() => page.locator('#usdt').textContent()).toMatch(`${quote.amount_usdt} USDT until `);
+    await pool.query(`UPDATE locked_quotes SET expires_at = now() - interval '1 s' WHERE payment_id IS NULL`);
+    await page.getByRole('button', { name: 'Pay' }).click();
+    await expect.poll(() => page.locator('#advice').textContent()).toMatch('confirm the new one');
+    await expectState(page, 'Waiting for you');
+    await expect.poll(() => orders().at(-1).quote).not.toEqual(quote);
+    const renewed = orders().at(-1);
+    expect(renewed).not.toHaveProperty('payment_id');
+    await takePicture(page, 'shop-new-price');
+    await page.getByRole('button', { name: 'Pay' }).click();
+    await expectState(page, 'Paid');
+    const { payment_id, idempotency_key, amount_usdt } = orders().at(-1);
+    expect([amount_usdt, idempotency_key]).toEqual([renewed.quote.amount_usdt, renewed.idempotency_key]);
+    const shown = await kopeck(env, 'payment', 'show', payment_id, '--json');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'succeeded', amount_usdt });
   });
 
   test('with ,01 it is declined, with ,03 there is no payment', async () => {

@@ -2,11 +2,14 @@
 const { order } = document.querySelector('[data-order]').dataset;
 const at = id => document.getElementById(id);
 
-function show({ state, title, advice, amount_usdt, payment_id, history }) {
+const timeOf = moment => new Date(moment).toLocaleTimeString();
+
+function show({ state, title, advice, amount_usdt, price_until, payment_id, history }) {
   at('state').textContent = title;
   at('state').className = `badge ${state}`;
   at('advice').textContent = advice;
-  if (amount_usdt) at('usdt').textContent = `${amount_usdt} USDT`;
+  const price = amount_usdt ? `${amount_usdt} USDT` : '';
+  at('usdt').textContent = price_until ? `${price} until ${timeOf(price_until)}` : price;
   at('payment').textContent = payment_id ?? '';
   at('pay').hidden = state !== 'new';
   at('hurry').hidden = state !== 'processing';
@@ -17,7 +20,7 @@ function show({ state, title, advice, amount_usdt, payment_id, history }) {
       item.className = one.state;
       const time = document.createElement('time');
       time.dateTime = one.at;
-      time.textContent = new Date(one.at).toLocaleTimeString();
+      time.textContent = timeOf(one.at);
       item.append(
         time,
         ` ${one.title} `,

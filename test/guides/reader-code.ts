@@ -12,6 +12,12 @@ const kopeck = new Client({ apiKey: process.env.KOPECK_KEY!, baseUrl: process.en
   headers: `import { createHmac } from 'node:crypto';
 const t = Math.floor(Date.now() / 1000);
 const headers = { 'x-service-signature': \`t=\${t},v1=\${createHmac('sha256', secret).update(\`\${t}.\${rawBody}\`).digest('hex')}\` };`,
+  storedBody: `const storedBody = '{"id":"evt_1"}';`,
+  keySet: `import { generateKeyPairSync, sign } from 'node:crypto';
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const keySet = { keys: [publicKey.export({ format: 'jwk' }) as { crv: string; x: string }] };`,
+  storedHeaders: `const signature = sign(null, Buffer.from(\`evt_1.1.\${storedBody}\`), privateKey).toString('base64');
+const storedHeaders = { 'webhook-id': 'evt_1', 'webhook-timestamp': '1', 'webhook-signature': \`v1a,\${signature}\` };`,
   readPosition: `const readPosition = async (): Promise<string | undefined> => undefined;`,
   writePosition: `const writePosition = async (_position: string) => {};`,
   // A reader that follows has no end of its own.

@@ -94,7 +94,7 @@ export const chosenOf = ({ partnerId, mode, allowedAddresses, label, rights, exp
 });
 
 /** Why the partner gets no such key. Its row stays locked: it is not suspended meanwhile. */
-export async function findRefusal(tx: Queryable, { partnerId, mode }: WantedKey) {
+export async function findRefusal(tx: Queryable, { partnerId, mode }: Pick<WantedKey, 'partnerId' | 'mode'>) {
   const partner = await lockPartner(tx, partnerId);
   if (!partner) return 'no_partner';
   if (partner.suspended) return 'partner_suspended';
@@ -201,22 +201,23 @@ export type KeyRevocation =
   | { outcome: 'no_key' };
 
 /** Takes effect at once in every process, through a PostgreSQL notification. */
-export function revokeKey(audit: AuditContext, keyId: string): Promise<KeyRevocation> {
-  return transaction(audit.pool, async tx => {
-    const apiKey = await lockKey(tx, keyId);
-    if (!apiKey) return { outcome: 'no_key' };
-    if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
-    const revokedAt = instantOf(audit.clock);
-    await tx.query({ text: 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1', values: [keyId, revokedAt] });
-    await recordChange(tx, audit, {
-      action: 'key.revoke',
-      subject: keyId,
-      before: { revokedAt: null },
-      after: { revokedAt },
-    });
-    await notifyTeam(tx, audit, 'key_revoked', apiKey);
-    return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
+export const revokeKey = (audit: AuditContext, keyId: string): Promise<KeyRevocation> =>
+  transaction(audit.pool, tx => revokeKeyIn(tx, audit, keyId));
+
+export async function revokeKeyIn(tx: Queryable, audit: AuditContext, keyId: string): Promise<KeyRevocation> {
+  const apiKey = await lockKey(tx, keyId);
+  if (!apiKey) return { outcome: 'no_key' };
+  if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
+  const revokedAt = instantOf(audit.clock);
+  await tx.query({ text: 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1', values: [keyId, revokedAt] });
+  await recordChange(tx, audit, {
+    action: 'key.revoke',
+    subject: keyId,
+    before: { revokedAt: null },
+    after: { revokedAt },
   });
+  await notifyTeam(tx, audit, 'key_revoked', apiKey);
+  return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
 }
 
 export type AddressChange =

@@ -12,7 +12,7 @@ import {
   type KeyRow,
   keyState,
   lockKeyRow,
-  revokeKey,
+  revokeKeyIn,
   toKey,
 } from './keys.ts';
 
@@ -47,12 +47,8 @@ export function rollKey(
     if (overlapMs > maxOverlapMs) return { outcome: 'overlap_too_long' };
     const found = await findRow(tx, keyId);
     if (!found) return { outcome: 'no_key' };
-    const now = instantOf(audit.clock);
-    const { partnerId, mode, allowedAddresses, label, rights, createdAt, expiresAt: oldEnd } = toKey(found);
-    const expiresAt = oldEnd && new Date(now.getTime() + oldEnd.getTime() - createdAt.getTime());
-    const wanted = { partnerId, mode, allowedAddresses, label, rights, expiresAt };
     // The partner is locked before its keys.
-    const refusal = await findRefusal(tx, wanted);
+    const refusal = await findRefusal(tx, toKey(found));
     if (refusal) return { outcome: refusal };
     const row = (await lockKeyRow(tx, keyId))!;
     const before = toKey(row);
@@ -60,6 +56,11 @@ export function rollKey(
     if (state !== 'active') return { outcome: state === 'revoked' ? 'already_revoked' : 'already_expired' };
     if (before.rolledTo) return { outcome: 'already_rolled' };
 
+    // As it is under the lock: its addresses may have been restricted since it was found.
+    const { partnerId, mode, allowedAddresses, label, rights, createdAt, expiresAt: oldEnd } = before;
+    const now = instantOf(audit.clock);
+    const expiresAt = oldEnd && new Date(now.getTime() + oldEnd.getTime() - createdAt.getTime());
+    const wanted = { partnerId, mode, allowedAddresses, label, rights, expiresAt };
     const { key, apiKey } = await insertKey(tx, audit, keyring, wanted, row.turnover_of ?? keyId);
     const chosenEnd = new Date(now.getTime() + overlapMs);
     const endsAt = before.expiresAt && before.expiresAt < chosenEnd ? before.expiresAt : chosenEnd;
@@ -82,12 +83,13 @@ export function rollKey(
 }
 
 /** For a new key that nobody may have seen: it is revoked, and the old one stays valid as before. */
-export async function undoRoll(
+export function undoRoll(
   audit: AuditContext,
   { apiKey, before }: { apiKey: ApiKey; before: ApiKey },
 ): Promise<void> {
-  await transaction(audit.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const row = await lockKeyRow(tx, before.keyId);
+    await revokeKeyIn(tx, audit, apiKey.keyId);
     if (row?.rolled_to !== apiKey.keyId) return;
     await endKey(tx, audit.clock, before.keyId, { expiresAt: before.expiresAt, rolledTo: null });
     await recordChange(tx, audit, {
@@ -97,7 +99,6 @@ export async function undoRoll(
       after: { expiresAt: before.expiresAt, rolledTo: null },
     });
   });
-  await revokeKey(audit, apiKey.keyId);
 }
 
 const endKey = (

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPool } from '../../src/db/pool.ts';
 import {
@@ -12,13 +13,15 @@ import {
   maxOverlapMs,
   revokeKey,
   rollKey,
+  setAllowedAddresses,
   setSuspended,
   type WantedKey,
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { holdLocks } from '../helpers/locks.ts';
 
-const { pool } = await createDatabase();
+const { pool, url } = await createDatabase();
 const clock = manualClock();
 const audit = auditContextOf(pool, clock);
 const keyring = createKeyring(['a secret key for the tests, long enough']);
@@ -194,6 +197,19 @@ describe('a roll', () => {
       'rolled',
     ]);
     expect(await listKeys(pool, partnerId)).toHaveLength(2);
+  });
+
+  test('takes over the addresses as they are when it happens', async () => {
+    const { keyId, partnerId } = await issue();
+    const { unlock } = await holdLocks(url, 'SELECT FROM partners WHERE id = $1 FOR UPDATE', [
+      uuidFromId(partnerId),
+    ]);
+    const rolling = roll(keyId, hourMs);
+    const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await pool.query(waits)).rowCount).toBe(1);
+    await setAllowedAddresses(audit, keyId, ['192.0.2.7']);
+    await unlock();
+    expect((await rolling).apiKey.allowedAddresses).toEqual(['192.0.2.7']);
   });
 
   test('is refused for keys that have ended, too long an overlap and a suspended partner', async () => {

@@ -81,4 +81,12 @@ export const keySabotages: Sabotage[] = [
     replacement: "'api keys'",
     failingTitle: 'cannot be widened in the database alone',
   },
+  {
+    guard: 'a rolled key has the addresses of the moment',
+    file: 'src/partners/roll-key.ts',
+    test: 'test/partners/key-rights.test.ts',
+    pattern: /expiresAt: oldEnd \} = before;/,
+    replacement: 'expiresAt: oldEnd } = toKey(found);',
+    failingTitle: 'takes over the addresses as they are when it happens',
+  },
 ];

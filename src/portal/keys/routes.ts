@@ -114,6 +114,8 @@ function create(routes: Routes, deps: RouteDeps): void {
       if (wrong !== undefined) return refuseAddress(request, reply, wrong);
       if (label.trim() !== '' && !isLabel(label.trim()))
         return refuse(request, reply, 400, 'invalid_request', 'Enter a label of up to 128 characters.');
+      if ([request.body.max_payment_rub, request.body.max_day_rub].some(isZero))
+        return refuse(request, reply, 400, 'invalid_request', 'A limit must be more than zero.');
       const wanted = wantedKey(request.body, partner.partnerId, addresses, deps.clock.nowMs());
       const created = await createKey(auditContextOf(deps, request), deps.keyring, wanted);
       if (created.outcome === 'created') return { key_id: created.apiKey.keyId, key: created.key };
@@ -121,6 +123,8 @@ function create(routes: Routes, deps: RouteDeps): void {
     },
   );
 }
+
+const isZero = (rubles: string | undefined) => rubles !== undefined && parseKopecks(rubles) === 0n;
 
 function wantedKey(
   body: Type.Static<typeof NewKeyBody>,

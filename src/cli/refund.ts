@@ -44,6 +44,11 @@ async function read(context: CommandContext, { since, payment }: Which): Promise
       signals: createPaymentSignals(),
     };
     return since ? readRefunds(deps, since) : ofPayment(context, payment!, deps);
+  }).catch(async error => {
+    // Some of a list may have been booked by then.
+    const after = { since, failed: true };
+    if (since) await recordChange(audit.pool, audit, { action: 'refund.read', subject: 'refunds', after });
+    throw error;
   });
   if (!found)
     throw new RefusedError('no_refunds_list', 'The payment gateway has no list of refunds: use --payment.');

@@ -1,12 +1,13 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
-import { createPaymentSignals } from '../../src/payments/index.ts';
+import { createPaymentSignals, reconcileDay } from '../../src/payments/index.ts';
 import { reconcile } from '../../src/payments/reconciliation/reconcile.ts';
 import { bookRefunds } from '../../src/payments/refunds/book.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
@@ -75,4 +76,26 @@ test('a gateway without the list, and refunds of the last minutes, are none', as
   expect(
     (await reconcile({ ...deps, clock: { ...clock, sleep: async () => {} } }, 'test', period())).differences,
   ).toEqual([]);
+});
+
+test('a broken list of refunds does not hide that orders differ, and no alarm ends', async () => {
+  const id = await paid();
+  const missing: Gateway['listOrders'] = async (...args) => {
+    const page = await deps.gateway.listOrders(...args);
+    return { ...page, orders: page.orders.filter(({ paymentId }) => paymentId !== id) };
+  };
+  const broken = { ...deps.gateway, listOrders: missing };
+  const failing = async () => {
+    throw new OperatorError('The payment gateway returned no list of refunds.');
+  };
+  const found = await reconcile({ ...deps, gateway: { ...broken, listRefunds: failing } }, 'test', period());
+  expect(found).toMatchObject({ isComplete: false, refundFailure: expect.any(OperatorError) });
+  expect(found.differences).toMatchObject([{ kind: 'here_not_there', paymentId: id }]);
+
+  await pool.query('UPDATE service SET refunds_read_to = now()');
+  const gone = { ...deps.gateway, listRefunds: async () => undefined };
+  expect(await reconcile({ ...deps, gateway: gone }, 'test', period())).toMatchObject({ isComplete: false });
+  await expect(reconcileDay(auditContextOf(pool), gone, new Date(clock.nowMs() - 3_600_000))).rejects.toThrow(
+    'had a list of refunds',
+  );
 });

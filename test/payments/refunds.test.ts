@@ -241,24 +241,3 @@ test('refunds of before they were known to the service are left to operators', a
   await round();
   expect(await booked(payment.paymentId)).toEqual([]);
 });
-
-test('a gateway without the list is no error', async () => {
-  expect(await round({ gateway: { listRefunds: async () => undefined } })).toBe('no_list');
-});
-
-test('pages are read to the end, and a list without an end is refused', async () => {
-  const payment = await pay(partnerId);
-  const made = [1, 2, 3].map(kopecks => refund(payment.paymentId, kopecks));
-  const pages: Record<string, object> = {
-    start: { refunds: [made[0]], nextCursor: 'b' },
-    b: { refunds: [made[0], made[1]], nextCursor: 'c' },
-    c: { refunds: [made[2]], nextCursor: null },
-    endless: { refunds: [made[2]], nextCursor: 'endless' },
-  };
-  const from = (first: string) => ({
-    gateway: { listRefunds: async (_since: Date, cursor = first) => pages[cursor] as never },
-  });
-  await round(from('start'));
-  expect(await bookedSum(payment.paymentId)).toMatchObject([6, expect.any(Number)]);
-  await expect(round(from('endless'))).rejects.toThrow('has no end');
-});

@@ -106,4 +106,19 @@ export const refundSabotages: Sabotage[] = [
     test: 'test/api/refunds.test.ts',
     failingTitle: 'a webhook gets refunds only if it asks',
   },
+  {
+    guard: 'a list of refunds that there was cannot be missing',
+    file: 'src/payments/refunds/read-refunds.ts',
+    test: 'test/payments/refunds-rounds.test.ts',
+    pattern: /if \(!read && readTo !== null\) throw refundListIsGone\(\);/,
+    failingTitle: 'but one that has had it is',
+  },
+  {
+    guard: 'a broken list of refunds hides no order',
+    file: 'src/payments/reconciliation/reconcile.ts',
+    test: 'test/payments/refunds-reconcile.test.ts',
+    pattern: /if \(!\(error instanceof OperatorError\)\) throw error;/,
+    replacement: 'throw error;',
+    failingTitle: 'a broken list of refunds does not hide that orders differ',
+  },
 ];

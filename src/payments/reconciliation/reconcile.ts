@@ -21,6 +21,8 @@ export interface Reconciliation extends Period {
   differences: Difference[];
   /** Whether these are all; if not, a payment that is not among them may differ too. */
   isComplete: boolean;
+  /** Why only orders were compared, and no refunds. */
+  refundFailure?: OperatorError | undefined;
 }
 
 /** Progress for the caller, and its way to cancel. */
@@ -63,8 +65,7 @@ async function run(
   watch: Watch,
 ): Promise<Reconciliation> {
   const { pool, clock } = deps;
-  let found = await compare(deps, runId, period, watch);
-  let isComplete = found.length < maxDifferences;
+  let { found, isComplete, refundFailure } = await compare(deps, runId, period, watch);
   const isOver = period.until.getTime() + maxOrderDelayMs < clock.nowMs();
   // A refund may be booked at any time, also of an old payment.
   if (found.some(({ kind }) => !isOver || kind === 'refunds_differ')) {
@@ -72,10 +73,15 @@ async function run(
     const before = new Set(found.map(keyOf));
     await queryForLong(pool, 'DELETE FROM listed_orders WHERE run_id = $1', [runId]);
     const again = await compare(deps, runId, period, watch);
-    isComplete &&= again.length < maxDifferences;
-    found = again.filter(difference => before.has(keyOf(difference)));
+    isComplete &&= again.isComplete;
+    refundFailure ??= again.refundFailure;
+    found = again.found.filter(difference => before.has(keyOf(difference)));
   }
-  return finishRun(pool, clock, runId, period, { differences: found, isComplete });
+  return finishRun(pool, clock, runId, period, { differences: found, isComplete, refundFailure });
+}
+
+interface Comparison extends Pick<Reconciliation, 'isComplete' | 'refundFailure'> {
+  found: Difference[];
 }
 
 const keyOf = ({ kind, paymentId, orderId }: Difference) => `${kind} ${paymentId} ${orderId}`;
@@ -90,7 +96,7 @@ async function compare(
   runId: bigint,
   period: Period,
   { onProgress, signal }: Watch,
-): Promise<Difference[]> {
+): Promise<Comparison> {
   const { pool, gateway } = deps;
   const seenCursors = new Set<string>();
   /** Of the time shortly before and after the period: few. */
@@ -113,8 +119,15 @@ async function compare(
     if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
   const { rows } = await queryForLong<DifferenceRow>(pool, differences, boundsOf(runId, period));
-  const refunds = await findRefundDifferences(deps, period, signal);
-  return [...rows.map(toDifference), ...refunds].slice(0, maxDifferences);
+  // A gateway without its list of refunds must not hide that its orders differ.
+  let refundFailure: OperatorError | undefined;
+  const refunds = await findRefundDifferences(deps, period, signal).catch(error => {
+    if (!(error instanceof OperatorError)) throw error;
+    refundFailure = error;
+    return [];
+  });
+  const found = [...rows.map(toDifference), ...refunds].slice(0, maxDifferences);
+  return { found, refundFailure, isComplete: !refundFailure && found.length < maxDifferences };
 }
 
 /** Orders come by creation time. A whole page must be past the period: a single order may have a wrong time. */
@@ -215,7 +228,7 @@ async function finishRun(
   clock: Clock,
   runId: bigint,
   period: Period,
-  found: Pick<Reconciliation, 'differences' | 'isComplete'>,
+  found: Pick<Reconciliation, 'differences' | 'isComplete' | 'refundFailure'>,
 ): Promise<Reconciliation> {
   const { rows } = await queryForLong<{ orders: bigint; payments: bigint }>(
     pool,

@@ -39,7 +39,12 @@ export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal
   const nowMs = deps.clock.nowMs();
   const from = new Date(Math.min(nowMs - dayMs, await comparedUntilMs(pool, nowMs)));
   const period = { from, until: new Date(nowMs) };
-  const { runId, differences, isComplete } = await reconcile(deps, hourlyActor, period, signal && { signal });
+  const { runId, differences, isComplete, refundFailure } = await reconcile(
+    deps,
+    hourlyActor,
+    period,
+    signal && { signal },
+  );
   const differing = new Set<string>();
   for (const { kind, paymentId } of differences.filter(needsAlarm)) {
     differing.add(paymentId);
@@ -54,6 +59,7 @@ export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal
     const isInPeriod = id && timeOfId(id) >= from.getTime() && timeOfId(id) < nowMs;
     if (isInPeriod && !differing.has(id)) await alarms.clear(differs, id);
   }
+  if (refundFailure) throw refundFailure;
   await alarms.clear('reconciliation_failed', subject);
 }
 

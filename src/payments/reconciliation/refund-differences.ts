@@ -3,6 +3,7 @@ import { idFromUuid, minUuidAt, parseId, timeOfId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
+import { refundListIsGone } from '../refunds/gone-list.ts';
 import type { Difference, Period } from './difference.ts';
 
 /** A younger refund may not be read yet. */
@@ -18,11 +19,12 @@ export async function findRefundDifferences(
   signal: AbortSignal | undefined,
 ): Promise<Difference[]> {
   const until = new Date(clock.nowMs() - youngMs);
-  const { rows: service } = await pool.query<{ since: Date }>({
-    text: 'SELECT refunds_from AS since FROM service',
+  const { rows: service } = await pool.query<{ since: Date; had_list: boolean }>({
+    text: 'SELECT refunds_from AS since, refunds_read_to IS NOT NULL AS had_list FROM service',
   });
   const since = new Date(Math.max(period.from.getTime(), service[0]!.since.getTime()));
   const there = await sumListed(gateway, period, { since, until }, signal);
+  if (!there && service[0]!.had_list) throw refundListIsGone();
   if (!there) return [];
   const { rows } = await pool.query<{ payment_id: string; partner_id: string; kopecks: bigint }>({
     text: `SELECT payment_id, partner_id, sum(amount_kopecks)::bigint AS kopecks FROM refunds

@@ -26,7 +26,9 @@ export type RefundVerdict =
   | 'not_paid'
   | 'too_much'
   | 'reference_taken'
-  | 'revoked';
+  | 'revoked'
+  /** Its partner's account could not be written now. */
+  | 'failed';
 
 /** Accounts stay locked until a call ends, so that it is kept short. */
 const maxPerCall = 50;
@@ -42,6 +44,7 @@ export async function bookRefunds(deps: BookDeps, listed: ListedRefund[]): Promi
   const verdicts = new Array<RefundVerdict>(listed.length).fill('known');
   const known = await findKnown(deps.db, listed);
   const fresh: number[] = [];
+  const failures: unknown[] = [];
   for (const [index, refund] of listed.entries()) {
     const same = known.get(refund.refundId);
     if (same) continue;
@@ -55,10 +58,12 @@ export async function bookRefunds(deps: BookDeps, listed: ListedRefund[]): Promi
     const decided = await book(
       deps,
       chunk.map(index => listed[index]!),
+      failures,
     );
     for (const [nth, index] of chunk.entries()) verdicts[index] = decided[nth]!;
   }
   await report(deps, listed, verdicts);
+  if (failures.length > 0) throw failures[0];
   return verdicts;
 }
 
@@ -87,8 +92,8 @@ interface OwnRefund extends ListedRefund {
   nth: number;
 }
 
-/** One transaction for each partner, in its shard. */
-async function book(deps: BookDeps, refunds: ListedRefund[]): Promise<RefundVerdict[]> {
+/** One transaction for each partner, in its shard. A locked account or a shard that is out of reach holds up no other. */
+async function book(deps: BookDeps, refunds: ListedRefund[], failures: unknown[]): Promise<RefundVerdict[]> {
   const verdicts = new Array<RefundVerdict>(refunds.length).fill('no_payment');
   const own = refunds.flatMap((refund, nth): OwnRefund[] => {
     const id = parseId('pay', refund.paymentId);
@@ -97,7 +102,10 @@ async function book(deps: BookDeps, refunds: ListedRefund[]): Promise<RefundVerd
   const owners = await findOwners(deps.db, own);
   for (const owner of [...new Set(owners.values())]) {
     const ofOwner = own.filter(({ uuid }) => owners.get(uuid) === owner);
-    const decided = await retryOnDeadlock(() => bookOf(deps, owner, ofOwner));
+    const decided = await retryOnDeadlock(() => bookOf(deps, owner, ofOwner)).catch((error: unknown) => {
+      failures.push(error);
+      return ofOwner.map((): RefundVerdict => 'failed');
+    });
     for (const [index, { nth, paymentId }] of ofOwner.entries()) {
       verdicts[nth] = decided[index]!;
       if (decided[index] === 'booked') deps.signals.paymentFinished.emit(parseId('pay', paymentId)!);
@@ -181,11 +189,13 @@ async function raiseOnce(db: Queryable, alarms: Alarms, found: Parameters<Alarms
 /** Refunds that are booked, but that a whole list since `since` does not have. */
 export async function reportMissing(
   { db, alarms }: BookDeps,
-  { since, until, seen }: { since: Date; until: Date; seen: Set<string> },
+  { since, until, startedAt, seen }: { since: Date; until: Date; startedAt: Date; seen: Set<string> },
 ): Promise<void> {
   const { rows } = await db.query<{ refund_id: string }>({
-    text: 'SELECT refund_id FROM refunds WHERE refunded_at >= $1 AND refunded_at < $2 ORDER BY refunded_at',
-    values: [since, until],
+    // Another process may have booked one that the list has got only since.
+    text: `SELECT refund_id FROM refunds
+            WHERE refunded_at >= $1 AND refunded_at < $2 AND booked_at < $3 ORDER BY refunded_at`,
+    values: [since, until, startedAt],
   });
   const missing = rows.filter(({ refund_id }) => !seen.has(refund_id));
   const detail = `The refund is booked, but the payment gateway no longer lists it. ${decide}`;

@@ -5,6 +5,7 @@ import type { Queryable } from '../../db/pool.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import { findRecovering } from '../lost-history/incarnations.ts';
 import { type BookDeps, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';
+import { refundListIsGone } from './gone-list.ts';
 
 export interface RefundDeps extends BookDeps {
   gateway: Pick<Gateway, 'listRefunds'>;
@@ -28,6 +29,7 @@ export async function readRefunds(
 ): Promise<{ refunds: ListedRefund[]; verdicts: RefundVerdict[] } | undefined> {
   const [refunds, verdicts]: [ListedRefund[], RefundVerdict[]] = [[], []];
   const [seen, cursors] = [new Set<string>(), new Set<string>()];
+  const failures: unknown[] = [];
   let cursor: string | undefined;
   do {
     signal?.throwIfAborted();
@@ -36,7 +38,11 @@ export async function readRefunds(
     const fresh = page.refunds.filter(({ refundId }) => !seen.has(refundId));
     for (const { refundId } of fresh) seen.add(refundId);
     const own = fresh.filter(({ createdAt }) => createdAt >= since);
-    verdicts.push(...(await bookRefunds(deps, own)));
+    // What fails here is read again in the next round, and holds up no later page.
+    await bookRefunds(deps, own).then(
+      decided => verdicts.push(...decided),
+      (error: unknown) => failures.push(error),
+    );
     refunds.push(...own);
     cursor = page.nextCursor ?? undefined;
     if (cursor !== undefined && (cursors.has(cursor) || fresh.length === 0))
@@ -45,6 +51,7 @@ export async function readRefunds(
       );
     if (cursor !== undefined) cursors.add(cursor);
   } while (cursor !== undefined);
+  if (failures.length > 0) throw failures[0];
   return { refunds, verdicts };
 }
 
@@ -77,11 +84,13 @@ export async function refundRound(
   const fromMs = Math.min((readTo ?? from).getTime() - overlapMs, isSweep ? startedMs - sweptMs : startedMs);
   const since = new Date(Math.max(from.getTime(), fromMs));
   const read = await readRefunds(deps, since, signal);
+  if (!read && readTo !== null) throw refundListIsGone();
   if (!read) return 'no_list';
   if (isSweep)
     await reportMissing(deps, {
       since,
       until: new Date(startedMs - youngMs),
+      startedAt: new Date(startedMs),
       seen: new Set(read.refunds.map(({ refundId }) => refundId)),
     });
   await storePosition(db, nextPosition(read, startedMs), isSweep ? new Date(startedMs) : null);

@@ -86,14 +86,15 @@ export function createCodeGuard(
   );
 
   /** Accounts are locked before codes: here, and in `whileReserved`. */
-  const sweepOne = ({ code, payment, partner, shard }: Reserved): Promise<number> =>
+  const sweepOne = ({ code, payment, partner, shard }: Reserved, place: number): Promise<number> =>
     transaction(shards[shard]!, async tx => {
       const { rows } = await tx.query<{ is_void: boolean }>({
         text: 'SELECT opening_void($1, $2, $3) AS is_void',
         values: [partner, payment, instantOf(clock)],
       });
       if (!rows[0]!.is_void) return 0;
-      await enterShard(tx, placeOf(code, shards.length));
+      // Where it was found: a process that knew of fewer shards has reserved it elsewhere.
+      await enterShard(tx, place);
       await freeIn(tx, [code], [payment]);
       return 1;
     });
@@ -136,10 +137,10 @@ export function createCodeGuard(
       let freed = 0;
       const failures: unknown[] = [];
       // A shard that does not answer holds up its own codes and payments, and no others.
-      for (const db of shards) {
+      for (const [place, db] of shards.entries()) {
         const old = await listOld(db, clock).catch(error => void failures.push(error));
         for (const reserved of old ?? [])
-          freed += await sweepOne(reserved).catch(error => {
+          freed += await sweepOne(reserved, place).catch(error => {
             failures.push(error);
             return 0;
           });

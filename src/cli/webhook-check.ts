@@ -19,10 +19,12 @@ export async function checkWebhook(
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   const slow = setInterval(() => progress('Waiting for the endpoint …'), 2_000);
   const vault = createVault(keyring);
-  const result = await checkPartner({ audit, sender, vault }, partnerId, { endpointId }).finally(async () => {
-    clearInterval(slow);
-    await sender.close();
-  });
+  const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, { endpointId }).finally(
+    async () => {
+      clearInterval(slow);
+      await sender.close();
+    },
+  );
   if (result.outcome !== 'checked') throw noWebhook(partnerId);
   const { check, reEnabled } = result;
   const ids = { partner_id: partnerId, endpoint_id: endpointId };

@@ -46,7 +46,7 @@ export function guard(scope: FastifyInstance, deps: RouteDeps): void {
     if (allows === 'everybody') return undefined;
 
     const found = await findSignedIn(deps, request);
-    if (!found) return refuse(request, reply, 401, 'signed_out', 'Sign in to continue.');
+    if (!found) return refuseSignedOut(request, reply);
     const { token, person } = found;
     const sent = request.headers['x-csrf-token'];
     if (isChange && !isCsrfToken(deps.keyring, 'portal', `${sent}`, token)) return refuseCsrf(request, reply);
@@ -57,14 +57,50 @@ export function guard(scope: FastifyInstance, deps: RouteDeps): void {
     if (allows === 'person') return undefined;
 
     const member = await findMember(deps, request);
-    if (!member) return refuse(request, reply, 404, 'no_partner', 'You are not in the team of this partner.');
+    if (!member) return refuseOutsider(request, reply);
     if (!roleIncludes(member.role, allows!)) return refuseRole(request, reply, allows!);
     if (!underWay.begin(member.partner.partnerId, maxUnderWay, reply))
       return refuseThrottled(request, reply, 1);
     request.member = member;
     return undefined;
   });
+
+  // The body may have taken its time: who was removed meanwhile changes nothing.
+  scope.addHook('preHandler', async (request, reply) => {
+    const isChange = request.method !== 'GET' && request.routeOptions.config.allows !== 'everybody';
+    return !isChange || (await mayStillAct(deps, request, reply)) ? undefined : reply;
+  });
 }
+
+/** Whether the session, the membership and its role are still there; otherwise the request is answered. */
+export async function mayStillAct(
+  deps: RouteDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const { allows } = request.routeOptions.config;
+  const refusal = !(await findSignedIn(deps, request))
+    ? refuseSignedOut
+    : allows === 'person'
+      ? undefined
+      : await findRefusal(deps, request, allows as MemberRole);
+  refusal?.(request, reply);
+  return refusal === undefined;
+}
+
+async function findRefusal(deps: RouteDeps, request: FastifyRequest, needed: MemberRole) {
+  const member = await findMember(deps, request);
+  if (!member) return refuseOutsider;
+  request.member = member;
+  if (roleIncludes(member.role, needed)) return undefined;
+  return (to: FastifyRequest, reply: FastifyReply) => refuseRole(to, reply, needed);
+}
+
+const refuseSignedOut = (request: FastifyRequest, reply: FastifyReply) =>
+  refuse(request, reply, 401, 'signed_out', 'Sign in to continue.');
+
+const refuseOutsider = (request: FastifyRequest, reply: FastifyReply) =>
+  refuse(request, reply, 404, 'no_partner', 'You are not in the team of this partner.');
 
 /** Also for what depends on more than the route: live keys are for owners. */
 export const refuseRole = (request: FastifyRequest, reply: FastifyReply, needed: MemberRole) =>

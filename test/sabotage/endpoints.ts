@@ -98,6 +98,7 @@ export const endpointSabotages: Sabotage[] = [
   {
     guard: 'endpoints change under the lock of the account',
     ...administration,
+    file: 'src/webhooks/admin/locks.ts',
     pattern: / ORDER BY mode FOR UPDATE/,
     failingTitle: 'leaves no delivery of a payment that ends at the same moment',
   },
@@ -121,5 +122,20 @@ export const endpointSabotages: Sabotage[] = [
     pattern:
       /AND NOT EXISTS \(SELECT FROM events e JOIN further_deliveries d[^;]*?WHERE e\.payment_id = p\.id\)/,
     failingTitle: 'a payment is archived only when no endpoint',
+  },
+  {
+    guard: 'a secret is rotated under the lock of its endpoint',
+    file: 'src/webhooks/admin/secrets.ts',
+    test: 'test/webhooks/endpoint-races.test.ts',
+    pattern: /await lockEndpoint\(tx, partnerId, endpointId\);/,
+    failingTitle: 'of two rotations at once one is refused',
+  },
+  {
+    guard: 'only a check of the current URL ends a suspension',
+    file: 'src/webhooks/admin/re-enable.ts',
+    test: 'test/webhooks/endpoint-races.test.ts',
+    pattern: / AND url = \$3/,
+    replacement: ' AND $3::text IS NOT NULL',
+    failingTitle: 'a check of the URL before does not enable the new one',
   },
 ];

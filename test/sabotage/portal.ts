@@ -22,7 +22,7 @@ export const portalSabotages: Sabotage[] = [
     ...guardFile,
     pattern: /!roleIncludes\(member\.role, allows!\)/,
     replacement: 'false',
-    failingTitle: 'POST /team/invite',
+    failingTitle: 'GET /keys',
   },
   {
     guard: 'portal: CSRF token',
@@ -167,5 +167,13 @@ export const portalSabotages: Sabotage[] = [
     pattern: /WHERE id = \$1 AND user_id = \$2 AND/,
     replacement: 'WHERE id = $1 AND $2::bigint IS NOT NULL AND',
     failingTitle: 'a session ends after twelve hours',
+  },
+  {
+    guard: 'portal: what is allowed is decided after the body has arrived',
+    file: 'src/portal/guard.ts',
+    test: 'test/portal/late-changes.test.ts',
+    pattern: /\(await mayStillAct\(deps, request, reply\)\) \? undefined : reply/,
+    replacement: 'true ? undefined : reply',
+    failingTitle: 'while a request arrives changes nothing',
   },
 ];

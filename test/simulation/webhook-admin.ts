@@ -44,7 +44,8 @@ export async function enableEndpoint(
     );
   }
   const audit = { pool, clock: scheduler.clockOf('webhook admin'), actor: 'operator' };
-  const outcome = await reEnable(audit, partnerId, endpointId);
+  const { url } = model.webhookOf(endpointId)!;
+  const outcome = await reEnable(audit, { partnerId, endpointId, url });
   trace.add('webhook admin', `${trace.nameOf(endpointId)} is ${outcome}`);
   if ((outcome === 're_enabled') !== isSuspended)
     violate('what is suspended can be enabled again, and nothing else', outcome);

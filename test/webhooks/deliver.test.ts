@@ -208,8 +208,8 @@ describe('a receiver that does not accept it', () => {
 
     const check = await checkReceiver({ clock, sender }, { url: receiver.url, secrets: [secret] });
     expect(check.canReceive).toBe(true);
-    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
-    expect(await reEnable(audit, partnerId)).toBe('not_suspended');
+    expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
+    expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('not_suspended');
     world.delivery.runNow();
     await untilRecorded(partnerId, recorded + 20);
     expect(receiver.received.slice(before + 5).map(({ json }) => json.data.id)).toEqual(kept);

@@ -11,6 +11,7 @@ import {
   setEvents,
 } from '../../src/webhooks/index.ts';
 import { setRate } from '../helpers/api.ts';
+import { keyring } from '../helpers/partners.ts';
 import { verifySignature } from '../helpers/signature.ts';
 import { hanging, withStatus } from '../helpers/webhook-receiver.ts';
 import { pausesSec, untilReceived } from './delivery-world.ts';
@@ -96,7 +97,7 @@ describe('each endpoint', () => {
       verifySignature(one, headers['x-service-signature'] as string, body, nowSec);
     expect([now, old, secret].map(verify)).toEqual([true, true, false]);
     const { endpointId } = other;
-    const result = await checkPartner({ audit, sender, vault }, partnerId, { endpointId });
+    const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, { endpointId });
     expect(result).toMatchObject({ outcome: 'checked', check: { canReceive: true } });
     expect(other.receiver.received.length).toBeGreaterThan(1);
   });
@@ -148,7 +149,7 @@ describe('an endpoint that does not answer', () => {
     bad.receiver.answer(withStatus(200));
     const before = bad.receiver.received.length;
     const { endpointId } = bad;
-    const result = await checkPartner({ audit, sender, vault }, partnerId, { endpointId });
+    const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, { endpointId });
     expect(result).toMatchObject({ outcome: 'checked', reEnabled: true });
     world.delivery.runNow();
     await bad.untilRecorded(recorded + 6);

@@ -3,7 +3,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batch.ts';
 import type { Queryable } from '../../src/db/pool.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
-import { listAttempts, resendEvent } from '../../src/webhooks/index.ts';
+import { findWebhook, listAttempts, resendEvent } from '../../src/webhooks/index.ts';
 import { startDeliveries, writeInShards } from '../helpers/shards.ts';
 import { withStatus } from '../helpers/webhook-receiver.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
@@ -38,7 +38,7 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
     await writeInShards(pool, suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
     const second = await pay();
-    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
+    expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
     return { receiver, resume: resumed.resolve, inOrder: [first, first, second] };
   }
 
@@ -81,7 +81,7 @@ test('kept events go out in their order, also when the time of a later one is ea
   clock.advance(-50);
   const second = await pay();
   clock.advance(1_000);
-  expect(await reEnable(audit, partnerId)).toBe('re_enabled');
+  expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
   world.delivery.runNow();
   await untilRecorded(partnerId, 2);
   expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, second]);
@@ -99,7 +99,7 @@ test('an event sent again during a suspension also goes out in the order of even
   const kept = [await pay(), await pay()];
   clock.advance(1_000);
   await resendEvent(audit, eventId);
-  expect(await reEnable(audit, partnerId)).toBe('re_enabled');
+  expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
   world.delivery.runNow();
   await untilRecorded(partnerId, 4);
   expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, ...kept]);

@@ -5,6 +5,7 @@ import { verifyWebhook } from '../../sdk/src/webhook.ts';
 import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/standard-webhooks.ts';
 import {
   addSigningKey,
+  checkPartner,
   firstEndpointOf,
   keySetPath,
   newSecret,
@@ -17,7 +18,7 @@ import { untilReceived } from './delivery-world.ts';
 import { startEndpointWorld } from './endpoint-world.ts';
 
 const world = await startEndpointWorld();
-const { address, audit, vault, clock, newPartner, add } = world;
+const { address, audit, vault, sender, clock, newPartner, add } = world;
 const message = {
   id: 'evt_17',
   atSec: Math.floor(Date.now() / 1_000),
@@ -107,15 +108,23 @@ test('an endpoint that asks for it gets a signature that others can verify, also
   expect(request_id).toBe(response.headers.get('x-request-id'));
   expect(keys).toHaveLength(2);
   // Each request is signed with one of the published keys; the newer one signs the second.
-  const signers = receiver.received.map(({ headers, body }) => {
+  const signerOf = ({ headers, body }: (typeof receiver.received)[number]) => {
     const signed = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
     const [, signature = ''] = /v1a,(\S+)/.exec(`${headers['webhook-signature']}`)!;
     return keys.findIndex(({ x }) => {
       const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
       return verify(null, signed, key, Buffer.from(signature, 'base64'));
     });
-  });
+  };
+  const signers = receiver.received.map(signerOf);
   expect(signers).toEqual([1, 0]);
+
+  // A receiver that verifies this signature can be checked too.
+  const before = receiver.received.length;
+  const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, {});
+  expect(result).toMatchObject({ outcome: 'checked' });
+  const probes = receiver.received.slice(before).map(signerOf);
+  expect(probes).toEqual([0, 0, -1, 0, -1]);
   for (const { x, standard_webhooks } of keys)
     expect(standard_webhooks).toBe(`whpk_${Buffer.from(x, 'base64url').toString('base64')}`);
 });

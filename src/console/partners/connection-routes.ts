@@ -142,11 +142,11 @@ function checkWebhook(routes: Routes, deps: ConsoleDeps): void {
       const partnerId = parseId('prt', request.params.id);
       if (!partnerId || !(await findPartner(deps.db, partnerId)))
         return refuse(request, reply, 404, 'not_found', 'Partner not found.');
-      const { sender, vault } = deps;
+      const { sender, vault, keyring } = deps;
       const endpointId = readEndpoint(request.query.endpoint_id);
       if (endpointId === null) return refuse(request, reply, 404, 'not_found', 'Endpoint not found.');
       const audit = auditContextOf(deps, request);
-      const result = await checkPartner({ audit, sender, vault }, partnerId, { endpointId });
+      const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, { endpointId });
       if (result.outcome !== 'checked')
         return refuse(request, reply, 409, 'no_webhook', 'The partner has no webhook.');
       const { check, reEnabled } = result;

@@ -71,9 +71,11 @@ function show(routes: Routes, deps: RouteDeps): void {
     async (request, reply): Promise<DeliveryDetail | typeof reply> => {
       const { partnerId } = request.member.partner;
       const eventId = parseEventId(request.params.event_id);
-      const endpoint = readEndpoint(request.query.endpoint_id) ?? undefined;
-      const db = deps.readsOf(partnerId);
-      const found = eventId === undefined ? undefined : await findDelivery(db, partnerId, eventId, endpoint);
+      const endpoint = readEndpoint(request.query.endpoint_id);
+      const isReadable = eventId !== undefined && endpoint !== null;
+      const found = isReadable
+        ? await findDelivery(deps.readsOf(partnerId), partnerId, eventId, endpoint)
+        : undefined;
       if (!found) return refuse(request, reply, 404, 'not_found', 'Event not found.');
       const { delivery, headers, body, attempts } = found;
       return {
@@ -98,16 +100,18 @@ function resend(routes: Routes, deps: RouteDeps): void {
     async (request, reply) => {
       const { partnerId } = request.member.partner;
       const eventId = parseEventId(request.params.event_id);
-      const endpointId = readEndpoint(request.body.endpoint_id) ?? undefined;
+      const endpointId = readEndpoint(request.body.endpoint_id);
       const audit = auditContextOf(deps, request);
-      const result =
-        eventId === undefined
-          ? undefined
-          : await resendEvent(audit, eventId, { ofPartner: partnerId, endpointId });
+      const isReadable = eventId !== undefined && endpointId !== null;
+      const result = isReadable
+        ? await resendEvent(audit, eventId, { ofPartner: partnerId, endpointId })
+        : undefined;
       if (!result || result.outcome === 'no_event')
         return refuse(request, reply, 404, 'not_found', 'Event not found.');
       if (result.outcome === 'no_webhook')
         return refuse(request, reply, 409, 'no_webhook', 'Set the address of the webhook first.');
+      if (result.outcome === 'several_endpoints')
+        return refuse(request, reply, 409, result.outcome, 'There are several endpoints: choose one.');
       return done;
     },
   );

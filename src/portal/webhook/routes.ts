@@ -22,7 +22,7 @@ import {
 } from '../../webhooks/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { RouteDeps } from '../deps.ts';
-import { refuseRole } from '../guard.ts';
+import { mayStillAct, refuseRole } from '../guard.ts';
 import type { CheckResult, Secrets, WebhookPage } from '../shapes/webhook.ts';
 
 const below = '/partners/:partner_id/webhook';
@@ -96,10 +96,14 @@ function add(routes: Routes, deps: RouteDeps): void {
       const { mode, events = [] } = request.body;
       const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
       if (!url) return refuseAddress(request, reply);
+      if (!(await mayStillAct(deps, request, reply))) return reply;
       const audit = auditContextOf(deps, request);
       const hasFirst = (await listWebhooks(deps.db, partnerId)).some(({ isFirst }) => isFirst);
-      if (!hasFirst) await setWebhook(audit, deps.vault, partnerId, url);
-      else {
+      if (!hasFirst) {
+        const outcome = await setWebhook(audit, deps.vault, partnerId, url, { isNew: true });
+        if (outcome === 'exists')
+          return refuse(request, reply, 409, outcome, 'A first endpoint was just added: reload the page.');
+      } else {
         const kinds = readKinds(events);
         if (!mode || kinds.length === 0)
           return refuse(
@@ -132,6 +136,7 @@ function change(routes: Routes, deps: RouteDeps): void {
     async (request, reply) => {
       const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
       if (!url) return refuseAddress(request, reply);
+      if (!(await mayStillAct(deps, request, reply))) return reply;
       const webhook = await findOwn(deps, request, reply);
       if (!webhook) return reply;
       const outcome = await moveWebhook(auditContextOf(deps, request), webhook, url);
@@ -205,15 +210,18 @@ function check(routes: Routes, deps: RouteDeps): void {
       const webhook = await findOwn(deps, request, reply);
       if (!webhook) return reply;
       const { partnerId, endpointId } = webhook;
-      const { sender, vault } = deps;
+      const { sender, vault, keyring } = deps;
       // A check takes up to a minute: the member may have been removed meanwhile.
-      const mayStillAct = async () => {
+      const isStillDeveloper = async () => {
         const memberships = await listMemberships(deps.db, request.person.userId);
         const role = memberships.find(({ partner }) => partner.partnerId === partnerId)?.role;
         return role !== undefined && roleIncludes(role, 'developer');
       };
       const audit = auditContextOf(deps, request);
-      const result = await checkPartner({ audit, sender, vault }, partnerId, { endpointId, mayStillAct });
+      const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, {
+        endpointId,
+        mayStillAct: isStillDeveloper,
+      });
       if (result.outcome === 'not_allowed') return refuseRole(request, reply, 'developer');
       if (result.outcome !== 'checked') return refuseMissing(request, reply);
       const { check: found, reEnabled } = result;

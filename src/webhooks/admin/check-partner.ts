@@ -1,12 +1,14 @@
 import type { Id } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
+import type { Keyring } from '../../db/keyring.ts';
 import type { Vault } from '../delivery/secret.ts';
 import { firstEndpointOf } from '../endpoint-tables.ts';
 import type { Sender } from '../http/sender.ts';
+import { createSigningKeys } from '../signing/signing-keys.ts';
 import { checkReceiver, type WebhookCheck } from './check.ts';
 import { reEnable } from './re-enable.ts';
 import { readSecrets } from './secrets.ts';
-import { findWebhook, nameInAudit } from './webhook.ts';
+import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
 export type PartnerCheck =
   | { outcome: 'checked'; check: WebhookCheck; reEnabled: boolean }
@@ -16,6 +18,7 @@ interface CheckDeps {
   audit: AuditContext;
   sender: Sender;
   vault: Vault;
+  keyring: Keyring;
 }
 
 const always = async () => true;
@@ -33,8 +36,9 @@ export async function checkPartner(
   }: { endpointId?: Id<'whe'> | undefined; mayStillAct?: () => Promise<boolean> } = {},
 ): Promise<PartnerCheck> {
   const { audit } = deps;
-  const check = await checkOnce(deps, partnerId, endpointId);
-  if (!check) return { outcome: 'no_webhook' };
+  const webhook = await findWebhook(audit.pool, partnerId, endpointId);
+  if (!webhook) return { outcome: 'no_webhook' };
+  const check = await checkOnce(deps, webhook);
   if (!(await mayStillAct())) return { outcome: 'not_allowed' };
   const { canReceive, passed } = check;
   await recordChange(audit.pool, audit, {
@@ -42,35 +46,30 @@ export async function checkPartner(
     subject: partnerId,
     after: { ...nameInAudit(partnerId, endpointId), can_receive: canReceive, passed },
   });
-  const reEnabled = canReceive && (await reEnable(audit, partnerId, endpointId)) === 're_enabled';
+  const reEnabled = canReceive && (await reEnable(audit, webhook)) === 're_enabled';
   return { outcome: 'checked', check, reEnabled };
 }
 
-/** Checks under way: a second caller gets the same result, so that the receiver is not checked twice. */
-const underWay = new Map<Id<'whe'>, Promise<WebhookCheck | undefined>>();
+/** Checks under way, by endpoint and URL: a second caller gets the same result, so that the receiver is not checked twice. */
+const underWay = new Map<string, Promise<WebhookCheck>>();
 
-function checkOnce(
-  deps: CheckDeps,
-  partnerId: Id<'prt'>,
-  endpointId: Id<'whe'>,
-): Promise<WebhookCheck | undefined> {
-  const running = underWay.get(endpointId);
+function checkOnce(deps: CheckDeps, webhook: Webhook): Promise<WebhookCheck> {
+  const name = `${webhook.endpointId} ${webhook.url}`;
+  const running = underWay.get(name);
   if (running) return running;
-  const checking = runCheck(deps, partnerId, endpointId).finally(() => underWay.delete(endpointId));
-  underWay.set(endpointId, checking);
+  const checking = runCheck(deps, webhook).finally(() => underWay.delete(name));
+  underWay.set(name, checking);
   return checking;
 }
 
+/** Signed as its events are. */
 async function runCheck(
-  { audit, sender, vault }: CheckDeps,
-  partnerId: Id<'prt'>,
-  endpointId: Id<'whe'>,
-): Promise<WebhookCheck | undefined> {
-  const { pool, clock } = audit;
-  const webhook = await findWebhook(pool, partnerId, endpointId);
-  if (!webhook) return undefined;
+  { audit: { pool, clock }, sender, vault, keyring }: CheckDeps,
+  { partnerId, endpointId, url, ed25519 }: Webhook,
+): Promise<WebhookCheck> {
   const secrets = await readSecrets(pool, vault, partnerId, clock.nowMs(), endpointId);
-  return checkReceiver({ clock, sender }, { url: webhook.url, secrets });
+  const privateKey = ed25519 ? await createSigningKeys(pool, clock, keyring).current() : undefined;
+  return checkReceiver({ clock, sender }, { url, secrets, privateKey });
 }
 
 /** As JSON, for the command line. */

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { newId } from '../../base/ids.ts';
 import type { Payment } from '../../payments/index.ts';
@@ -35,20 +36,27 @@ interface Probe {
   body: string;
 }
 
+interface SigningWith {
+  secrets: string[];
+  /** If the endpoint asks for a signature of the service's own key. */
+  privateKey?: KeyObject | undefined;
+}
+
 const foreignSecret = 'whsec_c3RyYW5nZXIgc3RyYW5nZXIgc3RyYW5nZXIh';
 
 /** What a receiver must accept, and what it must refuse. */
-function probesOf(event: Event, secrets: string[], nowSec: number): Probe[] {
+function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: number): Probe[] {
   const body = envelope(event);
-  const signed = (by: string[], atSec: number) => ({
+  const signed = (by: string[], atSec: number, key = privateKey) => ({
     signature: sign(by, atSec, body),
-    standard: standardHeaders(by, { id: formatEventId(event.eventId), atSec, body }),
+    standard: standardHeaders(by, { id: formatEventId(event.eventId), atSec, body }, key),
   });
   const valid = signed(secrets, nowSec);
+  const foreignKey = privateKey && generateKeyPairSync('ed25519').privateKey;
   return [
     { name: 'a valid event', expected: 'accept', ...valid, body },
     { name: 'the same event again', expected: 'accept', ...valid, body },
-    { name: 'a wrong signature', expected: 'refuse', ...signed([foreignSecret], nowSec), body },
+    { name: 'a wrong signature', expected: 'refuse', ...signed([foreignSecret], nowSec, foreignKey), body },
     {
       name: 'a timestamp ten minutes old',
       expected: 'refuse',
@@ -70,14 +78,14 @@ function probesOf(event: Event, secrets: string[], nowSec: number): Probe[] {
  */
 export async function checkReceiver(
   { clock, sender }: { clock: Clock; sender: Sender },
-  { url, secrets }: { url: string; secrets: string[] },
+  { url, ...signingWith }: SigningWith & { url: string },
 ): Promise<WebhookCheck> {
   const event = samplePayment(clock);
   const results: CheckResult[] = [];
   let tls: WebhookCheck['tls'] = null;
   for (const { signature, standard, body, ...probe } of probesOf(
     event,
-    secrets,
+    signingWith,
     Math.floor(clock.nowMs() / 1_000),
   )) {
     const headers = { ...eventHeaders(event, signature), ...standard, 'x-service-test': 'true' };

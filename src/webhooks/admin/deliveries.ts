@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { type Id, idFromUuid, minUuidAt, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { findPayment } from '../../payments/index.ts';
@@ -14,6 +14,7 @@ import {
   deliveryJoins,
   deliveryStatement,
 } from './delivery-statement.ts';
+import { findEventRange } from './event-range.ts';
 
 export interface Delivery {
   eventId: bigint;
@@ -42,7 +43,6 @@ export interface DeliveryPage {
 const maxScanSize = 500;
 const maxScans = 6;
 
-const beyondIds = 9_223_372_036_854_775_807n;
 /** Attempts are kept for thirty days; older events of a partner have nothing to show. */
 const keptMs = 31 * 86_400_000;
 
@@ -56,8 +56,7 @@ export async function listDeliveries(
   const { state, partnerId } = filter;
   const readsEvents = partnerId && state !== 'pending' && state !== 'failed';
   const from = filter.from ?? (readsEvents ? new Date(clock.nowMs() - keptMs) : undefined);
-  const beyond = from ? await lastEventBefore(db, from) : 0n;
-  const end = filter.before ? await firstEventAfter(db, filter.before) : beyondIds;
+  const { beyond, end } = await findEventRange(db, filter, { from, before: filter.before });
   const found: DeliveryRow[] = [];
   let before = after !== undefined && after < end ? after : end;
   let size = limit + 1;
@@ -123,35 +122,6 @@ function stateOf(row: DeliveryRow): Delivery['state'] {
   if (row.is_queued) return row.failed_at ? 'failed' : 'pending';
   if (row.attempted_at === null) return 'none';
   return row.was_accepted ? 'delivered' : 'failed';
-}
-
-/**
- * Event ids grow with the time of events, but for transactions under way at the same time. A period of events is thus a
- * range of ids, which the events of payments around its ends show: payment ids begin with their time.
- */
-const skewMs = 60_000;
-const payments = 50;
-
-/** An id; no event up to it happened at this time or later. */
-async function lastEventBefore(db: Queryable, at: Date): Promise<bigint> {
-  const earlier = new Date(at.getTime() - skewMs);
-  const { rows } = await db.query<{ id: bigint | null }>({
-    text: `SELECT max(e.id) AS id FROM (SELECT * FROM events WHERE payment_id < $1 ORDER BY payment_id DESC
-                                         LIMIT ${payments}) AS e WHERE e.at < $2`,
-    values: [minUuidAt(earlier.getTime()), earlier],
-  });
-  return rows[0]!.id ?? 0n;
-}
-
-/** An id; no event from it on happened before this time. */
-async function firstEventAfter(db: Queryable, at: Date): Promise<bigint> {
-  const later = new Date(at.getTime() + skewMs);
-  const { rows } = await db.query<{ id: bigint | null }>({
-    text: `SELECT min(e.id) AS id FROM (SELECT * FROM events WHERE payment_id >= $1 ORDER BY payment_id
-                                         LIMIT ${payments}) AS e WHERE e.at >= $2`,
-    values: [minUuidAt(later.getTime()), later],
-  });
-  return rows[0]!.id ?? beyondIds;
 }
 
 export interface DeliveryDetail {

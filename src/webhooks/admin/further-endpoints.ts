@@ -2,11 +2,12 @@ import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
-import { type Queryable, transaction } from '../../db/pool.ts';
+import { transaction } from '../../db/pool.ts';
 import { enterShardOf } from '../../db/shards/sessions.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { tablesOf } from '../endpoint-tables.ts';
+import { lockAccounts } from './locks.ts';
 import { notifyOfChange } from './notices.ts';
 import { ownerOf } from './secrets.ts';
 import { type EventKind, findWebhook, nameInAudit, type Webhook } from './webhook.ts';
@@ -21,16 +22,6 @@ export interface NewEndpoint {
   /** At least one. */
   events: EventKind[];
 }
-
-/**
- * Functions that write events lock the account of their partner and mode, and then look which endpoints there are. So under this
- * lock each event either has happened, or will see the change.
- */
-const lockAccounts = (tx: Queryable, partnerId: Id<'prt'>, modes: Mode[]) =>
-  tx.query({
-    text: 'SELECT FROM accounts WHERE partner_id = $1 AND mode = ANY ($2::mode[]) ORDER BY mode FOR UPDATE',
-    values: [uuidFromId(partnerId), modes],
-  });
 
 /** Adds an endpoint with a secret of its own. It gets the events that happen from now on. */
 export function addEndpoint(

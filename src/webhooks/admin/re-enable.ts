@@ -1,33 +1,34 @@
 import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
-import { type Id, uuidFromId } from '../../base/ids.ts';
+import { uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { writeNotice } from '../../db/notices.ts';
 import { transaction } from '../../db/pool.ts';
 import { enterShardOf } from '../../db/shards/sessions.ts';
-import { firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { isFirst, tablesOf } from '../endpoint-tables.ts';
 import { ownerOf } from './secrets.ts';
-import { nameInAudit } from './webhook.ts';
+import { nameInAudit, type Webhook } from './webhook.ts';
 
-/** Ends the suspension of an endpoint, the first unless another is named. The backlog goes out one by one in the order of events, each with the whole retry schedule. */
+/**
+ * Ends the suspension of an endpoint, if its URL is still this one. The backlog goes out one by one in the order of events, each with the
+ * whole retry schedule.
+ */
 export function reEnable(
   audit: AuditContext,
-  partnerId: Id<'prt'>,
-  endpointId: Id<'whe'> = firstEndpointOf(partnerId),
+  { partnerId, endpointId, url }: Pick<Webhook, 'partnerId' | 'endpointId' | 'url'>,
 ): Promise<'re_enabled' | 'not_suspended'> {
   const { webhooks, deliveries, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
     await enterShardOf(tx, uuidFromId(partnerId));
-    const { rows } = await tx.query<{ url: string }>({
+    const { rowCount } = await tx.query({
       text: `UPDATE ${webhooks} w
                 SET suspended_at = NULL, given_up = 0, hanging = false, changed_at = $2,
                     kept_until = (SELECT max(event_id) FROM ${deliveries} d
                                    WHERE d.${key} = w.${key} AND d.failed_at IS NULL)
-              WHERE ${key} = $1 AND suspended_at IS NOT NULL RETURNING w.url`,
-      values: [uuidFromId(endpointId), instantOf(audit.clock)],
+              WHERE ${key} = $1 AND url = $3 AND suspended_at IS NOT NULL`,
+      values: [uuidFromId(endpointId), instantOf(audit.clock), url],
     });
-    const [found] = rows;
-    if (!found) return 'not_suspended';
+    if (rowCount === 0) return 'not_suspended';
     await tx.query({
       // Events are sent by their due time. Times of two processes may differ a little, so a later event is due no earlier.
       text: `UPDATE ${deliveries} d SET attempts = 0, next_at = o.at
@@ -43,7 +44,7 @@ export function reEnable(
       audit.clock,
       partnerId,
       'sending_re_enabled',
-      isFirst(partnerId, endpointId) ? {} : { url: found.url },
+      isFirst(partnerId, endpointId) ? {} : { url },
     );
     await clearAlarmsOf(tx, audit, ownerOf({ partnerId, endpointId }));
     await recordChange(tx, audit, {

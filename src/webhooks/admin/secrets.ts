@@ -5,6 +5,7 @@ import { type Queryable, transaction } from '../../db/pool.ts';
 import { enterShardOf } from '../../db/shards/sessions.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { lockEndpoint } from './locks.ts';
 import { notifyOfChange } from './notices.ts';
 import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
@@ -22,8 +23,18 @@ interface SecretRow {
 
 /** The secrets in force, the newest first. */
 export function decryptSecrets(vault: Vault, endpoint: EndpointRef, row: SecretRow, nowMs: number): string[] {
-  const old = row.old_secret && row.old_secret_until!.getTime() > nowMs ? [row.old_secret] : [];
-  return [row.secret, ...old].map(sealed => vault.decrypt(sealed, ownerOf(endpoint)));
+  const open = (sealed: Buffer) => vault.decrypt(sealed, ownerOf(endpoint));
+  const isOldInForce = row.old_secret !== null && row.old_secret_until!.getTime() > nowMs;
+  return [open(row.secret), ...(isOldInForce ? openIfPossible(open, row.old_secret!) : [])];
+}
+
+/** A secret that cannot be opened is replaced by a forced rotation, which leaves it behind as the old one. */
+function openIfPossible(open: (sealed: Buffer) => string, sealed: Buffer): string[] {
+  try {
+    return [open(sealed)];
+  } catch {
+    return [];
+  }
 }
 
 export async function readSecrets(
@@ -53,6 +64,7 @@ export function rotateSecret(
   const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
     await enterShardOf(tx, uuidFromId(partnerId));
+    await lockEndpoint(tx, partnerId, endpointId);
     const known = await findWebhook(tx, partnerId, endpointId);
     if (!known) return 'no_webhook';
     // A third secret would end the first one at once, and the receiver may still use it.
@@ -60,13 +72,11 @@ export function rotateSecret(
       return 'overlap';
     const until = new Date(audit.clock.nowMs() + overlapMs);
     const sealed = vault.seal(newSecret(), ownerOf({ partnerId, endpointId }));
-    const { rowCount } = await tx.query({
+    await tx.query({
       text: `UPDATE ${webhooks} SET old_secret = secret, old_secret_until = $3, secret = $2, changed_at = $4
               WHERE partner_id = $5 AND ${key} = $1`,
       values: [uuidFromId(endpointId), sealed, until, instantOf(audit.clock), uuidFromId(partnerId)],
     });
-    // It was removed meanwhile.
-    if (rowCount === 0) return 'no_webhook';
     await recordChange(tx, audit, {
       action: 'webhook.rotate',
       subject: partnerId,

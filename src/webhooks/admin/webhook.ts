@@ -6,6 +6,7 @@ import { enterShardOf } from '../../db/shards/sessions.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { allEndpoints, type EndpointTables, firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { lockAccounts, lockEndpoint } from './locks.ts';
 import { notifyOfChange } from './notices.ts';
 
 export const eventKinds = ['payment.succeeded', 'payment.failed', 'payment.refunded'] as const;
@@ -112,16 +113,22 @@ function toWebhook(partnerId: Id<'prt'>, row: WebhookRow): Webhook {
 export const nameInAudit = (partnerId: Id<'prt'>, endpointId: Id<'whe'>): { endpoint_id?: string } =>
   isFirst(partnerId, endpointId) ? {} : { endpoint_id: endpointId };
 
-/** Sets the first URL, which has been checked; the first time it also makes a secret. A suspension stays: a check ends it. */
+/**
+ * Sets the first URL, which has been checked; the first time it also makes a secret. A suspension stays: a check ends it.
+ * `isNew`: only if there is none.
+ */
 export function setWebhook(
   audit: AuditContext,
   vault: Vault,
   partnerId: Id<'prt'>,
   url: string,
-): Promise<void> {
+  { isNew = false } = {},
+): Promise<'set' | 'exists'> {
   return transaction(audit.pool, async tx => {
     await enterShardOf(tx, uuidFromId(partnerId));
+    await lockAccounts(tx, partnerId, ['live', 'test']);
     const before = await findWebhook(tx, partnerId);
+    if (before && isNew) return 'exists';
     const sealed = vault.seal(newSecret(), partnerId);
     await tx.query({
       text: `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, $2, $3, $4, $4)
@@ -136,12 +143,9 @@ export function setWebhook(
       before: before && { url: before.url },
       after: { url },
     });
-    if (before?.url === url) return;
-    await notifyOfChange(tx, audit, before ? 'endpoint_moved' : 'endpoint_added', {
-      partnerId,
-      mode: null,
-      url,
-    });
+    const kind = before ? 'endpoint_moved' : 'endpoint_added';
+    if (before?.url !== url) await notifyOfChange(tx, audit, kind, { partnerId, mode: null, url });
+    return 'set';
   });
 }
 
@@ -154,6 +158,7 @@ export function moveWebhook(
   const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
     await enterShardOf(tx, uuidFromId(partnerId));
+    await lockEndpoint(tx, partnerId, endpointId);
     const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';
     await tx.query({
@@ -185,6 +190,7 @@ export function setEvents(
     if (events.length === 0) return 'no_events';
     if (first && !contractEvents.every(kind => events.includes(kind))) return 'contract_events';
     await enterShardOf(tx, uuidFromId(partnerId));
+    await lockEndpoint(tx, partnerId, endpointId);
     const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';
     await tx.query({

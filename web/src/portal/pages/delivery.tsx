@@ -36,7 +36,9 @@ export default function Delivery({ eventId }: { eventId: string }) {
           <Button
             size="xs"
             loading={pending}
-            onClick={() => run(() => send(`${path}/resend`, { endpoint_id }), t.resent)}
+            onClick={() =>
+              run(() => send(`${path}/resend`, { endpoint_id: data.delivery.endpoint_id }), t.resent)
+            }
           >
             {t.resend}
           </Button>

@@ -174,6 +174,6 @@ export const portalSabotages: Sabotage[] = [
     test: 'test/portal/late-changes.test.ts',
     pattern: /\(await mayStillAct\(deps, request, reply\)\) \? undefined : reply/,
     replacement: 'true ? undefined : reply',
-    failingTitle: 'while a request arrives changes nothing',
+    failingTitle: 'a member who is removed while a request arrives',
   },
 ];

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { smallBody } from '../api/index.ts';
-import { findSession, roleHasPermission } from '../operators/index.ts';
+import { findSession, type Permission, roleHasPermission, type SignedIn } from '../operators/index.ts';
 import { isCsrfToken, isFromOurPage, refuse, unsearchable } from '../web/index.ts';
 import { readSessionToken } from './cookie.ts';
 import type { ConsoleDeps } from './deps.ts';
@@ -27,18 +27,36 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
     if (needs === 'nothing') return undefined;
 
     const found = await findSignedIn(deps, request);
-    if (!found) return refuse(request, reply, 401, 'signed_out', 'Sign in to continue.');
+    if (!found) return refuseSignedOut(request, reply);
     const { token, operator } = found;
     const sent = request.headers['x-csrf-token'];
     if (isChange && !isCsrfToken(deps.keyring, 'console', `${sent}`, token))
       return refuseCsrf(request, reply);
-    if (!roleHasPermission(operator.role, needs!))
-      return refuse(request, reply, 403, 'forbidden', `The role ${operator.role} does not allow this.`);
+    if (!isAllowed(request, operator)) return refuseRole(request, reply, operator);
     if (hasNul(request)) return refuse(request, reply, 422, 'invalid_request', unsearchable);
     request.operator = operator;
     return undefined;
   });
+
+  // The body may have taken its time: who was disabled meanwhile changes nothing.
+  scope.addHook('preHandler', async (request, reply) => {
+    const { needs } = request.routeOptions.config;
+    if (request.method === 'GET' || needs === 'nothing') return undefined;
+    const { operator } = (await findSignedIn(deps, request)) ?? {};
+    if (!operator) return refuseSignedOut(request, reply);
+    request.operator = operator;
+    return isAllowed(request, operator) ? undefined : refuseRole(request, reply, operator);
+  });
 }
+
+const isAllowed = ({ routeOptions: { config } }: FastifyRequest, { role }: SignedIn) =>
+  roleHasPermission(role, config.needs as Permission);
+
+const refuseSignedOut = (request: FastifyRequest, reply: FastifyReply) =>
+  refuse(request, reply, 401, 'signed_out', 'Sign in to continue.');
+
+const refuseRole = (request: FastifyRequest, reply: FastifyReply, { role }: SignedIn) =>
+  refuse(request, reply, 403, 'forbidden', `The role ${role} does not allow this.`);
 
 /** PostgreSQL stores no NUL, so a query for one would fail. Bodies are checked where they are parsed. */
 const hasNul = ({ url }: FastifyRequest) => url.includes('%00');

@@ -78,22 +78,22 @@ export async function mayStillAct(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  const { allows } = request.routeOptions.config;
-  const refusal = !(await findSignedIn(deps, request))
-    ? refuseSignedOut
-    : allows === 'person'
-      ? undefined
-      : await findRefusal(deps, request, allows as MemberRole);
+  const refusal = await findRefusal(deps, request);
   refusal?.(request, reply);
   return refusal === undefined;
 }
 
-async function findRefusal(deps: RouteDeps, request: FastifyRequest, needed: MemberRole) {
+type Refuse = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+async function findRefusal(deps: RouteDeps, request: FastifyRequest): Promise<Refuse | undefined> {
+  const { allows } = request.routeOptions.config;
+  if (!(await findSignedIn(deps, request))) return refuseSignedOut;
+  if (allows === 'person') return undefined;
+  const needed = allows as MemberRole;
   const member = await findMember(deps, request);
   if (!member) return refuseOutsider;
   request.member = member;
-  if (roleIncludes(member.role, needed)) return undefined;
-  return (to: FastifyRequest, reply: FastifyReply) => refuseRole(to, reply, needed);
+  return roleIncludes(member.role, needed) ? undefined : (...to) => refuseRole(...to, needed);
 }
 
 const refuseSignedOut = (request: FastifyRequest, reply: FastifyReply) =>

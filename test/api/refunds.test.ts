@@ -219,6 +219,7 @@ describe('events', () => {
 });
 
 test('a gateway from before refunds: everything else works', async () => {
+  await pool.query('UPDATE service SET refunds_read_to = NULL');
   await simulator.call('PUT', '/sim/faults', { on: 'refunds', kind: 'http_error', status: 404, times: 1 });
   expect(await readAll()).toBe('no_list');
   expect(await readAll()).toBe('read');

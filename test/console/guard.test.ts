@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { sendSlowly } from '../helpers/slow-request.ts';
 
 const { pool } = await createDatabase();
 const { signIn, visit, address } = await startConsole({ pool });
@@ -74,4 +75,22 @@ test('behind a proxy the origin is that of the proxy or of the setting', async (
   expect(await status({ origin: 'https://ops.example', 'x-forwarded-host': 'ops.example' })).toBe(200);
   expect(await status({ origin: 'http://pay.example' })).toBe(403);
   expect(await status({ origin: 'https://other.example' })).toBe(403);
+});
+
+test.each([
+  ['is disabled', 401, 'signed_out'],
+  ['gets a lower role', 403, 'forbidden'],
+])('an operator who %s while a request arrives changes nothing', async (what, status, code) => {
+  const admin = await signIn('admin');
+  const second = await signIn('admin');
+  const finish = await sendSlowly(second, `${address}/console/api/recipients/block`, { recipient: what });
+  await second.get('/session');
+  const { operator } = (await second.get('/session')).json;
+  const path = `/operators/${operator.operator_id}`;
+  const changed = await (what === 'is disabled'
+    ? admin.post(`${path}/disable`)
+    : admin.post(`${path}/role`, { role: 'viewer' }));
+  expect(changed.status).toBe(200);
+  expect(await finish()).toMatchObject({ status, json: { error: { code } } });
+  expect((await admin.get('/recipients')).text).not.toContain(what);
 });

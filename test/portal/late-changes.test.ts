@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { changeRole, listKeys, removeMember } from '../../src/partners/index.ts';
 import { addEndpoint, contractEvents, createVault, setWebhook } from '../../src/webhooks/index.ts';
@@ -8,34 +5,11 @@ import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/a
 import { createDatabase } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
 import { startPortal } from '../helpers/portal.ts';
+import { sendSlowly } from '../helpers/slow-request.ts';
 
 const { pool } = await createDatabase();
 const { address, audit, member } = await startPortal({ pool });
 const newKey = { mode: 'test', scopes: ['read', 'pay'], allowed_addresses: [] };
-
-/** The headers arrive, and the last byte of the body only when the returned function is called. */
-async function sendSlowly(owner: Awaited<ReturnType<typeof member>>, partnerId: string, body: object) {
-  const bytes = Buffer.from(JSON.stringify(body));
-  const call = request(`${address}/portal/api/partners/${partnerId}/keys`, {
-    method: 'POST',
-    headers: {
-      cookie: owner.cookie!,
-      origin: address,
-      'x-csrf-token': owner.csrfToken!,
-      'content-type': 'application/json',
-      'content-length': bytes.length,
-      expect: '100-continue',
-    },
-  });
-  call.flushHeaders();
-  await once(call, 'continue');
-  call.write(bytes.subarray(0, -1));
-  return async () => {
-    call.end(bytes.subarray(-1));
-    const [response] = (await once(call, 'response')) as [IncomingMessage];
-    return { status: response.statusCode, json: (await json(response)) as { error?: { code: string } } };
-  };
-}
 
 test.each([
   ['is removed', 404, 'no_partner'],
@@ -46,7 +20,7 @@ test.each([
   await member(partnerId, 'owner');
   const second = await member(partnerId, 'owner');
   const before = (await listKeys(pool, partnerId)).length;
-  const finish = await sendSlowly(second, partnerId, newKey);
+  const finish = await sendSlowly(second, `${address}/portal/api/partners/${partnerId}/keys`, newKey);
   // The guard has let it in; now it is another's turn.
   await second.read('/keys');
   if (what === 'is removed') await removeMember(audit, partnerId, second.person.userId);

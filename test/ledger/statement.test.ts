@@ -225,9 +225,11 @@ test('a day in a hundred thousand entries is found by a binary search', async ()
   const day = new Date('2025-01-15');
   const { db, blocks } = explaining(pool);
   const values = [uuidFromId(partnerId), live, day];
-  await db.query({ text: 'SELECT ledger_entries_before($1, $2, $3)', values });
+  // A session that runs it for the first time also reads what it needs to plan it.
+  for (let run = 0; run < 3; run++)
+    await db.query({ text: 'SELECT ledger_entries_before($1, $2, $3)', values });
   // Reading all entries before that day takes about nine hundred.
-  expect(blocks()[0]).toBeLessThan(400);
+  expect(Math.min(...blocks())).toBeLessThan(200);
   const statement = await openStatement(pool, clock, { partnerId, mode: live }, day);
   if (typeof statement !== 'object') throw new Error('there is no statement');
   expect(statement).toMatchObject({ entriesAbove: 43_199n, entriesUpTo: 51_839n });

@@ -34,6 +34,12 @@ export type Orders = Awaited<ReturnType<typeof openOrders>>;
 /** The payment is finished; this never changes again. */
 const isSettled = ({ state }: Order) => state === 'paid' || state === 'declined';
 
+const quoteOf = ({ quote_id, amount_usdt, expires_at }: LockedQuote) => ({
+  quote_id,
+  amount_usdt,
+  expires_at,
+});
+
 /** All orders in one JSON file, written before a change is published. A real shop uses a database. */
 export async function openOrders(path: string) {
   const text = await readFile(path, 'utf8').catch(() => '[]');
@@ -82,18 +88,21 @@ export async function openOrders(path: string) {
     },
 
     /** Stored before the customer sees it, so that a payment has the price that was shown, also after a restart. */
-    async setPrice(order: Order, { quote_id, amount_usdt, expires_at }: LockedQuote): Promise<void> {
+    async setPrice(order: Order, price: LockedQuote): Promise<void> {
       if (order.state !== 'new') return;
-      order.quote = { quote_id, amount_usdt, expires_at };
+      order.quote = quoteOf(price);
       await save();
       changes.emit(order.id, order);
     },
 
-    /** The price is no longer held, and there is no payment: the customer has to agree to another one. */
-    async dropPrice(order: Order): Promise<void> {
+    /** The price is no longer held, and there is no payment: the customer has to agree to another one, if there is one now. */
+    async changePrice(order: Order, price: LockedQuote | undefined): Promise<void> {
       if (order.state !== 'paying') return;
       delete order.quote;
-      await change(order, 'new', 'answer', { reason: 'The price has changed: please confirm the new one.' });
+      await change(order, 'new', 'answer', {
+        ...(price ? { quote: quoteOf(price) } : {}),
+        reason: 'The price has changed: please confirm the new one.',
+      });
     },
 
     /** False if a payment was already requested: two clicks are one payment. */

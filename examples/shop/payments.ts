@@ -2,6 +2,7 @@ import {
   InvalidRequestError,
   type Kopeck,
   KopeckError,
+  type LockedQuote,
   type PaymentEvent,
   PaymentRefusedError,
 } from '../../sdk/src/index.ts';
@@ -39,14 +40,14 @@ const isHeld = ({ quote }: Order) =>
 export function createPayments(kopeck: Kopeck, orders: Orders) {
   const underWay = new Set<string>();
 
-  /** Locks the price that the page shows. Without it the page has no price, and the payment gets the current one. */
-  async function holdPrice(order: Order): Promise<void> {
-    if (order.state !== 'new' || isHeld(order)) return;
+  /** Without a price the page shows none, and the payment gets the current one. */
+  async function lockPrice({ id, amount_rub }: Order): Promise<LockedQuote | undefined> {
     try {
-      await orders.setPrice(order, await kopeck.quote({ amount_rub: order.amount_rub, lock: true }));
+      return await kopeck.quote({ amount_rub, lock: true });
     } catch (error) {
       if (!(error instanceof KopeckError)) throw error;
-      console.error(`order ${order.id}: no price, ${error.code}`);
+      console.error(`order ${id}: no price, ${error.code}`);
+      return undefined;
     }
   }
 
@@ -61,10 +62,8 @@ export function createPayments(kopeck: Kopeck, orders: Orders) {
       await orders.learn(order, await kopeck.payments.create(params), 'answer');
     } catch (error) {
       if (!(error instanceof KopeckError)) throw error;
-      if (meansNewPrice(error)) {
-        await orders.dropPrice(order);
-        await holdPrice(order);
-      } else if (meansNoPayment(error)) await orders.refuse(order, error.message);
+      if (meansNewPrice(error)) await orders.changePrice(order, await lockPrice(order));
+      else if (meansNoPayment(error)) await orders.refuse(order, error.message);
       // The order stays open, and checkOpenOrders asks again.
       else console.error(`order ${order.id}: ${error.code} ${error.requestId ?? ''}`);
     } finally {
@@ -73,7 +72,12 @@ export function createPayments(kopeck: Kopeck, orders: Orders) {
   }
 
   return {
-    holdPrice,
+    /** The price that the page shows is the one that will be debited. */
+    async holdPrice(order: Order): Promise<void> {
+      if (order.state !== 'new' || isHeld(order)) return;
+      const price = await lockPrice(order);
+      if (price) await orders.setPrice(order, price);
+    },
 
     /** The customer has pressed the button; the page gets the rest as events. */
     async start(order: Order): Promise<void> {

@@ -16,7 +16,7 @@ const allIds: EventRange = { beyond: 0n, end: 9_223_372_036_854_775_807n };
  * range of ids, which the events of payments around its ends show: payment ids begin with their time.
  */
 const skewMs = 60_000;
-const payments = 50;
+const paymentsRead = 50;
 
 /**
  * A range that has all events of the period that the filter can match. Each shard has ids of its own, and on Citus each
@@ -63,9 +63,9 @@ interface Account {
 /** The events of some payments: by their primary key if there is an account. */
 const eventsNear = (account: Account | undefined, isNear: string, order: string) =>
   account
-    ? `(SELECT p.id FROM payments p WHERE p.partner_id = $3 AND p.mode = $4 AND p.id ${isNear} ORDER BY p.id ${order} LIMIT ${payments}) AS k
+    ? `(SELECT p.id FROM payments p WHERE p.partner_id = $3 AND p.mode = $4 AND p.id ${isNear} ORDER BY p.id ${order} LIMIT ${paymentsRead}) AS k
          JOIN events e ON e.partner_id = $3 AND e.mode = $4 AND e.payment_id = k.id`
-    : `(SELECT * FROM events WHERE payment_id ${isNear} ORDER BY payment_id ${order} LIMIT ${payments}) AS e`;
+    : `(SELECT * FROM events WHERE payment_id ${isNear} ORDER BY payment_id ${order} LIMIT ${paymentsRead}) AS e`;
 
 const valuesOf = (at: Date, account: Account | undefined) => [
   minUuidAt(at.getTime()),

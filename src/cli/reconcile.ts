@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
 import type { Clock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
-import { type Difference, type DifferenceKind, differenceObject, reconcileDay } from '../payments/index.ts';
+import {
+  type Difference,
+  type DifferenceKind,
+  differenceObject,
+  type Reconciliation,
+  reconcileDay,
+} from '../payments/index.ts';
 import { day } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { withGateway } from './gateway-connection.ts';
@@ -29,9 +35,8 @@ async function run(context: CommandContext, from: Date): Promise<Output> {
     if (performance.now() - startedAt > 2_000) progress(`${orders} orders read …`);
   };
   return withGateway(context, async gateway => {
-    const { orders, payments, differences, isComplete } = await reconcileDay(audit, gateway, from, {
-      onProgress,
-    });
+    const reconciliation = await reconcileDay(audit, gateway, from, { onProgress });
+    const { orders, payments, differences, isComplete, refundFailure } = reconciliation;
     const ok = differences.length === 0 && isComplete;
     const date = from.toISOString().slice(0, 10);
     return {
@@ -42,6 +47,7 @@ async function run(context: CommandContext, from: Date): Promise<Output> {
         orders: Number(orders),
         payments: Number(payments),
         is_complete: isComplete,
+        refund_error: refundFailure?.message ?? null,
         ...Object.fromEntries(
           Object.keys(headings).map(kind => [
             kind,
@@ -51,7 +57,7 @@ async function run(context: CommandContext, from: Date): Promise<Output> {
       },
       text: ok
         ? `${date}: no discrepancies (${payments} payments, ${orders} orders).`
-        : describe(differences, isComplete),
+        : describe(reconciliation),
     };
   });
 }
@@ -66,12 +72,14 @@ const headings: Record<DifferenceKind, string> = {
 
 const incomplete = 'This list is incomplete: there are more discrepancies. Resolve these and run it again.';
 
-function describe(differences: Difference[], isComplete: boolean): string {
+function describe({ differences, isComplete, refundFailure }: Reconciliation): string {
   const parts = Object.entries(headings).flatMap(([kind, heading]) => {
     const found = differences.filter(difference => difference.kind === kind);
     return found.length === 0 ? [] : [`${heading}: ${found.length}\n${table(columns, found.map(toRow))}`];
   });
-  return [...parts, ...(isComplete ? [] : [incomplete])].join('\n\n');
+  if (refundFailure) parts.push(`Orders were compared, refunds were not: ${refundFailure.message}`);
+  else if (!isComplete) parts.push(incomplete);
+  return parts.join('\n\n');
 }
 
 const columns = ['payment', 'status', 'RUB', 'order', 'order state', 'order RUB'];

@@ -3,8 +3,13 @@ import { createAlarms } from '../alarms/index.ts';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks } from '../base/money.ts';
 import { recordChange } from '../db/audit.ts';
-import type { ListedRefund } from '../gateway/index.ts';
-import { createPaymentSignals, findPaymentAnywhere, readRefunds, readRefundsOf } from '../payments/index.ts';
+import {
+  createPaymentSignals,
+  findPaymentAnywhere,
+  type ReadRefunds,
+  readRefunds,
+  readRefundsOf,
+} from '../payments/index.ts';
 import { instant } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { withGateway } from './gateway-connection.ts';
@@ -59,7 +64,7 @@ async function read(context: CommandContext, { since, payment }: Which): Promise
       subject: payment ?? 'refunds',
       after: { since, booked },
     });
-  return describe(found.refunds, found.verdicts, booked);
+  return describe(found, booked);
 }
 
 async function ofPayment({ audit }: CommandContext, text: string, deps: Parameters<typeof readRefundsOf>[0]) {
@@ -70,7 +75,7 @@ async function ofPayment({ audit }: CommandContext, text: string, deps: Paramete
   return readRefundsOf(deps, payment);
 }
 
-function describe(refunds: ListedRefund[], verdicts: string[], booked: number): Output {
+function describe({ refunds, verdicts, failure }: ReadRefunds, booked: number): Output {
   const rows = refunds.map((refund, index) => [
     refund.refundId,
     refund.paymentId,
@@ -78,7 +83,10 @@ function describe(refunds: ListedRefund[], verdicts: string[], booked: number): 
     formatInstant(refund.createdAt),
     verdicts[index]!,
   ]);
+  const summary = [`Booked now: ${booked}.`];
+  if (failure) summary.push(`Some could not be booked: ${failure.message}. Run the command again later.`);
   return {
+    isBad: failure !== undefined,
     json: {
       booked,
       refunds: refunds.map((refund, index) => ({
@@ -92,6 +100,6 @@ function describe(refunds: ListedRefund[], verdicts: string[], booked: number): 
     text:
       rows.length === 0
         ? 'The payment gateway lists no refunds.'
-        : `${table(['refund', 'payment', 'RUB', 'made (UTC)', 'outcome'], rows)}\n\nBooked now: ${booked}.`,
+        : `${table(['refund', 'payment', 'RUB', 'made (UTC)', 'outcome'], rows)}\n\n${summary.join('\n')}`,
   };
 }

@@ -42,7 +42,7 @@ export type { QuoteLocker } from './quotes/locker.ts';
 export { findQuoteOf, type LockedQuote, listUsableQuotes } from './quotes/quote.ts';
 export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
 export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
-export { differenceObject } from './reconciliation/reconcile.ts';
+export { differenceObject, type Reconciliation } from './reconciliation/reconcile.ts';
 export { type ReconcilerDeps, startReconciler } from './reconciliation/reconciler.ts';
 export { findRun, listRuns, pruneRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
 export {
@@ -55,7 +55,7 @@ export {
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
 export { listReview, type PaymentInReview } from './recovery/review.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
-export { readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
+export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
 export { type PaymentDay, readPaymentDay } from './search/days.ts';
 export type { PaymentFilter } from './search/filter.ts';

@@ -26,11 +26,20 @@ test('a gateway without the list is no error, but one that has had it is', async
 
 test('an account that cannot be written now holds up no other partner, nor a later page', async () => {
   const [locked, other] = [await pay(await world.newPartner()), await pay(partnerId)];
+  clock.advance(3 * 60 * minuteMs);
+  const waits = refund(locked.paymentId, 5);
+  clock.advance(3 * 60 * minuteMs);
   const pages: Record<string, object> = {
-    first: { refunds: [refund(locked.paymentId, 5)], nextCursor: 'second' },
+    first: { refunds: [waits], nextCursor: 'second' },
     second: { refunds: [refund(other.paymentId, 6)], nextCursor: null },
   };
-  const gateway = { listRefunds: async (_since: Date, cursor = 'first') => pages[cursor] as never };
+  let listedSince = clock.nowMs();
+  const gateway = {
+    listRefunds: async (since: Date, cursor = 'first') => {
+      listedSince = since.getTime();
+      return pages[cursor] as never;
+    },
+  };
   const { unlock } = await holdLocks(url, 'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE', [
     uuidFromId(locked.partnerId),
   ]);
@@ -40,6 +49,8 @@ test('an account that cannot be written now holds up no other partner, nor a lat
   await unlock();
   await round({ gateway });
   expect(await booked(locked.paymentId)).toHaveLength(1);
+  // The list began with the refund that waited, not weeks ago as once an hour.
+  expect(listedSince).toBe(waits.createdAt.getTime() - 60 * minuteMs);
 });
 
 test('one that another process has booked since the list was begun is not missing', async () => {

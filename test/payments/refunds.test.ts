@@ -67,7 +67,7 @@ describe('money comes back', () => {
     const before = await available(partnerId);
     const made = refund(payment.paymentId, Number(payment.amountKopecks));
     const verdicts = await Promise.all([1, 2, 3, 4].map(() => bookRefunds(depsOn(pool), [made])));
-    expect(verdicts.flat().sort()).toEqual(['booked', 'known', 'known', 'known']);
+    expect(verdicts.flatMap(one => one.verdicts).sort()).toEqual(['booked', 'known', 'known', 'known']);
     expect((await available(partnerId)) - before).toBe(payment.microUsdt);
   });
 
@@ -76,7 +76,7 @@ describe('money comes back', () => {
     const before = await available(partnerId);
     const made = [6_000, 6_001, 6_002].map(kopecks => refund(payment.paymentId, kopecks));
     const verdicts = await Promise.all(made.map(one => bookRefunds(depsOn(pool), [one])));
-    expect(verdicts.flat().sort()).toEqual(['booked', 'too_much', 'too_much']);
+    expect(verdicts.flatMap(one => one.verdicts).sort()).toEqual(['booked', 'too_much', 'too_much']);
     expect((await available(partnerId)) - before).toBeLessThan(payment.microUsdt);
     expect(await findings()).toEqual([]);
     await clearAll();
@@ -158,7 +158,7 @@ describe('an alarm, and nothing is booked', () => {
       { paymentId: other.paymentId, amountKopecks: 100n },
     ]) {
       const contradiction = { ...listed.at(-1)!, ...change };
-      expect(await bookRefunds(depsOn(pool), [contradiction])).toEqual(['conflict']);
+      expect((await bookRefunds(depsOn(pool), [contradiction])).verdicts).toEqual(['conflict']);
     }
     expect(await alarms()).toEqual([`refund_not_booked ${refundId}`]);
     expect(await available(partnerId)).toBe(before);
@@ -172,12 +172,12 @@ describe('an alarm, and nothing is booked', () => {
     const alarm = { kind: 'refund_not_booked', subject: made.refundId, detail: 'not here yet' };
     await deps.alarms.raise(alarm);
     const dying = { ...deps, alarms: { ...deps.alarms, clear: async () => {} } };
-    expect(await bookRefunds(dying, [made])).toEqual(['booked']);
+    expect((await bookRefunds(dying, [made])).verdicts).toEqual(['booked']);
     expect(await alarms()).toEqual([`refund_not_booked ${made.refundId}`]);
     await round();
     expect(await alarms()).toEqual([]);
     const contradiction = { ...made, amountKopecks: 101n };
-    expect(await bookRefunds(deps, [contradiction])).toEqual(['conflict']);
+    expect((await bookRefunds(deps, [contradiction])).verdicts).toEqual(['conflict']);
     expect(await alarms()).toEqual([`refund_not_booked ${made.refundId}`]);
     await clearAll();
   });

@@ -14,7 +14,7 @@ import { setRate } from '../helpers/partners.ts';
 
 /** A database with shards, and what processes need of it. */
 export async function startShardsWorld(count: number) {
-  const { pool } = await createDatabase();
+  const { pool, url } = await createDatabase();
   await setRate(pool);
   for (let shard = 1; shard < count; shard++) await createShard(pool, systemClock);
 
@@ -52,5 +52,5 @@ export async function startShardsWorld(count: number) {
     return { guard, writers };
   }
 
-  return { pool, shards, all, clock, openSessions, newPartner, newProcess, opening };
+  return { pool, url, shards, all, clock, openSessions, newPartner, newProcess, opening };
 }

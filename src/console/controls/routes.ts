@@ -111,7 +111,10 @@ function runReconciliation(routes: Routes, deps: ConsoleDeps): void {
         );
       isRunning = true;
       try {
-        const { runId } = await reconcileDay(auditContextOf(deps, request), deps.gateway, day);
+        const { runId, refundFailure } = await reconcileDay(auditContextOf(deps, request), deps.gateway, day);
+        // The run has the orders, and says that it is incomplete.
+        if (refundFailure)
+          deps.log.error({ err: refundFailure, request_id: request.id }, 'refunds could not be compared');
         return runRow((await findRun(db, runId))!);
       } catch (error) {
         const message =

@@ -25,16 +25,36 @@ export async function inEachShard<Result>(
   pool: Pool,
   work: (tx: Queryable) => Promise<Result>,
 ): Promise<Result[]> {
-  const count = knownShards(pool);
   const results: Result[] = [];
-  for (let shard = 0; shard < count; shard++)
-    results.push(
-      await transaction(pool, async tx => {
-        if (count > 1) await enterShard(tx, shard);
-        return work(tx);
-      }),
-    );
+  for (let shard = 0; shard < knownShards(pool); shard++) results.push(await inShard(pool, shard, work));
   return results;
+}
+
+/** What could be read, in the order of the shards, and an error for each shard that is out of reach. */
+export interface ReadInShards<Result> {
+  results: Result[];
+  failures: Error[];
+}
+
+/** For reads that must go on while a shard is out of reach. A view over all shards fails with any of them. */
+export async function readInShards<Result>(
+  pool: Pool,
+  read: (db: Queryable) => Promise<Result>,
+): Promise<ReadInShards<Result>> {
+  const [results, failures]: [Result[], Error[]] = [[], []];
+  for (let shard = 0; shard < knownShards(pool); shard++)
+    await inShard(pool, shard, read).then(
+      result => results.push(result),
+      (error: Error) => failures.push(error),
+    );
+  return { results, failures };
+}
+
+function inShard<Result>(pool: Pool, shard: number, work: (tx: Queryable) => Promise<Result>) {
+  return transaction(pool, async tx => {
+    if (knownShards(pool) > 1) await enterShard(tx, shard);
+    return work(tx);
+  });
 }
 
 /**

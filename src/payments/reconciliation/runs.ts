@@ -56,18 +56,14 @@ export async function findRun(
 
 const dayMs = 86_400_000;
 
-/** Reconciles the payments created on a UTC day, for an operator. Fails if only orders could be compared; the run is stored all the same. */
-export async function reconcileDay(
+/** Reconciles the payments created on a UTC day, for an operator. */
+export const reconcileDay = (
   audit: AuditContext,
   gateway: ReconcileDeps['gateway'],
   day: Date,
   watch: Watch = {},
-): Promise<Reconciliation> {
-  const period = { from: day, until: new Date(day.getTime() + dayMs) };
-  const reconciliation = await reconcile({ ...audit, gateway }, audit.actor, period, watch);
-  if (reconciliation.refundFailure) throw reconciliation.refundFailure;
-  return reconciliation;
-}
+): Promise<Reconciliation> =>
+  reconcile({ ...audit, gateway }, audit.actor, { from: day, until: new Date(day.getTime() + dayMs) }, watch);
 
 /** The actor of the hourly runs. */
 export const hourlyActor = 'kopeck';

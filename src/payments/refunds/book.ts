@@ -3,7 +3,7 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
 import { formatKopecks } from '../../base/money.ts';
 import { type Pool, type Queryable, retryOnDeadlock, transaction } from '../../db/pool.ts';
-import { enterShardOf } from '../../db/shards/sessions.ts';
+import { enterShardOf, readInShards } from '../../db/shards/sessions.ts';
 import type { ListedRefund } from '../../gateway/index.ts';
 import type { PaymentSignals } from '../signals.ts';
 
@@ -27,7 +27,7 @@ export type RefundVerdict =
   | 'too_much'
   | 'reference_taken'
   | 'revoked'
-  /** Its partner's account could not be written now. */
+  /** It could not be booked now: an account is locked, or a shard is out of reach. */
   | 'failed';
 
 /** Accounts stay locked until a call ends, so that it is kept short. */
@@ -36,15 +36,20 @@ const maxPerCall = 50;
 const notBooked = 'refund_not_booked';
 const revokedAlarm = 'refund_revoked';
 
+/** The verdict on each refund, and why some `failed`. */
+export interface Booking {
+  verdicts: RefundVerdict[];
+  failure?: Error | undefined;
+}
+
 /**
  * Books what is new, each refund once, however often and by how many processes it is read. What cannot be true is not booked and raises an
  * alarm, and so does a booked refund that the gateway takes back: an operator decides about that money.
  */
-export async function bookRefunds(deps: BookDeps, listed: ListedRefund[]): Promise<RefundVerdict[]> {
+export async function bookRefunds(deps: BookDeps, listed: ListedRefund[]): Promise<Booking> {
   const verdicts = new Array<RefundVerdict>(listed.length).fill('known');
-  const known = await findKnown(deps.db, listed);
+  const { known, failures } = await findKnown(deps.pool, listed);
   const fresh: number[] = [];
-  const failures: unknown[] = [];
   for (const [index, refund] of listed.entries()) {
     const same = known.get(refund.refundId);
     if (same) continue;
@@ -63,21 +68,27 @@ export async function bookRefunds(deps: BookDeps, listed: ListedRefund[]): Promi
     for (const [nth, index] of chunk.entries()) verdicts[index] = decided[nth]!;
   }
   await report(deps, listed, verdicts);
-  if (failures.length > 0) throw failures[0];
-  return verdicts;
+  return { verdicts, ...(verdicts.includes('failed') ? { failure: failures[0] } : {}) };
 }
 
 /**
  * By id: whether what is booked has the same payment and amount. A plain read, since nearly all of a list is booked already: no
- * account needs to be locked for these.
+ * account needs to be locked for these. What a shard out of reach has booked is not known, and is not decided there either.
  */
-async function findKnown(db: Queryable, listed: ListedRefund[]): Promise<Map<string, boolean>> {
-  const { rows } = await db.query<{ refund_id: string; payment_id: string; amount_kopecks: bigint }>({
-    text: 'SELECT refund_id, payment_id, amount_kopecks FROM refunds WHERE refund_id = ANY ($1)',
-    values: [listed.map(({ refundId }) => refundId)],
+async function findKnown(
+  pool: Pool,
+  listed: ListedRefund[],
+): Promise<{ known: Map<string, boolean>; failures: Error[] }> {
+  if (listed.length === 0) return { known: new Map(), failures: [] };
+  const { results, failures } = await readInShards(pool, async db => {
+    const { rows } = await db.query<{ refund_id: string; payment_id: string; amount_kopecks: bigint }>({
+      text: 'SELECT refund_id, payment_id, amount_kopecks FROM refunds WHERE refund_id = ANY ($1)',
+      values: [listed.map(({ refundId }) => refundId)],
+    });
+    return rows;
   });
-  const booked = new Map(rows.map(row => [row.refund_id, row]));
-  return new Map(
+  const booked = new Map(results.flat().map(row => [row.refund_id, row]));
+  const known = new Map(
     listed.flatMap(({ refundId, paymentId, amountKopecks }) => {
       const row = booked.get(refundId);
       const id = parseId('pay', paymentId);
@@ -85,6 +96,7 @@ async function findKnown(db: Queryable, listed: ListedRefund[]): Promise<Map<str
       return row ? [[refundId, Boolean(isSame)]] : [];
     }),
   );
+  return { known, failures };
 }
 
 interface OwnRefund extends ListedRefund {
@@ -93,16 +105,20 @@ interface OwnRefund extends ListedRefund {
 }
 
 /** One transaction for each partner, in its shard. A locked account or a shard that is out of reach holds up no other. */
-async function book(deps: BookDeps, refunds: ListedRefund[], failures: unknown[]): Promise<RefundVerdict[]> {
-  const verdicts = new Array<RefundVerdict>(refunds.length).fill('no_payment');
+async function book(deps: BookDeps, refunds: ListedRefund[], failures: Error[]): Promise<RefundVerdict[]> {
   const own = refunds.flatMap((refund, nth): OwnRefund[] => {
     const id = parseId('pay', refund.paymentId);
     return id ? [{ ...refund, uuid: uuidFromId(id), nth }] : [];
   });
-  const owners = await findOwners(deps.db, own);
+  const found = await findOwners(deps.pool, own);
+  failures.push(...found.failures);
+  const verdicts = new Array<RefundVerdict>(refunds.length).fill('no_payment');
+  // The payment may be in a shard that could not be read.
+  if (found.failures.length > 0) for (const { nth } of own) verdicts[nth] = 'failed';
+  const owners = new Map(found.results.flat().map(({ id, partner_id }) => [id, partner_id]));
   for (const owner of [...new Set(owners.values())]) {
     const ofOwner = own.filter(({ uuid }) => owners.get(uuid) === owner);
-    const decided = await retryOnDeadlock(() => bookOf(deps, owner, ofOwner)).catch((error: unknown) => {
+    const decided = await retryOnDeadlock(() => bookOf(deps, owner, ofOwner)).catch((error: Error) => {
       failures.push(error);
       return ofOwner.map((): RefundVerdict => 'failed');
     });
@@ -114,14 +130,15 @@ async function book(deps: BookDeps, refunds: ListedRefund[], failures: unknown[]
   return verdicts;
 }
 
-async function findOwners(db: Queryable, refunds: OwnRefund[]): Promise<Map<string, string>> {
-  const { rows } = await db.query<{ id: string; partner_id: string }>({
-    text: `SELECT p.id, p.partner_id FROM unnest($1::uuid[]) AS k (id),
-                  LATERAL (SELECT * FROM all_payments p WHERE p.mode = 'live' AND p.id = k.id AND NOT p.rejected) AS p`,
-    values: [refunds.map(({ uuid }) => uuid)],
+const findOwners = (pool: Pool, refunds: OwnRefund[]) =>
+  readInShards(pool, async db => {
+    const { rows } = await db.query<{ id: string; partner_id: string }>({
+      text: `SELECT p.id, p.partner_id FROM unnest($1::uuid[]) AS k (id),
+                    LATERAL (SELECT * FROM all_payments p WHERE p.mode = 'live' AND p.id = k.id AND NOT p.rejected) AS p`,
+      values: [refunds.map(({ uuid }) => uuid)],
+    });
+    return rows;
   });
-  return new Map(rows.map(({ id, partner_id }) => [id, partner_id]));
-}
 
 const bookOf = (
   { pool, clock }: BookDeps,
@@ -186,18 +203,21 @@ async function raiseOnce(db: Queryable, alarms: Alarms, found: Parameters<Alarms
   for (const alarm of found) if (!before.has(`${alarm.kind} ${alarm.subject}`)) await alarms.raise(alarm);
 }
 
-/** Refunds that are booked, but that a whole list since `since` does not have. */
+/** Refunds that are booked, but that a whole list since `since` does not have. Those of a shard out of reach wait for the next list. */
 export async function reportMissing(
-  { db, alarms }: BookDeps,
+  { pool, db, alarms }: BookDeps,
   { since, until, startedAt, seen }: { since: Date; until: Date; startedAt: Date; seen: Set<string> },
 ): Promise<void> {
-  const { rows } = await db.query<{ refund_id: string }>({
-    // Another process may have booked one that the list has got only since.
-    text: `SELECT refund_id FROM refunds
-            WHERE refunded_at >= $1 AND refunded_at < $2 AND booked_at < $3 ORDER BY refunded_at`,
-    values: [since, until, startedAt],
+  const { results } = await readInShards(pool, async shard => {
+    const { rows } = await shard.query<{ refund_id: string }>({
+      // Another process may have booked one that the list has got only since.
+      text: `SELECT refund_id FROM refunds
+              WHERE refunded_at >= $1 AND refunded_at < $2 AND booked_at < $3 ORDER BY refunded_at`,
+      values: [since, until, startedAt],
+    });
+    return rows;
   });
-  const missing = rows.filter(({ refund_id }) => !seen.has(refund_id));
+  const missing = results.flat().filter(({ refund_id }) => !seen.has(refund_id));
   const detail = `The refund is booked, but the payment gateway no longer lists it. ${decide}`;
   await raiseOnce(
     db,

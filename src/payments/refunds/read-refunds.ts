@@ -4,7 +4,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import { findRecovering } from '../lost-history/incarnations.ts';
-import { type BookDeps, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';
+import { type BookDeps, type Booking, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';
 import { refundListIsGone } from './gone-list.ts';
 
 export interface RefundDeps extends BookDeps {
@@ -21,15 +21,23 @@ const overlapMs = hourMs;
 /** A refund as young as this may be missing from a list that began before it. */
 const youngMs = 600_000;
 
-/** Reads the list from that time on and books what is new. Undefined: the gateway has no such list. */
+/** What was listed, with the verdicts. */
+export interface ReadRefunds extends Booking {
+  refunds: ListedRefund[];
+}
+
+/**
+ * Reads the list from that time on and books what is new. What cannot be booked now holds up nothing else. Undefined: the gateway
+ * has no such list.
+ */
 export async function readRefunds(
   deps: RefundDeps,
   since: Date,
   signal?: AbortSignal,
-): Promise<{ refunds: ListedRefund[]; verdicts: RefundVerdict[] } | undefined> {
+): Promise<ReadRefunds | undefined> {
   const [refunds, verdicts]: [ListedRefund[], RefundVerdict[]] = [[], []];
   const [seen, cursors] = [new Set<string>(), new Set<string>()];
-  const failures: unknown[] = [];
+  let failure: Error | undefined;
   let cursor: string | undefined;
   do {
     signal?.throwIfAborted();
@@ -38,12 +46,10 @@ export async function readRefunds(
     const fresh = page.refunds.filter(({ refundId }) => !seen.has(refundId));
     for (const { refundId } of fresh) seen.add(refundId);
     const own = fresh.filter(({ createdAt }) => createdAt >= since);
-    // What fails here is read again in the next round, and holds up no later page.
-    await bookRefunds(deps, own).then(
-      decided => verdicts.push(...decided),
-      (error: unknown) => failures.push(error),
-    );
+    const booking = await bookRefunds(deps, own);
     refunds.push(...own);
+    verdicts.push(...booking.verdicts);
+    failure ??= booking.failure;
     cursor = page.nextCursor ?? undefined;
     if (cursor !== undefined && (cursors.has(cursor) || fresh.length === 0))
       throw new OperatorError(
@@ -51,22 +57,21 @@ export async function readRefunds(
       );
     if (cursor !== undefined) cursors.add(cursor);
   } while (cursor !== undefined);
-  if (failures.length > 0) throw failures[0];
-  return { refunds, verdicts };
+  return { refunds, verdicts, failure };
 }
 
 /** Those that the answer about one order has: for an operator, and for a gateway without the list. */
 export async function readRefundsOf(
   deps: BookDeps & { gateway: Pick<Gateway, 'poll'> },
   order: Parameters<Gateway['poll']>[0],
-): Promise<{ refunds: ListedRefund[]; verdicts: RefundVerdict[] }> {
+): Promise<ReadRefunds> {
   const answer = await deps.gateway.poll(order);
   if (answer.outcome === 'unknown')
     throw new OperatorError(`The payment gateway gave no answer about the order (${answer.why}).`);
   // An id of another payment would be a contradiction of the gateway, and must not be booked here.
   const own = answer.outcome === 'succeeded' ? (answer.refunds ?? []) : [];
   const refunds = own.filter(({ paymentId }) => paymentId === order.paymentId);
-  return { refunds, verdicts: await bookRefunds(deps, refunds) };
+  return { refunds, ...(await bookRefunds(deps, refunds)) };
 }
 
 /** One round: what is new since the last one, and once an hour all of the last weeks. */
@@ -94,15 +99,13 @@ export async function refundRound(
       seen: new Set(read.refunds.map(({ refundId }) => refundId)),
     });
   await storePosition(db, nextPosition(read, startedMs), isSweep ? new Date(startedMs) : null);
+  if (read.failure) throw read.failure;
   return 'read';
 }
 
-/** The oldest refund that waits for its payment, or the newest of all; null if the list is empty. */
-function nextPosition(
-  { refunds, verdicts }: { refunds: ListedRefund[]; verdicts: RefundVerdict[] },
-  nowMs: number,
-): Date | null {
-  const waiting = refunds.filter((_, index) => verdicts[index] === 'not_paid_yet');
+/** The oldest refund that has to be read again, or the newest of all; null if the list is empty. */
+function nextPosition({ refunds, verdicts }: ReadRefunds, nowMs: number): Date | null {
+  const waiting = refunds.filter((_, index) => ['not_paid_yet', 'failed'].includes(verdicts[index]!));
   const times = (waiting.length > 0 ? waiting : refunds).map(({ createdAt }) => createdAt.getTime());
   if (times.length === 0) return null;
   const pick = (one: number, other: number) =>

@@ -22,7 +22,7 @@ export const texts = inBoth({
     differAtLeast: (count: number) => (count === 0 ? 'Incomplete' : `At least ${count} discrepancies`),
     incomplete: 'Not all discrepancies are listed',
     incompleteHint:
-      'There are more discrepancies than one reconciliation can list. Other payments may differ too, and no alarm was cleared. Resolve these and reconcile again.',
+      'There are more discrepancies than one reconciliation can list, or the list of refunds could not be read. Other payments may differ too, and no alarm was cleared. Resolve these and reconcile again.',
     run: 'Reconciliation',
     allRuns: 'All reconciliations',
     differences: 'Discrepancies',
@@ -81,7 +81,7 @@ export const texts = inBoth({
     differAtLeast: count => (count === 0 ? 'Неполная' : `Расхождений не меньше ${count}`),
     incomplete: 'Показаны не все расхождения',
     incompleteHint:
-      'Расхождений больше, чем помещается в одну сверку. Другие платежи тоже могут расходиться, оповещения не закрыты. Разберите эти расхождения и повторите сверку.',
+      'Расхождений больше, чем помещается в одну сверку, или список возвратов получить не удалось. Другие платежи тоже могут расходиться, оповещения не закрыты. Разберите эти расхождения и повторите сверку.',
     run: 'Сверка',
     allRuns: 'Все сверки',
     differences: 'Расхождения',

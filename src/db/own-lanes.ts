@@ -36,10 +36,36 @@ export interface OwnLanesOptions<Item> {
   clock: Clock;
   /** How long items wait that get no run of their own. */
   maxWaitMs: number;
-  /** How many keys wait in a run of their own at the same time. */
-  maxRuns: number;
+  /** How many keys wait in a run of their own at the same time. Batchers of one pool of connections may share them. */
+  runs: RunPlaces;
   /** Backpressure: when this many callers wait in all own lanes together, the next is refused. */
   maxWaitingApart: number;
+}
+
+export interface RunPlaces {
+  /** False if all are taken; then `retry` is called when one is free. */
+  take(retry: () => void): boolean;
+  free(): void;
+}
+
+export function createRunPlaces(max: number): RunPlaces {
+  const retries = new Set<() => void>();
+  let taken = 0;
+  return {
+    take: retry => {
+      const isFree = taken < max;
+      if (isFree) taken += 1;
+      else retries.add(retry);
+      return isFree;
+    },
+    free: () => {
+      taken -= 1;
+      // The longest waiting one first.
+      const waiting = [...retries];
+      retries.clear();
+      for (const retry of waiting) retry();
+    },
+  };
 }
 
 interface OwnLane<Item, Answer> {
@@ -66,7 +92,6 @@ export function createOwnLanes<Item, Answer>(
   type Batch = Waiting<Item, Answer>[];
   type Lane = OwnLane<Item, Answer>;
   const lanes = new Map<string, Lane>();
-  let runs = 0;
   let isPolling = false;
 
   const rejectAll = (batch: Batch, error: unknown) => {
@@ -108,8 +133,7 @@ export function createOwnLanes<Item, Answer>(
 
   function startRuns(): void {
     for (const [key, lane] of withItems()) {
-      if (runs >= limits.maxRuns) return void poll();
-      runs += 1;
+      if (!limits.runs.take(startRuns)) return void poll();
       lane.isRunning = true;
       // To the end, so that all take turns.
       lanes.delete(key);
@@ -127,9 +151,9 @@ export function createOwnLanes<Item, Answer>(
       rejectOld(lane);
     }
     const locked = await findLocked([batch[0]!.item]).catch(() => [batch[0]!.item]);
-    runs -= 1;
     lane.isRunning = false;
     if (locked.length === 0) close(key, lane);
+    limits.runs.free();
     startRuns();
   }
 

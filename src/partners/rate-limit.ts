@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
 import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
-import type { LockWait } from '../db/own-lanes.ts';
+import { createRunPlaces, type LockWait } from '../db/own-lanes.ts';
 import { isItemError, type Queryable } from '../db/pool.ts';
 import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
 import type { Mode } from '../ledger/index.ts';
@@ -64,7 +64,7 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
       ...lockTimeoutLanes(clock),
       keyOf: ({ partnerId, mode, kind }) => `${partnerId} ${mode} ${kind}`,
       findLocked: fetches => findLockedBuckets(db, fetches),
-      maxRuns: 1,
+      runs: createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
   });

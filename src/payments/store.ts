@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
 import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
-import type { LockWait } from '../db/own-lanes.ts';
+import { createRunPlaces, type LockWait } from '../db/own-lanes.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
@@ -81,8 +81,8 @@ export function createPaymentWriter(
   const ownLanes = {
     keyOf: ({ partnerId, mode }: AccountKey) => `${partnerId} ${mode}`,
     ...lockTimeoutLanes(clock),
-    maxRuns: maxLockedRuns,
   };
+  const openingRuns = createRunPlaces(maxLockedRuns);
   const createOpening = () =>
     createBatcher<NewPayment, OpenResult>({
       ...common,
@@ -90,6 +90,7 @@ export function createPaymentWriter(
       ownLanes: {
         ...ownLanes,
         findLocked: payments => findLockedOpenings(db, payments),
+        runs: openingRuns,
         maxWaitingApart: maxOpeningsApart,
       },
     });
@@ -106,6 +107,7 @@ export function createPaymentWriter(
     ownLanes: {
       ...ownLanes,
       findLocked: payments => findLockedAccounts(db, payments),
+      runs: createRunPlaces(maxLockedRuns),
       maxWaitingApart: maxWaiting,
     },
   });

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { BatcherFullError, createBatcher } from '../../src/db/batch.ts';
+import { createRunPlaces } from '../../src/db/own-lanes.ts';
 
 class LockTimeout extends Error {}
 
 /** Items are named by their key and a number. Calls end only when the test ends them. */
-function setup({ maxRuns = 1, maxWaitingApart = 10 } = {}) {
+function setup({ runs = createRunPlaces(1), maxWaitingApart = 10 } = {}) {
   const calls: { call: string; succeed(): Promise<void>; fail(error?: Error): Promise<void> }[] = [];
   const locked = new Set<string>();
   const keyOf = (item: string) => item[0]!;
@@ -49,7 +50,7 @@ function setup({ maxRuns = 1, maxWaitingApart = 10 } = {}) {
       },
       clock,
       maxWaitMs: 100,
-      maxRuns,
+      runs,
       maxWaitingApart,
     },
   });
@@ -183,6 +184,22 @@ test('keys take turns in the runs', async () => {
   await calls[1]!.succeed();
   await calls[2]!.succeed();
   expect(sent().slice(1)).toEqual(['long a1', 'long b1', 'long a2']);
+});
+
+test('batchers that share their runs wait for each other, and the one that waits longest is next', async () => {
+  const runs = createRunPlaces(1);
+  const [one, other] = [setup({ runs }), setup({ runs })];
+  for (const { locked } of [one, other]) locked.add('a').add('b');
+  const answers = await one.add('a1', 'b1');
+  await one.calls[0]!.fail();
+  await other.add('a2');
+  await other.calls[0]!.fail();
+  expect([...one.sent(), ...other.sent()]).toEqual(['short a1 b1', 'long a1', 'short a2']);
+  await one.calls[1]!.succeed();
+  expect(await answers[0]).toBe('A1');
+  expect([one.sent().at(-1), other.sent().at(-1)]).toEqual(['long b1', 'short a2']);
+  await one.calls[2]!.succeed();
+  expect([one.sent().at(-1), other.sent().at(-1)]).toEqual(['long b1', 'long a2']);
 });
 
 test('a lock of something that no key explains is waited for by the whole batch, as usual', async () => {

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { createBatcher } from '../../db/batch.ts';
 import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../../db/lock-wait.ts';
-import type { LockWait } from '../../db/own-lanes.ts';
+import { createRunPlaces, type LockWait } from '../../db/own-lanes.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../../db/pool.ts';
 import type { Payment } from '../../payments/index.ts';
 import { type EndpointTables, firstEndpoints } from '../endpoint-tables.ts';
@@ -58,7 +58,7 @@ export function createRecorder(
         findLockedRows(node, results, tables.webhooks, [
           [tables.key, 'uuid', ({ endpointId }) => uuidFromId(endpointId)],
         ]),
-      maxRuns: 1,
+      runs: createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
     run: async (results, lockWait) => {

@@ -54,7 +54,7 @@ async function resendOne(
         'no_webhook',
         endpointId
           ? `${endpointId} is no endpoint for ${text}: see ${programName} webhook list.`
-          : `The partner of ${text} has no webhook: set one first.`,
+          : `The partner of ${text} has no webhook that gets such events: see ${programName} webhook list.`,
       );
     case 'no_event':
       throw new RefusedError('no_event', `There is no event ${text}: IDs look like evt_17.`);

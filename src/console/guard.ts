@@ -38,15 +38,24 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
     return undefined;
   });
 
-  // The body may have taken its time: who was disabled meanwhile changes nothing.
+  // The body may have taken its time.
   scope.addHook('preHandler', async (request, reply) => {
-    const { needs } = request.routeOptions.config;
-    if (request.method === 'GET' || needs === 'nothing') return undefined;
-    const { operator } = (await findSignedIn(deps, request)) ?? {};
-    if (!operator) return refuseSignedOut(request, reply);
-    request.operator = operator;
-    return isAllowed(request, operator) ? undefined : refuseRole(request, reply, operator);
+    if (request.method === 'GET' || request.routeOptions.config.needs === 'nothing') return undefined;
+    return (await mayStillAct(deps, request, reply)) ? undefined : reply;
   });
+}
+
+/** Decided again after something slow: who was disabled meanwhile changes nothing. If false, the request is answered. */
+export async function mayStillAct(
+  deps: ConsoleDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const { operator } = (await findSignedIn(deps, request)) ?? {};
+  if (!operator) refuseSignedOut(request, reply);
+  else if (!isAllowed(request, operator)) refuseRole(request, reply, operator);
+  else request.operator = operator;
+  return !reply.sent;
 }
 
 const isAllowed = ({ routeOptions: { config } }: FastifyRequest, { role }: SignedIn) =>

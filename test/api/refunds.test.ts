@@ -10,6 +10,7 @@ import {
   type EventKind,
   findDelivery,
   firstEndpointOf,
+  resendEvent,
   setEvents,
   setWebhook,
 } from '../../src/webhooks/index.ts';
@@ -170,7 +171,11 @@ describe('events', () => {
     await refund(id);
     await readAll();
     expect((await sent()).body).toBe(body);
+    const resend = (endpointId?: Id<'whe'>) => resendEvent(audit, eventId!, { endpointId });
+    expect(await resend()).toMatchObject({ outcome: 'queued' });
     await setEvents(audit, first, contractEvents);
+    for (const endpoint of [undefined, first.endpointId])
+      expect(await resend(endpoint)).toEqual({ outcome: 'no_webhook' });
   });
 
   test('further endpoints get the ends and the refunds that they ask for', async () => {

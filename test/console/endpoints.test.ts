@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { type Id, newId } from '../../src/base/ids.ts';
+import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import {
   addEndpoint,
   contractEvents,
   createVault,
+  findWebhook,
   firstEndpointOf,
   setWebhook,
 } from '../../src/webhooks/index.ts';
@@ -12,7 +13,7 @@ import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
-import { startReceiver } from '../helpers/webhook-receiver.ts';
+import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
@@ -146,4 +147,23 @@ describe('support changes endpoints', () => {
     expect((await support.post(at(`/${further}/remove`), { reason: '' })).status).toBe(422);
     expect((await listed()).some((one: Row) => one.endpoint_id === further)).toBe(true);
   });
+});
+
+test('an operator who is disabled while a receiver is checked does not end its suspension', async () => {
+  const [admin, second] = [await signIn('admin'), await signIn('admin')];
+  const { operator } = (await second.get('/session')).json;
+  await pool.query('UPDATE further_webhooks SET suspended_at = now() WHERE endpoint_id = $1', [
+    uuidFromId(further as Id<'whe'>),
+  ]);
+  const [asked, disabled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  receiver.answer(response => {
+    asked.resolve();
+    void disabled.promise.then(() => withStatus(200)(response));
+  });
+  const checking = second.post(`/partners/${partnerId}/webhook/check?endpoint_id=${further}`);
+  await asked.promise;
+  expect((await admin.post(`/operators/${operator.operator_id}/disable`)).status).toBe(200);
+  disabled.resolve();
+  expect(await checking).toMatchObject({ status: 401, json: { error: { code: 'signed_out' } } });
+  expect(await findWebhook(pool, partnerId, further as Id<'whe'>)).toMatchObject({ state: 'suspended' });
 });

@@ -24,6 +24,7 @@ import {
 } from '../../webhooks/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import { mayStillAct } from '../guard.ts';
 import type { AttemptRow, CheckResult } from '../shapes/partners.ts';
 
 const maxAddresses = 100;
@@ -146,7 +147,11 @@ function checkWebhook(routes: Routes, deps: ConsoleDeps): void {
       const endpointId = readEndpoint(request.query.endpoint_id);
       if (endpointId === null) return refuse(request, reply, 404, 'not_found', 'Endpoint not found.');
       const audit = auditContextOf(deps, request);
-      const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, { endpointId });
+      const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, {
+        endpointId,
+        mayStillAct: () => mayStillAct(deps, request, reply),
+      });
+      if (result.outcome === 'not_allowed') return reply;
       if (result.outcome !== 'checked')
         return refuse(request, reply, 409, 'no_webhook', 'The partner has no webhook.');
       const { check, reEnabled } = result;

@@ -29,6 +29,7 @@ import {
 } from '../../webhooks/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import { mayStillAct } from '../guard.ts';
 
 const config = { needs: 'webhooks.change' } as const;
 const Url = Type.String({ maxLength: 2_100 });
@@ -94,6 +95,7 @@ function add(routes: Routes, deps: ConsoleDeps): void {
         return refuse(request, reply, 404, 'not_found', 'Partner not found.');
       const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
       if (!url) return refuseAddress(request, reply);
+      if (!(await mayStillAct(deps, request, reply))) return reply;
       const audit = auditWithReason(deps, request);
       const kinds = eventKinds.filter(kind => (events as string[]).includes(kind));
       const { outcome } = await addEndpoint(audit, deps.vault, partnerId, { mode, url, events: kinds });
@@ -112,6 +114,7 @@ function move(routes: Routes, deps: ConsoleDeps): void {
       if (!webhook) return reply;
       const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
       if (!url) return refuseAddress(request, reply);
+      if (!(await mayStillAct(deps, request, reply))) return reply;
       const outcome = await moveWebhook(auditWithReason(deps, request), webhook, url);
       return outcome === 'set' ? done : refuseMissing(request, reply);
     },

@@ -109,7 +109,7 @@ function resend(routes: Routes, deps: RouteDeps): void {
       if (!result || result.outcome === 'no_event')
         return refuse(request, reply, 404, 'not_found', 'Event not found.');
       if (result.outcome === 'no_webhook')
-        return refuse(request, reply, 409, 'no_webhook', 'Set the address of the webhook first.');
+        return refuse(request, reply, 409, 'no_webhook', 'No endpoint gets such events.');
       if (result.outcome === 'several_endpoints')
         return refuse(request, reply, 409, result.outcome, 'There are several endpoints: choose one.');
       return done;

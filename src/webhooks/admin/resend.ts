@@ -19,11 +19,13 @@ interface EventRow {
   partner_id: string;
   mode: Mode;
   payment_id: string;
+  is_refund: boolean;
 }
 
 /**
  * Sends an event again, delivered or not. With `ofPartner`, only if it is an event of this partner. Without an endpoint, to the only
- * one of its partner and mode.
+ * one that gets such events. Ends of payments may have been sent before the endpoint chose its kinds, so they are sent again all the
+ * same; a refund is sent only to endpoints that know this addition to the contract.
  */
 export function resendEvent(
   audit: AuditContext,
@@ -37,10 +39,11 @@ export function resendEvent(
     if (!event) return { outcome: 'no_event' };
     const partnerId = idFromUuid('prt', event.partner_id);
     await enterShardOf(tx, event.partner_id);
-    const ofMode = (await listWebhooks(tx, partnerId)).filter(
-      ({ mode }) => (mode ?? event.mode) === event.mode,
+    const receiving = (await listWebhooks(tx, partnerId)).filter(
+      ({ mode, events }) =>
+        (mode ?? event.mode) === event.mode && (!event.is_refund || events.includes('payment.refunded')),
     );
-    const asked = endpointId ? ofMode.filter(one => one.endpointId === endpointId) : ofMode;
+    const asked = endpointId ? receiving.filter(one => one.endpointId === endpointId) : receiving;
     if (asked.length > 1) return { outcome: 'several_endpoints', partnerId, endpoints: asked };
     const [endpoint] = asked;
     if (!endpoint || !(await queueAgain(tx, audit, endpoint, { ...event, eventId })))
@@ -61,7 +64,7 @@ async function findEvent(
   ofPartner: Id<'prt'> | undefined,
 ): Promise<EventRow | undefined> {
   const { rows } = await tx.query<EventRow>({
-    text: `SELECT e.partner_id, e.mode, e.payment_id
+    text: `SELECT e.partner_id, e.mode, e.payment_id, e.refund_id IS NOT NULL AS is_refund
              FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
             CROSS JOIN LATERAL (SELECT * FROM deliverable_events e
                                  WHERE e.partner_id = p.id AND e.mode = m.mode AND e.id = $1 OFFSET 0) AS e

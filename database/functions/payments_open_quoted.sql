@@ -5,6 +5,9 @@
 -- A quote is used by openings of its own account alone, so the lock of the account decides which of two is first. The quote takes
 -- the place of the rate in the order of refusals: after a known idempotency key, before everything else.
 --
+-- Once a caller was refused because the quote has expired, no opening that began earlier and waited may use it: it is ended for good.
+-- Requests that are refused without an opening end it too (endExpired in src/payments/quotes/quote.ts), so its row is locked here.
+--
 -- `keys` and `limits` are null for keys without a daily limit. Planner settings: see payments_open.sql.
 CREATE OR REPLACE FUNCTION payments_open_quoted(
   openings payment_opening[], quotes uuid[], keys text[], limits bigint[], at timestamptz, test_payments_per_day int
@@ -27,7 +30,7 @@ BEGIN
       FROM unnest(openings) WITH ORDINALITY AS o
      ORDER BY CASE WHEN o.mode = 'live' THEN live_scope ELSE o.partner_id END, o.qrc_id, o.ordinality
   LOOP
-    SELECT * INTO quote FROM locked_quotes q WHERE q.id = quotes[next.nth] AND q.partner_id = next.partner_id;
+    SELECT * INTO quote FROM locked_quotes q WHERE q.id = quotes[next.nth] AND q.partner_id = next.partner_id FOR UPDATE;
     is_unused := quote.payment_id IS NULL
       OR EXISTS (SELECT FROM payments p WHERE p.partner_id = quote.partner_id AND p.mode = quote.mode
                     AND p.id = quote.payment_id AND p.rejected);
@@ -47,6 +50,7 @@ BEGIN
         (SELECT k.payment_id FROM archived_keys k WHERE k.idempotency_key = next.idempotency_key
             AND k.partner_id = next.partner_id AND k.mode = next.mode));
       IF payment_id IS NOT NULL THEN verdict := 'known'; END IF;
+      IF verdict = 'quote_expired' THEN UPDATE locked_quotes q SET expires_at = q.locked_at WHERE q.id = quote.id; END IF;
       RETURN NEXT;
       CONTINUE;
     END IF;

@@ -4,6 +4,7 @@ const opening = {
   file: 'database/functions/payments_open_quoted.sql',
   test: 'test/quotes/opening.test.ts',
 };
+const expiry = { test: 'test/quotes/expiry-races.test.ts' };
 const locking = { file: 'database/functions/quotes_lock.sql', test: 'test/quotes/locking.test.ts' };
 const api = { test: 'test/quotes/api.test.ts' };
 
@@ -23,10 +24,26 @@ export const quoteSabotages: Sabotage[] = [
     failingTitle: 'is used by the payment that is opened with it',
   },
   {
-    guard: 'a locked quote is read under the lock of its account',
+    guard: 'a locked quote stays as it was read until its payment is opened',
     ...opening,
-    pattern: / FOR UPDATE/,
-    failingTitle: 'opens one payment of 20 at once',
+    pattern: /( AND q\.partner_id = next\.partner_id) FOR UPDATE/,
+    replacement: '$1',
+    test: expiry.test,
+    failingTitle: 'a quote is not ended while an opening with it is under way',
+  },
+  {
+    guard: 'an expired quote is ended before a request is refused',
+    file: 'src/payments/create/prepare.ts',
+    ...expiry,
+    pattern: /if \(terms === 'quote_expired'\) await endExpired\(.*\);/,
+    failingTitle: 'an opening that waits is refused after its repeat was',
+  },
+  {
+    guard: 'an expired quote is ended by the opening that finds it',
+    ...opening,
+    ...expiry,
+    pattern: /IF verdict = 'quote_expired' THEN UPDATE .* END IF;/,
+    failingTitle: 'an opening that finds its quote expired ends it',
   },
   {
     guard: 'a locked quote expires',

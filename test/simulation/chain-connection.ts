@@ -97,5 +97,5 @@ export function createChainConnection(world: World, parts: Parts): Pool {
     });
   }
 
-  return { query, connect } as unknown as Pool;
+  return { query, connect, options: pool().options } as unknown as Pool;
 }

@@ -1,5 +1,5 @@
 import { idFromUuid } from '../../src/base/ids.ts';
-import type { Pool, Statement } from '../../src/db/pool.ts';
+import type { Pool, Queryable } from '../../src/db/pool.ts';
 import type { RefundPage } from '../../src/gateway/gateway.ts';
 import { findRefundedOf, readRefunds, startRefundReader } from '../../src/payments/index.ts';
 import { listEvents } from '../../src/webhooks/index.ts';
@@ -63,12 +63,18 @@ export async function createRefunds(
       before: () => books.open(history),
       afterCommit: () => books.check(history),
     });
-    const query = async (statement: Statement) => {
-      const result = await connection.query<{ refund_id?: string }>(statement);
-      if (!statement.text.includes('FROM refunds WHERE refunded_at')) return result;
-      return { ...result, rows: result.rows.filter(row => row.refund_id!.startsWith(prefix)) };
+    const query =
+      (on: Queryable): Queryable['query'] =>
+      async statement => {
+        const result = await on.query<{ refund_id?: string }>(statement);
+        if (!/FROM refunds\s+WHERE refunded_at/.test(statement.text)) return result as never;
+        return { ...result, rows: result.rows.filter(row => row.refund_id!.startsWith(prefix)) } as never;
+      };
+    const connect = async () => {
+      const client = await connection.connect();
+      return { ...client, query: query(client) };
     };
-    return { connect: connection.connect, query } as unknown as Pool;
+    return { ...connection, connect, query: query(connection) } as unknown as Pool;
   }
 
   /** An operator has them read beside the readers, in a process that may be stalled or dead. */

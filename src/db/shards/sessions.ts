@@ -42,8 +42,9 @@ export async function readInShards<Result>(
   read: (db: Queryable) => Promise<Result>,
 ): Promise<ReadInShards<Result>> {
   const [results, failures]: [Result[], Error[]] = [[], []];
-  for (let shard = 0; shard < knownShards(pool); shard++)
-    await inShard(pool, shard, read).then(
+  const count = knownShards(pool);
+  for (let shard = 0; shard < count; shard++)
+    await (count === 1 ? read(pool) : inShard(pool, shard, read)).then(
       result => results.push(result),
       (error: Error) => failures.push(error),
     );

@@ -17,6 +17,7 @@ import { isBlockedCode, isBlockedRequest } from '../lost-history/stray-orders.ts
 import { findSupersession } from '../lost-history/superseded.ts';
 import type { NewPayment } from '../openings.ts';
 import type { Payment } from '../payment.ts';
+import { endExpired } from '../quotes/quote.ts';
 import { findPaymentByKey } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
@@ -54,7 +55,10 @@ const retryAfterSec = 1;
 /** What the gateway says about the code of the request. It is asked once, when it is needed. */
 export type Resolve = () => Promise<QrResolution>;
 
-/** Everything that can refuse a payment before money moves. Nothing is written, but for a test scenario's counter. */
+/**
+ * Everything that can refuse a payment before money moves. Nothing is written, but for a test scenario's counter and the end of an
+ * expired quote.
+ */
 export async function preparePayment(
   deps: PrepareDeps,
   caller: Caller,
@@ -70,6 +74,7 @@ export async function preparePayment(
   if (known) return replayable(deps, known, stops);
   const prepared = await prepareNew(deps, caller, request, { stops, terms, resolve });
   if (prepared.outcome !== 'refused') return prepared;
+  if (terms === 'quote_expired') await endExpired(deps.db, caller, request.quoteId!);
   // The same request may arrive twice at once, and its own payment has used the quote or paid the code that refuses this one.
   const [opened, stopsNow] = await Promise.all([findKnown(), readPaymentStops(deps.db, deps.clock)]);
   return opened ? replayable(deps, opened, stopsNow) : prepared;

@@ -72,6 +72,21 @@ export async function findQuote(
   return row.expires_at <= now ? 'quote_expired' : toQuote(row);
 }
 
+/**
+ * Before a request is refused because its quote has expired: an opening that began in time and still waits must not use it any more.
+ * One that has used it but not committed is waited for.
+ */
+export async function endExpired(db: Queryable, { partnerId }: AccountKey, text: string): Promise<void> {
+  await db.query({
+    name: 'end expired quote',
+    text: `UPDATE locked_quotes q SET expires_at = q.locked_at
+            WHERE q.id = $1 AND q.partner_id = $2 AND q.expires_at > q.locked_at
+              AND (q.payment_id IS NULL OR EXISTS (SELECT FROM payments p WHERE p.partner_id = q.partner_id AND p.mode = q.mode
+                                                      AND p.id = q.payment_id AND p.rejected))`,
+    values: [uuidFromId(parseId('qte', text)!), uuidFromId(partnerId)],
+  });
+}
+
 /** The quote that a payment has used; used ones are kept for a year. */
 export async function findQuoteOf(db: Queryable, paymentId: Id<'pay'>): Promise<LockedQuote | undefined> {
   const { rows } = await db.query<QuoteRow>({

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/pool.ts';
+import { openAll } from '../../src/payments/open-statements.ts';
+import { endExpired, findQuoteOf } from '../../src/payments/quotes/quote.ts';
+import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { startQuotesWorld } from './quotes-world.ts';
+
+/*
+ * A request arrives twice, before and after its quote expires. If the second one is refused, the first one must not pay any more: its
+ * statement may still wait.
+ */
+const world = await startQuotesWorld();
+const { pool, clock, lock, paymentWith, newPartner, expectNoPayment } = world;
+const { address } = await startApi({ pool, clock });
+
+/** A payment that is about to be opened, and the same request as it arrives after the quote has expired. */
+async function prepared() {
+  const partnerId = await newPartner();
+  const quote = await lock(partnerId, { mode: 'test' });
+  const payment = paymentWith(partnerId, quote, { mode: 'test' });
+  const key = await issueKey(pool, partnerId, 'test');
+  const repeat = () =>
+    partnerAt(address, key).pay({ qr_url: newLink(15_000), quote_id: quote.quoteId }, payment.idempotencyKey);
+  const outwait = async () => {
+    clock.advance(quote.expiresAt.getTime() - clock.nowMs());
+    await setRate(pool, clock);
+  };
+  return { partnerId, payment, repeat, outwait };
+}
+
+/** Sessions of this database that wait for a lock. */
+const waiting = async () =>
+  (
+    await pool.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+  ).rowCount;
+
+/** The session of a test that is slow may stay idle for longer than those of the service. */
+const stayIdle = { text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };
+const lockAccount = (partnerId: Id<'prt'>) => ({
+  text: `SELECT FROM accounts WHERE partner_id = $1 AND mode = 'test' FOR UPDATE`,
+  values: [uuidFromId(partnerId)],
+});
+
+// On Citus the session that waits is on another server than the one that is asked.
+test.skipIf(process.env.KOPECK_TEST_CITUS)(
+  'an opening that waits is refused after its repeat was',
+  async () => {
+    const { partnerId, payment, repeat, outwait } = await prepared();
+    let opening: ReturnType<typeof openAll> | undefined;
+    await transaction(pool, async tx => {
+      await tx.query(stayIdle);
+      await tx.query(lockAccount(partnerId));
+      opening = openAll(pool, clock, [payment], 'long', {});
+      await expect.poll(waiting).toBe(1);
+      await outwait();
+      expect(await repeat()).toMatchObject({ status: 409, json: { error: { code: 'quote_expired' } } });
+    });
+    expect(await opening).toMatchObject([{ verdict: 'quote_expired' }]);
+    await expectNoPayment(partnerId, 'test');
+  },
+);
+
+test.skipIf(process.env.KOPECK_TEST_CITUS)(
+  'a repeat waits for an opening that has used the quote',
+  async () => {
+    const { payment, repeat, outwait } = await prepared();
+    let repeated: ReturnType<typeof repeat> | undefined;
+    await transaction(pool, async tx => {
+      await tx.query(stayIdle);
+      expect(await openAll(tx, clock, [payment], 'long', {})).toMatchObject([{ verdict: 'opened' }]);
+      await outwait();
+      repeated = repeat();
+      await expect.poll(waiting).toBe(1);
+    });
+    // It has found the payment of its key, which this test has opened for another request.
+    expect(await repeated).toMatchObject({ json: { error: { code: 'idempotency_conflict' } } });
+  },
+);
+
+test.skipIf(process.env.KOPECK_TEST_CITUS)(
+  'a quote is not ended while an opening with it is under way',
+  async () => {
+    const [partnerId, other] = [await newPartner(), await newPartner()];
+    const quote = await lock(partnerId);
+    const payment = paymentWith(partnerId, quote);
+    const sameCode = paymentWith(other, await lock(other), { qrcId: payment.qrcId });
+    let [opening, ending]: Promise<unknown>[] = [];
+    await transaction(pool, async tx => {
+      await tx.query(stayIdle);
+      await openAll(tx, clock, [sameCode], 'long', {});
+      opening = openAll(pool, clock, [payment], 'long', {});
+      await expect.poll(waiting).toBe(1);
+      ending = endExpired(pool, payment, quote.quoteId);
+      await expect.poll(waiting).toBe(2);
+      throw new Error('undone');
+    }).catch(() => {});
+    expect(await opening).toMatchObject([{ verdict: 'opened' }]);
+    await ending;
+    expect(await findQuoteOf(pool, payment.paymentId)).toEqual(quote);
+  },
+);
+
+test('an opening that finds its quote expired ends it for those that began before', async () => {
+  const { partnerId, payment, outwait } = await prepared();
+  const startedMs = clock.nowMs();
+  await outwait();
+  expect(await openAll(pool, clock, [payment], 'long', {})).toMatchObject([{ verdict: 'quote_expired' }]);
+  const earlier = { ...clock, nowMs: () => startedMs };
+  expect(await openAll(pool, earlier, [payment], 'long', {})).toMatchObject([{ verdict: 'quote_expired' }]);
+  await expectNoPayment(partnerId, 'test');
+});

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
@@ -19,7 +19,8 @@ const {
   rowsOf,
   newCustomer,
   qrWith,
-  untilRow,
+  partsOf,
+  holdOrders,
   untilBank,
   recoverAfter,
 } = await startLiveWorld();
@@ -52,15 +53,16 @@ describe('refused before acceptance:', () => {
   });
 
   test('all joined requests get the refusal, and then the key is free', async () => {
-    const { partner, balance } = await newCustomer();
-    const qr = await qrWith(
-      { on: 'pay', kind: 'delay', ms: 300, times: 1 },
-      { on: 'pay', kind: 'busy', times: 1 },
-    );
+    const { partnerId, partner, balance } = await newCustomer();
+    const qr = await qrWith({ on: 'pay', kind: 'busy', times: 1 });
     const key = randomUUID();
+    const { sent, release } = holdOrders();
     const first = partner.pay({ qr_url: qr.link }, key);
-    await untilRow(qr.qrc_id);
+    await sent;
+    const waiting = vi.spyOn((await partsOf(partnerId)).outcomeWaiters, 'waitForOutcome');
     const joined = [1, 2, 3].map(() => partner.pay({ qr_url: qr.link }, key));
+    await expect.poll(() => waiting.mock.calls.length).toBe(3);
+    release();
     for (const { status, json } of await Promise.all([first, ...joined]))
       expect([status, json.error?.code]).toEqual([503, 'gateway_busy']);
     expect(await balance()).toBe(full);

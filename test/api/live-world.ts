@@ -28,7 +28,7 @@ export async function startLiveWorld() {
   /** Waits for an outcome as long as the manual clock does not move. */
   const patient = await startApi({ ...common, answerWithinMs: 60_000 });
   /** Answers at once, with `processing` if there is no outcome. */
-  const hasty = await startApi({ ...common, answerWithinMs: 0, payTimeoutMs: 300 });
+  const hasty = await startApi({ ...common, answerWithinMs: 0, payTimeoutMs: 10_000 });
   const { deps, partsOf } = patient;
 
   beforeEach(async () => {
@@ -53,6 +53,21 @@ export async function startLiveWorld() {
       for (const fault of faults) expect((await qr.fault(fault)).status).toBe(200);
       return qr;
     },
+    /** Orders of the patient service stay on their way to the bank until the test releases them. */
+    holdOrders: () => {
+      const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { pay } = deps.gateway;
+      const spy = vi.spyOn(deps.gateway, 'pay').mockImplementation(async order => {
+        sent.resolve();
+        await released.promise;
+        return pay(order);
+      });
+      const release = () => {
+        spy.mockRestore();
+        released.resolve();
+      };
+      return { sent: sent.promise, release };
+    },
     recoverAfter: async (ms: number): Promise<void> => {
       clock.advance(ms);
       await recoverDuePayments(deps);
@@ -76,7 +91,7 @@ async function expectSamePaymentsAtBank(pool: Pool, simulator: Simulator): Promi
 }
 
 function readersOf(pool: Pool, simulator: Simulator) {
-  const waiting = { timeout: 5_000, interval: 10 };
+  const waiting = { timeout: 20_000, interval: 10 };
   const rowsOf = async (qrcId: string) =>
     (
       await pool.query<Row>(

@@ -1,9 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
+import { partnerAt, startApi } from '../helpers/api.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 import { failed, full, less, startLiveWorld, underReview } from './live-world.ts';
 
-const { clock, simulator, deps, rowsOf, orderOf, newCustomer, qrWith, untilRow, untilBank, recoverAfter } =
-  await startLiveWorld();
+const {
+  clock,
+  simulator,
+  common,
+  hasty,
+  deps,
+  rowsOf,
+  orderOf,
+  newCustomer,
+  qrWith,
+  holdOrders,
+  untilRow,
+  untilBank,
+  recoverAfter,
+} = await startLiveWorld();
+/** For tests of orders that get no answer: they wait this long. */
+const inVain = { answerWithinMs: 0, payTimeoutMs: 1_500 };
+const impatient = await startApi({ ...common, ...inVain });
 
 describe('the gateway answers at once:', () => {
   test('succeeded', async () => {
@@ -133,6 +152,19 @@ describe('the gateway accepts and finishes later:', () => {
 });
 
 describe('the gateway leaves the outcome unknown:', () => {
+  /** A service that hangs up before its order is at the bank, where it arrives when the test says so. */
+  async function startLateService() {
+    const line = await startLocalServer();
+    const order = Promise.withResolvers<[path: string, body: string]>();
+    line.answer(async (request, response) => {
+      const [path, body] = [request.url!, await text(request)];
+      if (request.method === 'PUT') return order.resolve([path, body]);
+      const answer = await simulator.call(request.method!, path, body);
+      response.writeHead(answer.status).end(JSON.stringify(answer.body));
+    });
+    const { address } = await startApi({ ...common, ...inVain, gatewayUrl: line.url });
+    return { address, arrive: async () => simulator.call('PUT', ...(await order.promise)) };
+  }
   const paidLater = { status: 'succeeded', status_detail: null, error: null };
   test.each([
     ['the answer is lost', [{ kind: 'answer_lost', times: 1 }], paidLater, less],
@@ -165,7 +197,9 @@ describe('the gateway leaves the outcome unknown:', () => {
     ],
     ['later than we wait', [{ kind: 'delay', ms: 30_000, times: 1 }], failed('not_executed'), full],
   ])('%s', async (_case, faults, expected, balanceAfter) => {
-    const { inHaste, balance } = await newCustomer();
+    const { liveKey, balance } = await newCustomer();
+    const waitsInVain = faults.some(({ kind }) => kind === 'stall' || kind === 'delay');
+    const inHaste = partnerAt((waitsInVain ? impatient : hasty).address, liveKey);
     const qr = await qrWith(...faults.map(fault => ({ on: 'pay', ...fault })));
     const key = randomUUID();
     const answer = await inHaste.pay({ qr_url: qr.link }, key);
@@ -236,14 +270,14 @@ describe('the gateway leaves the outcome unknown:', () => {
   });
 
   test('a late order meets the void: it is refused permanently and nothing is paid', async () => {
-    const { partner, inHaste, balance } = await newCustomer();
-    const qr = await qrWith({ on: 'pay', kind: 'delay', ms: 700, times: 1 });
-    const { id } = (await inHaste.pay({ qr_url: qr.link })).json;
+    const { partner, liveKey, balance } = await newCustomer();
+    const qr = await qrWith();
+    const { address, arrive } = await startLateService();
+    const { id } = (await partnerAt(address, liveKey).pay({ qr_url: qr.link })).json;
     await recoverAfter(2_000);
     expect((await partner.get(`/v1/payments/${id}`)).json).toMatchObject(failed('not_executed'));
-    const late = await qr.pay(id);
-    expect([late.status, late.body.code]).toEqual([409, 'VOIDED']);
-    await new Promise(resolve => setTimeout(resolve, 700));
+    for (const late of [await arrive(), await qr.pay(id)])
+      expect([late.status, late.body.code]).toEqual([409, 'VOIDED']);
     expect(await orderOf(id)).toMatchObject({ code: 'ORDER_UNKNOWN' });
     expect(await balance()).toBe(full);
     expect((await partner.pay({ qr_url: qr.link })).json.status).toBe('succeeded');
@@ -251,10 +285,12 @@ describe('the gateway leaves the outcome unknown:', () => {
 
   test('an order that is on its way when recovery voids it: its request is answered that nothing was paid', async () => {
     const { partner, balance } = await newCustomer();
-    const qr = await qrWith({ on: 'pay', kind: 'delay', ms: 500, times: 1 });
+    const qr = await qrWith();
+    const { sent, release } = holdOrders();
     const paying = partner.pay({ qr_url: qr.link });
-    await untilRow(qr.qrc_id);
+    await sent;
     await recoverAfter(60_000);
+    release();
     expect(await paying).toMatchObject({ status: 200, json: failed('not_executed') });
     expect(await balance()).toBe(full);
   });

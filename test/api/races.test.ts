@@ -184,7 +184,7 @@ describe('two processes:', () => {
     const { partnerId, liveKey } = await createPartnerWithKeys(pool);
     await setLimits(auditContextOf(pool), partnerId, { concurrent: 2 });
     const qrs = await Promise.all(Array.from({ length: 10 }, () => makeQr(simulator)));
-    for (const qr of qrs) await qr.fault({ on: 'pay', kind: 'delay', ms: 800 });
+    for (const qr of qrs) await qr.fault({ on: 'pay', kind: 'delay', ms: 4_000 });
     const answers = await together(liveKey, 10, (partner, index) =>
       partner.pay({ qr_url: qrs[index]!.link }),
     );
@@ -241,7 +241,7 @@ describe('token buckets hold across two processes:', () => {
 describe('what an operator does reaches both processes:', () => {
   const pings = async (key: string) =>
     (await Promise.all(atBoth(key).map(partner => partner.get('/v1/ping')))).map(codeOf);
-  const patience = { timeout: 2_000, interval: 20 };
+  const patience = { timeout: 4_000, interval: 20 };
 
   test('suspension and its end', async () => {
     const { partnerId, testKey } = await createPartnerWithKeys(pool);

@@ -127,7 +127,7 @@ test('an answer that is not read is ended, one that is read slowly or takes its 
 test('a process has a bound on connections; a closed one makes place', async () => {
   const { open, served, address } = await startServer({ maxConnections: 3 });
   const [first] = [open('/small'), open('/small'), open('/small')];
-  await vi.waitFor(() => expect(served).toHaveLength(3));
+  await expect.poll(() => served).toHaveLength(3);
   await once(open('/small').resume(), 'close');
   expect(served).toHaveLength(3);
   first!.resume().end();

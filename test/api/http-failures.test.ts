@@ -1,6 +1,6 @@
 import { type AddressInfo, connect } from 'node:net';
 import { Registry } from 'prom-client';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { newLink, partnerAt, startApi } from '../helpers/api.ts';
@@ -233,11 +233,9 @@ test('graceful shutdown waits only for requests that wait for an answer', async 
     open(`POST /v1/quote HTTP/1.1\r\n${headers}{"amount`),
   ];
   const waiting = open('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
-  await vi.waitFor(async () =>
-    expect(
-      await new Promise(resolve => server.server.getConnections((_error, count) => resolve(count))),
-    ).toBe(4),
-  );
+  await expect
+    .poll(() => new Promise(resolve => server.server.getConnections((_error, count) => resolve(count))))
+    .toBe(4);
   // A connection that is accepted may not have been read yet.
   await asked.promise;
   const closed = server.close();

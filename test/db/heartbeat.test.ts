@@ -88,12 +88,12 @@ test('dedicated sessions have keep-alives of the server too', async () => {
     found = (await client.query("SELECT 1 FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'session'"))
       .rows;
   });
-  await vi.waitFor(() => expect(found).toHaveLength(4));
+  await expect.poll(() => found).toHaveLength(4);
   await session.close();
 });
 
 test('a process that closes is dead at once', async () => {
   const third = await startHeartbeat(pool);
   await third.close();
-  await vi.waitFor(async () => expect(await one.findDead([third.instance])).toEqual([third.instance]));
+  await expect.poll(() => one.findDead([third.instance])).toEqual([third.instance]);
 });

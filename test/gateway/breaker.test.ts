@@ -91,7 +91,7 @@ test('without payments it closes by itself once the bank side answers', async ()
   const wakeAfter = (ms: number) => {
     clock.advance(ms);
     sleepers.pop()!();
-    return vi.waitFor(() => expect(sleepers.length).toBe(1));
+    return expect.poll(() => sleepers.length).toBe(1);
   };
   status = 502;
   const order = { paymentId: newId('pay', clock), amountKopecks: 100n };
@@ -108,7 +108,7 @@ test('without payments it closes by itself once the bank side answers', async ()
   status = 200;
   clock.advance(5_000);
   sleepers.pop()!();
-  await vi.waitFor(() => expect(onReachable.mock.calls).toEqual([[false], [true]]));
+  await expect.poll(() => onReachable.mock.calls).toEqual([[false], [true]]);
   expect([calls, sleepers.length]).toEqual([3, 0]);
   await gateway.close();
 });
@@ -163,10 +163,10 @@ test('one partner’s slow QR codes take only its own share of the calls', async
   const gateway = createHttpGateway({ url: hanging.url, token: undefined, clock: manualClock() });
   const [greedy, other] = [newRequester(), newRequester()];
   const pending = Array.from({ length: 32 }, (_, index) => gateway.resolve(qrUrlOf(index), greedy));
-  await vi.waitFor(() => expect(hanging.arrived()).toBe(32));
+  await expect.poll(() => hanging.arrived()).toBe(32);
   expect(await gateway.resolve(qrUrlOf(99), greedy)).toEqual({ outcome: 'gateway_busy' });
   pending.push(gateway.resolve(qrUrlOf(99), other));
-  await vi.waitFor(() => expect(hanging.arrived()).toBe(33));
+  await expect.poll(() => hanging.arrived()).toBe(33);
 
   // A place is free again when its call has ended, also without an answer.
   await gateway.close();
@@ -211,6 +211,6 @@ test('a bank side that fails in every call opens it, even if only one partner as
   status = 502;
   for (let call = 0; call < 10; call++) await resolve();
   // A call about no code fails too.
-  await vi.waitFor(() => expect(onReachable.mock.calls).toEqual([[false]]));
+  await expect.poll(() => onReachable.mock.calls).toEqual([[false]]);
   expect(await resolve()).toBe('gateway_unavailable');
 });

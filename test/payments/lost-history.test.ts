@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Queryable } from '../../src/db/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { releaseStray } from '../../src/payments/index.ts';
@@ -202,7 +202,7 @@ describe('an order that cannot be rebuilt', () => {
   });
 
   test('because an earlier payment of its code is open here is rebuilt when that one ends', async () => {
-    const { clock, before, newCustomer, newQr, lose } = nextWorld();
+    const { simulator, clock, before, newCustomer, newQr, lose } = nextWorld();
     const { liveKey } = await newCustomer();
     const qr = await newQr();
     await qr.fault({ on: 'pay', kind: 'finish_later', ms: 300, outcome: 'declined', times: 1 });
@@ -210,12 +210,12 @@ describe('an order that cannot be rebuilt', () => {
     expect(first.json.status).toBe('processing');
     const key = randomUUID();
     const { after, result } = await lose(async () => {
-      await vi.waitFor(async () => {
-        clock.advance(60_000);
-        await before.poll();
-        const { json } = await before.as(liveKey).get(`/v1/payments/${first.json.id}`);
-        expect(json.status).toBe('failed');
-      });
+      const order = () => simulator.call('GET', `/orders/${first.json.id}`);
+      await expect.poll(async () => (await order()).body.state).toBe('declined');
+      clock.advance(60_000);
+      await before.poll();
+      const { json } = await before.as(liveKey).get(`/v1/payments/${first.json.id}`);
+      expect(json.status).toBe('failed');
       return before.as(liveKey).pay({ qr_url: qr.link }, key);
     });
     expect(result.json.status).toBe('succeeded');

@@ -198,7 +198,7 @@ describe('the hourly run', () => {
       gateway: { ...deps.gateway, listOrders },
       log: { error },
     };
-    const bothAsleep = () => vi.waitFor(() => expect(waits).toHaveLength(2));
+    const bothAsleep = () => expect.poll(() => waits).toHaveLength(2);
     const later = async (ms: number) => {
       nowMs += ms;
       for (const wake of waits.splice(0)) wake();

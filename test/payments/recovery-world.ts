@@ -68,7 +68,7 @@ export async function startRecoveryWorld() {
     const paymentId = await vi.waitFor(async () => {
       const { rows } = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
       return idFromUuid('pay', rows[0].id);
-    });
+    }, 10_000);
     return { paymentId, creation, answer: (word: Parameters<typeof answer>[0]) => answer(word) };
   }
 

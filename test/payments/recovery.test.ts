@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
+import { idFromUuid } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
@@ -73,14 +73,27 @@ describe('polling', () => {
     const customer = await newCustomer();
     const ids = await Promise.all(Array.from({ length: 60 }, () => accepted(customer)));
     clock.advance(2_000);
-    const { stop } = startRecovery(deps);
-    await vi.waitFor(async () => {
-      const { rows } = await pool.query('SELECT tries FROM open_payments WHERE partner_id = $1', [
-        uuidFromId(customer.partnerId),
-      ]);
-      expect(rows.filter(({ tries }) => tries === 1)).toHaveLength(60);
+    const polls: PromiseWithResolvers<{ outcome: 'unknown'; why: string }>[] = [];
+    const poll: Gateway['poll'] = () => polls[polls.push(Promise.withResolvers()) - 1]!.promise;
+    const end = (one?: (typeof polls)[0]) => one?.resolve({ outcome: 'unknown', why: 'a test' });
+    // A pause would last until the end of the test.
+    const sleep: typeof clock.sleep = (_ms, signal) =>
+      new Promise(resolve => signal?.addEventListener('abort', () => resolve()));
+    const { stop } = startRecovery({
+      ...deps,
+      clock: { ...clock, sleep },
+      gateway: { ...deps.gateway, poll },
     });
-    await stop();
+    try {
+      for (let ended = 0; ended < 10; ended++) {
+        await expect.poll(() => polls.length).toBe(50 + ended);
+        end(polls[ended]);
+      }
+      await expect.poll(() => polls.length).toBe(60);
+    } finally {
+      for (const one of polls) end(one);
+      await stop();
+    }
     for (const id of ids) await decidePayment(audit, id, { outcome: 'failed', reason: 'test' });
   });
 });
@@ -212,7 +225,7 @@ describe('a process that dies', () => {
       const found = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
       expect(found.rows).toHaveLength(1);
       return found;
-    });
+    }, 10_000);
     const paymentId = idFromUuid('pay', rows[0].id);
     const looked = vi.spyOn(deps.heartbeat, 'findDead');
     const { stop } = startRecovery(deps);
@@ -221,10 +234,7 @@ describe('a process that dies', () => {
       await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
       expect(await statusOf(paymentId)).toMatchObject({ status: 'processing' });
       await heartbeat.close();
-      await vi.waitFor(
-        async () => expect(await statusOf(paymentId)).toMatchObject({ error_code: 'not_executed' }),
-        { timeout: 10_000, interval: 50 },
-      );
+      await expect.poll(() => statusOf(paymentId)).toMatchObject({ error_code: 'not_executed' });
     } finally {
       await stop();
     }
@@ -235,15 +245,10 @@ describe('a process that dies', () => {
     clock.advance(2_000);
     const heartbeat = await startHeartbeat(pool);
     void recoverDuePayments({ ...deps, heartbeat, gateway: { ...deps.gateway, poll: () => never } });
-    await vi.waitFor(async () => expect((await openRowOf(paymentId)).lease_holder).toBe(heartbeat.instance));
+    await expect.poll(async () => (await openRowOf(paymentId)).lease_holder).toBe(heartbeat.instance);
     await heartbeat.close();
     const { stop } = startRecovery(deps);
-    await vi.waitFor(
-      async () => expect(await openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 }),
-      {
-        timeout: 10_000,
-      },
-    );
+    await expect.poll(() => openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 });
     await stop();
     await decidePayment(audit, paymentId, { outcome: 'failed', reason: 'test' });
   });
@@ -265,7 +270,7 @@ test('a request is answered in time whatever hangs after the debit', async () =>
   };
   const qr = await qrWith();
   const creation = createPayment(hanging, customer.caller, requestFor(qr.link));
-  await vi.waitFor(() => expect(asked).toEqual([75_000]));
+  await expect.poll(() => asked).toEqual([75_000]);
   expire();
   expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
 });
@@ -282,9 +287,9 @@ test('a repeated request at a process that shuts down is sent to another one', a
     gateway: { ...deps.gateway, pay: () => never },
   };
   void createPayment(leaving, customer.caller, request);
-  await vi.waitFor(async () =>
-    expect((await pool.query('SELECT FROM payments WHERE qrc_id = $1', [qr.qrc_id])).rowCount).toBe(1),
-  );
+  await expect
+    .poll(async () => (await pool.query('SELECT FROM payments WHERE qrc_id = $1', [qr.qrc_id])).rowCount)
+    .toBe(1);
   const repeat = createPayment(leaving, customer.caller, request);
   outcomeWaiters.stop();
   expect(await repeat).toEqual({ outcome: 'refused', code: 'gateway_unavailable' });

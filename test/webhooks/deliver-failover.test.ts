@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
@@ -139,11 +139,11 @@ describe('every partner is served:', () => {
     ]);
     await Promise.all([broken.pay(), fine.pay()]);
     await untilReceived(fine.receiver, 1);
-    await vi.waitFor(async () =>
-      expect(
+    await expect
+      .poll(async () =>
         (await listAlarms(pool, { cleared: false })).map(({ kind, subject }) => [kind, subject]),
-      ).toContainEqual(['webhook_secret_unreadable', broken.partnerId]),
-    );
+      )
+      .toContainEqual(['webhook_secret_unreadable', broken.partnerId]);
     expect(broken.receiver.received).toEqual([]);
     // As the alarm advises. The one that cannot be opened is the old secret now.
     expect(await rotateSecret(audit, vault, broken.partnerId, { force: true })).toBe('rotated');

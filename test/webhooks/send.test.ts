@@ -13,7 +13,6 @@ import {
   local,
   senderWith,
   sendingTo,
-  untilQuiet,
 } from './sending.ts';
 
 expectNothingUncaught();
@@ -144,15 +143,15 @@ describe('TLS', () => {
 
   test('a receiver with a valid certificate is sent to, and the certificate is reported', async () => {
     const receiver = await startTlsReceiver(proper);
-    const sender = senderWith({ lookup, ca });
+    // A send waits until the connection has read the last answer.
+    const sender = senderWith({ lookup, ca, maxSocketsPerHost: 1 });
     const tls = { protocol: 'TLSv1.3', validUntil: validUntil.toISOString() };
     expect(await sender.send(named(receiver.port))).toEqual({ ...answered(200), tls });
-    await untilQuiet();
     expect(await sender.send(named(receiver.port))).toEqual({ ...answered(200), tls });
     expect(receiver.connections).toHaveLength(1);
     // The second connection is verified like the first.
     for (const socket of receiver.connections) socket.destroy();
-    await untilQuiet();
+    await expect.poll(() => sender.hosts).toBe(0);
     expect(await sender.send(named(receiver.port))).toEqual({ ...answered(200), tls });
     expect(receiver.connections).toHaveLength(2);
     const byAddress = sendingTo(`https://127.0.0.1:${receiver.port}/`);
@@ -179,9 +178,9 @@ describe('TLS', () => {
 
   test('a receiver that does not answer the handshake, or hangs up', async () => {
     const silent = await startTcpReceiver();
-    const sender = senderWith({ lookup, ca, timeoutMs: 150 });
-    expect(await sender.send(named(silent.port))).toEqual(failed('timeout'));
+    const impatient = senderWith({ lookup, ca, timeoutMs: 150 });
+    expect(await impatient.send(named(silent.port))).toEqual(failed('timeout'));
     const rude = await startTcpReceiver(socket => socket.destroy());
-    expect(await sender.send(named(rude.port))).toEqual(failed('closed'));
+    expect(await senderWith({ lookup, ca }).send(named(rude.port))).toEqual(failed('closed'));
   });
 });

@@ -22,9 +22,6 @@ export const answered = (status: number) => ({ outcome: 'answered', status, dura
 export const failed = (error: string) => ({ outcome: 'failed', error, durationMs: expect.any(Number) });
 export const head = 'HTTP/1.1 200 OK\r\n';
 
-/** The verdict comes with the headers; the body may still be on its way. */
-export const untilQuiet = () => new Promise(resolve => setTimeout(resolve, 50));
-
 /** An uncaught exception would end the service, so the test file fails for it. */
 export function expectNothingUncaught(): void {
   const uncaught: unknown[] = [];

@@ -12,7 +12,8 @@ const { pool } = await createDatabase();
 await setRate(pool);
 const { deps: apiDeps, partsOf } = await startApi({ pool });
 const vault = createVault(keyring);
-const sender = createSender({ allowPrivate: true });
+// Longer than the test: whoever waits for a receiver that hangs waits in vain.
+const sender = createSender({ allowPrivate: true, timeoutMs: 300_000 });
 afterAll(() => sender.close());
 
 const rateId: bigint = (await pool.query('SELECT max(id) AS id FROM rates')).rows[0].id;
@@ -64,7 +65,7 @@ test('ten thousand events while half of the receivers are dead: the others have 
   await vi.waitFor(
     () =>
       expect(healthy.map(({ receiver }) => receiver.received.length)).toEqual(healthy.map(() => eventsEach)),
-    { timeout: 30_000, interval: 50 },
+    { timeout: 120_000, interval: 50 },
   );
   await delivery.stop();
 
@@ -77,4 +78,4 @@ test('ten thousand events while half of the receivers are dead: the others have 
     expect(new Set([...kept, ...answered]).size).toBe(eventsEach);
     expect(new Set(answered).size).toBe(answered.length);
   }
-}, 60_000);
+}, 240_000);

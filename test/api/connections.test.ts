@@ -26,6 +26,7 @@ async function startServer(connectionLimits: Partial<ConnectionLimits> = {}, tru
   server.get('/file', (request, reply) => sendStaticFile(request, reply, file));
   server.post('/json', async () => ({ ok: true }));
   server.get('/slow', async () => sleep(600, { ok: true }));
+  server.get('/slower', async () => sleep(1_800, { ok: true }));
   server.get('/small', async ({ url }) => {
     handled.push(url);
     return { url };
@@ -97,30 +98,32 @@ test('a connection with too many unanswered requests is closed, and no other', a
   await once(refused.resume(), 'close');
   let answers = '';
   allowed.resume().on('data', chunk => (answers += chunk));
-  await vi.waitFor(() => expect(answers.match(/200 OK/g)).toHaveLength(4), 5_000);
+  await vi.waitFor(() => expect(answers.match(/200 OK/g)).toHaveLength(4), 10_000);
   expect(handled).toEqual(['/small?1', '/small?2', '/small?3']);
   expect(await isServing()).toBe(true);
 });
 
 test('an answer that is not read is ended, one that is read slowly or takes its time is not', async () => {
-  const { served, open } = await startServer({ stallTimeoutMs: 400 });
+  const { served, open } = await startServer({ stallTimeoutMs: 1_500 });
   const stalled = open('/big');
   await waitForUnread(served, 1);
   const slow = open('/big');
+  const startedAt = performance.now();
   let bytes = 0;
   slow.resume().on('data', chunk => {
     bytes += chunk.length;
     slow.pause();
     // Longer in all than the time-out. The kernel takes more from the server in steps of megabytes: each must be well within it.
-    setTimeout(() => slow.resume(), 3);
+    setTimeout(() => slow.resume(), 10);
   });
-  const patient = open('/slow', '/slow');
+  const patient = open('/slower', '/slower');
   let answers = '';
   patient.resume().on('data', chunk => (answers += chunk));
   const [server] = served;
   await once(server!, 'close');
   await vi.waitFor(() => expect(bytes).toBeGreaterThan(12 * megabyte), 20_000);
-  await vi.waitFor(() => expect(answers.match(/200 OK/g)).toHaveLength(2), 5_000);
+  expect(performance.now() - startedAt).toBeGreaterThan(1_500);
+  await vi.waitFor(() => expect(answers.match(/200 OK/g)).toHaveLength(2), 10_000);
   stalled.destroy();
 });
 

@@ -18,7 +18,7 @@ const clock = manualClock();
 const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address });
 const vault = createVault(keyring);
-const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
+const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
 const sending = { ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] };
 let delivery = startDeliveries(sending);
 afterAll(() => delivery.stop());
@@ -39,7 +39,7 @@ async function newPartner() {
   await setWebhook(auditContextOf(pool, clock), vault, partnerId, receiver.url);
   const deliveredIds = () => receiver.received.map(({ json }) => json.data.id);
   const untilApplied = (ids: string[]) =>
-    vi.waitFor(() => expect(deliveredIds()).toEqual(ids), { timeout: 5_000, interval: 5 });
+    vi.waitFor(() => expect(deliveredIds()).toEqual(ids), { timeout: 20_000, interval: 5 });
   const payments = async () => (await partnerAt(address, testKey).get('/v1/payments')).json.data;
   return {
     ...partnerAt(address, testKey),
@@ -180,13 +180,13 @@ describe('webhook_twice', () => {
     const partner = await newPartner();
     partner.receiver.answer(withStatus(500));
     const { id } = (await partner.pay(asking('webhook_twice'))).json;
-    await vi.waitFor(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(1));
+    await expect.poll(() => listAttempts(pool, partner.partnerId, 9)).toHaveLength(1);
     await delivery.stop();
     delivery = startDeliveries(sending);
     partner.receiver.answer(withStatus(204));
     clock.advance(10_000);
     await partner.untilApplied([id, id, id]);
-    await vi.waitFor(async () => expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(0));
+    await expect.poll(async () => (await pool.query('SELECT FROM deliveries')).rowCount).toBe(0);
     const attempts = await listAttempts(pool, partner.partnerId, 9);
     expect(attempts.map(({ status }) => status)).toEqual([204, 204, 500]);
   });
@@ -207,9 +207,9 @@ describe('webhooks_out_of_order', () => {
   test('two payments with this scenario swap their events', async () => {
     const partner = await newPartner();
     const first = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
-    await vi.waitFor(async () =>
-      expect((await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount).toBe(1),
-    );
+    await expect
+      .poll(async () => (await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount)
+      .toBe(1);
     const second = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await partner.untilApplied([second, first]);
   });
@@ -217,9 +217,9 @@ describe('webhooks_out_of_order', () => {
   test('without another event it is sent after 30 seconds, also after a restart', async () => {
     const partner = await newPartner();
     const held = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
-    await vi.waitFor(async () =>
-      expect((await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount).toBe(1),
-    );
+    await expect
+      .poll(async () => (await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount)
+      .toBe(1);
     await delivery.stop();
     delivery = startDeliveries(sending);
     clock.advance(29_999);

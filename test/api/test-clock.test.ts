@@ -16,7 +16,7 @@ const clock = manualClock();
 const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const vault = createVault(keyring);
-const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
+const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
 const delivery = startDeliveries({ ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] });
 const recoveries = inShards(deps).map(startRecovery);
 afterAll(async () => {
@@ -33,7 +33,7 @@ async function newPartner() {
   const advance = (advance_sec: number) => partner.post('/v1/test/clock', { body: { advance_sec } });
   const statusOf = async (id: string) => (await partner.get(`/v1/payments/${id}`)).json.status;
   const until = (id: string, status: string) =>
-    vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 5_000, interval: 20 });
+    vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 20_000, interval: 20 });
   return { ...partner, partnerId, liveKey, advance, statusOf, until };
 }
 const quietly = () => new Promise(resolve => setTimeout(resolve, 1_200));
@@ -98,7 +98,7 @@ describe('the test clock', () => {
     await partner.pay({ qr_url: newLink(10_000) });
     const attempts = (count: number) =>
       vi.waitFor(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(count), {
-        timeout: 5_000,
+        timeout: 20_000,
       });
     await attempts(1);
     await partner.advance(9);
@@ -127,7 +127,7 @@ describe('the test clock', () => {
     receiver.answer(withStatus(500));
     const paid = await makeQr(simulator);
     await live.pay({ qr_url: paid.link });
-    await vi.waitFor(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(1));
+    await expect.poll(() => listAttempts(pool, partner.partnerId, 9)).toHaveLength(1);
     const open = await makeQr(simulator);
     await open.fault({ on: 'pay', kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded' });
     const { id } = (await live.pay({ qr_url: open.link }, randomUUID())).json;

@@ -75,7 +75,7 @@ describe('nothing is lost', () => {
   });
 
   test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
-    const slow = createSender({ allowPrivate: true });
+    const slow = createSender({ allowPrivate: true, timeoutMs: 60_000 });
     await world.delivery.stop();
     world.delivery = startDeliveries({ ...deps, sender: slow });
     const { receiver, pay, partnerId } = await newPartner();
@@ -84,7 +84,7 @@ describe('nothing is lost', () => {
     await untilReceived(receiver, 1);
     const startedAt = performance.now();
     await world.delivery.stop();
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
     receiver.answer(withStatus(200));
     world.delivery = startDeliveries(deps);
@@ -175,7 +175,7 @@ describe('every partner is served:', () => {
 });
 
 test('receivers that hang do not delay those that answer', async () => {
-  const slow = createSender({ allowPrivate: true });
+  const slow = createSender({ allowPrivate: true, timeoutMs: 60_000 });
   await world.delivery.stop();
   world.delivery = startDeliveries({ ...deps, sender: slow });
   const [dead, alive] = [

@@ -1,10 +1,11 @@
 import Stripe from 'stripe';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { checkReceiver } from '../../src/webhooks/admin/check.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
 import {
+  createSender,
   findWebhook,
   listAttempts,
   readSecrets,
@@ -13,14 +14,23 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { startDeliveries } from '../helpers/shards.ts';
 import { verifySignature } from '../helpers/signature.ts';
 import { hanging, type Receiver, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
 const world = await startDeliveryWorld();
-const { pool, clock, address, audit, vault, sender, newPartner, untilRecorded, noticesOf } = world;
+const { pool, clock, address, deps, audit, vault, sender, newPartner, untilRecorded, noticesOf } = world;
 // It is for calls of the previous version, and so in the first shard only: the functions of this one write their deliveries themselves.
 await pool.query('ALTER TABLE public.events DISABLE TRIGGER events_are_delivered');
+
+/** For a receiver that hangs. */
+const impatient = createSender({ allowPrivate: true, timeoutMs: 1_000 });
+afterAll(() => impatient.close());
+async function deliverWith(other: typeof sender): Promise<void> {
+  await world.delivery.stop();
+  world.delivery = startDeliveries({ ...deps, sender: other });
+}
 
 /** Moves the clock through the whole retry schedule, so that the event is given up. */
 async function exhaust(partnerId: Id<'prt'>, recordedBefore: number): Promise<void> {
@@ -165,8 +175,10 @@ describe('a receiver that does not accept it', () => {
   ])('and %s is asked again later', async (_case, how, expected) => {
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(how);
+    if (how === hanging) await deliverWith(impatient);
     await pay();
     await untilRecorded(partnerId, 1);
+    if (how === hanging) await deliverWith(sender);
     receiver.answer(withStatus(204));
     clock.advance(10_000);
     world.delivery.runNow();

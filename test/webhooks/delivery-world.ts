@@ -24,7 +24,7 @@ export async function startDeliveryWorld() {
   const { address, deps: apiDeps } = await startApi({ pool, clock });
   const audit = auditContextOf(pool, clock);
   const vault = createVault(keyring);
-  const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
+  const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
   const signingKeys = createSigningKeys(pool, clock, keyring);
   const deps = { ...apiDeps, vault, sender, signingKeys, webhookRetryScheduleSec: pausesSec };
   afterAll(() => sender.close());
@@ -57,7 +57,7 @@ export async function startDeliveryWorld() {
     secretsOf: (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, clock.nowMs()),
     untilRecorded: (partnerId: Id<'prt'>, count: number) =>
       vi.waitFor(async () => expect(await listAttempts(pool, partnerId, 1_000)).toHaveLength(count), {
-        timeout: 5_000,
+        timeout: 20_000,
         interval: 5,
       }),
     /** About sending; not about changes by people. */
@@ -82,4 +82,4 @@ export async function startDeliveryWorld() {
 }
 
 export const untilReceived = ({ received }: Receiver, count: number) =>
-  vi.waitFor(() => expect(received.length).toBeGreaterThanOrEqual(count), { timeout: 5_000, interval: 5 });
+  vi.waitFor(() => expect(received.length).toBeGreaterThanOrEqual(count), { timeout: 20_000, interval: 5 });

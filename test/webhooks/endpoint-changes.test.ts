@@ -184,7 +184,7 @@ test('a process that dies between attempts leaves the rest to another', async ()
 
 test('a hanging attempt at one endpoint does not keep the same event from another', async () => {
   await world.delivery.stop();
-  const patient = createSender({ allowPrivate: true });
+  const patient = createSender({ allowPrivate: true, timeoutMs: 60_000 });
   world.delivery = startDeliveries({ ...deps, sender: patient });
   const { partnerId, pay } = await newPartner();
   const [hangs, fails] = [await add(partnerId), await add(partnerId)];

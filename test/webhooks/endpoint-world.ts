@@ -26,7 +26,7 @@ export async function startEndpointWorld() {
     const secrets = () => readSecrets(pool, vault, partnerId, clock.nowMs(), endpointId);
     const attempts = () => listAttempts(pool, partnerId, 1_000, { endpointId });
     const untilRecorded = (count: number) =>
-      vi.waitFor(async () => expect(await attempts()).toHaveLength(count), { timeout: 5_000, interval: 5 });
+      vi.waitFor(async () => expect(await attempts()).toHaveLength(count), { timeout: 20_000, interval: 5 });
     const paymentsReceived = () => receiver.received.map(({ json }) => json.data.id);
     return { endpointId, receiver, secrets, attempts, untilRecorded, paymentsReceived };
   }

@@ -8,6 +8,7 @@ import { kopeck, startKopeck, startService } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { folderWithKey, newFolder } from '../helpers/folders.ts';
 import { startSimulator } from '../helpers/simulator.ts';
+import { withoutWaiting } from '../helpers/waiting-line.ts';
 
 const secretKey = 'a secret key for production, long enough';
 
@@ -156,12 +157,12 @@ test('is refused where the last payments are at another bank: recovery would rel
 
   const demo = await kopeck(env, 'demo', '--payments', '5', '--json');
   expect((await run('payment', 'show', paymentId)).status).toBe('processing');
-  expect(`${demo.code} ${JSON.parse(demo.stderr).error.code}`).toBe('1 real_payments');
+  expect(`${demo.code} ${JSON.parse(withoutWaiting(demo.stderr)).error.code}`).toBe('1 real_payments');
 
   // The service itself does not start with the simulator either, when GATEWAY_URL is missing by mistake.
   const start = startService(env).then(
     async service => `it runs, and ended with ${await service.stop()}`,
-    error => error.message,
+    error => withoutWaiting(error.message),
   );
   expect(await start).toMatch(/ended with 1: There are unfinished [^\n]*GATEWAY_URL[^\n]*\n$/);
   expect((await run('payment', 'show', paymentId)).status).toBe('processing');

@@ -8,6 +8,7 @@ import { openKeyring } from '../../src/db/secret-key.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase, type TestDatabase } from '../helpers/database.ts';
 import { folderWithKey, newFolder, usedFolder } from '../helpers/folders.ts';
+import { withoutWaiting } from '../helpers/waiting-line.ts';
 
 const secretKey = 'a secret key for production, long enough';
 
@@ -161,6 +162,7 @@ test('after a first start that was killed before it made the database, a command
   await client.query('DROP DATABASE kopeck');
   await client.end();
   await server.close();
-  expect(await refusal({ DATA_DIR: dataDir }, 'partner', 'list')).toBe(missingIn(dataDir));
+  const refused = await refusal({ DATA_DIR: dataDir }, 'partner', 'list');
+  expect(withoutWaiting(refused)).toBe(missingIn(dataDir));
   expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
 });

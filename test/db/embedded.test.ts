@@ -9,6 +9,7 @@ import { binariesIn, findBinaries } from '../../src/db/embedded/binaries.ts';
 import { openCluster } from '../../src/db/embedded/cluster.ts';
 import { isRunning, serverPid } from '../helpers/embedded-postgres.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
+import { withoutWaiting } from '../helpers/waiting-line.ts';
 
 const root = process.getuid!() === 0;
 
@@ -36,7 +37,9 @@ describe('an embedded PostgreSQL', () => {
     const dataDir = join(newFolder(), 'not', 'there', 'yet');
     const said: string[] = [];
     const database = await openIn(dataDir, said);
-    expect(said).toEqual([`Creating a PostgreSQL database in ${dataDir}/postgres …`]);
+    expect(withoutWaiting(said.map(line => `${line}\n`).join(''))).toBe(
+      `Creating a PostgreSQL database in ${dataDir}/postgres …\n`,
+    );
     const { rows } = await database.pool.query(
       `SELECT current_setting('server_version_num')::int / 10000 AS major, current_setting('fsync') AS fsync,
               current_setting('full_page_writes') AS full_page_writes,

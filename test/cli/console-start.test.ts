@@ -112,24 +112,29 @@ describe('kopeck start and the console', () => {
     };
     const alive = { '/healthz': 200, '/readyz': 200, '/metrics': 404 };
     const console = await start({ DATABASE_URL: url, DATA_DIR: newFolder(), ROLES: 'console' });
-    expect(await statuses(console)).toEqual({
-      '/v1/ping': 404,
-      '/docs/': 404,
-      '/openapi.json': 404,
-      '/console/': 200,
-      '/console/api/session': 401,
-      ...alive,
-    });
+    // A statement that takes longer than 0.8 s makes it not ready for a moment.
+    await expect
+      .poll(() => statuses(console))
+      .toEqual({
+        '/v1/ping': 404,
+        '/docs/': 404,
+        '/openapi.json': 404,
+        '/console/': 200,
+        '/console/api/session': 401,
+        ...alive,
+      });
     expect(console.output()).not.toContain('/docs');
     const api = await start({ DATABASE_URL: url, DATA_DIR: newFolder(), ROLES: 'api' });
-    expect(await statuses(api)).toEqual({
-      '/v1/ping': 401,
-      '/docs/': 200,
-      '/openapi.json': 200,
-      '/console/': 404,
-      '/console/api/session': 404,
-      ...alive,
-    });
+    await expect
+      .poll(() => statuses(api))
+      .toEqual({
+        '/v1/ping': 401,
+        '/docs/': 200,
+        '/openapi.json': 200,
+        '/console/': 404,
+        '/console/api/session': 404,
+        ...alive,
+      });
     expect(linkIn(api)).toBeNull();
   });
 });

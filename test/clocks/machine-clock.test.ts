@@ -102,7 +102,7 @@ test('a clock that is an hour ahead is not ready, raises an alarm and shows in t
 test('a clock that jumps while the service runs changes no time on record', async () => {
   const service = await start({ jumpMs: hourMs });
   const { testKey } = await createPartnerWithKeys(pool);
-  expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
+  await expect.poll(async () => (await fetch(`${service.address}/readyz`)).status).toBe(200);
   process.kill(service.pid, 'SIGUSR2');
   const payments = [];
   // The signal is handled at some moment during these.

@@ -57,9 +57,12 @@ const qrUrl =
 async function pay(mode: string): Promise<string> {
   await expect.poll(service.output).toMatch(`${mode} key `);
   const [key] = new RegExp(`svc_${mode}_\\w+`).exec(service.output())!;
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  // The first rate may come later than the key.
+  await expect.poll(async () => (await fetch(`${service.address}/v1/rate`, { headers })).status).toBe(200);
   const answer = await fetch(`${service.address}/v1/payments`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Idempotency-Key': mode, 'Content-Type': 'application/json' },
+    headers: { ...headers, 'Idempotency-Key': mode },
     body: JSON.stringify({ qr_url: qrUrl }),
   });
   return ((await answer.json()) as { status: string }).status;

@@ -23,6 +23,10 @@ async function startAndPay(command: string) {
       const [key] = new RegExp(`svc_${mode}_\\w+`).exec(service.output())!;
       const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
       expect((await fetch(`${service.address}/v1/ping`, { headers })).status).toBe(200);
+      // The first rate may come later than the key.
+      await expect
+        .poll(async () => (await fetch(`${service.address}/v1/rate`, { headers })).status)
+        .toBe(200);
       const answer = await fetch(`${service.address}/v1/payments`, {
         method: 'POST',
         headers: { ...headers, 'Idempotency-Key': 'first' },

@@ -19,6 +19,9 @@ export interface GuideContext {
   expect: ExpectStatic;
 }
 
+/** Programs start slowly on a busy machine. */
+const slow = { timeout: 60_000 };
+
 /** `npm install` was done with the packed library; here it only has to be the right name. */
 const shell = `
 set -euo pipefail
@@ -69,8 +72,8 @@ export async function runGuide(
       const { child, ended, output } = run(shell + command, cwd, env);
       if (isReceiver(snippet) || code.startsWith('npx kopeck listen')) {
         servers.push({ child, output, snippet });
-        if (isReceiver(snippet)) await expect.poll(() => isListening(port)).toBe(true);
-        else await expect.poll(output).toContain('Press Ctrl-C to stop');
+        if (isReceiver(snippet)) await expect.poll(() => isListening(port), slow).toBe(true);
+        else await expect.poll(output, slow).toContain('Press Ctrl-C to stop');
         continue;
       }
       const place = `${guide.path}:${snippet.line}`;
@@ -82,7 +85,7 @@ export async function runGuide(
       printed.secret = /\bwhsec_[\w-]+/.exec(output())?.[0] ?? printed.secret;
     }
     for (const { output, snippet } of servers)
-      await expect.poll(() => tidy(output())).toMatch(patternOf(snippet.prints ?? '…'));
+      await expect.poll(() => tidy(output()), slow).toMatch(patternOf(snippet.prints ?? '…'));
   } finally {
     // With what the shell has started.
     for (const { child } of servers) process.kill(-child.pid!);

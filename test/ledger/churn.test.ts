@@ -87,7 +87,7 @@ test(`books stay right through kills of processes and of the database (seed ${se
       payments,
     );
   }
-});
+}, 240_000);
 
 /** Every verdict that a process received must be in the ledger, and no two may contradict each other. */
 async function expectAllVerdictsInBooks(verdicts: string[], payments: Id<'pay'>[]): Promise<void> {

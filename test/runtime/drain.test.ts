@@ -125,8 +125,8 @@ test('two nodes stop one after the other, and clients with kept connections see 
   await sleep(drainSec * 1_000);
   expect(await secondStopped).toBe(0);
   const calls = await clients.stop();
-  // A connection that is being opened when the port closes is refused.
-  const portClosesMs = signalledMs + drainSec * 1_000 - 500;
+  // A connection that is being opened when the port closes is refused, and opening it may take long on a busy machine.
+  const portClosesMs = signalledMs + drainSec * 1_000 - 2_000;
   const sentInTime = calls.filter(({ startedMs }) => startedMs < portClosesMs);
   expect(sentInTime.length).toBeGreaterThan(before);
   expect(broken(sentInTime)).toEqual([]);

@@ -36,6 +36,8 @@ async function lock(address: string, attempt: Attempt): Promise<Quote> {
 }
 
 test('killed between locking a quote and the answer: it is used once, at its rate', async () => {
+  // A quote of the default 60 s could expire on a slow machine before it is used.
+  world.env.QUOTE_LOCK_SEC = '900';
   const service = await world.start();
   const quotes = new Map<Attempt, Quote>();
   const held = new Map<Attempt, string>();

@@ -245,6 +245,13 @@ export async function makeDue({ pool }: World, mode?: Mode): Promise<void> {
 export const makeAllDue = ({ pool }: World) =>
   writeInShards(pool, 'UPDATE open_payments SET next_at = now()');
 
+/** The leases of the dead last for an hour: what is finished soon was taken over, and did not wait for their end. */
+export const extendLeases = ({ pool }: World) =>
+  writeInShards(
+    pool,
+    "UPDATE open_payments SET next_at = now() + interval '1 hour' WHERE lease_holder IS NOT NULL",
+  );
+
 export async function until(
   condition: () => boolean | Promise<boolean>,
   withinMs: number,

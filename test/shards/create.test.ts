@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
@@ -12,15 +12,11 @@ import { startShardsWorld } from './shards-world.ts';
 
 type World = Awaited<ReturnType<typeof startShardsWorld>>;
 
-/** Until a session of this database waits for a lock; returns its process. */
-const waiting = ({ pool }: World) =>
-  vi.waitFor(async () => {
-    const { rows } = await pool.query<{ pid: number }>(
-      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    expect(rows).toHaveLength(1);
-    return rows[0]!.pid;
-  }, 30_000);
+/** Until a session of this database waits for a lock; `asked` is evaluated for it in the same statement. */
+const untilWaiting = ({ pool }: World, asked = 'pid') => {
+  const text = `SELECT ${asked} FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return expect.poll(async () => (await pool.query(text)).rowCount, { timeout: 30_000 }).toBe(1);
+};
 
 const schemasOf = async ({ pool }: World) =>
   (
@@ -37,6 +33,8 @@ async function openHalfWay(world: World) {
   const payment = world.opening(partnerId);
   const session = await world.pool.connect();
   await session.query('BEGIN');
+  // On a slow machine it is idle for longer than the server allows the service.
+  await session.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   const values = openingValues([payment]);
   const { rows } = await session.query(
     `SELECT verdict FROM payments_open(${openingArray(1)}, $${values.length + 1}, NULL)`,
@@ -55,7 +53,7 @@ describe('payments under way', () => {
     const world = await startShardsWorld(1);
     const { payment, end } = await openHalfWay(world);
     const created = createShard(auditContextOf(world.pool));
-    await waiting(world);
+    await untilWaiting(world);
     await end('COMMIT');
     expect(await created).toEqual({ outcome: 'created', shard: 1, reservedCodes: 1 });
     const reserved = [
@@ -92,7 +90,8 @@ describe('a creation that dies', () => {
     const { end } = await openHalfWay(world);
     const created = createShard(auditContextOf(world.pool));
     const failed = expect(created).rejects.toThrow(/terminat/i);
-    await world.pool.query('SELECT pg_terminate_backend($1)', [await waiting(world)]);
+    // In one statement: it waits for half a second only, and would not notice the end of its session in the pause after it.
+    await untilWaiting(world, 'pg_terminate_backend(pid)');
     await failed;
     await end('ROLLBACK');
     expect(await schemasOf(world)).toEqual([]);

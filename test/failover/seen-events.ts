@@ -10,7 +10,7 @@ export interface EventsOf {
   seen: Map<number, string>;
 }
 
-const catchUpWithinMs = 15_000;
+const catchUpWithinMs = 60_000;
 
 export const numberOf = (eventId: string) => Number(eventId.slice('evt_'.length));
 

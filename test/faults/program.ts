@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { processEnv } from '../helpers/process-env.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -16,7 +17,7 @@ export interface Program {
 /** Starts `kopeck start` or the simulator, and waits for the line with its address. */
 export function startProgram(file: string, args: string[], env: Record<string, string>): Promise<Program> {
   const child = spawn(process.execPath, [join(root, file), ...args], {
-    env: { PATH: process.env.PATH!, ...env },
+    env: { ...processEnv, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

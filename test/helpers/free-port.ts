@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to whoever asks for any: no `listen(0)` takes one of these before it is used. */
+/** Below the ports that systems give out on `listen(0)`: nothing else takes one of these before it is used. */
 const [lowest, highest] = [15_000, 31_999];
 
 let next = randomInt(lowest, highest + 1);

@@ -12,7 +12,7 @@ const { pool } = await createDatabase();
 await setRate(pool);
 const { deps: apiDeps, partsOf } = await startApi({ pool });
 const vault = createVault(keyring);
-// Longer than the test: whoever waits for a receiver that hangs waits in vain.
+// Longer than the test: a wait for a receiver that hangs would not end.
 const sender = createSender({ allowPrivate: true, timeoutMs: 300_000 });
 afterAll(() => sender.close());
 

@@ -50,7 +50,7 @@ const functionTests = [
 const spanTests = 'test/shards/spans/**';
 
 /** Tests that book deposits. */
-const depositTests = 'test/deposits/{book,held,reconcile,screening}.test.ts';
+const depositTests = 'test/deposits/{book,held,reconcile,restore-credits,screening}.test.ts';
 
 /** Tests that run a second time with the partners spread over four shards: see docs/internals/testing.md. */
 const shardTests = ['test/api/**', 'test/webhooks/**', depositTests, spanTests];

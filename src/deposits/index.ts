@@ -21,6 +21,7 @@ export {
   searchDeposits,
 } from './deposits.ts';
 export { type DepositDifferenceKind, reconcileDeposits } from './reconcile.ts';
+export { restoreCredits } from './restore-credits.ts';
 export { readSweep } from './sweep.ts';
 export { creditTestDeposit } from './test-deposit.ts';
 export { startDepositWatchers } from './watch/watcher.ts';

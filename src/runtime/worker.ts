@@ -3,7 +3,7 @@ import { startAuditChain } from '../db/audit-chain.ts';
 import { listen as listenTo } from '../db/listen.ts';
 import { startPruning } from '../db/prune.ts';
 import { bringCopies } from '../db/shards/copies.ts';
-import { startDepositWatchers } from '../deposits/index.ts';
+import { restoreCredits, startDepositWatchers } from '../deposits/index.ts';
 import {
   startHistoryRecovery,
   startReconciler,
@@ -23,7 +23,10 @@ import type { SharedParts } from './shared-parts.ts';
 export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
   startRates(parts, cleanups);
   cleanups.push(startServerWatch(parts), startAuditChain(parts));
-  cleanups.push(startHistoryRecovery(parts).stop, startReconciler(parts), startSweeper(parts));
+  const isOnCitus = Boolean(parts.pool.options.distributed?.length);
+  const restore = isOnCitus ? (certainAt: Date) => restoreCredits(parts, certainAt) : undefined;
+  cleanups.push(startHistoryRecovery({ ...parts, restoreCredits: restore }).stop);
+  cleanups.push(startReconciler(parts), startSweeper(parts));
   cleanups.push(startRefundReader(parts));
   cleanups.push(startDepositWatchers(parts), startPruning(parts, createPrunes(parts, poolsOf(parts))));
   const shards = parts.shards.all();

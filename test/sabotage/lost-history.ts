@@ -213,4 +213,11 @@ export const lostHistorySabotages: Sabotage[] = [
     test: 'test/db/several-servers.test.ts',
     failingTitle: 'the one with the newer timeline is right',
   },
+  {
+    guard: 'credits of deposits come back before payments',
+    file: 'src/payments/lost-history/recover-history.ts',
+    pattern: /await deps\.restoreCredits\?\.\(incarnation\.certainAt\);/,
+    test: 'test/payments/lost-history.test.ts',
+    failingTitle: 'is not for want of balance that deposits had given',
+  },
 ];

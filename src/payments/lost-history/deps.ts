@@ -10,6 +10,8 @@ import type { CodeGuard } from '../shards/code-guard.ts';
 export interface HistoryDeps {
   /** Undefined with one shard. */
   codeGuard?: CodeGuard | undefined;
+  /** Where deposits and the ledger can lose commits apart from each other: makes lost credits again. */
+  restoreCredits?: ((certainAt: Date) => Promise<void>) | undefined;
   db: Queryable;
   clock: Clock;
   gateway: Gateway;

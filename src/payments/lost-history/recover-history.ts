@@ -41,6 +41,8 @@ export async function recoverRound(deps: HistoryDeps, signal?: AbortSignal): Pro
   const incarnation = await claimRecovery(deps.db, deps.clock, deps.heartbeat.instance);
   if (!incarnation) return (await watchRound(deps, signal)) ? 0 : undefined;
   const startedMs = deps.clock.nowMs();
+  // First: what was paid from a balance needs it.
+  await deps.restoreCredits?.(incarnation.certainAt);
   const found = await rebuildForgotten(deps, incarnation, signal);
   if (found === undefined) return undefined;
 

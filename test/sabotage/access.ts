@@ -22,9 +22,16 @@ export const accessSabotages: Sabotage[] = [
     guard: 'what an operator may do is decided after the body has arrived',
     ...guardFile,
     test: 'test/console/guard.test.ts',
-    pattern: /if \(request\.method === 'GET' \|\| needs === 'nothing'\) return undefined;/,
-    replacement: 'return undefined;',
+    pattern: /\(await mayStillAct\(deps, request, reply\)\) \? undefined : reply/,
+    replacement: 'undefined',
     failingTitle: 'an operator who is disabled while a request arrives',
+  },
+  {
+    guard: 'what an operator may do is decided after a receiver was checked',
+    file: 'src/console/partners/connection-routes.ts',
+    test: 'test/console/endpoints.test.ts',
+    pattern: /mayStillAct: \(\) => mayStillAct\(deps, request, reply\),/,
+    failingTitle: 'an operator who is disabled while a receiver is checked',
   },
   {
     guard: 'CSRF token',

@@ -80,9 +80,24 @@ export const refundSabotages: Sabotage[] = [
   {
     guard: 'a refund waits for its payment',
     ...reading,
-    pattern: /verdicts\[index\] === 'not_paid_yet'/,
-    replacement: 'false',
+    pattern: /\['not_paid_yet', 'failed'\]/,
+    replacement: "['failed']",
     failingTitle: 'a refund waits for its payment',
+  },
+  {
+    guard: 'a refund that could not be booked is read again',
+    ...reading,
+    test: 'test/payments/refunds-rounds.test.ts',
+    pattern: /\['not_paid_yet', 'failed'\]/,
+    replacement: "['not_paid_yet']",
+    failingTitle: 'an account that cannot be written now',
+  },
+  {
+    guard: 'a shard out of reach is no unknown payment',
+    file: 'src/payments/refunds/book.ts',
+    test: 'test/shards/refunds.test.ts',
+    pattern: /if \(found\.failures\.length > 0\) for .*;/,
+    failingTitle: 'a shard out of reach holds up no refunds of the others',
   },
   {
     guard: 'refunds from before are left to operators',

@@ -13,6 +13,7 @@ import { launchCitus } from './citus/citus.ts';
 import { fillFirstShard } from './citus/pool.ts';
 import { createTemplate } from './citus/template.ts';
 import { createShard } from './helpers/create-shard.ts';
+import { isRunning, serverPid } from './helpers/embedded-postgres.ts';
 import { auditContextOf } from './helpers/partners.ts';
 
 declare module 'vitest' {
@@ -38,12 +39,13 @@ async function addShards(server: EmbeddedServer, several: number): Promise<void>
   await pool.end();
 }
 
-/** Hundreds of databases are about to be removed: they need not reach the disk before. */
-async function skipLastSync(server: EmbeddedServer): Promise<void> {
-  const pool = openPool(server.connection, 1);
-  await pool.query('ALTER SYSTEM SET fsync = off');
-  await pool.query('SELECT pg_reload_conf()');
-  await pool.end();
+/** Hundreds of databases are about to be removed, so the server need not write them down first: it ends at once. */
+async function endAtOnce(server: EmbeddedServer, dataDir: string): Promise<void> {
+  const pid = serverPid(dataDir);
+  const closing = server.close();
+  process.kill(pid, 'SIGQUIT');
+  await closing;
+  while (isRunning(pid)) await systemClock.sleep(20);
 }
 
 const addFirstPartner = (pool: Pool) => createPartner(auditContextOf(pool), 'In the first shard');
@@ -93,8 +95,7 @@ export default async function setup(project: TestProject) {
 
   return async () => {
     await citus?.close();
-    await skipLastSync(server);
-    await server.close();
+    await endAtOnce(server, running);
     rmSync(dir, { recursive: true, force: true });
   };
 }

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
+import { sessionOfAll } from '../../src/db/shards/sessions.ts';
 import { createPaymentSignals, listRefunds } from '../../src/payments/index.ts';
 import { refundRound } from '../../src/payments/refunds/read-refunds.ts';
 import { holdLocks } from '../helpers/locks.ts';
 import { startShardsWorld } from './shards-world.ts';
 
 test('a shard out of reach holds up no refunds of the others, and its own follow', async () => {
-  const { pool, url, shards, all, clock, newPartner, newProcess, opening } = await startShardsWorld(2);
+  const { pool, url, shards, clock, openSessions, newPartner, newProcess, opening } =
+    await startShardsWorld(2);
+  const all = openSessions({ ...sessionOfAll(2), lock_timeout: '100' });
   await pool.query('UPDATE service SET refunds_from = $1', [new Date(clock.nowMs())]);
   const { writers } = newProcess();
   const pay = async (shard: number) => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -96,6 +96,6 @@ export default async function setup(project: TestProject) {
   return async () => {
     await citus?.close();
     await endAtOnce(server, running);
-    rmSync(dir, { recursive: true, force: true });
+    execFileSync('rm', ['-rf', dir]);
   };
 }

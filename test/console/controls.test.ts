@@ -3,6 +3,7 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { countWaiting } from '../helpers/locks.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
@@ -147,9 +148,7 @@ describe('reconciliation', () => {
     const blocker = await pool.connect();
     await blocker.query('BEGIN; LOCK TABLE reconciliations IN EXCLUSIVE MODE');
     const first = admin.post('/reconciliations', { day: '2026-11-19' });
-    await expect
-      .poll(async () => (await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount)
-      .toBeGreaterThan(0);
+    await expect.poll(() => countWaiting(pool)).toBeGreaterThan(0);
     expect(await errorOf(admin.post('/reconciliations', { day: '2026-11-19' }))).toBe('409 already_running');
     await blocker.query('COMMIT');
     blocker.release();

@@ -9,6 +9,7 @@ import { startPruning } from '../../src/db/prune.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { countWaiting } from '../helpers/locks.ts';
 
 const dayMs = 86_400_000;
 /** A Monday, so that the week of the clock begins now. */
@@ -133,12 +134,7 @@ describe('partitions change', () => {
       CREATE FUNCTION hold() RETURNS event_trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM set_config('lock_timeout', '5s', true), pg_advisory_xact_lock(1); END $$;
       CREATE EVENT TRIGGER hold ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION hold()`);
-    const waiting = async () =>
-      (
-        await holder.query(
-          "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-        )
-      ).rows[0].count;
+    const waiting = () => countWaiting(holder);
     const changing = keepPartitions(pool, clock, notices);
     await expect.poll(waiting).toBe(1);
     const written = write(pool, day(15));

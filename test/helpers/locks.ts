@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/db/pool.ts';
 import { enterShard } from '../../src/db/shards/sessions.ts';
 
 /**
@@ -21,6 +21,14 @@ export async function holdLocks(url: string, text: string, values: unknown[], sh
   await enterShard(session, shard);
   await session.query(text, values);
   return { session, ended, unlock: async () => void (await session.query('COMMIT')) };
+}
+
+/** How many sessions of this database wait for a lock. Other tests use databases of the same server. */
+export async function countWaiting(pool: Pick<Pool, 'query'>): Promise<number> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rowCount!;
 }
 
 /** The promise, and whether it has ended. */

@@ -5,6 +5,7 @@ import { type Queryable, transaction } from '../../src/db/pool.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { hold, settle } from '../helpers/ledger.ts';
+import { countWaiting } from '../helpers/locks.ts';
 
 /** Each of these fails without its guard: `npm run sabotage` removes the guards one by one and checks that. */
 const { pool } = await createDatabase();
@@ -12,13 +13,7 @@ const live = 'live' as const;
 
 /** Resolves when some session waits for a row that another has locked. */
 async function untilSomebodyWaits(): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query(
-      `SELECT count(*) AS waiting FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    if (rows[0].waiting > 0n) return;
-  }
+  while ((await countWaiting(pool)) === 0);
 }
 
 test('row lock: a hold waits for the one before it and then sees its result', async () => {

@@ -19,7 +19,7 @@ import {
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { holdLocks } from '../helpers/locks.ts';
+import { countWaiting, holdLocks } from '../helpers/locks.ts';
 
 const { pool, url } = await createDatabase();
 const clock = manualClock();
@@ -205,8 +205,7 @@ describe('a roll', () => {
       uuidFromId(partnerId),
     ]);
     const rolling = roll(keyId, hourMs);
-    const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await pool.query(waits)).rowCount).toBe(1);
+    await expect.poll(() => countWaiting(pool)).toBe(1);
     await setAllowedAddresses(audit, keyId, ['192.0.2.7']);
     await unlock();
     expect((await rolling).apiKey.allowedAddresses).toEqual(['192.0.2.7']);

@@ -7,7 +7,7 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { follow, holdLocks } from '../helpers/locks.ts';
+import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { createFundedPartner, setRate } from '../helpers/partners.ts';
 
@@ -106,10 +106,7 @@ test('twenty locked accounts leave connections for the others, and all go on whe
   const free = opening(other);
   expect((await writer.open(free)).verdict).toBe('opened');
   expect((await writer.finish(ended(free))).changed).toBe(true);
-  const { rows } = await pool.query<{ waiting: bigint }>(
-    "SELECT count(*) AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-  );
-  expect(Number(rows[0]!.waiting)).toBeLessThanOrEqual(4);
+  expect(await countWaiting(pool)).toBeLessThanOrEqual(4);
   expect([...opens, ...finishes].filter(({ hasEnded }) => hasEnded)).toEqual([]);
   await unlock();
   for (const { result } of opens) expect((await result).verdict).toBe('opened');

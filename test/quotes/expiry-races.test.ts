@@ -4,6 +4,7 @@ import { transaction } from '../../src/db/pool.ts';
 import { openAll } from '../../src/payments/open-statements.ts';
 import { endExpired, findQuoteOf } from '../../src/payments/quotes/quote.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { countWaiting } from '../helpers/locks.ts';
 import { startQuotesWorld } from './quotes-world.ts';
 
 /*
@@ -29,13 +30,7 @@ async function prepared() {
   return { partnerId, payment, repeat, outwait };
 }
 
-/** Sessions of this database that wait for a lock. */
-const waiting = async () =>
-  (
-    await pool.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    )
-  ).rowCount;
+const waiting = () => countWaiting(pool);
 
 /** The session of a test that is slow may stay idle for longer than those of the service. */
 const stayIdle = { text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };

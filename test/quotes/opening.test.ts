@@ -3,6 +3,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { endOfTime } from '../helpers/clock.ts';
+import { countWaiting } from '../helpers/locks.ts';
 import { count, startQuotesWorld } from './quotes-world.ts';
 
 const { pool, clock, writer, lock, paymentWith, newPartner, usedBy, expectNoPayment, openOther } =
@@ -100,10 +101,7 @@ describe('a locked quote', () => {
         uuidFromId(slow),
       ]);
       const waiting = writer.open(paymentWith(slow, first));
-      // Other tests use databases of the same server.
-      const waits = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
-                      WHERE NOT granted AND datname = current_database()`;
-      await expect.poll(async () => (await pool.query(waits)).rowCount).toBe(1);
+      await expect.poll(() => countWaiting(pool)).toBe(1);
       const behind = writer.open(paymentWith(partnerId, second));
       clock.advance(60_000);
       await session.query('COMMIT');

@@ -1,9 +1,10 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openPool, type Queryable, transaction } from '../../src/db/pool.ts';
 import { claimRefresh } from '../../src/rates/claim.ts';
 import { explainRate, isStale, type RateSource, readCurrentRate } from '../../src/rates/index.ts';
 import { refreshRate } from '../../src/rates/refresh.ts';
 import { manualClock } from '../helpers/clock.ts';
+import { countWaiting } from '../helpers/locks.ts';
 import { broken, startRatesWorld } from './rates-world.ts';
 
 const { pool, clock, alarms, sourceOf, depsWith, countRates } = await startRatesWorld();
@@ -148,13 +149,7 @@ describe('a claim', () => {
     await transaction(pool, async tx => {
       expect(await claim(tx)).toBe(true);
       second = claim();
-      await vi.waitUntil(async () => {
-        const { rows } = await pool.query(
-          `SELECT count(*) AS waiting FROM pg_stat_activity
-            WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return rows[0].waiting > 0n;
-      });
+      await expect.poll(() => countWaiting(pool)).toBeGreaterThan(0);
     });
     expect(await second).toBe(false);
   });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/pool.ts';
+import { countWaiting } from '../helpers/locks.ts';
 import { startDeliveryWorld, untilReceived } from '../webhooks/delivery-world.ts';
 import { functionOfPreviousRelease, hasPreviousRelease } from './previous-release.ts';
 
@@ -24,13 +25,7 @@ test.skipIf(!hasPreviousRelease)(
         values: [uuidFromId(partnerId)],
       });
       paid = pay();
-      await expect
-        .poll(async () => {
-          const waiting =
-            "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-          return (await pool.query(waiting)).rowCount;
-        })
-        .toBe(1);
+      await expect.poll(() => countWaiting(pool)).toBe(1);
       // In one transaction, as `migrate` does it.
       await transaction(pool, async tx => {
         for (const name of functions) await tx.query({ text: current(name) });

@@ -13,7 +13,7 @@ import {
   setEvents,
   setWebhook,
 } from '../../src/webhooks/index.ts';
-import { follow, holdLocks } from '../helpers/locks.ts';
+import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
 import { inShardOf, startDeliveries, writeInShards } from '../helpers/shards.ts';
 import { hanging, withStatus } from '../helpers/webhook-receiver.ts';
 import { untilReceived } from './delivery-world.ts';
@@ -112,10 +112,7 @@ describe('a removed endpoint', () => {
       const waiting = (count: number) =>
         vi.waitFor(
           async () => {
-            const { rowCount } = await pool.query(
-              `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-            );
-            expect(rowCount).toBe(count);
+            expect(await countWaiting(pool)).toBe(count);
           },
           { timeout: 2_000, interval: 5 },
         );

@@ -328,21 +328,23 @@ CREATE TABLE deposits (
   screened_at timestamp with time zone,
   decided_at timestamp with time zone,
   decision_reason text,
+  ordinal integer NOT NULL,
+  reference text NOT NULL DEFAULT (((('deposit:'::text || chain) || ':'::text) || transaction) || ':'::text) || ordinal,
   CONSTRAINT deposits_pkey PRIMARY KEY (partner_id, id),
   CONSTRAINT credited_deposits_have_a_reference CHECK ((state = 'credited'::text) = (credited_at IS NOT NULL) AND (state = 'credited'::text) = (credit_reference IS NOT NULL)),
   CONSTRAINT deposits_are_final_before_credit CHECK ((state = ANY (ARRAY['pending'::text, 'dropped'::text])) = (final_at IS NULL)),
-  CONSTRAINT deposits_held_for_check CHECK (held_for = ANY (ARRAY['amount'::text, 'reference'::text, 'screening'::text, 'no_answer'::text])),
+  CONSTRAINT deposits_held_for_check CHECK (held_for = ANY (ARRAY['amount'::text, 'reference'::text, 'screening'::text, 'no_answer'::text, 'late'::text])),
   CONSTRAINT deposits_micro_usdt_check CHECK (micro_usdt >= 0),
   CONSTRAINT deposits_rest_units_check CHECK (rest_units >= 0::numeric),
   CONSTRAINT deposits_state_check CHECK (state = ANY (ARRAY['pending'::text, 'dropped'::text, 'screening'::text, 'accumulating'::text, 'credited'::text, 'held'::text, 'rejected'::text])),
   CONSTRAINT deposits_units_check CHECK (units > 0::numeric),
   CONSTRAINT rejected_deposits_were_decided_on CHECK (state <> 'rejected'::text OR decided_at IS NOT NULL AND decision_reason IS NOT NULL)
 );
-CREATE INDEX deposits_accumulating ON deposits USING btree (partner_id, chain) WHERE state = 'accumulating'::text;
+CREATE INDEX deposits_accumulating ON deposits USING btree (chain, partner_id) WHERE state = 'accumulating'::text;
 CREATE INDEX deposits_by_id ON deposits USING btree (id);
 CREATE INDEX deposits_held ON deposits USING btree (chain, id) WHERE state = 'held'::text;
 CREATE INDEX deposits_not_final ON deposits USING btree (chain, block_number) WHERE state = 'pending'::text;
-CREATE UNIQUE INDEX deposits_once_per_log ON deposits USING btree (chain, transaction, log_index);
+CREATE UNIQUE INDEX deposits_once_per_transfer ON deposits USING btree (chain, transaction, partner_id, ordinal);
 CREATE INDEX deposits_screening ON deposits USING btree (chain, id) WHERE state = 'screening'::text;
 
 CREATE TABLE entries (

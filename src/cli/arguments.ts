@@ -36,6 +36,10 @@ export function positiveCount(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('a whole number from 1 to 999999999');
 }
 
+export function blockNumber(text: string): bigint {
+  return /^\d{1,15}$/.test(text) ? BigInt(text) : refuse('the number of a block, such as 21000000');
+}
+
 export function shardNumber(text: string): number {
   return /^[1-9]\d{0,2}$/.test(text) && text !== '999'
     ? Number(text)

@@ -26,31 +26,35 @@ async function reconcile({ audit, settings }: CommandContext, name: string, from
   const chain = await openConfiguredChain(settings, name);
   const { pool: db, clock } = audit;
   const alarms = createAlarms({ db, clock, log: { warn: () => {} } });
-  const found = await reconcileDeposits({ db, alarms }, chain, from);
-  const { firstBlock, lastBlock, onChain, onRecord, differences, isComplete } = found;
+  const found = await reconcileDeposits({ db, clock, alarms }, chain, from);
+  const { firstBlock, lastBlock, onChain, onRecord, differences, unread, isComplete } = found;
   const date = from.toISOString().slice(0, 10);
   const blocks = firstBlock > lastBlock ? 'no blocks' : `blocks ${firstBlock} to ${lastBlock}`;
-  const rows = differences.map(({ kind, transaction, logIndex, partnerId, chainUnits, recordedUnits }) => ({
-    ...{ kind, transaction, log_index: logIndex, partner_id: partnerId },
+  const rows = differences.map(({ kind, transaction, ordinal, partnerId, chainUnits, recordedUnits }) => ({
+    ...{ kind, transaction, ordinal, partner_id: partnerId },
     chain_units: chainUnits === null ? null : `${chainUnits}`,
     recorded_units: recordedUnits === null ? null : `${recordedUnits}`,
   }));
   const ok = rows.length === 0;
-  const part = isComplete ? '' : ' Not all blocks of the day are booked yet.';
+  const notes = [
+    ...(isComplete ? [] : ['Not all blocks of the day are booked yet.']),
+    ...unread.map(one => `The transfers to ${one.partnerId} in block ${one.blockNumber} are too many to be read.`),
+  ];
   return {
     isBad: !ok,
     json: {
       ...{ ok, chain: chain.name, day: date, is_complete: isComplete },
       ...{ on_chain: onChain, on_record: onRecord, differences: rows },
+      unread: unread.map(one => ({ block: `${one.blockNumber}`, partner_id: one.partnerId })),
     },
     text: ok
-      ? `${date}, ${blocks}: no discrepancies (${onRecord} deposits).${part}`
+      ? [`${date}, ${blocks}: no discrepancies (${onRecord} deposits).`, ...notes].join(' ')
       : table(
-          ['difference', 'transaction', 'log', 'partner', 'units on chain', 'units on record'],
+          ['difference', 'transaction', 'transfer', 'partner', 'units on chain', 'units on record'],
           rows.map(row => [
             headings[row.kind],
             row.transaction,
-            `${row.log_index}`,
+            `${row.ordinal}`,
             row.partner_id,
             row.chain_units ?? '–',
             row.recorded_units ?? '–',

@@ -18,6 +18,7 @@ import { label, pageSize } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { notConfigured, openConfigured, openConfiguredChain } from './deposit-chains.ts';
 import { reconcileDepositsCommand } from './deposit-reconcile.ts';
+import { rewindCommand } from './deposit-rewind.ts';
 import { formatInstant, type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { RefusedError } from './refused.ts';
@@ -55,6 +56,7 @@ export function depositCommands(withDatabase: WithDatabase): Command {
         .action(({ json, chain }) => withDatabase(json, context => sweep(context, chain))),
     )
     .addCommand(reconcileDepositsCommand(withDatabase))
+    .addCommand(rewindCommand(withDatabase))
     .addCommand(
       command('chains', 'show how far each chain is booked').action(({ json }) =>
         withDatabase(json, progress),

@@ -1,81 +1,112 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Id, uuidFromId } from '../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { writeNotice } from '../db/notices.ts';
-import type { Queryable } from '../db/pool.ts';
+import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { enterShardOf } from '../db/shards/sessions.ts';
 import { credit } from '../ledger/index.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
-import type { TransferLog } from './chain/node.ts';
 
-/** A billion USDT, as for every other amount. More is never credited as a deposit. */
-export const maxMicroUsdt = 10n ** 15n;
+interface CreditDeps {
+  pool: Pool;
+  clock: Clock;
+  chain: Pick<DepositChain, 'name' | 'title' | 'minMicroUsdt'>;
+}
 
-/** Of the ledger entry: the ledger credits it once. */
-export const creditReference = (
-  chain: string,
-  { transaction, logIndex }: Pick<TransferLog, 'transaction' | 'logIndex'>,
-) => `deposit:${chain}:${transaction}:${logIndex}`;
+/** A locked account costs the partners after it this time, once a round. */
+const lockTimeout = '250ms';
 
-interface Credited {
-  partnerId: Id<'prt'>;
-  reference: string;
+/**
+ * Credits what is final and allowed to each partner whose deposits on this chain together reach the smallest amount, in a
+ * transaction of its own: an account that is locked delays nobody else. Called in every round, so that what a crash, a lock
+ * or a higher smallest amount has left is credited later.
+ */
+export async function creditDue({ pool, clock, chain }: CreditDeps): Promise<void> {
+  const { rows } = await pool.query<{ partner_id: string }>({
+    text: `SELECT partner_id FROM deposits WHERE chain = $1 AND state = 'accumulating'
+            GROUP BY partner_id HAVING sum(micro_usdt) >= $2 ORDER BY partner_id`,
+    values: [chain.name, chain.minMicroUsdt],
+  });
+  const failures: unknown[] = [];
+  for (const { partner_id } of rows)
+    await transaction(pool, tx => creditPartner(tx, clock, chain, idFromUuid('prt', partner_id))).catch(error =>
+      failures.push(error),
+    );
+  if (failures.length === 0) return;
+  const [first] = failures as Error[];
+  throw new Error(`deposits of ${failures.length} partners could not be credited: ${first!.message}`, {
+    cause: first,
+  });
 }
 
 /**
- * Credits all that the partner has deposited on this chain and not been credited with, once it reaches the smallest amount.
- * Nearly always that is this one deposit. If the ledger refuses, since an operator has used the reference, the deposits are
- * held.
+ * A deposit that reaches the smallest amount is an entry of its own; those below it go with the last of these, or together
+ * with the last of themselves. What the ledger refuses, since an operator has used the reference, is held.
  */
-export async function creditIfEnough(
+async function creditPartner(
   tx: Queryable,
   clock: Clock,
-  chain: Pick<DepositChain, 'name' | 'minMicroUsdt'>,
-  { partnerId, reference }: Credited,
+  { name, minMicroUsdt }: CreditDeps['chain'],
+  partnerId: Id<'prt'>,
 ): Promise<void> {
-  // Two processes that book deposits of one partner at once would each miss the other's in the sum.
-  await tx.query({
-    text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
-    values: [`deposits of ${partnerId} on ${chain.name}`],
+  await tx.query({ text: `SELECT set_config('lock_timeout', $1, true)`, values: [lockTimeout] });
+  const partner = uuidFromId(partnerId);
+  const { rows: credits } = await tx.query<DepositCredit>({
+    text: `WITH due AS MATERIALIZED (
+             SELECT id, micro_usdt, reference, micro_usdt >= $3 AS is_enough
+               FROM deposits WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating' ORDER BY id FOR UPDATE),
+           last AS (SELECT reference FROM due ORDER BY is_enough DESC, id DESC LIMIT 1),
+           credited AS (
+             UPDATE deposits d
+                SET state = 'credited', credited_at = $4,
+                    credit_reference = CASE WHEN due.is_enough THEN due.reference ELSE last.reference END
+               FROM due, last
+              WHERE d.partner_id = $1 AND d.id = due.id AND (SELECT sum(micro_usdt) FROM due) >= $3
+             RETURNING d.id, d.credit_reference, d.micro_usdt)
+           SELECT credit_reference AS reference, sum(micro_usdt)::bigint AS "microUsdt"
+             FROM credited GROUP BY credit_reference ORDER BY max(id::text)`,
+    values: [partner, name, minMicroUsdt, instantOf(clock)],
   });
-  const { rows } = await tx.query<{ id: string; micro_usdt: bigint }>({
-    text: `SELECT id, micro_usdt FROM deposits WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating'
-              FOR UPDATE`,
-    values: [uuidFromId(partnerId), chain.name],
-  });
-  const microUsdt = rows.reduce((sum, row) => sum + row.micro_usdt, 0n);
-  if (microUsdt < chain.minMicroUsdt) return;
-  const ids = rows.map(({ id }) => id);
-  const outcome = await creditDeposits(tx, clock, { partnerId, reference, microUsdt, ids });
-  if (outcome === 'credited') return;
+  if (credits.length === 0) return;
+  const refused = await creditDeposits(tx, clock, partnerId, credits);
+  if (refused.length === 0) return;
   await tx.query({
-    text: `UPDATE deposits SET state = 'held', held_for = 'reference' WHERE partner_id = $1 AND id = ANY ($2)`,
-    values: [uuidFromId(partnerId), ids],
+    text: `UPDATE deposits SET state = 'held', held_for = 'reference', credited_at = NULL, credit_reference = NULL
+            WHERE partner_id = $1 AND credit_reference = ANY ($2)`,
+    values: [partner, refused],
   });
 }
 
+export interface DepositCredit {
+  /** Of the ledger entry: the ledger credits it once. */
+  reference: string;
+  microUsdt: bigint;
+}
+
 /**
- * Puts locked deposits on the balance: the credit, their state and the notice belong into one transaction. Deposits and cursors
- * stand once; the credit is in the partner's shard.
+ * Puts deposits on the balance, in the transaction that changes their state, and returns the references that the ledger
+ * refuses. Deposits and cursors stand once; the credit is in the partner's shard.
  */
 export async function creditDeposits(
   tx: Queryable,
   clock: Clock,
-  { partnerId, reference, microUsdt, ids }: Credited & { microUsdt: bigint; ids: string[] },
-): Promise<'credited' | 'already_credited' | 'conflict' | 'no_account'> {
+  partnerId: Id<'prt'>,
+  credits: DepositCredit[],
+): Promise<string[]> {
   await enterShardOf(tx, uuidFromId(partnerId));
-  const [verdict] = await credit(tx, clock, [{ partnerId, mode: 'live', reference, microUsdt }]);
-  if (verdict!.outcome !== 'credited') return verdict!.outcome;
-  await tx.query({
-    text: `UPDATE deposits SET state = 'credited', credited_at = $3, credit_reference = $4
-            WHERE partner_id = $1 AND id = ANY ($2)`,
-    values: [uuidFromId(partnerId), ids, instantOf(clock), reference],
-  });
-  await writeNotice(tx, clock, partnerId, 'balance_credited', {
-    mode: 'live',
-    usdt: formatMicroUsdt(microUsdt),
-    balance_usdt: formatMicroUsdt(verdict!.balanceMicroUsdt),
-    reference,
-  });
-  return 'credited';
+  const items = credits.map(item => ({ ...item, partnerId, mode: 'live' as const }));
+  const verdicts = await credit(tx, clock, items);
+  const refused: string[] = [];
+  for (const [nth, { reference, microUsdt }] of credits.entries()) {
+    const verdict = verdicts[nth]!;
+    if (verdict.outcome !== 'credited') refused.push(reference);
+    else
+      await writeNotice(tx, clock, partnerId, 'balance_credited', {
+        mode: 'live',
+        usdt: formatMicroUsdt(microUsdt),
+        balance_usdt: formatMicroUsdt(verdict.balanceMicroUsdt),
+        reference,
+      });
+  }
+  return refused;
 }

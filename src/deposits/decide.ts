@@ -4,7 +4,8 @@ import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { creditDeposits, creditReference, maxMicroUsdt } from './credit.ts';
+import { maxMicroUsdt } from './amount.ts';
+import { creditDeposits } from './credit.ts';
 import type { DepositState } from './deposits.ts';
 
 export interface DepositDecision {
@@ -35,20 +36,18 @@ export async function lockDeposit(
     state: DepositState;
     microUsdt: bigint;
     sender: string;
-    chain: string;
-    transaction: string;
-    logIndex: number;
+    reference: string;
   }>({
-    text: `SELECT partner_id, state, micro_usdt AS "microUsdt", sender, chain, transaction, log_index AS "logIndex"
+    text: `SELECT partner_id, state, micro_usdt AS "microUsdt", sender, reference
              FROM deposits WHERE id = $1 FOR UPDATE`,
     values: [uuidFromId(depositId)],
   });
   if (!rows[0]) return 'no_deposit';
-  const { partner_id, state, microUsdt, sender, chain, ...log } = rows[0];
+  const { partner_id, state, microUsdt, sender, reference } = rows[0];
   if (state !== 'held') return 'not_held';
   if (outcome === 'credited' && microUsdt > maxMicroUsdt) return 'too_large';
   const partnerId = idFromUuid('prt', partner_id);
-  return { partnerId, microUsdt, sender, reference: creditReference(chain, log) };
+  return { partnerId, microUsdt, sender, reference };
 }
 
 /** Ends a held deposit: the credit or the rejection, the audit record and the end of the alarm, in one transaction. */
@@ -66,16 +65,19 @@ export async function decideDepositIn(
   if (typeof deposit === 'string') return deposit;
   const { partnerId, microUsdt, reference } = deposit;
   const id = uuidFromId(depositId);
-  if (outcome === 'credited') {
-    const verdict = await creditDeposits(tx, audit.clock, { partnerId, reference, microUsdt, ids: [id] });
-    if (verdict !== 'credited') return 'reference_used';
+  const isCredited = outcome === 'credited';
+  if (isCredited) {
+    const refused = await creditDeposits(tx, audit.clock, partnerId, [{ reference, microUsdt }]);
+    if (refused.length > 0) return 'reference_used';
   }
   await tx.query({
-    text: `UPDATE deposits SET state = $3, decided_at = $4, decision_reason = $5 WHERE partner_id = $1 AND id = $2`,
-    values: [uuidFromId(partnerId), id, outcome, instantOf(audit.clock), reason],
+    text: `UPDATE deposits SET state = $3, decided_at = $4, decision_reason = $5,
+                  credited_at = CASE WHEN $6 THEN $4 END, credit_reference = CASE WHEN $6 THEN reference END
+            WHERE partner_id = $1 AND id = $2`,
+    values: [uuidFromId(partnerId), id, outcome, instantOf(audit.clock), reason, isCredited],
   });
   await recordChange(tx, audit, {
-    action: outcome === 'credited' ? 'deposit.release' : 'deposit.reject',
+    action: isCredited ? 'deposit.release' : 'deposit.reject',
     subject: depositId,
     before: { state: 'held' },
     after: {
@@ -87,6 +89,6 @@ export async function decideDepositIn(
       ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
     },
   });
-  await clearAlarmsOf(tx, audit, reference);
+  await clearAlarmsOf(tx, audit, depositId);
   return 'done';
 }

@@ -14,6 +14,16 @@ export const depositStates = [
 ] as const;
 export type DepositState = (typeof depositStates)[number];
 
+/** Why an operator has to decide. */
+export const heldReasons = {
+  amount: 'more than a billion USDT',
+  reference: 'its reference has already been credited',
+  screening: 'held by the screening service',
+  no_answer: 'no clear answer of the screening service',
+  late: 'another deposit of its transaction was booked before',
+};
+export type HeldFor = keyof typeof heldReasons;
+
 export interface Deposit {
   depositId: Id<'dep'>;
   chain: ChainName;
@@ -58,7 +68,7 @@ export async function listDeposits(
 export interface SomeDeposit extends Deposit {
   partnerId: Id<'prt'>;
   partner: string;
-  heldFor: 'amount' | 'reference' | 'screening' | 'no_answer' | null;
+  heldFor: HeldFor | null;
   decisionReason: string | null;
 }
 

@@ -1,49 +1,32 @@
 import { type Alarms, listOpenSubjects } from '../alarms/index.ts';
+import { idFromUuid, parseId, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
-import { creditReference } from './credit.ts';
+import { type HeldFor, heldReasons } from './deposits.ts';
 
 const kind = 'deposit_held';
-const reasons = {
-  amount: 'more than a billion USDT',
-  reference: 'its reference has already been credited',
-  screening: 'held by the screening service',
-  no_answer: 'no clear answer of the screening service',
-};
 
 /**
- * Each held deposit has an open alarm, and no other deposit of the chain has. Compared in every round, since a process may
- * die between the commit that holds a deposit and its alarm. Not below the smallest amount: anybody could flood people with
- * alarms of dust.
+ * Each held deposit has an open alarm, and no other has. Compared in every round, since a process may die between the
+ * commit that holds a deposit and its alarm. Not below the smallest amount: anybody could flood people with alarms of dust.
  */
 export async function reportHeld(
   db: Queryable,
   alarms: Alarms,
   { name, title, minMicroUsdt }: Pick<DepositChain, 'name' | 'title' | 'minMicroUsdt'>,
 ): Promise<void> {
-  const held = await listHeld(db, name, minMicroUsdt);
-  const open = (await listOpenSubjects(db, kind)).filter(subject => subject.startsWith(`deposit:${name}:`));
-  for (const { reference: subject, microUsdt, heldFor } of held) {
-    const detail = `${formatMicroUsdt(microUsdt)} USDT on ${title}: ${reasons[heldFor]}. Credit or reject it.`;
-    if (!open.includes(subject)) await alarms.raise({ kind, subject, detail });
-  }
-  for (const subject of open)
-    if (!held.some(({ reference }) => reference === subject)) await alarms.clear(kind, subject);
-}
-
-interface HeldDeposit {
-  transaction: string;
-  logIndex: number;
-  microUsdt: bigint;
-  heldFor: keyof typeof reasons;
-}
-
-async function listHeld(db: Queryable, chain: string, minMicroUsdt: bigint) {
-  const { rows } = await db.query<HeldDeposit>({
-    text: `SELECT transaction, log_index AS "logIndex", micro_usdt AS "microUsdt", held_for AS "heldFor" FROM deposits
-            WHERE chain = $1 AND state = 'held' AND micro_usdt >= $2 ORDER BY id`,
-    values: [chain, minMicroUsdt],
+  const open = new Set(await listOpenSubjects(db, kind));
+  const ids = [...open].flatMap(subject => parseId('dep', subject) ?? []).map(uuidFromId);
+  const { rows } = await db.query<{ id: string; micro_usdt: bigint; held_for: HeldFor | null; is_held: boolean }>({
+    text: `SELECT id, micro_usdt, held_for, state = 'held' AS is_held FROM deposits
+            WHERE chain = $1 AND (state = 'held' AND micro_usdt >= $2 OR id = ANY ($3)) ORDER BY id`,
+    values: [name, minMicroUsdt, ids],
   });
-  return rows.map(row => ({ ...row, reference: creditReference(chain, row) }));
+  for (const { id, micro_usdt, held_for, is_held } of rows) {
+    const subject = idFromUuid('dep', id);
+    const detail = `${formatMicroUsdt(micro_usdt)} USDT on ${title}: ${heldReasons[held_for!]}. Credit or reject it.`;
+    if (is_held && !open.has(subject)) await alarms.raise({ kind, subject, detail });
+    if (!is_held) await alarms.clear(kind, subject);
+  }
 }

@@ -22,6 +22,7 @@ export {
 } from './deposits.ts';
 export { type DepositDifferenceKind, reconcileDeposits } from './reconcile.ts';
 export { restoreCredits } from './restore-credits.ts';
+export { type RewindOutcome, rewindChain } from './rewind.ts';
 export { readSweep } from './sweep.ts';
 export { creditTestDeposit } from './test-deposit.ts';
 export { startDepositWatchers } from './watch/watcher.ts';

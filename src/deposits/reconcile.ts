@@ -1,19 +1,21 @@
 import type { Alarms } from '../alarms/index.ts';
-import { type Id, idFromUuid } from '../base/ids.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Queryable } from '../db/pool.ts';
 import { readAccounts } from './addresses.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
-import type { ChainNode, TransferLog } from './chain/node.ts';
+import type { ChainNode } from './chain/node.ts';
 import { maxRangeBlocks, rangeFrom, readHalving } from './watch/halving.ts';
-import { DisagreementError, readFinalRange } from './watch/read-range.ts';
+import { DisagreementError, readFinalRange, type Range, type Transfer, type Transfers } from './watch/read-range.ts';
 
 export type DepositDifferenceKind = 'not_on_record' | 'not_on_chain' | 'differs' | 'not_in_ledger';
 
 export interface DepositDifference {
   kind: DepositDifferenceKind;
   transaction: string;
-  logIndex: number;
+  /** Which of the transfers of the transaction to this partner. */
+  ordinal: number;
   partnerId: Id<'prt'>;
   /** In the smallest units of the token. */
   chainUnits: bigint | null;
@@ -27,6 +29,8 @@ export interface DepositReconciliation {
   onChain: number;
   onRecord: number;
   differences: DepositDifference[];
+  /** Blocks of which no node gives the transfers to a partner: these are not compared. */
+  unread: { blockNumber: bigint; partnerId: Id<'prt'> }[];
   /** False while blocks of the day are not booked yet. */
   isComplete: boolean;
 }
@@ -38,11 +42,11 @@ const dayMs = 86_400_000;
  * difference is an alarm until a later comparison of the same day finds none.
  */
 export async function reconcileDeposits(
-  { db, alarms }: { db: Queryable; alarms: Alarms },
+  { db, clock, alarms }: { db: Queryable; clock: Clock; alarms: Alarms },
   chain: DepositChain,
   day: Date,
 ): Promise<DepositReconciliation> {
-  const found = await compareDay(db, chain, day).catch(error => {
+  const found = await compareDay(db, clock, chain, day).catch(error => {
     if (!(error instanceof DisagreementError)) throw error;
     throw new OperatorError(`${chain.title}: ${error.message}. Nothing was compared.`);
   });
@@ -56,37 +60,53 @@ export async function reconcileDeposits(
   return found;
 }
 
-async function compareDay(db: Queryable, chain: DepositChain, day: Date): Promise<DepositReconciliation> {
+async function compareDay(
+  db: Queryable,
+  clock: Clock,
+  chain: DepositChain,
+  day: Date,
+): Promise<DepositReconciliation> {
   const cursor = await readCursor(db, chain.name);
   const [node] = chain.nodes;
   const firstBlock = await findBlock(node!, cursor.block, day.getTime());
   const lastBlock = (await findBlock(node!, cursor.block, day.getTime() + dayMs)) - 1n;
   const accounts = await readAccounts(db, chain.name);
-  const logs = await readLogs(chain, new Set(accounts.keys()), firstBlock, lastBlock);
+  const found = await readBlocks(clock, chain, new Set(accounts.keys()), { fromBlock: firstBlock, toBlock: lastBlock });
+  const unread = found.unread.map(({ blockNumber, account }) => ({
+    blockNumber,
+    partnerId: accounts.get(account)!,
+  }));
+  const isUnread = ({ block_number, partner_id }: Recorded) =>
+    unread.some(one => one.blockNumber === block_number && uuidFromId(one.partnerId) === partner_id);
   const recorded = await readRecorded(db, chain.name, firstBlock, lastBlock);
   return {
-    ...{ firstBlock, lastBlock, onChain: logs.length, onRecord: recorded.length },
-    differences: compare(logs, accounts, recorded),
+    ...{ firstBlock, lastBlock, onChain: found.transfers.length, onRecord: recorded.length, unread },
+    differences: compare(
+      found.transfers,
+      accounts,
+      recorded.filter(row => !isUnread(row)),
+    ),
     isComplete: cursor.atMs >= day.getTime() + dayMs,
   };
 }
 
-async function readLogs(
+async function readBlocks(
+  clock: Clock,
   chain: DepositChain,
   accounts: ReadonlySet<string>,
-  firstBlock: bigint,
-  lastBlock: bigint,
-): Promise<TransferLog[]> {
-  const logs: TransferLog[] = [];
+  { fromBlock, toBlock }: Range,
+): Promise<Transfers> {
+  const found: Transfers = { transfers: [], unread: [] };
   const size = { blocks: maxRangeBlocks };
-  for (let fromBlock = firstBlock; fromBlock <= lastBlock; ) {
-    const { end, transfers } = await readHalving(size, rangeFrom(fromBlock, lastBlock), asked =>
+  for (let next = fromBlock; next <= toBlock; ) {
+    const read = await readHalving({ clock, size }, rangeFrom(next, toBlock), asked =>
       readFinalRange(chain, accounts, asked),
     );
-    logs.push(...transfers);
-    fromBlock = end.number + 1n;
+    found.transfers = found.transfers.concat(read.transfers);
+    found.unread = found.unread.concat(read.unread);
+    next = read.end.number + 1n;
   }
-  return logs;
+  return found;
 }
 
 /** Without a row nothing is booked. */
@@ -113,7 +133,8 @@ async function findBlock(node: ChainNode, last: bigint, atMs: number): Promise<b
 
 interface Recorded {
   transaction: string;
-  log_index: number;
+  ordinal: number;
+  block_number: bigint;
   partner_id: string;
   units: string;
   is_in_ledger: boolean;
@@ -127,7 +148,7 @@ async function readRecorded(
   lastBlock: bigint,
 ): Promise<Recorded[]> {
   const { rows } = await db.query<Recorded>({
-    text: `SELECT d.transaction, d.log_index, d.partner_id, d.units,
+    text: `SELECT d.transaction, d.ordinal, d.block_number, d.partner_id, d.units,
                   d.state <> 'credited' OR coalesce(e.micro_usdt = (
                     SELECT sum(s.micro_usdt) FROM deposits s
                      WHERE s.partner_id = d.partner_id AND s.credit_reference = d.credit_reference), false) AS is_in_ledger
@@ -139,34 +160,33 @@ async function readRecorded(
   return rows;
 }
 
-const keyOf = (transaction: string, logIndex: number) => `${transaction} ${logIndex}`;
+const keyOf = (transaction: string, ordinal: number, partnerId: Id<'prt'>) =>
+  `${transaction} ${ordinal} ${partnerId}`;
 
 function compare(
-  logs: TransferLog[],
+  transfers: Transfer[],
   accounts: ReadonlyMap<string, Id<'prt'>>,
   recorded: Recorded[],
 ): DepositDifference[] {
-  const missing = new Map(logs.map(log => [keyOf(log.transaction, log.logIndex), log]));
+  const missing = new Map(
+    transfers.map(({ transaction, ordinal, account, units }) => {
+      const partnerId = accounts.get(account)!;
+      return [keyOf(transaction, ordinal, partnerId), { transaction, ordinal, partnerId, chainUnits: units }];
+    }),
+  );
   const differences: DepositDifference[] = [];
-  for (const { transaction, log_index: logIndex, partner_id, units, is_in_ledger } of recorded) {
-    const log = missing.get(keyOf(transaction, logIndex));
-    missing.delete(keyOf(transaction, logIndex));
+  for (const { transaction, ordinal, partner_id, units, is_in_ledger } of recorded) {
     const partnerId = idFromUuid('prt', partner_id);
+    const key = keyOf(transaction, ordinal, partnerId);
+    const chainUnits = missing.get(key)?.chainUnits ?? null;
+    missing.delete(key);
     const recordedUnits = BigInt(units);
-    const found = { transaction, logIndex, partnerId, recordedUnits, chainUnits: log?.units ?? null };
-    if (!log) differences.push({ kind: 'not_on_chain', ...found });
-    else if (log.units !== recordedUnits || accounts.get(log.account) !== partnerId)
-      differences.push({ kind: 'differs', ...found });
+    const found = { transaction, ordinal, partnerId, recordedUnits, chainUnits };
+    if (chainUnits === null) differences.push({ kind: 'not_on_chain', ...found });
+    else if (chainUnits !== recordedUnits) differences.push({ kind: 'differs', ...found });
     else if (!is_in_ledger) differences.push({ kind: 'not_in_ledger', ...found });
   }
-  for (const { transaction, logIndex, account, units } of missing.values())
-    differences.push({
-      kind: 'not_on_record',
-      transaction,
-      logIndex,
-      partnerId: accounts.get(account)!,
-      chainUnits: units,
-      recordedUnits: null,
-    });
+  for (const found of missing.values())
+    differences.push({ kind: 'not_on_record', ...found, recordedUnits: null });
   return differences;
 }

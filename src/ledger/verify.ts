@@ -5,6 +5,7 @@ import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { enterShard, knownShards } from '../db/shards/sessions.ts';
 import { archiveInvariants } from './archive-invariants.ts';
 import { checkpointInvariants, checkpointLegs, checkpoints, entriesAfterCheckpoints } from './checkpoints.ts';
+import { depositInvariants } from './deposit-invariants.ts';
 import { refundInvariants } from './refund-invariants.ts';
 
 /** A broken invariant of one partner and mode. */
@@ -136,6 +137,7 @@ const invariants: Record<string, string> = {
                           AND a.turnover_day <= (c.at AT TIME ZONE 'UTC')::date)`,
 
   ...refundInvariants,
+  ...depositInvariants,
   ...checkpointInvariants,
   ...archiveInvariants,
 };

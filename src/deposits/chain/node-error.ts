@@ -1,12 +1,17 @@
 import { OperatorError } from '../../base/operator-error.ts';
 
-/** What a node did wrong. The texts of the library contain the address of the node, and that may be a secret. */
-export class NodeError extends OperatorError {
-  /** The node may answer a smaller question. */
-  readonly isTooMuch: boolean;
+/**
+ * `too_large`: more than this service reads at once. `refused`: the node may answer a smaller question. `throttled`: it may
+ * answer later. `failed`: everything else.
+ */
+export type NodeFailure = 'too_large' | 'refused' | 'throttled' | 'failed';
 
-  constructor(message: string, isTooMuch = false) {
+/** What a node did wrong. It never names the address of the node, which may contain an access key. */
+export class NodeError extends OperatorError {
+  readonly failure: NodeFailure;
+
+  constructor(message: string, failure: NodeFailure = 'failed') {
     super(message);
-    this.isTooMuch = isTooMuch;
+    this.failure = failure;
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { HDKey } from '@scure/bip32';
-import { getAddress, isAddress, keccak256 } from 'viem';
 import { decodeBase58Check, encodeBase58Check } from '../../base/base58.ts';
 import { type DepositChainSettings, depositSetting } from '../../base/deposit-settings.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
@@ -55,19 +55,27 @@ function derive(master: HDKey, partnerId: Id<'prt'>, format: (account: string) =
 /** The last 20 bytes of the Keccak-256 of the uncompressed public key, without its first byte. */
 export function accountOfPublicKey(publicKey: Uint8Array): string {
   const point = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-  return `0x${keccak256(point.subarray(1)).slice(-40)}`;
+  return `0x${Buffer.from(keccak_256(point.subarray(1))).subarray(-20).toString('hex')}`;
+}
+
+/** The letters whose place in the digest of the address has a value of 8 or more are capitals (EIP-55). */
+function withChecksum(account: string): string {
+  const digits = account.slice(2);
+  const digest = Buffer.from(keccak_256(Buffer.from(digits))).toString('hex');
+  const isCapital = (place: number) => Number.parseInt(digest[place]!, 16) >= 8;
+  return `0x${Array.from(digits, (digit, place) => (isCapital(place) ? digit.toUpperCase() : digit)).join('')}`;
 }
 
 export const formatAddress = (form: DepositChain['form'], account: string) =>
   form === 'hex'
-    ? getAddress(account as `0x${string}`)
+    ? withChecksum(account)
     : encodeBase58Check(Buffer.from([tronPrefix, ...Buffer.from(account.slice(2), 'hex')]));
 
 /** An address with its checksum as an account; undefined if it is not one. */
 export function parseAccount(form: DepositChain['form'], address: string): string | undefined {
   if (form === 'hex') {
-    const hasChecksum = isAddress(address, { strict: true }) && getAddress(address) === address;
-    return hasChecksum ? address.toLowerCase() : undefined;
+    const account = address.toLowerCase();
+    return /^0x[0-9a-f]{40}$/.test(account) && withChecksum(account) === address ? account : undefined;
   }
   const payload = decodeBase58Check(address);
   const isTron = payload?.length === 21 && payload[0] === tronPrefix;

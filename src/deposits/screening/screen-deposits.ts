@@ -2,9 +2,9 @@ import type { Alarms } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { ChainName } from '../../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import type { Pool, Queryable } from '../../db/pool.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
-import { creditIfEnough, creditReference } from '../credit.ts';
+import { creditDue } from '../credit.ts';
 import { reportHeld } from '../held-alarm.ts';
 import type { Screen, ScreenAnswer, ScreenedDeposit } from './ask.ts';
 
@@ -20,7 +20,6 @@ interface ScreeningDeps {
 interface WaitingDeposit extends ScreenedDeposit {
   partnerId: Id<'prt'>;
   id: string;
-  reference: string;
 }
 
 const askedAtOnce = 10;
@@ -45,6 +44,7 @@ export async function screenDeposits(deps: ScreeningDeps): Promise<'more' | 'don
     }),
   );
   await reportHeld(pool, alarms, chain);
+  if (waiting.length > 0) await creditDue(deps);
   const failed = bookings.find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
   return waiting.length === askedAtOnce ? 'more' : 'done';
@@ -59,23 +59,20 @@ async function listWaiting(db: Queryable, chain: ChainName): Promise<WaitingDepo
   return rows.map(({ partner_id, ...deposit }) => ({
     ...deposit,
     partnerId: idFromUuid('prt', partner_id),
-    reference: creditReference(chain, deposit),
   }));
 }
 
-/** The answer, the state and the credit in one transaction. An answer that comes second changes nothing. */
-const bookAnswer = (
-  { pool, clock, chain }: ScreeningDeps,
-  { partnerId, id, reference }: WaitingDeposit,
+/** An answer that comes second changes nothing. */
+async function bookAnswer(
+  { pool, clock }: ScreeningDeps,
+  { partnerId, id }: WaitingDeposit,
   answer: ScreenAnswer,
-): Promise<void> =>
-  transaction(pool, async tx => {
-    const isAllowed = answer === 'allow';
-    const heldFor = { allow: null, hold: 'screening', no_answer: 'no_answer' }[answer];
-    const { rowCount } = await tx.query({
-      text: `UPDATE deposits SET state = $3, held_for = $4, screened_at = $5
-              WHERE partner_id = $1 AND id = $2 AND state = 'screening'`,
-      values: [uuidFromId(partnerId), id, isAllowed ? 'accumulating' : 'held', heldFor, instantOf(clock)],
-    });
-    if (rowCount === 1 && isAllowed) await creditIfEnough(tx, clock, chain, { partnerId, reference });
+): Promise<void> {
+  const isAllowed = answer === 'allow';
+  const heldFor = { allow: null, hold: 'screening', no_answer: 'no_answer' }[answer];
+  await pool.query({
+    text: `UPDATE deposits SET state = $3, held_for = $4, screened_at = $5
+            WHERE partner_id = $1 AND id = $2 AND state = 'screening'`,
+    values: [uuidFromId(partnerId), id, isAllowed ? 'accumulating' : 'held', heldFor, instantOf(clock)],
   });
+}

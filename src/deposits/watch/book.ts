@@ -1,164 +1,185 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../base/ids.ts';
-import { ascending, divideRoundingDown, formatMicroUsdt } from '../../base/money.ts';
+import { ascending, formatMicroUsdt } from '../../base/money.ts';
 import { writeNotice } from '../../db/notices.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { amountOf, maxMicroUsdt } from '../amount.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
-import type { TransferLog } from '../chain/node.ts';
-import { creditIfEnough, creditReference, maxMicroUsdt } from '../credit.ts';
-import type { DepositState } from '../deposits.ts';
-import type { Range, RangeResult } from './read-range.ts';
+import type { DepositState, HeldFor } from '../deposits.ts';
+import type { Range, RangeResult, Transfer } from './read-range.ts';
 
 export type Accounts = ReadonlyMap<string, Id<'prt'>>;
 
 /** What the column holds; the units are on record in full. */
 const maxStored = 2n ** 63n - 1n;
-
-/** Rounded down to six places; the rest stays on record. */
-export function amountOf(units: bigint, decimals: number): { microUsdt: bigint; restUnits: bigint } {
-  const unitsPerMicro = 10n ** BigInt(decimals - 6);
-  const microUsdt = divideRoundingDown(units, unitsPerMicro);
-  return { microUsdt, restUnits: units - microUsdt * unitsPerMicro };
-}
+/** A block may be full of transfers; the event loop is free between two statements. */
+const storedAtOnce = 1_000;
 
 interface Booking {
   pool: Pool;
   clock: Clock;
   chain: DepositChain;
   accounts: Accounts;
-  /** Final deposits wait for the answer of the screening service; nothing is credited here. */
+  /** Final deposits wait for the answer of the screening service. */
   isScreened: boolean;
 }
 
 /**
- * Books the final blocks after `cursor`: deposits, credits and the new cursor in one transaction. False if another watcher
- * has moved the cursor: then nothing is booked here.
+ * Books the final blocks after `cursor`: deposits and the new cursor in one transaction. Nothing is credited in it, so it
+ * locks no account. False if another watcher has moved the cursor: then nothing is booked here.
  */
 export const bookRange = (
   { pool, clock, chain, accounts, isScreened }: Booking,
   cursor: bigint,
-  range: RangeResult,
+  { end, transfers }: RangeResult,
 ): Promise<boolean> =>
   transaction(pool, async tx => {
     const { rowCount } = await tx.query({
       text: `UPDATE deposit_chains SET cursor_block = $3, cursor_hash = $4, cursor_time = $5,
                      final_block = greatest(final_block, $3)
               WHERE chain = $1 AND cursor_block = $2`,
-      values: [chain.name, cursor, range.end.number, range.end.hash, new Date(range.end.atMs)],
+      values: [chain.name, cursor, end.number, end.hash, new Date(end.atMs)],
     });
     if (rowCount !== 1) return false;
-    for (const log of byPartner(range.transfers, accounts))
-      await bookFinal(tx, { clock, chain, accounts, isScreened }, log);
+    const booked = await findBooked(tx, chain, transfers);
+    await storeDeposits(
+      tx,
+      { clock, chain, accounts },
+      transfers.map(transfer => {
+        const heldFor = heldForOf(transfer, chain, booked);
+        const state = heldFor ? 'held' : isScreened ? 'screening' : 'accumulating';
+        return { transfer, state, heldFor };
+      }),
+    );
     await tx.query({
       text: `UPDATE deposits SET state = 'dropped' WHERE chain = $1 AND state = 'pending' AND block_number <= $2`,
-      values: [chain.name, range.end.number],
+      values: [chain.name, end.number],
     });
     return true;
   });
 
-/** In one order of partners, whatever the chain: two chains that credit the same partners at once cannot deadlock. */
-const byPartner = (transfers: TransferLog[], accounts: Accounts): TransferLog[] =>
-  transfers.toSorted((one, other) => {
-    const [a, b] = [accounts.get(one.account)!, accounts.get(other.account)!];
-    return a === b ? 0 : a < b ? -1 : 1;
-  });
-
-/** Each log once forever: one that is final already is left as it is. Each is credited with its own reference. */
-async function bookFinal(
-  tx: Queryable,
-  { clock, chain, accounts, isScreened }: Omit<Booking, 'pool'>,
-  log: TransferLog,
-): Promise<void> {
-  const partnerId = accounts.get(log.account)!;
-  const isTooLarge = amountOf(log.units, chain.decimals).microUsdt > maxMicroUsdt;
-  const state = isTooLarge ? 'held' : isScreened ? 'screening' : 'accumulating';
-  const stored = await storeDeposit(tx, clock, chain, { partnerId, log, state });
-  if (stored === 'final_before' || state !== 'accumulating') return;
-  await creditIfEnough(tx, clock, chain, { partnerId, reference: creditReference(chain.name, log) });
+function heldForOf(
+  { units, transaction: hash }: Transfer,
+  { decimals }: DepositChain,
+  booked: ReadonlySet<string>,
+): HeldFor | null {
+  if (amountOf(units, decimals).microUsdt > maxMicroUsdt) return 'amount';
+  return booked.has(hash) ? 'late' : null;
 }
 
 /**
- * A final deposit is never changed by what a node says later. One that is not final may even become another partner's: the
- * place of a log is counted in its block, and in another block the logs of the same transaction have other places.
+ * Transactions of which deposits are final already. All logs of a transaction are in one block and are booked together, so
+ * another one that comes later is nothing a chain does: a node has changed how it reports the transaction.
  */
-async function storeDeposit(
+async function findBooked(
   tx: Queryable,
-  clock: Clock,
-  chain: DepositChain,
-  { partnerId, log, state }: { partnerId: Id<'prt'>; log: TransferLog; state: DepositState },
-): Promise<'first_seen' | 'seen_before' | 'final_before'> {
-  const { microUsdt, restUnits } = amountOf(log.units, chain.decimals);
-  const now = instantOf(clock);
-  const { rows } = await tx.query<{ is_first: boolean }>({
-    text: `INSERT INTO deposits AS d (partner_id, id, chain, transaction, log_index, block_number, block_hash, sender,
-                                      units, rest_units, micro_usdt, state, seen_at, final_at, held_for)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-           ON CONFLICT (chain, transaction, log_index) DO UPDATE
-              SET partner_id = excluded.partner_id,
-                  id = CASE WHEN d.partner_id = excluded.partner_id THEN d.id ELSE excluded.id END,
-                  block_number = excluded.block_number,
-                  block_hash = excluded.block_hash, sender = excluded.sender, units = excluded.units,
-                  rest_units = excluded.rest_units, micro_usdt = excluded.micro_usdt, state = excluded.state,
-                  final_at = excluded.final_at, held_for = excluded.held_for
-            WHERE d.state IN ('pending', 'dropped')
-           RETURNING d.id = $2 AS is_first`,
-    values: [
-      uuidFromId(partnerId),
-      uuidFromId(newId('dep', clock)),
-      chain.name,
-      log.transaction,
-      log.logIndex,
-      log.blockNumber,
-      log.blockHash,
-      chain.formatAccount(log.sender),
-      `${log.units}`,
-      `${restUnits}`,
-      ascending([microUsdt, maxStored])[0],
-      state,
-      now,
-      state === 'pending' ? null : now,
-      state === 'held' ? 'amount' : null,
-    ],
+  { name }: DepositChain,
+  transfers: Transfer[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ transaction: string }>({
+    text: `SELECT DISTINCT transaction FROM deposits
+            WHERE chain = $1 AND transaction = ANY ($2) AND final_at IS NOT NULL`,
+    values: [name, [...new Set(transfers.map(({ transaction: hash }) => hash))]],
   });
-  if (!rows[0]) return 'final_before';
-  return rows[0].is_first ? 'first_seen' : 'seen_before';
+  return new Set(rows.map(row => row.transaction));
 }
 
-/** Not of what is below the smallest amount: anybody could flood a partner with notices of dust. */
-async function noticeSeen(
+interface NewDeposit {
+  transfer: Transfer;
+  state: DepositState;
+  heldFor: HeldFor | null;
+}
+
+/**
+ * Each transfer once forever, and a final deposit is never changed by what a node says later. Returns those that nobody had
+ * seen.
+ */
+async function storeDeposits(
   tx: Queryable,
-  clock: Clock,
-  { decimals, minMicroUsdt, title, usualMinutes }: DepositChain,
-  partnerId: Id<'prt'>,
-  { units }: TransferLog,
-): Promise<void> {
-  const { microUsdt } = amountOf(units, decimals);
-  if (microUsdt < minMicroUsdt) return;
-  const details = { usdt: formatMicroUsdt(microUsdt), chain: title, minutes: usualMinutes };
-  await writeNotice(tx, clock, partnerId, 'deposit_seen', details);
+  { clock, chain, accounts }: Pick<Booking, 'clock' | 'chain' | 'accounts'>,
+  deposits: NewDeposit[],
+): Promise<Transfer[]> {
+  const firstSeen: Transfer[] = [];
+  for (let first = 0; first < deposits.length; first += storedAtOnce) {
+    const slice = deposits.slice(first, first + storedAtOnce);
+    const byId = new Map(slice.map(deposit => [uuidFromId(newId('dep', clock)), deposit]));
+    const rows = [...byId].map(([id, deposit]) => rowOf(id, deposit, chain, accounts));
+    const { rows: stored } = await tx.query<{ id: string }>({
+      name: 'store deposits',
+      text: `INSERT INTO deposits AS d (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash,
+                                        sender, units, rest_units, micro_usdt, state, seen_at, final_at, held_for)
+             SELECT r.partner_id, r.id, $1, r.transaction, r.ordinal, r.log_index, r.block_number, r.block_hash,
+                    r.sender, r.units, r.rest_units, r.micro_usdt, r.state, $2,
+                    CASE WHEN r.state <> 'pending' THEN $2 END, r.held_for
+               FROM jsonb_to_recordset($3) AS r (partner_id uuid, id uuid, transaction text, ordinal int, log_index int,
+                      block_number bigint, block_hash text, sender text, units numeric, rest_units numeric,
+                      micro_usdt bigint, state text, held_for text)
+             ON CONFLICT (chain, transaction, partner_id, ordinal) DO UPDATE
+                SET log_index = excluded.log_index, block_number = excluded.block_number,
+                    block_hash = excluded.block_hash, sender = excluded.sender, units = excluded.units,
+                    rest_units = excluded.rest_units, micro_usdt = excluded.micro_usdt, state = excluded.state,
+                    final_at = excluded.final_at, held_for = excluded.held_for
+              WHERE d.final_at IS NULL AND (d.state, d.block_hash) IS DISTINCT FROM (excluded.state, excluded.block_hash)
+             RETURNING d.id`,
+      values: [chain.name, instantOf(clock), JSON.stringify(rows)],
+    });
+    for (const { id } of stored) {
+      const deposit = byId.get(id);
+      if (deposit) firstSeen.push(deposit.transfer);
+    }
+  }
+  return firstSeen;
 }
 
-export type PendingBooking = Omit<Booking, 'isScreened'>;
+function rowOf(id: string, { transfer, state, heldFor }: NewDeposit, chain: DepositChain, accounts: Accounts) {
+  const { microUsdt, restUnits } = amountOf(transfer.units, chain.decimals);
+  return {
+    partner_id: uuidFromId(accounts.get(transfer.account)!),
+    id,
+    transaction: transfer.transaction,
+    ordinal: transfer.ordinal,
+    log_index: transfer.logIndex,
+    block_number: `${transfer.blockNumber}`,
+    block_hash: transfer.blockHash,
+    sender: chain.formatAccount(transfer.sender),
+    units: `${transfer.units}`,
+    rest_units: `${restUnits}`,
+    micro_usdt: `${ascending([microUsdt, maxStored])[0]}`,
+    state,
+    held_for: heldFor,
+  };
+}
 
 /**
  * What is seen in blocks that are not final, to be shown and never credited. One that is not there any more is dropped: its
- * block was replaced.
+ * block was replaced. What is below the smallest amount is shown once it is final: anybody could flood a partner with
+ * notices of dust, and this round with work.
  */
 export const storePending = (
-  { pool, clock, chain, accounts }: PendingBooking,
+  { pool, clock, chain, accounts }: Omit<Booking, 'isScreened'>,
   { fromBlock, toBlock }: Range,
-  transfers: TransferLog[],
+  transfers: Transfer[],
 ) =>
   transaction(pool, async tx => {
-    for (const log of transfers) {
-      const partnerId = accounts.get(log.account)!;
-      const stored = await storeDeposit(tx, clock, chain, { partnerId, log, state: 'pending' });
-      if (stored === 'first_seen') await noticeSeen(tx, clock, chain, partnerId, log);
-    }
-    const logs = transfers.map(({ transaction: hash, logIndex }) => `${hash}:${logIndex}`);
+    const { decimals, minMicroUsdt, title, usualMinutes } = chain;
+    const shown = transfers.filter(({ units }) => amountOf(units, decimals).microUsdt >= minMicroUsdt);
+    const firstSeen = await storeDeposits(
+      tx,
+      { clock, chain, accounts },
+      shown.map(transfer => ({ transfer, state: 'pending', heldFor: null })),
+    );
+    for (const { units, account } of firstSeen)
+      await writeNotice(tx, clock, accounts.get(account)!, 'deposit_seen', {
+        usdt: formatMicroUsdt(amountOf(units, decimals).microUsdt),
+        chain: title,
+        minutes: usualMinutes,
+      });
+    const hashes = [...new Set(shown.map(({ blockHash }) => blockHash))];
     await tx.query({
       text: `UPDATE deposits SET state = 'dropped' WHERE chain = $1 AND state = 'pending'
-                AND block_number BETWEEN $2 AND $3 AND transaction || ':' || log_index <> ALL ($4)`,
-      values: [chain.name, fromBlock, toBlock, logs],
+                AND block_number BETWEEN $2 AND $3 AND block_hash <> ALL ($4)`,
+      values: [chain.name, fromBlock, toBlock, hashes],
     });
   });
+
+export type PendingBooking = Parameters<typeof storePending>[0];

@@ -30,7 +30,7 @@ export function startDailyReconciliation(deps: DailyDeps, chain: DepositChain): 
     work: async () => {
       const todayMs = Math.floor(clock.nowMs() / dayMs) * dayMs;
       if (comparedMs === todayMs || !(await isBooked(deps, chain.name, new Date(todayMs)))) return;
-      await reconcileDeposits({ db: pool, alarms }, chain, new Date(todayMs - dayMs));
+      await reconcileDeposits({ db: pool, clock, alarms }, chain, new Date(todayMs - dayMs));
       comparedMs = todayMs;
     },
     onError: err => {

@@ -1,5 +1,6 @@
+import type { Clock } from '../../base/clock.ts';
 import { ascending } from '../../base/money.ts';
-import { NodeError } from '../chain/node-error.ts';
+import { NodeError, type NodeFailure } from '../chain/node-error.ts';
 import type { Range } from './read-range.ts';
 
 /** How many blocks are asked for at once: halved when a node refuses, doubled when it answers. */
@@ -8,9 +9,13 @@ export interface RangeSize {
 }
 export const maxRangeBlocks = 2_000n;
 
+/** A shorter range needs fewer requests, so one that is throttled is halved too: each range that is booked is progress. */
+const canHalve: Record<NodeFailure, boolean> = { too_large: true, refused: true, throttled: true, failed: false };
+const throttledPauseMs = 1_000;
+
 /** `choose` gives a range of at most so many blocks. */
 export async function readHalving<Result>(
-  size: RangeSize,
+  { clock, size }: { clock: Clock; size: RangeSize },
   choose: (most: bigint) => Range,
   read: (range: Range) => Promise<Result>,
 ): Promise<Result> {
@@ -22,10 +27,10 @@ export async function readHalving<Result>(
       return result;
     } catch (error) {
       const blocks = range.toBlock - range.fromBlock + 1n;
-      const canHalve = error instanceof NodeError && error.isTooMuch && blocks > 1n;
-      if (!canHalve) throw error;
+      if (!(error instanceof NodeError && canHalve[error.failure] && blocks > 1n)) throw error;
       // Half of what was asked for: the same question again would get the same refusal.
       size.blocks = blocks / 2n;
+      if (error.failure === 'throttled') await clock.sleep(throttledPauseMs);
     }
   }
 }

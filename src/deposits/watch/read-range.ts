@@ -1,5 +1,7 @@
+import { amountOf } from '../amount.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import type { ChainBlock, ChainNode, TransferLog } from '../chain/node.ts';
+import { NodeError } from '../chain/node-error.ts';
 
 /** What two nodes, or one node and itself, do not agree about: nothing of the range is booked. */
 export class DisagreementError extends Error {}
@@ -7,42 +9,71 @@ export class DisagreementError extends Error {}
 /** Nodes limit how many topics a request may have (TRON: 1000). With more accounts all transfers are read. */
 const maxAccountTopics = 500;
 
+/** To fill a block for one account takes more than most blocks hold. A node that says so of several is broken, or lies. */
+const maxUnreadPerBlock = 2;
+
 export interface Range {
   fromBlock: bigint;
   toBlock: bigint;
 }
 
-export interface RangeResult {
+/**
+ * A transfer to one of our accounts. The ordinal is its place among the transfers of its transaction to this account, in the
+ * order of the logs. It is the same whether a node counts logs in the block or in the transaction, in whatever block the
+ * transaction comes to lie, and whichever other accounts are watched.
+ */
+export interface Transfer extends TransferLog {
+  ordinal: number;
+}
+
+/** What no node can give in one answer. */
+export interface Unread {
+  blockNumber: bigint;
+  account: string;
+}
+
+export interface Transfers {
+  transfers: Transfer[];
+  unread: Unread[];
+}
+
+export interface RangeResult extends Transfers {
   end: ChainBlock;
-  transfers: TransferLog[];
 }
 
 /**
  * The transfers to our accounts in a range of final blocks. Every node is asked for everything, and all must give the same:
- * the hash of the last block, the logs, and for each log a successful receipt in a block of the chain.
+ * the hash of the last block, and the transfers.
  */
 export async function readFinalRange(
   chain: DepositChain,
   accounts: ReadonlySet<string>,
   range: Range,
 ): Promise<RangeResult> {
-  const [first, ...others] = await Promise.all(
-    chain.nodes.map(node => readRangeOf(node, chain, accounts, range)),
-  );
+  const results = await Promise.all(chain.nodes.map(node => readRangeOf(node, chain, accounts, range)));
+  const [first, ...others] = results;
+  // What one node cannot give is unread, whatever the others say.
+  const unread = [...new Map(results.flatMap(result => result.unread).map(one => [placeOf(one), one])).values()];
+  const isRead = (transfer: Transfer) => !unread.some(one => placeOf(one) === placeOf(transfer));
+  const read = (transfers: Transfer[]) => (unread.length === 0 ? transfers : transfers.filter(isRead));
+  const transfers = read(first!.transfers);
   for (const other of others) {
     if (other.end.hash !== first!.end.hash)
       throw new DisagreementError(`the nodes have different blocks ${range.toBlock}`);
-    if (describeAll(other.transfers) !== describeAll(first!.transfers))
+    if (describeAll(read(other.transfers)) !== describeAll(transfers))
       throw new DisagreementError(
         `the nodes have different transfers in the blocks ${range.fromBlock} to ${range.toBlock}`,
       );
   }
-  return first!;
+  return { end: first!.end, transfers, unread };
 }
 
+const placeOf = ({ blockNumber, account }: Unread) => `${blockNumber} ${account}`;
+
 /**
- * The blocks are read after the logs: a block that was replaced in between does not match its logs. A node may have an index
- * of logs beside its receipts, so both must say the same.
+ * Blocks are read after the logs: one that was replaced in between does not match its logs. A node may have an index of
+ * logs beside its blocks, so it is asked a second time, for the logs of each block by its hash. It is not asked for
+ * receipts: anybody can make one of any size.
  */
 async function readRangeOf(
   node: ChainNode,
@@ -50,63 +81,122 @@ async function readRangeOf(
   accounts: ReadonlySet<string>,
   range: Range,
 ): Promise<RangeResult> {
-  const transfers = await readTransfers(node, chain, accounts, range);
-  const blockOf = askOnce((number: bigint) => node.block(number));
-  const receiptOf = askOnce((hash: string) => node.receipt(hash));
-  for (const { blockNumber, blockHash } of transfers) {
-    const block = await blockOf(blockNumber);
-    if (block.hash !== blockHash)
-      throw new DisagreementError(
-        `the ${node.label} has a transfer of a block ${blockNumber} that is not its own`,
-      );
+  const { transfers, unread } = await readTransfers(node, chain, accounts, range);
+  for (const [blockNumber, given] of Map.groupBy(transfers, transfer => transfer.blockNumber)) {
+    const { hash: blockHash } = await node.block(blockNumber);
+    if (given.some(transfer => transfer.blockHash !== blockHash))
+      throw new DisagreementError(`the ${node.label} has a transfer of a block ${blockNumber} that is not its own`);
+    const question = { accounts: new Set(given.map(({ account }) => account)), blockNumber, blockHash };
+    const { transfers: again } = await readBlock(node, chain, question);
+    if (describeAll(again) !== describeAll(given))
+      throw new DisagreementError(`the ${node.label} has two different lists of transfers of the block ${blockNumber}`);
   }
-  for (const transfer of transfers) {
-    const receipt = await receiptOf(transfer.transaction);
-    const isInReceipt = receipt.transfers.some(other => describe(other) === describe(transfer));
-    if (!receipt.isSuccess || !isInReceipt)
-      throw new DisagreementError(
-        `the ${node.label} has a transfer that its receipt ${transfer.transaction} does not have`,
-      );
-  }
-  return { end: await node.block(range.toBlock), transfers };
-}
-
-/** A payout to many partners is one transaction of one block. */
-function askOnce<Key, Value>(ask: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
-  const asked = new Map<Key, Promise<Value>>();
-  return key => {
-    const known = asked.get(key) ?? ask(key);
-    asked.set(key, known);
-    return known;
-  };
+  return { end: await node.block(range.toBlock), transfers, unread };
 }
 
 /** Whatever the node was asked for, only transfers of the contract to our accounts in the range count. */
 export async function readTransfers(
   node: ChainNode,
-  { contractAccount }: DepositChain,
+  chain: DepositChain,
   accounts: ReadonlySet<string>,
-  range: Range,
-): Promise<TransferLog[]> {
-  if (accounts.size === 0) return [];
+  { fromBlock, toBlock }: Range,
+): Promise<Transfers> {
+  if (accounts.size === 0) return { transfers: [], unread: [] };
+  if (fromBlock === toBlock) return readBlock(node, chain, { accounts, blockNumber: fromBlock });
   const logs = await node.logs({
-    ...range,
-    contract: contractAccount,
+    contract: chain.contractAccount,
     accounts: accounts.size > maxAccountTopics ? undefined : [...accounts],
+    within: { fromBlock, toBlock },
   });
+  const isInRange = (log: TransferLog) => log.blockNumber >= fromBlock && log.blockNumber <= toBlock;
+  return { transfers: transfersOf(node, chain, accounts, logs.filter(isInRange)), unread: [] };
+}
+
+interface BlockQuestion {
+  /** At least one. */
+  accounts: ReadonlySet<string>;
+  blockNumber: bigint;
+  /** Undefined: the block that has the number now. */
+  blockHash?: string;
+}
+
+/**
+ * The transfers of one block, in as many questions as it takes. It can be filled by anybody who pays for it, and then only
+ * the account that they fill it for is left unread.
+ */
+async function readBlock(
+  node: ChainNode,
+  chain: DepositChain,
+  { accounts, blockNumber, blockHash }: BlockQuestion,
+): Promise<Transfers> {
+  const within = blockHash === undefined ? { fromBlock: blockNumber, toBlock: blockNumber } : { blockHash };
+  const unread: Unread[] = [];
+
+  async function read(asked: string[] | undefined): Promise<TransferLog[]> {
+    try {
+      const logs = await node.logs({ contract: chain.contractAccount, accounts: asked, within });
+      const wanted = new Set(asked ?? accounts);
+      return logs.filter(({ account }) => wanted.has(account));
+    } catch (error) {
+      if (!(error instanceof NodeError && error.failure === 'too_large')) throw error;
+      if (asked?.length === 1) {
+        if (unread.length === maxUnreadPerBlock) throw new NodeError(error.message);
+        unread.push({ blockNumber, account: asked[0]! });
+        return [];
+      }
+      const all = asked ?? [...accounts];
+      const half = Math.min(maxAccountTopics, Math.ceil(all.length / 2));
+      const logs: TransferLog[] = [];
+      for (let first = 0; first < all.length; first += half)
+        for (const log of await read(all.slice(first, first + half))) logs.push(log);
+      return logs;
+    }
+  }
+
+  const logs = await read(accounts.size > maxAccountTopics ? undefined : [...accounts]);
+  const ofBlock = logs.filter(log => log.blockNumber === blockNumber);
+  return { transfers: transfersOf(node, chain, accounts, ofBlock), unread };
+}
+
+/** In one order for all nodes, however they count logs. What is worth less than a millionth is left out. */
+function transfersOf(
+  { label }: ChainNode,
+  { contractAccount, decimals }: DepositChain,
+  accounts: ReadonlySet<string>,
+  logs: TransferLog[],
+): Transfer[] {
+  const counts = new Map<string, number>();
+  const seen = new Set<string>();
   return logs
     .filter(
       log =>
         log.contract === contractAccount &&
         accounts.has(log.account) &&
-        log.units > 0n &&
-        log.blockNumber >= range.fromBlock &&
-        log.blockNumber <= range.toBlock,
+        amountOf(log.units, decimals).microUsdt > 0n,
     )
-    .sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
+    .sort(byPlace)
+    .map(log => {
+      // A log that is given twice would be two deposits.
+      const place = `${log.transaction} ${log.logIndex}`;
+      if (seen.has(place)) throw new DisagreementError(`the ${label} has a log of ${log.transaction} twice`);
+      seen.add(place);
+      const counted = `${log.transaction} ${log.account}`;
+      const ordinal = counts.get(counted) ?? 0;
+      counts.set(counted, ordinal + 1);
+      return { ...log, ordinal };
+    });
 }
 
-const describe = (log: TransferLog) =>
-  [log.contract, log.blockHash, log.transaction, log.logIndex, log.sender, log.account, log.units].join(' ');
+function byPlace(one: TransferLog, other: TransferLog): number {
+  if (one.blockNumber !== other.blockNumber) return one.blockNumber < other.blockNumber ? -1 : 1;
+  if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1;
+  return one.logIndex - other.logIndex;
+}
 
-const describeAll = (transfers: TransferLog[]) => transfers.map(describe).join('\n');
+const describe = (transfer: Transfer) =>
+  [
+    ...[transfer.contract, transfer.blockHash, transfer.transaction, transfer.ordinal],
+    ...[transfer.sender, transfer.account, transfer.units],
+  ].join(' ');
+
+const describeAll = (transfers: Transfer[]) => transfers.map(describe).join('\n');

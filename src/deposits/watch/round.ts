@@ -5,10 +5,11 @@ import { completeAddresses, readAccounts } from '../addresses.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import type { ChainBlock, ChainNode } from '../chain/node.ts';
 import { NodeError } from '../chain/node-error.ts';
+import { creditDue } from '../credit.ts';
 import { reportHeld } from '../held-alarm.ts';
-import { bookRange, type PendingBooking, storePending } from './book.ts';
+import { type Accounts, bookRange, type PendingBooking, storePending } from './book.ts';
 import { type RangeSize, rangeAfter, rangeFrom, readHalving } from './halving.ts';
-import { DisagreementError, readFinalRange, readTransfers } from './read-range.ts';
+import { DisagreementError, readFinalRange, readTransfers, type Unread } from './read-range.ts';
 
 export interface RoundDeps {
   pool: Pool;
@@ -20,43 +21,26 @@ export interface RoundDeps {
 }
 
 const maxRangesPerRound = 20;
-/** A chain that is this far behind needs people. Ethereum takes up to 20 minutes to make a block final. */
-const maxLagMs = 45 * 60_000;
 
 interface Cursor {
   block: bigint;
   hash: string;
-  atMs: number;
-}
-
-interface CursorRow {
-  cursor_block: bigint;
-  cursor_hash: string;
-  cursor_time: Date;
 }
 
 /** One round of one chain: up to the final block, then what is not final. Problems of the chain are alarms. */
 export async function runRound(deps: RoundDeps, size: RangeSize): Promise<'more' | 'done'> {
-  const outcome = await watchOnce(deps, size);
-  await reportHeld(deps.pool, deps.alarms, deps.chain);
-  return outcome;
-}
-
-async function watchOnce(deps: RoundDeps, size: RangeSize): Promise<'more' | 'done'> {
-  const { alarms, chain, clock } = deps;
-  try {
-    const { outcome, cursor } = await catchUp(deps, size);
-    const lagMs = clock.nowMs() - cursor.atMs;
-    const late = {
-      kind: 'deposit_chain_late',
-      detail: `Deposits on ${chain.title} are booked up to ${new Date(cursor.atMs).toISOString()} only.`,
-    };
-    await alarms.report(`deposits ${chain.name}`, lagMs > maxLagMs ? [late] : []);
-    return outcome;
-  } catch (error) {
-    await alarms.report(`deposits ${chain.name}`, [alarmOf(error, chain)]);
-    return 'done';
-  }
+  const { pool, alarms, chain } = deps;
+  const problems: unknown[] = [];
+  const noteProblem = (error: unknown) => void problems.push(error);
+  const outcome = await catchUp(deps, size).catch(noteProblem);
+  // Whatever a node does: what is booked, in this round or in one that was interrupted, is credited.
+  await creditDue(deps).catch(noteProblem);
+  await alarms.report(
+    `deposits ${chain.name}`,
+    problems.slice(0, 1).map(error => alarmOf(error, chain)),
+  );
+  await reportHeld(pool, alarms, chain);
+  return outcome ?? 'done';
 }
 
 function alarmOf(error: unknown, { title }: DepositChain): { kind: string; detail: string } {
@@ -69,10 +53,7 @@ function alarmOf(error: unknown, { title }: DepositChain): { kind: string; detai
   return { kind: 'deposit_watch_failing', detail: `${title}: ${(error as Error).message}` };
 }
 
-async function catchUp(
-  deps: RoundDeps,
-  size: RangeSize,
-): Promise<{ outcome: 'more' | 'done'; cursor: Cursor }> {
+async function catchUp(deps: RoundDeps, size: RangeSize): Promise<'more' | 'done'> {
   const { pool, clock, chain, isScreened } = deps;
   for (const node of chain.nodes) await verifyNode(node, chain);
   const final = await findFinal(chain);
@@ -80,21 +61,36 @@ async function catchUp(
   await refuseReplaced(chain, cursor);
   // Who knows an address got it before this: an address is on record before it is shown, and it was shown before the
   // transfers of the blocks up to here were made. So the accounts are read after the final block was.
-  if (!(await completeAddresses(pool, clock, chain))) return { outcome: 'more', cursor };
+  if (!(await completeAddresses(pool, clock, chain))) return 'more';
   const accounts = await readAccounts(pool, chain.name);
   const known = new Set(accounts.keys());
   for (let nth = 0; cursor.block < final.number; nth++) {
-    if (nth === maxRangesPerRound) return { outcome: 'more', cursor };
+    if (nth === maxRangesPerRound) return 'more';
     const { block } = cursor;
-    const range = await readHalving(size, rangeAfter(block, final.number, BigInt(chain.readAgain)), asked =>
-      readFinalRange(chain, known, asked),
-    );
+    const choose = rangeAfter(block, final.number, BigInt(chain.readAgain));
+    const range = await readHalving({ clock, size }, choose, asked => readFinalRange(chain, known, asked));
+    await reportUnread(deps, accounts, range.unread);
     const isBooked = await bookRange({ pool, clock, chain, accounts, isScreened }, block, range);
-    if (!isBooked) return { outcome: 'done', cursor };
-    cursor = { block: range.end.number, hash: range.end.hash, atMs: range.end.atMs };
+    if (!isBooked) return 'done';
+    cursor = { block: range.end.number, hash: range.end.hash };
   }
   await watchPending({ pool, clock, chain, accounts }, known, cursor.block, size);
-  return { outcome: 'done', cursor };
+  return 'done';
+}
+
+/**
+ * Before the cursor moves past it: nothing else will tell of these transfers. An operator looks at the block, and either
+ * credits what is due or reads it again with another node.
+ */
+async function reportUnread({ alarms, chain }: RoundDeps, accounts: Accounts, unread: Unread[]): Promise<void> {
+  for (const { blockNumber, account } of unread) {
+    const isStored = await alarms.raise({
+      kind: 'deposit_unread',
+      subject: `${chain.name} block ${blockNumber} ${account}`,
+      detail: `The transfers on ${chain.title} in block ${blockNumber} to ${chain.formatAccount(account)} of ${accounts.get(account)} are too many to be read. None of them was booked.`,
+    });
+    if (!isStored) throw new Error(`the alarm of block ${blockNumber} could not be stored`);
+  }
 }
 
 /**
@@ -107,15 +103,15 @@ async function watchPending(
   final: bigint,
   size: RangeSize,
 ): Promise<void> {
-  const { chain } = booking;
+  const { chain, clock } = booking;
   const [node] = chain.nodes;
   const { number: head } = await node!.block('latest');
   let last = final;
   for (let nth = 0; last < head && nth < maxRangesPerRound; nth++) {
     const fromBlock = last + 1n;
-    const { range, transfers } = await readHalving(size, rangeFrom(fromBlock, head), async asked => ({
+    const { range, transfers } = await readHalving({ clock, size }, rangeFrom(fromBlock, head), async asked => ({
       range: asked,
-      transfers: await readTransfers(node!, chain, known, asked),
+      transfers: (await readTransfers(node!, chain, known, asked)).transfers,
     }));
     await storePending(booking, range, transfers);
     last = range.toBlock;
@@ -135,7 +131,7 @@ export async function verifyNode(node: ChainNode, chain: DepositChain): Promise<
 }
 
 /** The last block that all nodes call final. */
-async function findFinal({ nodes, confirmations }: DepositChain): Promise<ChainBlock> {
+export async function findFinal({ nodes, confirmations }: DepositChain): Promise<ChainBlock> {
   const finals = await Promise.all(
     nodes.map(async node => {
       if (confirmations === undefined) return node.block('finalized');
@@ -153,34 +149,25 @@ async function findFinal({ nodes, confirmations }: DepositChain): Promise<ChainB
  */
 async function openCursor({ pool, clock, chain }: RoundDeps, final: ChainBlock): Promise<Cursor> {
   const { number, hash } = final;
-  const { rows: watched } = await pool.query<CursorRow>({
+  const { rows: watched } = await pool.query<Cursor>({
     text: `UPDATE deposit_chains SET final_block = greatest(cursor_block, $2), checked_at = $3 WHERE chain = $1
-           RETURNING cursor_block, cursor_hash, cursor_time`,
+           RETURNING cursor_block AS block, cursor_hash AS hash`,
     values: [chain.name, number, instantOf(clock)],
   });
-  if (watched[0]) return cursorOf(watched[0]);
+  if (watched[0]) return watched[0];
   await refuseReplaced(chain, { block: number, hash });
-  const { rows } = await pool.query<CursorRow>({
+  const { rows } = await pool.query<Cursor>({
     text: `INSERT INTO deposit_chains AS c (chain, cursor_block, cursor_hash, cursor_time, final_block, checked_at, lease_until)
            VALUES ($1, $2, $3, $4, $2, $5, $5)
            ON CONFLICT (chain) DO UPDATE SET checked_at = $5
-           RETURNING cursor_block, cursor_hash, cursor_time`,
+           RETURNING cursor_block AS block, cursor_hash AS hash`,
     values: [chain.name, number, hash, new Date(final.atMs), instantOf(clock)],
   });
-  return cursorOf(rows[0]!);
+  return rows[0]!;
 }
 
-const cursorOf = ({ cursor_block: block, cursor_hash: hash, cursor_time }: CursorRow): Cursor => ({
-  block,
-  hash,
-  atMs: cursor_time.getTime(),
-});
-
 /** What was final stays: another hash means another chain, or a reorganisation below the final block. */
-async function refuseReplaced(
-  { nodes }: DepositChain,
-  { block, hash }: Pick<Cursor, 'block' | 'hash'>,
-): Promise<void> {
+async function refuseReplaced({ nodes }: DepositChain, { block, hash }: Cursor): Promise<void> {
   for (const node of nodes) {
     const head = await node.block('latest');
     // A node that went back knows nothing of that block yet.

@@ -6,6 +6,7 @@ import { createScreen } from '../screening/ask.ts';
 import { screenDeposits } from '../screening/screen-deposits.ts';
 import { startDailyReconciliation } from './daily.ts';
 import { maxRangeBlocks } from './halving.ts';
+import { reportLate } from './late.ts';
 import { type RoundDeps, runRound } from './round.ts';
 
 interface WatcherDeps extends Omit<RoundDeps, 'chain' | 'isScreened'> {
@@ -18,6 +19,7 @@ interface WatcherDeps extends Omit<RoundDeps, 'chain' | 'isScreened'> {
 }
 
 const roundEveryMs = 5_000;
+const checkLateEveryMs = 60_000;
 /** Longer than most rounds. A watcher that goes on after its lease is harmless: the cursor lets one of them book. */
 const leaseMs = 60_000;
 
@@ -63,6 +65,7 @@ async function holdsLease(db: Queryable, clock: Clock, chain: string, holder: nu
  */
 export function startDepositWatchers(deps: WatcherDeps, openScreen = createScreen): () => Promise<void> {
   const { pool, clock, chains, depositScreenUrl, heartbeat, log } = deps;
+  const startedMs = clock.nowMs();
   const screen = depositScreenUrl === undefined ? undefined : openScreen(depositScreenUrl);
   const loops: BackgroundLoop[] = [...chains.values()].flatMap(chain => {
     const size = { blocks: maxRangeBlocks };
@@ -84,6 +87,12 @@ export function startDepositWatchers(deps: WatcherDeps, openScreen = createScree
         return isLeader ? screenDeposits(ofChain) : 'done';
       }, 'deposits could not be screened'),
       startDailyReconciliation(deps, chain),
+      startBackgroundLoop({
+        clock,
+        everyMs: checkLateEveryMs,
+        work: () => reportLate(ofChain, startedMs),
+        onError: err => log.error({ err, chain: chain.name }, 'the lag of deposits could not be read'),
+      }),
     ];
   });
   return async () => void (await Promise.all(loops.map(loop => loop.stop())));

@@ -57,6 +57,7 @@ export const texts = inBoth({
       reference: 'Reference already credited',
       screening: 'Held by the screening service',
       no_answer: 'No clear answer from the screening service',
+      late: 'Another deposit of its transaction was booked before',
     } as Words,
   },
   ru: {
@@ -113,6 +114,7 @@ export const texts = inBoth({
       reference: 'Основание уже зачислено',
       screening: 'Задержано сервисом проверки',
       no_answer: 'Нет однозначного ответа сервиса проверки',
+      late: 'Другой перевод из этой транзакции уже был учтён раньше',
     },
   },
 });

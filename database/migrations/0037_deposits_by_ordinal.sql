@@ -1,0 +1,22 @@
+-- A deposit is known by its transaction, its partner and its place among the transfers of that transaction to the partner.
+-- The number of a log does not say that: nodes count logs in the block or in the transaction.
+-- allow column-with-constraint: no released version fills the table of deposits
+-- allow constraint-reads-table: the same
+-- allow index-blocks-writes: the same
+-- allow column-default-rewrites-table: the same
+ALTER TABLE deposits ADD COLUMN ordinal integer;
+UPDATE deposits d SET ordinal = o.ordinal
+  FROM (SELECT partner_id, id, (row_number() OVER (PARTITION BY chain, transaction, partner_id ORDER BY log_index)) - 1 AS ordinal
+          FROM deposits) AS o
+ WHERE o.partner_id = d.partner_id AND o.id = d.id;
+ALTER TABLE deposits ALTER COLUMN ordinal SET NOT NULL,
+  -- Of its own credit. The small ones of a sum are credited with the reference of the last.
+  ADD COLUMN reference text NOT NULL GENERATED ALWAYS AS ('deposit:' || chain || ':' || transaction || ':' || ordinal) STORED,
+  DROP CONSTRAINT deposits_held_for_check,
+  ADD CONSTRAINT deposits_held_for_check
+    CHECK (held_for IN ('amount', 'reference', 'screening', 'no_answer', 'late'));
+DROP INDEX deposits_once_per_log;
+CREATE UNIQUE INDEX deposits_once_per_transfer ON deposits (chain, transaction, partner_id, ordinal);
+-- Whose deposits are due is asked in every round.
+DROP INDEX deposits_accumulating;
+CREATE INDEX deposits_accumulating ON deposits (chain, partner_id) WHERE state = 'accumulating';

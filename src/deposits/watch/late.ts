@@ -1,0 +1,30 @@
+import type { Alarms } from '../../alarms/index.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { DepositChain } from '../chain/deposit-chain.ts';
+
+interface LateDeps {
+  pool: Queryable;
+  clock: Clock;
+  alarms: Alarms;
+  chain: Pick<DepositChain, 'name' | 'title'>;
+}
+
+/** A chain that is this far behind needs people. Ethereum takes up to 20 minutes to make a block final. */
+const maxLagMs = 45 * 60_000;
+
+/**
+ * By the clock, in every process that watches chains: a round that never ends says nothing. A chain without a first round is
+ * late that long after `sinceMs`.
+ */
+export async function reportLate({ pool, clock, alarms, chain }: LateDeps, sinceMs: number): Promise<void> {
+  const { rows } = await pool.query<{ cursor_time: Date }>({
+    text: 'SELECT cursor_time FROM deposit_chains WHERE chain = $1',
+    values: [chain.name],
+  });
+  const bookedMs = rows[0]?.cursor_time.getTime();
+  const upTo = bookedMs === undefined ? 'not read yet' : `booked up to ${new Date(bookedMs).toISOString()} only`;
+  const late = { kind: 'deposit_chain_late', detail: `Deposits on ${chain.title} are ${upTo}.` };
+  const isLate = clock.nowMs() - (bookedMs ?? sinceMs) > maxLagMs;
+  await alarms.report(`deposits ${chain.name} progress`, isLate ? [late] : []);
+}

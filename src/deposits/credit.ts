@@ -10,18 +10,19 @@ import type { DepositChain } from './chain/deposit-chain.ts';
 interface CreditDeps {
   pool: Pool;
   clock: Clock;
-  chain: Pick<DepositChain, 'name' | 'title' | 'minMicroUsdt'>;
+  chain: Pick<DepositChain, 'name' | 'minMicroUsdt'>;
 }
 
 /** A locked account costs the partners after it this time, once a round. */
 const lockTimeout = '250ms';
 
 /**
- * Credits what is final and allowed to each partner whose deposits on this chain together reach the smallest amount, in a
- * transaction of its own: an account that is locked delays nobody else. Called in every round, so that what a crash, a lock
- * or a higher smallest amount has left is credited later.
+ * Credits each partner whose deposits on this chain together reach the smallest amount, in a transaction of its own: an
+ * account that is locked delays nobody else. Called in every round, so that what a crash, a lock or a higher smallest amount
+ * has left is credited later.
  */
-export async function creditDue({ pool, clock, chain }: CreditDeps): Promise<void> {
+export async function creditDue(deps: CreditDeps): Promise<void> {
+  const { pool, chain } = deps;
   const { rows } = await pool.query<{ partner_id: string }>({
     text: `SELECT partner_id FROM deposits WHERE chain = $1 AND state = 'accumulating'
             GROUP BY partner_id HAVING sum(micro_usdt) >= $2 ORDER BY partner_id`,
@@ -29,9 +30,7 @@ export async function creditDue({ pool, clock, chain }: CreditDeps): Promise<voi
   });
   const failures: unknown[] = [];
   for (const { partner_id } of rows)
-    await transaction(pool, tx => creditPartner(tx, clock, chain, idFromUuid('prt', partner_id))).catch(error =>
-      failures.push(error),
-    );
+    await creditPartner(deps, idFromUuid('prt', partner_id)).catch(error => failures.push(error));
   if (failures.length === 0) return;
   const [first] = failures as Error[];
   throw new Error(`deposits of ${failures.length} partners could not be credited: ${first!.message}`, {
@@ -39,11 +38,15 @@ export async function creditDue({ pool, clock, chain }: CreditDeps): Promise<voi
   });
 }
 
+/** All that is final, allowed and not credited, if it reaches the smallest amount. */
+export const creditPartner = ({ pool, clock, chain }: CreditDeps, partnerId: Id<'prt'>): Promise<void> =>
+  transaction(pool, tx => creditWithin(tx, clock, chain, partnerId));
+
 /**
- * A deposit that reaches the smallest amount is an entry of its own; those below it go with the last of these, or together
- * with the last of themselves. What the ledger refuses, since an operator has used the reference, is held.
+ * A deposit that reaches the smallest amount is an entry of its own. Those below it are one entry with the reference of the
+ * last of them, if together they reach it; else they go with the last of the others. What the ledger refuses, since an operator has used the reference, is held.
  */
-async function creditPartner(
+async function creditWithin(
   tx: Queryable,
   clock: Clock,
   { name, minMicroUsdt }: CreditDeps['chain'],
@@ -55,7 +58,8 @@ async function creditPartner(
     text: `WITH due AS MATERIALIZED (
              SELECT id, micro_usdt, reference, micro_usdt >= $3 AS is_enough
                FROM deposits WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating' ORDER BY id FOR UPDATE),
-           last AS (SELECT reference FROM due ORDER BY is_enough DESC, id DESC LIMIT 1),
+           small AS (SELECT coalesce(sum(micro_usdt), 0) >= $3 AS are_enough FROM due WHERE NOT is_enough),
+           last AS (SELECT reference FROM due, small ORDER BY is_enough = are_enough, id DESC LIMIT 1),
            credited AS (
              UPDATE deposits d
                 SET state = 'credited', credited_at = $4,

@@ -71,8 +71,8 @@ export async function decideDepositIn(
     if (refused.length > 0) return 'reference_used';
   }
   await tx.query({
-    text: `UPDATE deposits SET state = $3, decided_at = $4, decision_reason = $5,
-                  credited_at = CASE WHEN $6 THEN $4 END, credit_reference = CASE WHEN $6 THEN reference END
+    text: `UPDATE deposits SET state = $3, decided_at = $4::timestamptz, decision_reason = $5,
+                  credited_at = CASE WHEN $6 THEN $4::timestamptz END, credit_reference = CASE WHEN $6 THEN reference END
             WHERE partner_id = $1 AND id = $2`,
     values: [uuidFromId(partnerId), id, outcome, instantOf(audit.clock), reason, isCredited],
   });

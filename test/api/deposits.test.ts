@@ -44,7 +44,7 @@ test('the statement has each credit with the reference of its deposits', async (
     { ...credit, amount_usdt: '7.000000', reference: data[2].reference },
     { ...credit, amount_usdt: '5.500000', reference: data[0].reference },
   ]);
-  expect(data[2].reference).toBe(`deposit:ethereum:${data[2].transaction_id}:${data[2].log_index}`);
+  expect(data[2].reference).toBe(`deposit:ethereum:${data[2].transaction_id}:0`);
   expect(data[1].reference).toBe(data[0].reference);
   expect(json.closing.available_usdt).toBe('12.500000');
   const headers = { authorization: `Bearer ${liveKey}` };

@@ -30,9 +30,9 @@ const pastPayments = `
             FROM generate_series(1, 380) AS nth) AS made`;
 
 const deposits = `
-  INSERT INTO deposits (partner_id, id, chain, transaction, log_index, block_number, block_hash, sender, units, rest_units,
+  INSERT INTO deposits (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash, sender, units, rest_units,
                         micro_usdt, state, held_for, seen_at, final_at, credited_at, credit_reference)
-  SELECT $1, uuidv7(), 'ethereum', '0x' || repeat(md5(state), 2), 4, 1, '0x01', '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
+  SELECT $1, uuidv7(), 'ethereum', '0x' || repeat(md5(state), 2), 0, 4, 1, '0x01', '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
          250000000, 0, 250000000, state, CASE state WHEN 'held' THEN 'screening' END, now(),
          CASE WHEN state <> 'pending' THEN now() END, CASE state WHEN 'credited' THEN now() END,
          CASE state WHEN 'credited' THEN 'deposit:ethereum' END

@@ -78,9 +78,9 @@ test('a sweep has the addresses that hold something', async () => {
 test('a held deposit is decided on once', async () => {
   const insert = async (state: string) => {
     const { rows } = await pool.query(
-      `INSERT INTO deposits (partner_id, id, chain, transaction, log_index, block_number, block_hash, sender, units,
+      `INSERT INTO deposits (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash, sender, units,
                              rest_units, micro_usdt, state, seen_at, final_at)
-       VALUES ($1, gen_random_uuid(), 'tron', gen_random_uuid(), 0, 1, '0x01', 'T', 5000000, 0, 5000000, $2, now(), now())
+       VALUES ($1, gen_random_uuid(), 'tron', gen_random_uuid(), 0, 0, 1, '0x01', 'T', 5000000, 0, 5000000, $2, now(), now())
        RETURNING id`,
       [uuidFromId(parseId('prt', partner)!), state],
     );

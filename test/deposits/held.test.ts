@@ -97,7 +97,7 @@ test('an alarm that was lost in a crash is raised in the next round, also if the
   await world.round();
   const open = await listAlarms(pool, { cleared: false });
   const detail = '5.000000 USDT on Ethereum: held by the screening service. Credit or reject it.';
-  expect(open).toMatchObject([{ subject: held.reference, times: 1, detail }]);
+  expect(open).toMatchObject([{ subject: held.depositId, times: 1, detail }]);
   expect(inRussian(detail)).toBe(
     '5.000000 USDT, сеть Ethereum: задержано сервисом проверки. Зачислите или отклоните пополнение.',
   );

@@ -17,8 +17,8 @@ async function startBookedWorld() {
   ]);
   world.chain.mine([{ to: account, units: 1n }]);
   await world.settle();
-  const { pool: db, alarms } = world;
-  const compare = (of = day) => reconcileDeposits({ db, alarms }, world.depositChain, of);
+  const { pool: db, clock, alarms } = world;
+  const compare = (of = day) => reconcileDeposits({ db, clock, alarms }, world.depositChain, of);
   return { ...world, compare };
 }
 
@@ -42,9 +42,9 @@ test('every kind of discrepancy is found and raises an alarm, until there is non
   await change(`UPDATE deposits SET units = units - 1 WHERE micro_usdt = ${3n * usdt}`);
   expect(await kinds()).toEqual([]);
   expect(await alarmKinds()).toEqual([]);
-  await change(`UPDATE deposits SET log_index = 7 WHERE micro_usdt = ${4n * usdt}`);
+  await change(`UPDATE deposits SET ordinal = 7 WHERE micro_usdt = ${4n * usdt}`);
   expect((await kinds()).sort()).toEqual(['not_on_chain', 'not_on_record']);
-  await change('UPDATE deposits SET log_index = 1 WHERE log_index = 7');
+  await change('UPDATE deposits SET ordinal = 0 WHERE ordinal = 7');
   await change(`UPDATE deposits SET credit_reference = 'another' WHERE micro_usdt = ${4n * usdt}`);
   expect(await kinds()).toEqual(['not_in_ledger']);
 });
@@ -55,8 +55,8 @@ test('nodes that disagree: nothing is compared', async () => {
   world.chain.mine([{ to: account, units: 3n * usdt }]);
   await world.settle();
   world.nodes[1]!.interfere = method => (method === 'eth_getLogs' ? { result: [] } : undefined);
-  const { pool: db, alarms } = world;
-  await expect(reconcileDeposits({ db, alarms }, world.depositChain, day)).rejects.toThrow(
+  const { pool: db, clock, alarms } = world;
+  await expect(reconcileDeposits({ db, clock, alarms }, world.depositChain, day)).rejects.toThrow(
     /^Ethereum: the nodes have different transfers in the blocks \d+ to \d+\. Nothing was compared\.$/,
   );
 });

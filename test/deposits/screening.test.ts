@@ -2,13 +2,11 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
-import { type Queryable, transaction } from '../../src/db/pool.ts';
-import { creditIfEnough } from '../../src/deposits/credit.ts';
+import { creditPartner } from '../../src/deposits/credit.ts';
 import { createScreen, type Screen } from '../../src/deposits/screening/ask.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { sender } from '../helpers/chain.ts';
 import { endOfTime } from '../helpers/clock.ts';
-import { follow } from '../helpers/locks.ts';
 import { startDepositWorld } from './world.ts';
 
 const usdt = 1_000_000n;
@@ -51,7 +49,7 @@ test.each(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', 
   expect(rows).toEqual([{ held_for: answer === 'hold' ? 'screening' : 'no_answer' }]);
 });
 
-test('a process that dies after asking asks again, and credits once', async () => {
+test('a process that dies after asking asks again', async () => {
   const world = await waitingFor([25n * usdt]);
   let asked = 0;
   const counting: Screen = async () => {
@@ -59,14 +57,28 @@ test('a process that dies after asking asks again, and credits once', async () =
     return 'allow';
   };
   await world.pool.query(
-    `ALTER TABLE partner_notices ADD CONSTRAINT no_notices CHECK (kind <> 'balance_credited') NOT VALID`,
+    `ALTER TABLE deposits ADD CONSTRAINT no_answers CHECK (screened_at IS NULL) NOT VALID`,
   );
-  await expect(world.screen(counting)).rejects.toThrow('no_notices');
+  await expect(world.screen(counting)).rejects.toThrow('no_answers');
   expect(await world.states()).toEqual(['screening 25000000']);
   expect(await world.balance()).toBe(0n);
-  await world.pool.query('ALTER TABLE partner_notices DROP CONSTRAINT no_notices');
+  await world.pool.query('ALTER TABLE deposits DROP CONSTRAINT no_answers');
   await world.screen(counting);
   expect(asked).toBe(2);
+  expect(await world.balance()).toBe(25n * usdt);
+});
+
+test('a process that dies with the answer on record leaves the credit to the next round', async () => {
+  const world = await waitingFor([25n * usdt]);
+  await world.pool.query(
+    `ALTER TABLE partner_notices ADD CONSTRAINT no_notices CHECK (kind <> 'balance_credited') NOT VALID`,
+  );
+  await expect(world.screen(allow)).rejects.toThrow('no_notices');
+  expect(await world.states()).toEqual(['accumulating 25000000']);
+  expect(await world.balance()).toBe(0n);
+  await world.pool.query('ALTER TABLE partner_notices DROP CONSTRAINT no_notices');
+  await world.round();
+  expect(await world.states()).toEqual(['credited 25000000']);
   expect(await world.balance()).toBe(25n * usdt);
 });
 
@@ -91,7 +103,7 @@ test('an answer that is slow or cannot be booked delays no other', async () => {
   const world = await waitingFor([3n * usdt, 4n * usdt, 5n * usdt]);
   const slow = Promise.withResolvers<'allow'>();
   await world.pool.query(
-    `ALTER TABLE deposits ADD CONSTRAINT not_four CHECK (state <> 'credited' OR micro_usdt <> 4000000) NOT VALID`,
+    `ALTER TABLE deposits ADD CONSTRAINT not_four CHECK (screened_at IS NULL OR micro_usdt <> 4000000) NOT VALID`,
   );
   const round = world.screen(async ({ microUsdt }) => (microUsdt === 3n * usdt ? slow.promise : 'allow'));
   await expect.poll(world.balance).toBe(5n * usdt);
@@ -100,35 +112,14 @@ test('an answer that is slow or cannot be booked delays no other', async () => {
   expect(await world.balance()).toBe(8n * usdt);
 });
 
-test('two processes that book deposits of one partner at once sum them up', async () => {
+test('two processes that credit deposits of one partner at once credit each once', async () => {
   const world = await waitingFor([6n * usdt, 7n * usdt], { DEPOSIT_ETHEREUM_MIN_USDT: '10' });
-  const { pool, clock, depositChain, partnerId } = world;
-  const allowed = (tx: Queryable, units: bigint) =>
-    tx.query({ text: `UPDATE deposits SET state = 'accumulating' WHERE micro_usdt = $1`, values: [units] });
-  const credit = (tx: Queryable, reference: string) =>
-    creditIfEnough(tx, clock, depositChain, { partnerId, reference });
-  const firstIsBooked = Promise.withResolvers<void>();
-  const first = transaction(pool, async tx => {
-    await allowed(tx, 6n * usdt);
-    await credit(tx, 'deposit:one');
-    await firstIsBooked.promise;
-  });
-  const second = follow(
-    transaction(pool, async tx => {
-      await allowed(tx, 7n * usdt);
-      await credit(tx, 'deposit:other');
-    }),
-  );
-  const isWaiting = async () => {
-    const { rowCount } = await pool.query(
-      `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-        WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`,
-    );
-    return rowCount === 1;
-  };
-  await expect.poll(async () => second.hasEnded || (await isWaiting())).toBe(true);
-  firstIsBooked.resolve();
-  await Promise.all([first, second.result]);
+  const { pool, clock, depositChain: chain, partnerId } = world;
+  await pool.query(`UPDATE deposits SET state = 'accumulating'`);
+  const credits = Array.from({ length: 5 }, () => creditPartner({ pool, clock, chain }, partnerId));
+  await Promise.allSettled(credits);
+  await world.round();
+  expect(await world.states()).toEqual(['credited 6000000', 'credited 7000000']);
   expect(await world.balance()).toBe(13n * usdt);
 });
 

@@ -77,7 +77,7 @@ export async function startDepositWorld({
     states: async () =>
       (
         await pool.query<{ state: string; micro_usdt: bigint }>(
-          'SELECT state, micro_usdt FROM deposits ORDER BY block_number, log_index',
+          'SELECT state, micro_usdt FROM deposits ORDER BY block_number, transaction, ordinal',
         )
       ).rows.map(row => `${row.state} ${row.micro_usdt}`),
     alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),

@@ -18,8 +18,6 @@ export interface Transfer {
   to: string;
   units: bigint;
   contract?: string;
-  /** A node that says so of a log lies: a failed transaction has none. */
-  isFailed?: boolean;
   isRemoved?: boolean;
 }
 
@@ -79,6 +77,8 @@ export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knows
     interfere: undefined as Interfere | undefined,
     ignoresFilter: false,
     ignoresRange: false,
+    /** Some nodes count the logs of a transaction, others those of its block. */
+    countsLogsIn: 'block' as 'block' | 'transaction',
   };
   const blockOf = (tag: string): Block | undefined => {
     const last = chain.blocks.length - 1;
@@ -88,8 +88,9 @@ export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knows
   };
   const logsOf = ({ number, hash, transactions }: Block) => {
     let logIndex = -1;
-    return transactions.flatMap(transaction =>
-      transaction.transfers.map(({ to, units, contract = usdtContract, isRemoved = false }) => {
+    return transactions.flatMap(transaction => {
+      if (node.countsLogsIn === 'transaction') logIndex = -1;
+      return transaction.transfers.map(({ to, units, contract = usdtContract, isRemoved = false }) => {
         logIndex += 1;
         return {
           address: contract,
@@ -102,8 +103,8 @@ export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knows
           logIndex: toHex(logIndex),
           removed: isRemoved,
         };
-      }),
-    );
+      });
+    });
   };
   // biome-ignore lint/suspicious/noExplicitAny: each method has parameters of its own
   const methods: Record<string, (params: any[]) => unknown> = {
@@ -127,27 +128,17 @@ export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knows
         }
       );
     },
-    eth_getLogs: ([{ address, topics, fromBlock, toBlock }]) =>
-      chain.blocks
-        .slice(Number(fromBlock), node.ignoresRange ? undefined : Number(toBlock) + 1)
+    eth_getLogs: ([{ address, topics, fromBlock, toBlock, blockHash }]) =>
+      (blockHash
+        ? chain.blocks.filter(({ hash }) => hash === blockHash)
+        : chain.blocks.slice(Number(fromBlock), node.ignoresRange ? undefined : Number(toBlock) + 1)
+      )
         .flatMap(logsOf)
         .filter(
           log =>
             node.ignoresFilter ||
             (log.address === address.toLowerCase() && (!topics[2] || topics[2].includes(log.topics[2]))),
         ),
-    eth_getTransactionReceipt: ([hash]) => {
-      const block = chain.blocks.find(({ transactions }) => transactions.some(one => one.hash === hash));
-      if (!block) return null;
-      const transaction = block.transactions.find(one => one.hash === hash)!;
-      return {
-        transactionHash: hash,
-        blockHash: block.hash,
-        blockNumber: toHex(block.number),
-        status: transaction.transfers.some(({ isFailed }) => isFailed) ? '0x0' : '0x1',
-        logs: logsOf(block).filter(log => log.transactionHash === hash),
-      };
-    },
   };
   const answer = (method: string, params: unknown[]): Answer | { status: number } => {
     node.calls.push(method);

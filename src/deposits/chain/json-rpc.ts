@@ -9,6 +9,8 @@ const deadlineMs = 10_000;
 /** Some twelve thousand logs, which take 30 ms to parse. What needs more is asked for in parts. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 const tooManyRequests = 429;
+/** EIP-1474: limit exceeded. Nodes that count results say so; so do some that count requests. */
+const limitExceeded = -32_005;
 
 class TooLargeError extends Error {}
 
@@ -29,8 +31,9 @@ export function openRpc(url: string, label: string, { timeoutMs = deadlineMs } =
       throw say(`answered with HTTP status ${status}`, status >= 400 && status < 500 ? 'refused' : 'failed');
     const answer = parse(text);
     if (answer === undefined) throw say('gave an answer that cannot be read');
-    if (answer.error) throw say(`refused the request with code ${Number(answer.error.code)}`, 'refused');
-    return answer.result;
+    if (!answer.error) return answer.result;
+    const code = Number(answer.error.code);
+    throw say(`refused the request with code ${code}`, code === limitExceeded ? 'too_large' : 'refused');
   };
 }
 

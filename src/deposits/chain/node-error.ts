@@ -1,7 +1,7 @@
 import { OperatorError } from '../../base/operator-error.ts';
 
 /**
- * `too_large`: more than this service reads at once. `refused`: the node may answer a smaller question. `throttled`: it may
+ * `too_large`: more than this service reads, or the node gives, at once. `refused`: the node may answer a smaller question. `throttled`: it may
  * answer later. `failed`: everything else.
  */
 export type NodeFailure = 'too_large' | 'refused' | 'throttled' | 'failed';

@@ -4,7 +4,7 @@ import type { ChainName } from '../../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
-import { creditDue } from '../credit.ts';
+import { creditPartner } from '../credit.ts';
 import { reportHeld } from '../held-alarm.ts';
 import type { Screen, ScreenAnswer, ScreenedDeposit } from './ask.ts';
 
@@ -44,7 +44,6 @@ export async function screenDeposits(deps: ScreeningDeps): Promise<'more' | 'don
     }),
   );
   await reportHeld(pool, alarms, chain);
-  if (waiting.length > 0) await creditDue(deps);
   const failed = bookings.find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
   return waiting.length === askedAtOnce ? 'more' : 'done';
@@ -62,12 +61,16 @@ async function listWaiting(db: Queryable, chain: ChainName): Promise<WaitingDepo
   }));
 }
 
-/** An answer that comes second changes nothing. */
+/**
+ * An answer that comes second changes nothing. What is allowed and not credited here, since the process dies or an account is
+ * locked, is credited in a later round of the watcher.
+ */
 async function bookAnswer(
-  { pool, clock }: ScreeningDeps,
+  deps: ScreeningDeps,
   { partnerId, id }: WaitingDeposit,
   answer: ScreenAnswer,
 ): Promise<void> {
+  const { pool, clock } = deps;
   const isAllowed = answer === 'allow';
   const heldFor = { allow: null, hold: 'screening', no_answer: 'no_answer' }[answer];
   await pool.query({
@@ -75,4 +78,5 @@ async function bookAnswer(
             WHERE partner_id = $1 AND id = $2 AND state = 'screening'`,
     values: [uuidFromId(partnerId), id, isAllowed ? 'accumulating' : 'held', heldFor, instantOf(clock)],
   });
+  if (isAllowed) await creditPartner(deps, partnerId);
 }

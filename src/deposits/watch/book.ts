@@ -109,8 +109,8 @@ async function storeDeposits(
       text: `INSERT INTO deposits AS d (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash,
                                         sender, units, rest_units, micro_usdt, state, seen_at, final_at, held_for)
              SELECT r.partner_id, r.id, $1, r.transaction, r.ordinal, r.log_index, r.block_number, r.block_hash,
-                    r.sender, r.units, r.rest_units, r.micro_usdt, r.state, $2,
-                    CASE WHEN r.state <> 'pending' THEN $2 END, r.held_for
+                    r.sender, r.units, r.rest_units, r.micro_usdt, r.state, $2::timestamptz,
+                    CASE WHEN r.state <> 'pending' THEN $2::timestamptz END, r.held_for
                FROM jsonb_to_recordset($3) AS r (partner_id uuid, id uuid, transaction text, ordinal int, log_index int,
                       block_number bigint, block_hash text, sender text, units numeric, rest_units numeric,
                       micro_usdt bigint, state text, held_for text)

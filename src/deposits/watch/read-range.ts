@@ -12,6 +12,9 @@ const maxAccountTopics = 500;
 /** To fill a block for one account takes more than most blocks hold. A node that says so of several is broken, or lies. */
 const maxUnreadPerBlock = 2;
 
+/** An account that is no partner's, and no one's. */
+const nobody = `0x${'6e6f626f6479'.padStart(40, '0')}`;
+
 export interface Range {
   fromBlock: bigint;
   toBlock: bigint;
@@ -140,7 +143,7 @@ async function readBlock(
     } catch (error) {
       if (!(error instanceof NodeError && error.failure === 'too_large')) throw error;
       if (asked?.length === 1) {
-        if (unread.length === maxUnreadPerBlock) throw new NodeError(error.message);
+        await refuseUnlessFull(asked[0]!, error);
         unread.push({ blockNumber, account: asked[0]! });
         return [];
       }
@@ -151,6 +154,18 @@ async function readBlock(
         for (const log of await read(all.slice(first, first + half))) logs.push(log);
       return logs;
     }
+  }
+
+  /** A node may call it too much when it means too many requests: then it says so again, or of any account. */
+  async function refuseUnlessFull(account: string, error: NodeError): Promise<void> {
+    if (unread.length === maxUnreadPerBlock) throw new NodeError(error.message);
+    const ask = (one: string) => node.logs({ contract: chain.contractAccount, accounts: [one], within });
+    await ask(nobody);
+    const isFull = await ask(account).then(
+      () => false,
+      (again: unknown) => again instanceof NodeError && again.failure === 'too_large',
+    );
+    if (!isFull) throw new NodeError(error.message);
   }
 
   const logs = await read(accounts.size > maxAccountTopics ? undefined : [...accounts]);

@@ -2,8 +2,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDepositWatchers } from '../../../src/deposits/index.ts';
 import { kopeckProcess, startService } from '../../helpers/cli.ts';
 import { isEvmNodeInstalled } from '../../helpers/evm-node.ts';
-import type { Fault, NodeProxy } from './node-proxy.ts';
-import { serviceEnv, startRealWorld, usdt } from './world.ts';
+import type { Call, Fault, NodeProxy } from './node-proxy.ts';
+import { isByHash, serviceEnv, startRealWorld, usdt } from './world.ts';
 
 /** A world with a deposit that is final and not booked yet. */
 async function withDeposit(options: Parameters<typeof startRealWorld>[0] = {}) {
@@ -41,13 +41,15 @@ describe.skipIf(!isEvmNodeInstalled)('a real node behind one that fails', () => 
   test('a fault in the middle of a range books nothing of it', async () => {
     const world = await withDeposit();
     const before = await world.cursor();
-    for (const method of ['eth_getLogs', 'eth_getTransactionReceipt', 'eth_getBlockByNumber']) {
-      let asked = 0;
+    const faults: [when: (call: Call) => boolean, after: number][] = [
+      [({ method }) => method === 'eth_getLogs', 0],
+      [isByHash, 0],
       // The first blocks are those of the final block and of the cursor.
-      world.proxy.interfere = call =>
-        call.method === method && ++asked > (method === 'eth_getBlockByNumber' ? 4 : 0)
-          ? { status: 503 }
-          : undefined;
+      [({ method }) => method === 'eth_getBlockByNumber', 4],
+    ];
+    for (const [isMeant, after] of faults) {
+      let asked = 0;
+      world.proxy.interfere = call => (isMeant(call) && ++asked > after ? { status: 503 } : undefined);
       await world.round();
       expect(asked).toBeGreaterThan(0);
       expect(await world.alarmKinds()).toEqual(['deposit_node_failing']);
@@ -67,7 +69,7 @@ describe.skipIf(!isEvmNodeInstalled)('a real node behind one that fails', () => 
     const limit = 10n;
     const asked: string[] = [];
     world.proxy.interfere = ({ method, params: [query] }) => {
-      if (method !== 'eth_getLogs') return undefined;
+      if (method !== 'eth_getLogs' || query.blockHash) return undefined;
       asked.push(`${query.fromBlock} ${query.toBlock}`);
       const isTooLong = BigInt(query.toBlock) - BigInt(query.fromBlock) >= limit;
       return isTooLong ? { error: { code: -32_005, message: 'block range too large' } } : undefined;
@@ -88,7 +90,7 @@ describe.skipIf(!isEvmNodeInstalled)('a real node behind one that fails', () => 
       await world.node.mine(40);
     }
     world.proxy.interfere = ({ method, params: [query] }) =>
-      method === 'eth_getLogs' && BigInt(query.toBlock) - BigInt(query.fromBlock) >= 10n
+      method === 'eth_getLogs' && !query.blockHash && BigInt(query.toBlock) - BigInt(query.fromBlock) >= 10n
         ? { error: { code: -32_005, message: 'block range too large' } }
         : undefined;
     await world.round();
@@ -125,10 +127,10 @@ describe.skipIf(!isEvmNodeInstalled)('a real node behind one that fails', () => 
     ['at another place', log => ({ ...log, logIndex: '0x7' })],
     ['with another amount', log => ({ ...log, data: `0x${'0'.repeat(56)}3b9aca00` })],
   ];
-  test.each(lies)('one node that invents a log %s is refused', async (_what, change) => {
+  test.each(lies)('one node whose index of logs has a log %s is refused', async (_what, change) => {
     const world = await withDeposit();
-    world.proxy.interfere = async ({ method }, forward) => {
-      if (method !== 'eth_getLogs') return undefined;
+    world.proxy.interfere = async (call, forward) => {
+      if (call.method !== 'eth_getLogs' || isByHash(call)) return undefined;
       const { result } = (await forward()) as { result: Record<string, string>[] };
       return { result: [...result, ...result.map(change)] };
     };

@@ -47,7 +47,8 @@ export async function startNodeProxy(node: EvmNode) {
     await waitIfHeld(call);
     const forward = async (changed: Partial<Call> = {}) => {
       const { method, params } = { ...call, ...changed };
-      const isBackwards = method === 'eth_getLogs' && BigInt(params[0].fromBlock) > BigInt(params[0].toBlock);
+      const isRange = method === 'eth_getLogs' && !params[0].blockHash;
+      const isBackwards = isRange && BigInt(params[0].fromBlock) > BigInt(params[0].toBlock);
       return isBackwards ? backwards : node.answer(method, params);
     };
     return (await proxy.interfere?.(call, forward)) ?? forward();

@@ -66,9 +66,17 @@ export function asTron({ knowsFinalized }: { knowsFinalized: boolean }): NonNull
         const [filter] = params;
         if (!hasOnly(filter, filterFields)) return refuse('invalid json request', -32_600);
         if (!/^0x[0-9a-f]{40}$/i.test(filter.address)) return refuse(`invalid address: ${filter.address}`);
-        const [from, to] = [BigInt(filter.fromBlock), BigInt(filter.toBlock)];
-        if (from > to) return refuse('please verify: fromBlock <= toBlock');
-        if (to - from > maxBlockRange) return refuse(`exceed max block range: ${maxBlockRange}`);
+        if (filter.blockHash) {
+          const number = toHex(BigInt(filter.blockHash.slice(0, 18)));
+          const found = await forward({ method: 'eth_getBlockByNumber', params: [number, false] });
+          const { hash } = (found as { result: { hash: string } }).result;
+          if (blockId(number, hash) !== filter.blockHash) return refuse('invalid block hash');
+          filter.blockHash = hash;
+        } else {
+          const [from, to] = [BigInt(filter.fromBlock), BigInt(filter.toBlock)];
+          if (from > to) return refuse('please verify: fromBlock <= toBlock');
+          if (to - from > maxBlockRange) return refuse(`exceed max block range: ${maxBlockRange}`);
+        }
         const lists = (filter.topics as unknown[]).filter(Array.isArray);
         if (lists.some(topics => topics.length > maxSubTopics))
           return refuse(`exceed max topics: ${maxSubTopics}`);
@@ -76,12 +84,6 @@ export function asTron({ knowsFinalized }: { knowsFinalized: boolean }): NonNull
         const isTooMany = 'result' in answer && (answer.result as Json[]).length > maxResults;
         return isTooMany ? refuse(`query returned more than ${maxResults} results`, -32_005) : answer;
       }
-      case 'eth_getTransactionReceipt':
-        return change<Json & { logs: Json[] }>(({ logs, status, ...receipt }) => ({
-          ...{ transactionHash: receipt.transactionHash, transactionIndex: receipt.transactionIndex },
-          ...{ blockNumber: receipt.blockNumber, blockHash: blockId(receipt.blockNumber, receipt.blockHash) },
-          ...{ status, type: '0x0', logs: logs.map(asTronLog) },
-        }));
       default:
         return refuse(`the method ${method} does not exist/is not available`, -32_601);
     }

@@ -14,10 +14,13 @@ import { type EvmNode, evmChainId, startEvmNode } from '../../helpers/evm-node.t
 import { newFolder } from '../../helpers/folders.ts';
 import { secretKey } from '../../helpers/partners.ts';
 import { xpub } from '../world.ts';
-import { type NodeProxy, startNodeProxy } from './node-proxy.ts';
+import { type Call, type NodeProxy, startNodeProxy } from './node-proxy.ts';
 
 export const usdt = 1_000_000n;
 export const confirmations = 2;
+
+/** Whether a node is asked for the logs of one block, by its hash. */
+export const isByHash = ({ method, params }: Call) => method === 'eth_getLogs' && 'blockHash' in params[0];
 
 interface Options {
   name?: ChainName;
@@ -81,6 +84,10 @@ export async function startRealWorld(options: Options = {}) {
     cursor: async () =>
       (await pool.query<{ cursor_block: bigint }>('SELECT cursor_block FROM deposit_chains')).rows[0]!
         .cursor_block,
+    /** Whether there are deposits, and all of them are credited. */
+    areCredited: async () =>
+      (await pool.query(`SELECT coalesce(bool_and(state = 'credited'), false) AS are_credited FROM deposits`)).rows[0]
+        .are_credited,
     alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
     alarmDetails: async () => (await listAlarms(pool, { cleared: false })).map(({ detail }) => detail),
   };

@@ -5,7 +5,13 @@ export const depositSentences: [english: string, russian: string][] = [
   ['its reference has already been credited', 'основание уже зачислено'],
   ['held by the screening service', 'задержано сервисом проверки'],
   ['no clear answer of the screening service', 'нет однозначного ответа сервиса проверки'],
+  ['another deposit of its transaction was booked before', 'другой перевод из этой транзакции уже был учтён раньше'],
   ['Deposits on {} are booked up to {} only.', 'Пополнения в сети {} обработаны только до {}.'],
+  ['Deposits on {} are not read yet.', 'Пополнения в сети {} ещё не читаются.'],
+  [
+    'The transfers on {} in block {} to {} of {} are too many to be read. None of them was booked.',
+    'В сети {} в блоке {} слишком много переводов на адрес {} партнёра {}: прочитать их не удалось, ни один не учтён.',
+  ],
   [
     '{} deposits of {} on {} differ from the chain or the ledger: see kopeck deposit reconcile --chain {} --day {}.',
     'Расходятся с сетью или учётом пополнений: {}, дата {}, сеть {}. Подробнее: kopeck deposit reconcile --chain {} --day {}.',
@@ -27,9 +33,10 @@ export const depositSentences: [english: string, russian: string][] = [
     'узел {} № {} сообщает о переводе из блока {}, которого у него нет',
   ],
   [
-    'the {} node {} has a transfer that its receipt {} does not have',
-    'узел {} № {} сообщает о переводе, которого нет в квитанции {}',
+    'the {} node {} has two different lists of transfers of the block {}',
+    'узел {} № {} даёт два разных списка переводов блока {}',
   ],
+  ['the {} node {} has a log of {} twice', 'узел {} № {} дважды даёт одну и ту же запись транзакции {}'],
   [
     'the {} node {} is of another network ({}, not {})',
     'узел {} № {} относится к другой сети ({} вместо {})',

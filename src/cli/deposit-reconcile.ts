@@ -38,7 +38,9 @@ async function reconcile({ audit, settings }: CommandContext, name: string, from
   const ok = rows.length === 0;
   const notes = [
     ...(isComplete ? [] : ['Not all blocks of the day are booked yet.']),
-    ...unread.map(one => `The transfers to ${one.partnerId} in block ${one.blockNumber} are too many to be read.`),
+    ...unread.map(
+      one => `The transfers to ${one.partnerId} in block ${one.blockNumber} are too many to be read.`,
+    ),
   ];
   return {
     isBad: !ok,

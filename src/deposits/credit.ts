@@ -54,24 +54,28 @@ async function creditWithin(
 ): Promise<void> {
   await tx.query({ text: `SELECT set_config('lock_timeout', $1, true)`, values: [lockTimeout] });
   const partner = uuidFromId(partnerId);
-  const { rows: credits } = await tx.query<DepositCredit>({
-    text: `WITH due AS MATERIALIZED (
+  // Locked, so that another process does not credit them too. What is booked meanwhile may come along.
+  const { rows: due } = await tx.query<{ reference: string }>({
+    text: `WITH due AS (
              SELECT id, micro_usdt, reference, micro_usdt >= $3 AS is_enough
-               FROM deposits WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating' ORDER BY id FOR UPDATE),
-           small AS (SELECT coalesce(sum(micro_usdt), 0) >= $3 AS are_enough FROM due WHERE NOT is_enough),
-           last AS (SELECT reference FROM due, small ORDER BY is_enough = are_enough, id DESC LIMIT 1),
-           credited AS (
-             UPDATE deposits d
-                SET state = 'credited', credited_at = $4,
-                    credit_reference = CASE WHEN due.is_enough THEN due.reference ELSE last.reference END
-               FROM due, last
-              WHERE d.partner_id = $1 AND d.id = due.id AND (SELECT sum(micro_usdt) FROM due) >= $3
-             RETURNING d.id, d.credit_reference, d.micro_usdt)
+               FROM deposits WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating' ORDER BY id FOR UPDATE)
+           SELECT reference
+             FROM (SELECT id, reference, is_enough, sum(micro_usdt) OVER () AS total,
+                          coalesce(sum(micro_usdt) FILTER (WHERE NOT is_enough) OVER (), 0) AS small FROM due) AS sums
+            WHERE total >= $3 ORDER BY is_enough = (small >= $3), id DESC LIMIT 1`,
+    values: [partner, name, minMicroUsdt],
+  });
+  if (!due[0]) return;
+  const { rows: credits } = await tx.query<DepositCredit>({
+    text: `WITH credited AS (
+             UPDATE deposits SET state = 'credited', credited_at = $5,
+                    credit_reference = CASE WHEN micro_usdt >= $3 THEN reference ELSE $4 END
+              WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating'
+             RETURNING id, credit_reference, micro_usdt)
            SELECT credit_reference AS reference, sum(micro_usdt)::bigint AS "microUsdt"
              FROM credited GROUP BY credit_reference ORDER BY max(id::text)`,
-    values: [partner, name, minMicroUsdt, instantOf(clock)],
+    values: [partner, name, minMicroUsdt, due[0].reference, instantOf(clock)],
   });
-  if (credits.length === 0) return;
   const refused = await creditDeposits(tx, clock, partnerId, credits);
   if (refused.length === 0) return;
   await tx.query({

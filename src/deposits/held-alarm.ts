@@ -18,7 +18,12 @@ export async function reportHeld(
 ): Promise<void> {
   const open = new Set(await listOpenSubjects(db, kind));
   const ids = [...open].flatMap(subject => parseId('dep', subject) ?? []).map(uuidFromId);
-  const { rows } = await db.query<{ id: string; micro_usdt: bigint; held_for: HeldFor | null; is_held: boolean }>({
+  const { rows } = await db.query<{
+    id: string;
+    micro_usdt: bigint;
+    held_for: HeldFor | null;
+    is_held: boolean;
+  }>({
     text: `SELECT id, micro_usdt, held_for, state = 'held' AS is_held FROM deposits
             WHERE chain = $1 AND (state = 'held' AND micro_usdt >= $2 OR id = ANY ($3)) ORDER BY id`,
     values: [name, minMicroUsdt, ids],

@@ -7,7 +7,13 @@ import { readAccounts } from './addresses.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 import type { ChainNode } from './chain/node.ts';
 import { maxRangeBlocks, rangeFrom, readHalving } from './watch/halving.ts';
-import { DisagreementError, readFinalRange, type Range, type Transfer, type Transfers } from './watch/read-range.ts';
+import {
+  DisagreementError,
+  type Range,
+  readFinalRange,
+  type Transfer,
+  type Transfers,
+} from './watch/read-range.ts';
 
 export type DepositDifferenceKind = 'not_on_record' | 'not_on_chain' | 'differs' | 'not_in_ledger';
 
@@ -71,7 +77,10 @@ async function compareDay(
   const firstBlock = await findBlock(node!, cursor.block, day.getTime());
   const lastBlock = (await findBlock(node!, cursor.block, day.getTime() + dayMs)) - 1n;
   const accounts = await readAccounts(db, chain.name);
-  const found = await readBlocks(clock, chain, new Set(accounts.keys()), { fromBlock: firstBlock, toBlock: lastBlock });
+  const found = await readBlocks(clock, chain, new Set(accounts.keys()), {
+    fromBlock: firstBlock,
+    toBlock: lastBlock,
+  });
   const unread = found.unread.map(({ blockNumber, account }) => ({
     blockNumber,
     partnerId: accounts.get(account)!,

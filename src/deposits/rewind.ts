@@ -1,7 +1,7 @@
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { transaction } from '../db/pool.ts';
-import type { ChainBlock } from './chain/node.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
+import type { ChainBlock } from './chain/node.ts';
 import { findFinal } from './watch/round.ts';
 
 export type RewindOutcome =

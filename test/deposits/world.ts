@@ -32,7 +32,7 @@ export async function startDepositWorld({
   node = {},
   isScreened = false,
 }: Options = {}) {
-  const { pool } = await createDatabase();
+  const { pool, url } = await createDatabase();
   const clock = manualClock('2025-11-16T13:40:00Z');
   const chain: Chain = createChain(name);
   chain.mineMany(5);
@@ -55,6 +55,7 @@ export async function startDepositWorld({
   const size = { blocks: maxRangeBlocks };
   const world = {
     pool,
+    url,
     clock,
     chain,
     nodes,

@@ -16,7 +16,8 @@ class TooLargeError extends Error {}
 
 /** `label` names the node in errors: its address may be a secret. */
 export function openRpc(url: string, label: string, { timeoutMs = deadlineMs } = {}): Rpc {
-  const say = (what: string, failure: NodeFailure = 'failed') => new NodeError(`The ${label} ${what}.`, failure);
+  const say = (what: string, failure: NodeFailure = 'failed') =>
+    new NodeError(`The ${label} ${what}.`, failure);
   return async (method, params) => {
     const { status, text } = await post(url, { jsonrpc: '2.0', id: 1, method, params }, timeoutMs).catch(
       error => {

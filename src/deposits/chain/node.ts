@@ -133,7 +133,11 @@ interface RawTransfer extends Record<string, unknown> {
 
 /** Another event, or one that was taken back, is no transfer; it stops nothing. */
 const isTransfer = ({ topics, data, removed }: RawTransfer): boolean =>
-  !removed && topics.length === 3 && topics[0]!.toLowerCase() === transferTopic && typeof data === 'string' && data.length === 66;
+  !removed &&
+  topics.length === 3 &&
+  topics[0]!.toLowerCase() === transferTopic &&
+  typeof data === 'string' &&
+  data.length === 66;
 
 const readTransfer = (log: RawTransfer): TransferLog => ({
   transaction: readBytes(log.transactionHash, 32),

@@ -55,7 +55,9 @@ function derive(master: HDKey, partnerId: Id<'prt'>, format: (account: string) =
 /** The last 20 bytes of the Keccak-256 of the uncompressed public key, without its first byte. */
 export function accountOfPublicKey(publicKey: Uint8Array): string {
   const point = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-  return `0x${Buffer.from(keccak_256(point.subarray(1))).subarray(-20).toString('hex')}`;
+  return `0x${Buffer.from(keccak_256(point.subarray(1)))
+    .subarray(-20)
+    .toString('hex')}`;
 }
 
 /** The letters whose place in the digest of the address has a value of 8 or more are capitals (EIP-55). */

@@ -131,7 +131,12 @@ async function storeDeposits(
   return firstSeen;
 }
 
-function rowOf(id: string, { transfer, state, heldFor }: NewDeposit, chain: DepositChain, accounts: Accounts) {
+function rowOf(
+  id: string,
+  { transfer, state, heldFor }: NewDeposit,
+  chain: DepositChain,
+  accounts: Accounts,
+) {
   const { microUsdt, restUnits } = amountOf(transfer.units, chain.decimals);
   return {
     partner_id: uuidFromId(accounts.get(transfer.account)!),

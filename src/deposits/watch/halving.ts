@@ -10,7 +10,12 @@ export interface RangeSize {
 export const maxRangeBlocks = 2_000n;
 
 /** A shorter range needs fewer requests, so one that is throttled is halved too: each range that is booked is progress. */
-const canHalve: Record<NodeFailure, boolean> = { too_large: true, refused: true, throttled: true, failed: false };
+const canHalve: Record<NodeFailure, boolean> = {
+  too_large: true,
+  refused: true,
+  throttled: true,
+  failed: false,
+};
 const throttledPauseMs = 1_000;
 
 /** `choose` gives a range of at most so many blocks. */

@@ -23,7 +23,8 @@ export async function reportLate({ pool, clock, alarms, chain }: LateDeps, since
     values: [chain.name],
   });
   const bookedMs = rows[0]?.cursor_time.getTime();
-  const upTo = bookedMs === undefined ? 'not read yet' : `booked up to ${new Date(bookedMs).toISOString()} only`;
+  const upTo =
+    bookedMs === undefined ? 'not read yet' : `booked up to ${new Date(bookedMs).toISOString()} only`;
   const late = { kind: 'deposit_chain_late', detail: `Deposits on ${chain.title} are ${upTo}.` };
   const isLate = clock.nowMs() - (bookedMs ?? sinceMs) > maxLagMs;
   await alarms.report(`deposits ${chain.name} progress`, isLate ? [late] : []);

@@ -56,7 +56,9 @@ export async function readFinalRange(
   const results = await Promise.all(chain.nodes.map(node => readRangeOf(node, chain, accounts, range)));
   const [first, ...others] = results;
   // What one node cannot give is unread, whatever the others say.
-  const unread = [...new Map(results.flatMap(result => result.unread).map(one => [placeOf(one), one])).values()];
+  const unread = [
+    ...new Map(results.flatMap(result => result.unread).map(one => [placeOf(one), one])).values(),
+  ];
   const isRead = (transfer: Transfer) => !unread.some(one => placeOf(one) === placeOf(transfer));
   const read = (transfers: Transfer[]) => (unread.length === 0 ? transfers : transfers.filter(isRead));
   const transfers = read(first!.transfers);
@@ -88,11 +90,15 @@ async function readRangeOf(
   for (const [blockNumber, given] of Map.groupBy(transfers, transfer => transfer.blockNumber)) {
     const { hash: blockHash } = await node.block(blockNumber);
     if (given.some(transfer => transfer.blockHash !== blockHash))
-      throw new DisagreementError(`the ${node.label} has a transfer of a block ${blockNumber} that is not its own`);
+      throw new DisagreementError(
+        `the ${node.label} has a transfer of a block ${blockNumber} that is not its own`,
+      );
     const question = { accounts: new Set(given.map(({ account }) => account)), blockNumber, blockHash };
     const { transfers: again } = await readBlock(node, chain, question);
     if (describeAll(again) !== describeAll(given))
-      throw new DisagreementError(`the ${node.label} has two different lists of transfers of the block ${blockNumber}`);
+      throw new DisagreementError(
+        `the ${node.label} has two different lists of transfers of the block ${blockNumber}`,
+      );
   }
   return { end: await node.block(range.toBlock), transfers, unread };
 }

@@ -82,7 +82,11 @@ async function catchUp(deps: RoundDeps, size: RangeSize): Promise<'more' | 'done
  * Before the cursor moves past it: nothing else will tell of these transfers. An operator looks at the block, and either
  * credits what is due or reads it again with another node.
  */
-async function reportUnread({ alarms, chain }: RoundDeps, accounts: Accounts, unread: Unread[]): Promise<void> {
+async function reportUnread(
+  { alarms, chain }: RoundDeps,
+  accounts: Accounts,
+  unread: Unread[],
+): Promise<void> {
   for (const { blockNumber, account } of unread) {
     const isStored = await alarms.raise({
       kind: 'deposit_unread',
@@ -109,10 +113,14 @@ async function watchPending(
   let last = final;
   for (let nth = 0; last < head && nth < maxRangesPerRound; nth++) {
     const fromBlock = last + 1n;
-    const { range, transfers } = await readHalving({ clock, size }, rangeFrom(fromBlock, head), async asked => ({
-      range: asked,
-      transfers: (await readTransfers(node!, chain, known, asked)).transfers,
-    }));
+    const { range, transfers } = await readHalving(
+      { clock, size },
+      rangeFrom(fromBlock, head),
+      async asked => ({
+        range: asked,
+        transfers: (await readTransfers(node!, chain, known, asked)).transfers,
+      }),
+    );
     await storePending(booking, range, transfers);
     last = range.toBlock;
   }

@@ -50,8 +50,7 @@ describe.skipIf(!isEvmNodeInstalled)('kopeck start and a real node', () => {
   /** What each transfer pays, by transaction, as the node has it in the end. */
   async function expectEachOnce(world: RealWorld, sent: Map<string, bigint[]>) {
     const expected: [string, bigint][] = [];
-    for (const [hash, units] of sent)
-      for (const one of units) expected.push([hash, one]);
+    for (const [hash, units] of sent) for (const one of units) expected.push([hash, one]);
     const { rows } = await world.pool.query<{ transaction: string; state: string; micro_usdt: bigint }>(
       `SELECT transaction, state, micro_usdt FROM deposits`,
     );
@@ -68,42 +67,43 @@ describe.skipIf(!isEvmNodeInstalled)('kopeck start and a real node', () => {
   test.each([
     ['while it reads: nothing is booked', undefined, []],
     ['after it has read, with the cursor moved: nothing is booked', 'deposits', []],
-    ['while it credits: both are booked', 'partner_notices', ['accumulating 5000000', 'accumulating 6000000']],
-  ])(
-    'kill -9 %s, and the next process credits each deposit once',
-    async (_when, table, booked) => {
-      const world = await startRealWorld();
-      const [first, second] = [await world.newPartner(), await world.newPartner()];
-      const transfers = [
-        { account: first.account, units: 5n * usdt },
-        { account: second.account, units: 6n * usdt },
-      ];
-      const hash = await world.node.send(world.token, transfers);
-      await world.node.mine(confirmations + 1);
-      const before = await world.cursor();
+    [
+      'while it credits: both are booked',
+      'partner_notices',
+      ['accumulating 5000000', 'accumulating 6000000'],
+    ],
+  ])('kill -9 %s, and the next process credits each deposit once', async (_when, table, booked) => {
+    const world = await startRealWorld();
+    const [first, second] = [await world.newPartner(), await world.newPartner()];
+    const transfers = [
+      { account: first.account, units: 5n * usdt },
+      { account: second.account, units: 6n * usdt },
+    ];
+    const hash = await world.node.send(world.token, transfers);
+    await world.node.mine(confirmations + 1);
+    const before = await world.cursor();
 
-      const reached = world.proxy.holdNext(isEndOfRange());
-      const service = await start(world);
-      const held = await reached;
-      const lock = table === undefined ? undefined : await lockTable(world, table);
-      if (lock) {
-        held.release();
-        await expect.poll(lock.waiting).toBe(1);
-      }
-      await service.stop('SIGKILL');
+    const reached = world.proxy.holdNext(isEndOfRange());
+    const service = await start(world);
+    const held = await reached;
+    const lock = table === undefined ? undefined : await lockTable(world, table);
+    if (lock) {
       held.release();
-      await lock?.release();
-      // Rows and cursor exist together.
-      expect((await world.cursor()) > before).toBe(booked.length > 0);
-      expect(await world.states()).toEqual(booked);
-      expect(await world.balanceOf(first.partnerId)).toBe(0n);
+      await expect.poll(lock.waiting).toBe(1);
+    }
+    await service.stop('SIGKILL');
+    held.release();
+    await lock?.release();
+    // Rows and cursor exist together.
+    expect((await world.cursor()) > before).toBe(booked.length > 0);
+    expect(await world.states()).toEqual(booked);
+    expect(await world.balanceOf(first.partnerId)).toBe(0n);
 
-      await endLease(world);
-      await start(world);
-      await expect.poll(world.areCredited, { timeout: 20_000 }).toBe(true);
-      await expectEachOnce(world, new Map([[hash, [5n * usdt, 6n * usdt]]]));
-    },
-  );
+    await endLease(world);
+    await start(world);
+    await expect.poll(world.areCredited, { timeout: 20_000 }).toBe(true);
+    await expectEachOnce(world, new Map([[hash, [5n * usdt, 6n * usdt]]]));
+  });
 
   test('two watchers that have read the same range: one of them books it', async () => {
     const world = await startRealWorld();

@@ -86,8 +86,8 @@ export async function startRealWorld(options: Options = {}) {
         .cursor_block,
     /** Whether there are deposits, and all of them are credited. */
     areCredited: async () =>
-      (await pool.query(`SELECT coalesce(bool_and(state = 'credited'), false) AS are_credited FROM deposits`)).rows[0]
-        .are_credited,
+      (await pool.query(`SELECT coalesce(bool_and(state = 'credited'), false) AS are_credited FROM deposits`))
+        .rows[0].are_credited,
     alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
     alarmDetails: async () => (await listAlarms(pool, { cleared: false })).map(({ detail }) => detail),
   };

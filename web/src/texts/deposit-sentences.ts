@@ -5,7 +5,10 @@ export const depositSentences: [english: string, russian: string][] = [
   ['its reference has already been credited', 'основание уже зачислено'],
   ['held by the screening service', 'задержано сервисом проверки'],
   ['no clear answer of the screening service', 'нет однозначного ответа сервиса проверки'],
-  ['another deposit of its transaction was booked before', 'другой перевод из этой транзакции уже был учтён раньше'],
+  [
+    'another deposit of its transaction was booked before',
+    'другой перевод из этой транзакции уже был учтён раньше',
+  ],
   ['Deposits on {} are booked up to {} only.', 'Пополнения в сети {} обработаны только до {}.'],
   ['Deposits on {} are not read yet.', 'Пополнения в сети {} ещё не читаются.'],
   [

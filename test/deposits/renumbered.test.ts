@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { rewindChain } from '../../src/deposits/index.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { usdtContract } from '../helpers/chain.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { auditContextOf } from '../helpers/database.ts';
+import { startDepositWorld } from './world.ts';
+
+const usdt = 1_000_000n;
+
+/** A partner's deposit in a block in which another transaction comes first, and the cursor before that block. */
+async function startBookedWorld(options: Parameters<typeof startDepositWorld>[0] = {}) {
+  const world = await startDepositWorld(options);
+  const partner = await world.newPartner();
+  const before = BigInt(world.chain.blocks.length - 1);
+  world.chain.mine([{ to: usdtContract, units: 1n }], [{ to: partner.account, units: 100n * usdt }]);
+  await world.settle();
+  const rewind = (block = before) =>
+    rewindChain(auditContextOf(world.pool, world.clock), world.depositChain, { block, reason: 'test' });
+  const findings = async () => (await verifyLedger(world.pool, { now: endOfTime })).findings;
+  return {
+    ...world,
+    ...partner,
+    before,
+    rewind,
+    findings,
+    balance: () => world.balanceOf(partner.partnerId),
+  };
+}
+
+test('a node that counts logs in the block and then in the transaction: credited once', async () => {
+  const world = await startBookedWorld();
+  expect(await world.balance()).toBe(100n * usdt);
+  world.node.countsLogsIn = 'transaction';
+  expect(await world.rewind()).toMatchObject({ outcome: 'done', depositsAbove: 1 });
+  await world.settle();
+  expect(await world.balance()).toBe(100n * usdt);
+  expect(await world.states()).toEqual(['credited 100000000']);
+  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.findings()).toEqual([]);
+});
+
+test('two nodes of which one counts in the block and one in the transaction agree', async () => {
+  const world = await startDepositWorld({ twoNodes: true });
+  world.nodes[1]!.countsLogsIn = 'transaction';
+  const [one, other] = [await world.newPartner(), await world.newPartner()];
+  const pays = (units: bigint) => [
+    { to: one.account, units },
+    { to: other.account, units: 2n * units },
+    { to: one.account, units: 3n * units },
+  ];
+  world.chain.mine(pays(usdt), pays(10n * usdt));
+  await world.settle();
+  expect(await world.balanceOf(one.partnerId)).toBe(44n * usdt);
+  expect(await world.balanceOf(other.partnerId)).toBe(22n * usdt);
+  expect(await world.alarmKinds()).toEqual([]);
+});
+
+test('a log that is given twice is refused', async () => {
+  const world = await startDepositWorld();
+  const { partnerId, account } = await world.newPartner();
+  const { transactions } = world.chain.mine([{ to: account, units: 5n * usdt }]);
+  world.chain.blocks.at(-1)!.transactions.push({ ...transactions[0]! });
+  world.node.countsLogsIn = 'transaction';
+  await world.settle();
+  expect(await world.balanceOf(partnerId)).toBe(0n);
+  expect(await world.alarmKinds()).toEqual(['deposit_nodes_disagree']);
+});
+
+test('another log of a transaction that is booked is held, and an operator decides', async () => {
+  const world = await startBookedWorld();
+  // A node cannot know of it now if it did not then: it has changed how it reports the transaction.
+  const { transfers } = world.chain.blocks[Number(world.before) + 1]!.transactions[1]!;
+  transfers.push({ to: world.account, units: 100n * usdt });
+  await world.rewind();
+  await world.settle();
+  expect(await world.states()).toEqual(['credited 100000000', 'held 100000000']);
+  expect(await world.balance()).toBe(100n * usdt);
+  expect(await world.alarmDetails()).toEqual([
+    '100.000000 USDT on Ethereum: another deposit of its transaction was booked before. Credit or reject it.',
+  ]);
+  expect(await world.findings()).toEqual([]);
+});
+
+test('ledger verify finds a transfer that was credited twice, and a credit without its deposits', async () => {
+  const world = await startBookedWorld();
+  const { pool } = world;
+  await pool.query(
+    `INSERT INTO deposits (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash, sender, units,
+                           rest_units, micro_usdt, state, seen_at, final_at)
+     SELECT partner_id, gen_random_uuid(), chain, transaction, 1, 7, block_number, block_hash, sender, units, rest_units,
+            micro_usdt, 'accumulating', seen_at, final_at + interval '1 minute' FROM deposits`,
+  );
+  await world.round();
+  expect(await world.balance()).toBe(200n * usdt);
+  expect(await world.findings()).toMatchObject([
+    { invariant: expect.stringContaining('booked together'), partnerId: world.partnerId },
+  ]);
+  await pool.query(`UPDATE deposits SET micro_usdt = 1 WHERE ordinal = 1`);
+  expect(await world.findings()).toMatchObject([
+    {
+      invariant: expect.stringContaining('is in the ledger'),
+      detail: expect.stringContaining('deposits of 1,'),
+    },
+    { invariant: expect.stringContaining('booked together') },
+  ]);
+});
+
+test('after a reorganisation below the final block the cursor is put back: what came again is not credited again', async () => {
+  const world = await startBookedWorld();
+  const again = world.chain.blocks[Number(world.before) + 1]!.transactions;
+  world.chain.reorganise(world.chain.blocks.length - 1 - Number(world.before));
+  // The same transactions in another block, in another order, and a new one.
+  world.chain.mine([{ to: world.account, units: 7n * usdt }]).transactions.push(...again.toReversed());
+  world.chain.mineMany(5);
+  await world.round();
+  expect(await world.alarmKinds()).toEqual(['deposit_nodes_disagree']);
+  expect(await world.rewind()).toMatchObject({ outcome: 'done', toBlock: world.before });
+  await world.round();
+  expect(await world.balance()).toBe(107n * usdt);
+  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.findings()).toEqual([]);
+  const { rows } = await world.pool.query(
+    `SELECT action, subject, after FROM audit WHERE action = 'deposit.rewind'`,
+  );
+  expect(rows).toMatchObject([{ subject: 'ethereum', after: { block: `${world.before}`, reason: 'test' } }]);
+});
+
+test('a cursor is not put back to a block that is not booked, not final, or not the same on all nodes', async () => {
+  const world = await startBookedWorld({ twoNodes: true });
+  const last = BigInt(world.chain.blocks.length - 1);
+  expect(await world.rewind(last)).toEqual({ outcome: 'not_final' });
+  expect(await world.rewind(last - BigInt(world.chain.notFinal))).toEqual({ outcome: 'not_below' });
+  world.nodes[1]!.interfere = (method, params) =>
+    method === 'eth_getBlockByNumber' && Number(params[0]) === Number(world.before)
+      ? { result: { number: params[0], hash: `0x${'e'.repeat(64)}`, timestamp: '0x1' } }
+      : undefined;
+  expect(await world.rewind()).toEqual({ outcome: 'nodes_disagree' });
+  world.nodes[1]!.interfere = undefined;
+  await world.pool.query('DELETE FROM deposit_chains');
+  expect(await world.rewind()).toEqual({ outcome: 'not_watched' });
+});

@@ -72,7 +72,7 @@ export async function decideDepositIn(
   }
   await tx.query({
     text: `UPDATE deposits SET state = $3, decided_at = $4, decision_reason = $5,
-                  credited_at = CASE WHEN $6 THEN $4 END, credit_reference = CASE WHEN $6 THEN reference END
+                  credited_at = CASE WHEN $6 THEN $4::timestamptz END, credit_reference = CASE WHEN $6 THEN reference END
             WHERE partner_id = $1 AND id = $2`,
     values: [uuidFromId(partnerId), id, outcome, instantOf(audit.clock), reason, isCredited],
   });

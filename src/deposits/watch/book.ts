@@ -100,6 +100,8 @@ async function storeDeposits(
   deposits: NewDeposit[],
 ): Promise<Transfer[]> {
   const firstSeen: Transfer[] = [];
+  // One time for all: the ledger is verified by it.
+  const at = instantOf(clock);
   for (let first = 0; first < deposits.length; first += storedAtOnce) {
     const slice = deposits.slice(first, first + storedAtOnce);
     const byId = new Map(slice.map(deposit => [uuidFromId(newId('dep', clock)), deposit]));
@@ -109,8 +111,8 @@ async function storeDeposits(
       text: `INSERT INTO deposits AS d (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash,
                                         sender, units, rest_units, micro_usdt, state, seen_at, final_at, held_for)
              SELECT r.partner_id, r.id, $1, r.transaction, r.ordinal, r.log_index, r.block_number, r.block_hash,
-                    r.sender, r.units, r.rest_units, r.micro_usdt, r.state, $2,
-                    CASE WHEN r.state <> 'pending' THEN $2 END, r.held_for
+                    r.sender, r.units, r.rest_units, r.micro_usdt, r.state, $2::timestamptz,
+                    CASE WHEN r.state <> 'pending' THEN $2::timestamptz END, r.held_for
                FROM jsonb_to_recordset($3) AS r (partner_id uuid, id uuid, transaction text, ordinal int, log_index int,
                       block_number bigint, block_hash text, sender text, units numeric, rest_units numeric,
                       micro_usdt bigint, state text, held_for text)
@@ -121,7 +123,7 @@ async function storeDeposits(
                     final_at = excluded.final_at, held_for = excluded.held_for
               WHERE d.final_at IS NULL AND (d.state, d.block_hash) IS DISTINCT FROM (excluded.state, excluded.block_hash)
              RETURNING d.id`,
-      values: [chain.name, instantOf(clock), JSON.stringify(rows)],
+      values: [chain.name, at, JSON.stringify(rows)],
     });
     for (const { id } of stored) {
       const deposit = byId.get(id);

@@ -158,7 +158,10 @@ async function readBlock(
   return { transfers: transfersOf(node, chain, accounts, ofBlock), unread };
 }
 
-/** In one order for all nodes, however they count logs. What is worth less than a millionth is left out. */
+/**
+ * In one order for all nodes, however they count logs, and even if they count otherwise in each part of a block: all logs to
+ * one account come in one answer. What is worth less than a millionth is left out.
+ */
 function transfersOf(
   { label }: ChainNode,
   { contractAccount, decimals }: DepositChain,
@@ -177,7 +180,7 @@ function transfersOf(
     .sort(byPlace)
     .map(log => {
       // A log that is given twice would be two deposits.
-      const place = `${log.transaction} ${log.logIndex}`;
+      const place = `${log.transaction} ${log.account} ${log.logIndex}`;
       if (seen.has(place)) throw new DisagreementError(`the ${label} has a log of ${log.transaction} twice`);
       seen.add(place);
       const counted = `${log.transaction} ${log.account}`;
@@ -190,6 +193,7 @@ function transfersOf(
 function byPlace(one: TransferLog, other: TransferLog): number {
   if (one.blockNumber !== other.blockNumber) return one.blockNumber < other.blockNumber ? -1 : 1;
   if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1;
+  if (one.account !== other.account) return one.account < other.account ? -1 : 1;
   return one.logIndex - other.logIndex;
 }
 

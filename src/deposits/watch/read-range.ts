@@ -71,7 +71,8 @@ export async function readFinalRange(
 const placeOf = ({ blockNumber, account }: Unread) => `${blockNumber} ${account}`;
 
 /**
- * Blocks are read after the logs: one that was replaced in between does not match its logs. A node may have an index of
+ * Blocks are read after the logs: one that was replaced in between does not match its logs. The last block is read before
+ * them too: a block without transfers may have been replaced by one that has some. A node may have an index of
  * logs beside its blocks, so it is asked a second time, for the logs of each block by its hash. It is not asked for
  * receipts: anybody can make one of any size.
  */
@@ -81,6 +82,7 @@ async function readRangeOf(
   accounts: ReadonlySet<string>,
   range: Range,
 ): Promise<RangeResult> {
+  const { hash } = await node.block(range.toBlock);
   const { transfers, unread } = await readTransfers(node, chain, accounts, range);
   for (const [blockNumber, given] of Map.groupBy(transfers, transfer => transfer.blockNumber)) {
     const { hash: blockHash } = await node.block(blockNumber);
@@ -91,7 +93,10 @@ async function readRangeOf(
     if (describeAll(again) !== describeAll(given))
       throw new DisagreementError(`the ${node.label} has two different lists of transfers of the block ${blockNumber}`);
   }
-  return { end: await node.block(range.toBlock), transfers, unread };
+  const end = await node.block(range.toBlock);
+  if (end.hash !== hash)
+    throw new DisagreementError(`the ${node.label} has replaced the block ${range.toBlock} meanwhile`);
+  return { end, transfers, unread };
 }
 
 /** Whatever the node was asked for, only transfers of the contract to our accounts in the range count. */

@@ -1,10 +1,11 @@
-/** The invariants of deposits, in the form of those in verify.ts. */
+/** The invariants of deposits, in the form of those in verify.ts. Deposits stand once; only those of a shard's partners are in its ledger. */
 export const depositInvariants: Record<string, string> = {
   'each credited deposit is in the ledger, and each such entry is the sum of its deposits': `
     SELECT d.partner_id, 'live' AS mode,
            format('%s: deposits of %s, entry of %s', d.credit_reference, d.total, coalesce(e.micro_usdt, 0)) AS detail
       FROM (SELECT partner_id, credit_reference, sum(micro_usdt) AS total
               FROM deposits WHERE state = 'credited' GROUP BY 1, 2) AS d
+      JOIN accounts a ON a.partner_id = d.partner_id AND a.mode = 'live'
       LEFT JOIN all_entries e ON e.partner_id = d.partner_id AND e.mode = 'live' AND e.reference = d.credit_reference
      WHERE e.micro_usdt IS DISTINCT FROM d.total`,
 

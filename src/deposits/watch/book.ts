@@ -100,6 +100,8 @@ async function storeDeposits(
   deposits: NewDeposit[],
 ): Promise<Transfer[]> {
   const firstSeen: Transfer[] = [];
+  // One time for all: the ledger is verified by it.
+  const at = instantOf(clock);
   for (let first = 0; first < deposits.length; first += storedAtOnce) {
     const slice = deposits.slice(first, first + storedAtOnce);
     const byId = new Map(slice.map(deposit => [uuidFromId(newId('dep', clock)), deposit]));
@@ -121,7 +123,7 @@ async function storeDeposits(
                     final_at = excluded.final_at, held_for = excluded.held_for
               WHERE d.final_at IS NULL AND (d.state, d.block_hash) IS DISTINCT FROM (excluded.state, excluded.block_hash)
              RETURNING d.id`,
-      values: [chain.name, instantOf(clock), JSON.stringify(rows)],
+      values: [chain.name, at, JSON.stringify(rows)],
     });
     for (const { id } of stored) {
       const deposit = byId.get(id);

@@ -76,7 +76,8 @@ export async function readFinalRange(
 const placeOf = ({ blockNumber, account }: Unread) => `${blockNumber} ${account}`;
 
 /**
- * Blocks are read after the logs: one that was replaced in between does not match its logs. A node may have an index of
+ * Blocks are read after the logs: one that was replaced in between does not match its logs. The last block is read before
+ * them too: a block without transfers may have been replaced by one that has some. A node may have an index of
  * logs beside its blocks, so it is asked a second time, for the logs of each block by its hash. It is not asked for
  * receipts: anybody can make one of any size.
  */
@@ -86,6 +87,7 @@ async function readRangeOf(
   accounts: ReadonlySet<string>,
   range: Range,
 ): Promise<RangeResult> {
+  const { hash } = await node.block(range.toBlock);
   const { transfers, unread } = await readTransfers(node, chain, accounts, range);
   for (const [blockNumber, given] of Map.groupBy(transfers, transfer => transfer.blockNumber)) {
     const { hash: blockHash } = await node.block(blockNumber);
@@ -100,7 +102,10 @@ async function readRangeOf(
         `the ${node.label} has two different lists of transfers of the block ${blockNumber}`,
       );
   }
-  return { end: await node.block(range.toBlock), transfers, unread };
+  const end = await node.block(range.toBlock);
+  if (end.hash !== hash)
+    throw new DisagreementError(`the ${node.label} has replaced the block ${range.toBlock} meanwhile`);
+  return { end, transfers, unread };
 }
 
 /** Whatever the node was asked for, only transfers of the contract to our accounts in the range count. */
@@ -179,7 +184,10 @@ async function readBlock(
   return { transfers: transfersOf(node, chain, accounts, ofBlock), unread };
 }
 
-/** In one order for all nodes, however they count logs. What is worth less than a millionth is left out. */
+/**
+ * In one order for all nodes, however they count logs, and even if they count otherwise in each part of a block: all logs to
+ * one account come in one answer. What is worth less than a millionth is left out.
+ */
 function transfersOf(
   { label }: ChainNode,
   { contractAccount, decimals }: DepositChain,
@@ -198,7 +206,7 @@ function transfersOf(
     .sort(byPlace)
     .map(log => {
       // A log that is given twice would be two deposits.
-      const place = `${log.transaction} ${log.logIndex}`;
+      const place = `${log.transaction} ${log.account} ${log.logIndex}`;
       if (seen.has(place)) throw new DisagreementError(`the ${label} has a log of ${log.transaction} twice`);
       seen.add(place);
       const counted = `${log.transaction} ${log.account}`;
@@ -211,6 +219,7 @@ function transfersOf(
 function byPlace(one: TransferLog, other: TransferLog): number {
   if (one.blockNumber !== other.blockNumber) return one.blockNumber < other.blockNumber ? -1 : 1;
   if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1;
+  if (one.account !== other.account) return one.account < other.account ? -1 : 1;
   return one.logIndex - other.logIndex;
 }
 

@@ -69,6 +69,8 @@ async function catchUp(deps: RoundDeps, size: RangeSize): Promise<'more' | 'done
     const { block } = cursor;
     const choose = rangeAfter(block, final.number, BigInt(chain.readAgain));
     const range = await readHalving({ clock, size }, choose, asked => readFinalRange(chain, known, asked));
+    // Again, after the range was read: what comes after another block than that of the cursor does not follow it.
+    await refuseReplaced(chain, cursor);
     await reportUnread(deps, accounts, range.unread);
     const isBooked = await bookRange({ pool, clock, chain, accounts, isScreened }, block, range);
     if (!isBooked) return 'done';

@@ -9,7 +9,7 @@ import { citusArchive } from './test/citus/archive.ts';
 const systemTests = [
   'test/browser/**',
   'test/deposits/real-node/**',
-  'test/deposits/nodes.test.ts',
+  'test/deposits/{nodes,node-check}.test.ts',
   'test/traces/**',
   'test/quotes/processes.test.ts',
   'test/portal/{isolation,qr-photo}.test.ts',

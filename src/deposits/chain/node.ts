@@ -1,4 +1,5 @@
 import { createPublicClient, type Hex, http, type Log, parseAbi, parseAbiItem, parseEventLogs } from 'viem';
+import { createFetch } from '../../http-client/index.ts';
 import { redact } from './redact.ts';
 
 export interface ChainBlock {
@@ -59,10 +60,11 @@ export function openNode(url: string, label: string): ChainNode {
     // Block numbers must be those of now: by default they are remembered for some seconds.
     cacheTime: 0,
     transport: http(url, {
-      timeout: timeoutMs,
+      // The time limit of the library ends with the headers of an answer.
+      timeout: 0,
       retryCount: 0,
-      maxResponseBodySize: maxAnswerBytes,
-      fetchOptions: { redirect: 'error' },
+      maxResponseBodySize: false,
+      fetchFn: createFetch({ timeoutMs, maxBytes: maxAnswerBytes }),
     }),
   });
   const call = <Result>(ask: () => Promise<Result>): Promise<Result> =>

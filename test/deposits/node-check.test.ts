@@ -43,20 +43,24 @@ test('the node of another network, or another token, is refused at the start', a
 test('the service is ready while a node drips', async () => {
   const { pool, url } = await createDatabase();
   await setRate(pool);
-  const slow = await startDrippingServer('body');
-  let isHungUp = false;
-  void slow.hungUp.then(() => {
-    isHungUp = true;
-  });
-  const startedMs = performance.now();
-  const service = await startService({
-    ...{ DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder(), ROLES: 'api,worker' },
-    ...{ GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' },
-    ...{ DEPOSIT_CHAINS: 'ethereum', DEPOSIT_ETHEREUM_RPC: slow.url, DEPOSIT_ETHEREUM_XPUB: xpub },
-  });
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
-  // A machine on which a start takes longer than a call may shows nothing of the order.
-  if (performance.now() - startedMs < 10_000) expect(isHungUp).toBe(false);
-  await slow.dripping;
-  expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
+  /** Whether it was ready before the first call to the node had reached its limit. */
+  async function isReadyFirst(): Promise<boolean> {
+    const slow = await startDrippingServer('body');
+    let isHungUp = false;
+    void slow.hungUp.then(() => {
+      isHungUp = true;
+    });
+    const service = await startService({
+      ...{ DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder(), ROLES: 'api,worker' },
+      ...{ GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' },
+      ...{ DEPOSIT_CHAINS: 'ethereum', DEPOSIT_ETHEREUM_RPC: slow.url, DEPOSIT_ETHEREUM_XPUB: xpub },
+    });
+    const isFirst = !isHungUp;
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    await slow.dripping;
+    expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
+    return isFirst;
+  }
+  // A busy machine may need more than one start that takes less than the limit; a start that waits never does.
+  while (!(await isReadyFirst()));
 });

@@ -2,7 +2,7 @@
 // and from lower layers; of another module on its own layer it imports only the entry point, `index.ts`.
 export const layers = [
   ['base'],
-  ['db', 'telemetry'],
+  ['db', 'http-client', 'telemetry'],
   ['alarms', 'controls', 'gateway', 'ledger', 'operators', 'partners', 'rates', 'request-log'],
   ['deposits', 'payments'],
   ['approvals', 'webhooks'],
@@ -44,6 +44,17 @@ export default {
       severity: 'error',
       from: { path: '^src/base/' },
       to: { dependencyTypes: ['npm', 'core'], pathNot: '^(node:)?crypto$' },
+    },
+    {
+      name: 'calls-to-others-go-through-http-client',
+      comment:
+        'It gives every call a deadline to the last byte and a bound on its answer. Webhooks have a queue of their own.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(http-client|webhooks/http)/' },
+      to: {
+        path: '(^|/)node_modules/(undici|node-fetch)/|^(node:)?(https|http2)$',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'product-does-not-import-tests',

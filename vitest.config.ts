@@ -9,7 +9,7 @@ import { citusArchive } from './test/citus/archive.ts';
 const systemTests = [
   'test/browser/**',
   'test/deposits/real-node/**',
-  'test/deposits/nodes.test.ts',
+  'test/deposits/{nodes,node-check}.test.ts',
   'test/traces/**',
   'test/quotes/processes.test.ts',
   'test/portal/{isolation,qr-photo}.test.ts',
@@ -29,7 +29,7 @@ const systemTests = [
   'test/alerts/**',
   'test/upgrade/**',
   'test/webhooks/{endpoint-model,half-dead}.test.ts',
-  'test/db/{embedded,roles,rotation,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
+  'test/db/{embedded,embedded-privileges,roles,rotation,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
 ];
 
 /**

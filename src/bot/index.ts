@@ -10,6 +10,7 @@ import { fanOutNotices } from './notices/fan-out.ts';
 import { monitor } from './notices/monitor.ts';
 import { sendDueJobs } from './notices/sender.ts';
 import { allowedUpdates, poll } from './poll.ts';
+import { telegramClient } from './telegram-client.ts';
 
 export { invitationPrefix } from './conversation/menus/home.ts';
 export { findChatSettings, pruneChatUsers, setLanguage, setMuted } from './conversation/users.ts';
@@ -21,6 +22,7 @@ export { type Language, languages } from './texts/index.ts';
 const sendIntervalMs = 500;
 const monitorIntervalMs = 5_000;
 const retryMs = 3_000;
+const outboxTimeoutMs = 30_000;
 
 /** What the HTTP server needs to receive updates by webhook; the secret proves that a request is Telegram's. */
 interface WebhookReceiver {
@@ -66,7 +68,7 @@ async function lead(deps: BotDeps, handler: UpdateHandler, signal: AbortSignal):
   if (!(await configureTelegram(deps, handler, signal))) return;
   log.info({ bot: handler.bot.botInfo.username }, 'the bot is ready');
   // Without the retries of conversations: the outbox has its own retry schedule.
-  const api = new Api(deps.telegramToken, { apiRoot: deps.telegramApiRoot, timeoutSeconds: 30 });
+  const api = new Api(deps.telegramToken, telegramClient(deps.telegramApiRoot, outboxTimeoutMs));
   api.config.use(abortCallsOnShutdown(signal));
   const repeat = (everyMs: number, work: () => Promise<void>) =>
     startBackgroundLoop({ clock, everyMs, work, onError: handler.logError });

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CallTimeoutError, callHttp, type HttpCall } from '../http-client/index.ts';
 import type { BankSide } from '../runtime/index.ts';
 import { blockedRecipient, type Shop } from './demo-shops.ts';
 
@@ -47,6 +48,7 @@ async function payOne({ address, bank, shops }: DemoEnvironment, index: number):
     await callBank(bank, 'PUT', '/sim/faults', { ...fault, qrc_id: qrcId });
   const shop = shops[index % shops.length]!;
   const request = {
+    url: `${address}/v1/payments`,
     method: 'POST',
     headers: {
       authorization: `Bearer ${shop.key}`,
@@ -55,23 +57,25 @@ async function payOne({ address, bank, shops }: DemoEnvironment, index: number):
     },
     body: JSON.stringify({ qr_url: link, external_id: `order-${1_000 + index}` }),
   };
-  return (await postPayment(`${address}/v1/payments`, request)) ?? 'processing';
+  return (await postPayment(request)) ?? 'processing';
 }
 
 const timeoutMs = 3_000;
+const simulatorTimeoutMs = 10_000;
 const maxAttempts = 10;
+const maxAnswerBytes = 1024 * 1024;
 
 /** Undefined after a timeout: a real shop would ask for the status later. */
-async function postPayment(url: string, request: RequestInit): Promise<string | undefined> {
+async function postPayment(request: Omit<HttpCall, 'timeoutMs' | 'maxBytes'>): Promise<string | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) });
-      const answer = (await response.json()) as { status?: string; error?: { code: string } };
-      if (response.ok) return answer.status;
-      const isTemporary = response.status === 429 || response.status === 503;
-      if (!isTemporary || attempt === maxAttempts) return answer.error?.code ?? `${response.status}`;
+      const { status, body } = await callHttp({ ...request, timeoutMs, maxBytes: maxAnswerBytes });
+      const answer = JSON.parse(body.toString()) as { status?: string; error?: { code: string } };
+      if (status === 200) return answer.status;
+      const isTemporary = status === 429 || status === 503;
+      if (!isTemporary || attempt === maxAttempts) return answer.error?.code ?? `${status}`;
     } catch (error) {
-      if ((error as Error).name === 'TimeoutError') return undefined;
+      if (error instanceof CallTimeoutError) return undefined;
       throw error;
     }
     await sleep(200 * attempt);
@@ -122,7 +126,11 @@ async function callBank(
   body: object,
 ): Promise<Record<string, unknown>> {
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(`the simulator answered ${response.status} to ${method} ${path}`);
-  return (await response.json()) as Record<string, unknown>;
+  const answer = await callHttp({
+    ...{ url: `${url}${path}`, method, headers, body: JSON.stringify(body) },
+    ...{ timeoutMs: simulatorTimeoutMs, maxBytes: maxAnswerBytes },
+  });
+  if (answer.status !== 200 && answer.status !== 201)
+    throw new Error(`the simulator answered ${answer.status} to ${method} ${path}`);
+  return JSON.parse(answer.body.toString()) as Record<string, unknown>;
 }

@@ -1,5 +1,6 @@
 import type { Fetch } from '../../sdk/src/index.ts';
 import { parseJson, stringifyJson } from '../base/json.ts';
+import { callService } from './remote.ts';
 
 /**
  * A `fetch` that keeps the text of the events on the last page. The SDK uses `JSON.parse`, which rounds long numbers and
@@ -9,7 +10,7 @@ export function createRecordingFetch(): { recordingFetch: Fetch; bytesOf(eventId
   let page = new Map<string, string>();
   return {
     recordingFetch: async (url, init) => {
-      const response = await fetch(url, init);
+      const response = await callService(url, init);
       const text = await response.text();
       if (response.status === 200 && new URL(url).pathname.endsWith('/v1/events')) page = eventsIn(text);
       return { status: response.status, headers: response.headers, text: async () => text };

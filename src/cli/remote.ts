@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Kopeck, KopeckError, type KopeckOptions } from '../../sdk/src/index.ts';
 import { programName } from '../base/program-name.ts';
+import { createFetch } from '../http-client/index.ts';
 import { command } from './command.ts';
 import { RefusedError } from './refused.ts';
 
@@ -38,8 +39,11 @@ export function httpUrl(text: string): string {
   throw new InvalidArgumentError('It must be a URL such as http://127.0.0.1:8080.');
 }
 
+/** For the client library, which has a shorter time limit of its own. A page of events has up to 2 MB. */
+export const callService = createFetch({ timeoutMs: 100_000, maxBytes: 16 * 1024 * 1024 });
+
 export const connect = ({ key, url }: Remote, options: Partial<KopeckOptions> = {}) =>
-  new Kopeck({ apiKey: key, baseUrl: url, ...options });
+  new Kopeck({ apiKey: key, baseUrl: url, fetch: callService, ...options });
 
 /** Turns errors of the SDK into one line. */
 export async function explainErrors<Result>({ url }: Remote, work: () => Promise<Result>): Promise<Result> {

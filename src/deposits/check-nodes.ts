@@ -8,27 +8,56 @@ import type { ChainNode } from './chain/node.ts';
 import { DisagreementError } from './watch/read-range.ts';
 import { verifyNode } from './watch/round.ts';
 
-/**
- * At the start: a node of another network or with another contract is refused. One that does not answer is not: it may be
- * back later, and until then the watcher raises an alarm. All are asked at once, so that silent ones delay the start by
- * one time-out.
- */
-export async function refuseWrongNodes(settings: DepositChainSettings[]): Promise<void> {
-  const chains = await openDepositChains(settings);
-  const checks = [...chains.values()].flatMap(chain => chain.nodes.map(node => refuseIfWrong(node, chain)));
-  await Promise.all(checks);
+/** The check of all nodes, under way. */
+interface NodeCheck {
+  /** Refuses the start if a wrong node is known by now. */
+  refuseIfKnownWrong(): void;
+  /** Resolves with what is wrong with the first wrong node; undefined when all have answered or failed. */
+  verdict: Promise<OperatorError | undefined>;
 }
 
-async function refuseIfWrong(node: ChainNode, chain: DepositChain): Promise<void> {
-  try {
-    await verifyNode(node, chain);
-  } catch (error) {
-    if (error instanceof DisagreementError)
-      throw new OperatorError(
-        `${depositSetting(chain.name, 'RPC')} cannot be used: ${error.message}. Correct the settings of this chain and start again.`,
-      );
-  }
+/**
+ * At the start: a node of another network or with another contract is refused. One that does not answer is not: it may be
+ * back later, and until then the watcher raises an alarm. Nothing waits for the answers: payments do not need them, and a
+ * wrong node that answers late credits nothing, since the watcher checks it, too.
+ */
+export function startNodeCheck(settings: DepositChainSettings[]): NodeCheck {
+  let wrong: OperatorError | undefined;
+  const verdict = findWrongNode(settings).then(found => {
+    wrong = found;
+    return found;
+  });
+  return {
+    refuseIfKnownWrong: () => {
+      if (wrong) throw wrong;
+    },
+    verdict,
+  };
 }
+
+async function findWrongNode(settings: DepositChainSettings[]): Promise<OperatorError | undefined> {
+  const chains = await openDepositChains(settings);
+  const { promise, resolve } = Promise.withResolvers<OperatorError | undefined>();
+  const checks = [...chains.values()].flatMap(chain =>
+    chain.nodes.map(async node => {
+      const wrong = await findFault(node, chain);
+      if (wrong) resolve(wrong);
+    }),
+  );
+  void Promise.all(checks).then(() => resolve(undefined));
+  return promise;
+}
+
+const findFault = (node: ChainNode, chain: DepositChain): Promise<OperatorError | undefined> =>
+  verifyNode(node, chain).then(
+    () => undefined,
+    error =>
+      error instanceof DisagreementError
+        ? new OperatorError(
+            `${depositSetting(chain.name, 'RPC')} cannot be used: ${error.message}. Correct the settings of this chain and start again.`,
+          )
+        : undefined,
+  );
 
 /** At the start, once the database is open: a key of which the addresses on record are not. */
 export async function refuseOtherKeys(db: Queryable, settings: DepositChainSettings[]): Promise<void> {

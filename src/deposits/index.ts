@@ -1,7 +1,7 @@
 export { type DepositAddress, openAddresses } from './addresses.ts';
 export { openDepositChains } from './chain/chains.ts';
 export type { DepositChains } from './chain/deposit-chain.ts';
-export { refuseOtherKeys, refuseWrongNodes } from './check-nodes.ts';
+export { refuseOtherKeys, startNodeCheck } from './check-nodes.ts';
 export {
   type DepositDecision,
   type DepositRefusal,

@@ -1,7 +1,6 @@
-import { Agent, buildConnector } from 'undici';
+import { createAgent, readAnswer } from '../http-client/index.ts';
 import { type Answer, readObject } from './answers.ts';
 import type { Breaker, FailureSource } from './breaker.ts';
-import { readAnswer } from './read-answer.ts';
 
 /** HTTP to the gateway. Every call counts for the circuit breaker, unless it says otherwise. */
 export interface Transport {
@@ -28,8 +27,7 @@ const connectTimeoutMs = 5_000;
 const defaultMaxAnswerBytes = 64 * 1024;
 
 export function createTransport(url: string, token: string | undefined, breaker: Breaker): Transport {
-  const { connect, isConnectError } = createConnector();
-  const agent = new Agent({ connections: maxConnections, connect });
+  const { agent, isConnectError } = createAgent({ maxConnections, connectTimeoutMs });
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/$/, '');
   const headers = token ? { authorization: `Bearer ${token}` } : {};
@@ -38,7 +36,7 @@ export function createTransport(url: string, token: string | undefined, breaker:
   async function send(request: GatewayRequest): Promise<Answer> {
     const { method, path, body, timeoutMs, maxAnswerBytes, traceparent } = request;
     const own = body ? headersWithBody : headers;
-    const { status, text } = await readAnswer(
+    const answer = await readAnswer(
       handler =>
         agent.dispatch(
           {
@@ -50,7 +48,8 @@ export function createTransport(url: string, token: string | undefined, breaker:
         ),
       { timeoutMs, maxBytes: maxAnswerBytes ?? defaultMaxAnswerBytes },
     );
-    return { status, body: readObject(text), text };
+    const text = answer.body.toString();
+    return { status: answer.status, body: readObject(text), text };
   }
 
   return {
@@ -69,18 +68,6 @@ export function createTransport(url: string, token: string | undefined, breaker:
     },
     close: () => agent.destroy(),
   };
-}
-
-/** Remembers its errors: no QR code is the cause of a connection that cannot be made. */
-function createConnector() {
-  const connectErrors = new WeakSet<Error>();
-  const connectOnce = buildConnector({ timeout: connectTimeoutMs });
-  const connect: buildConnector.connector = (options, done) =>
-    connectOnce(options, (...result) => {
-      if (result[0]) connectErrors.add(result[0]);
-      done(...result);
-    });
-  return { connect, isConnectError: (error: unknown) => error instanceof Error && connectErrors.has(error) };
 }
 
 export const isTimeout = (error: unknown) =>

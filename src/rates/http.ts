@@ -1,5 +1,5 @@
-import { request } from 'undici';
 import { type JsonValue, parseJson } from '../base/json.ts';
+import { AnswerTooLongError, CallTimeoutError, callHttp } from '../http-client/index.ts';
 
 const maxBodyBytes = 1_048_576;
 
@@ -12,44 +12,20 @@ export interface Get {
 
 /** The JSON at a URL. Anything but a complete answer with status 200 in time is an error with a short reason. */
 export async function getJson({ url, headers, deadlineMs }: Get, signal: AbortSignal): Promise<JsonValue> {
-  signal.throwIfAborted();
-  const call = new AbortController();
-  const onStop = () => call.abort(signal.reason);
-  signal.addEventListener('abort', onStop, { once: true });
-  const deadline = setTimeout(
-    () => call.abort(new Error(`no whole answer within ${deadlineMs} ms`)),
-    deadlineMs,
-  ).unref();
-  try {
-    return parseBody(await getBody(url, headers, call.signal));
-  } finally {
-    clearTimeout(deadline);
-    signal.removeEventListener('abort', onStop);
-    // Closes the connection of an answer that was not read to its end; does nothing after a complete one.
-    call.abort();
-  }
-}
-
-async function getBody(
-  url: string,
-  headers: Record<string, string> | undefined,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  // CoinGecko refuses requests without a user agent. Redirects are not followed: undici needs an option for that.
-  const answer = await request(url, {
-    signal,
+  const { status, body } = await callHttp({
+    url,
+    // CoinGecko refuses requests without a user agent.
     headers: { accept: 'application/json', 'user-agent': 'kopeck', ...headers },
+    timeoutMs: deadlineMs,
+    maxBytes: maxBodyBytes,
+    signal,
+  }).catch(error => {
+    if (error instanceof CallTimeoutError) throw new Error(`no whole answer within ${deadlineMs} ms`);
+    if (error instanceof AnswerTooLongError) throw new Error(`answered with more than ${maxBodyBytes} bytes`);
+    throw error;
   });
-  answer.body.on('error', () => {});
-  if (answer.statusCode !== 200) throw new Error(`answered with HTTP status ${answer.statusCode}`);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw new Error(`answered with more than ${maxBodyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  if (status !== 200) throw new Error(`answered with HTTP status ${status}`);
+  return parseBody(body);
 }
 
 function parseBody(body: Buffer): JsonValue {

@@ -11,7 +11,7 @@ import type { Keyring } from '../db/keyring.ts';
 import { isDatabaseUnavailable } from '../db/pool.ts';
 import { loadSettings } from '../db/secret-files.ts';
 import { openKeyring } from '../db/secret-key.ts';
-import { refuseOtherKeys, refuseWrongNodes } from '../deposits/index.ts';
+import { refuseOtherKeys, startNodeCheck } from '../deposits/index.ts';
 import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
 import { createSingleProcess, joinCluster, leaveCluster, type Message } from './cluster-channel.ts';
 import { checkConnections } from './connection-budget.ts';
@@ -123,7 +123,7 @@ async function runPrimary(
   { print, history, isRestored }: { print: Print; history: NewestHistory; isRestored: boolean },
 ): Promise<{ changed: Promise<string> }> {
   refuseSimulatorInProduction(settings);
-  await refuseWrongNodes(settings.depositChains);
+  const nodes = startNodeCheck(settings.depositChains);
   const pagesBuilt = servesPages(settings) && buildPages(print);
   const database = await openDatabase(settings, print, 'create', { isRestored, history });
   cleanups.push(database.close);
@@ -135,6 +135,7 @@ async function runPrimary(
     await refuseForeignOrders(bank, database);
   }
   await pagesBuilt;
+  nodes.refuseIfKnownWrong();
   const processes = settings.processes ?? Math.min(availableParallelism(), maxProcessesByDefault);
   const warning = await checkConnections(database.pool, processes);
   if (warning) print(warning);
@@ -155,6 +156,7 @@ async function runPrimary(
   const metrics =
     settings.metricsPort === undefined ? undefined : await serveMetrics(settings, readMetrics, cleanups);
   printStarted({ settings, processes, database, bank, address, metrics }, print);
+  void nodes.verdict.then(wrong => wrong && print(`Warning: ${wrong.message}`));
   await printAdvice({ settings, keyring, database, bank, address }, print).catch(error => {
     // The service runs by now, and waits for a database that is gone.
     if (!isDatabaseUnavailable(error)) throw error;

@@ -11,6 +11,7 @@ import { systemClock as clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { writeOnce } from '../db/write-once.ts';
+import { callHttp } from '../http-client/index.ts';
 
 export interface BankSide {
   url: string;
@@ -22,6 +23,7 @@ const program = join(import.meta.dirname, '..', '..', 'simulator', 'main.ts');
 const startTimeoutMs = 15_000;
 const retryPauseMs = 1_000;
 const probeTimeoutMs = 1_000;
+const maxProbeBytes = 1024 * 1024;
 
 /**
  * Runs the bundled gateway simulator in a child process, which ends with this one. A data folder has one
@@ -114,8 +116,8 @@ async function freePort(): Promise<number> {
 }
 
 const isAnswering = (url: string) =>
-  fetch(`${url}/sim/faults`, { signal: AbortSignal.timeout(probeTimeoutMs) }).then(
-    response => response.ok,
+  callHttp({ url: `${url}/sim/faults`, timeoutMs: probeTimeoutMs, maxBytes: maxProbeBytes }).then(
+    ({ status }) => status === 200,
     () => false,
   );
 

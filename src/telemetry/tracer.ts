@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { startBackgroundLoop } from '../base/background-loop.ts';
 import type { Clock } from '../base/clock.ts';
+import { callHttp } from '../http-client/index.ts';
 import { encodeSpans, type FinishedSpan, type SpanKind } from './otlp.ts';
 import { formatTraceparent, newContext, type TraceContext } from './trace-context.ts';
 
@@ -42,6 +43,8 @@ interface TracerOptions {
 const exportIntervalMs = 1_000;
 const maxBatch = 512;
 const warnIntervalMs = 60_000;
+/** A collector answers with an empty object, or with a short reason. */
+const maxAnswerBytes = 64 * 1024;
 
 export function createTracer({
   endpoint,
@@ -67,17 +70,18 @@ export function createTracer({
     const batch = waiting.splice(0, maxBatch);
     if (batch.length === 0) return;
     try {
-      const { ok, status } = await fetch(url, {
+      const { status } = await callHttp({
+        url,
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: encodeSpans(batch, resource),
-        redirect: 'error',
-        signal: AbortSignal.timeout(exportTimeoutMs),
+        timeoutMs: exportTimeoutMs,
+        maxBytes: maxAnswerBytes,
       });
-      if (!ok) countLost(batch.length, `status ${status}`);
+      if (status < 200 || status > 299) countLost(batch.length, `status ${status}`);
     } catch (error) {
-      const { name, cause } = error as Error & { cause?: { code?: string } };
-      countLost(batch.length, cause?.code ?? name);
+      const { name, code } = error as NodeJS.ErrnoException;
+      countLost(batch.length, code ?? name);
     }
   }
 

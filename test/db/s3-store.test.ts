@@ -32,7 +32,7 @@ test('all pages of a list are read', async () => {
   };
   const send: S3Client = async ({ query }) => ({
     status: 200,
-    headers: new Headers(),
+    headers: {},
     body: Buffer.from(pages[query?.['continuation-token'] ?? 'first']!),
   });
   const modifiedAt = new Date('2026-11-16T03:01:46Z');

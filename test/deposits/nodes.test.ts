@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { readSettings } from '../../src/base/settings.ts';
-import { refuseWrongNodes } from '../../src/deposits/index.ts';
 import { reportLate } from '../../src/deposits/watch/late.ts';
-import { createChain, startNode, type Transfer, usdtContract } from '../helpers/chain.ts';
-import { startDepositWorld, xpub } from './world.ts';
+import { type Transfer, usdtContract } from '../helpers/chain.ts';
+import { startDepositWorld } from './world.ts';
 
 const usdt = 1_000_000n;
 
@@ -229,25 +227,6 @@ test('a chain that stands still is late', async () => {
   await world.round();
   await reportLate({ pool, clock, alarms, chain }, clock.nowMs());
   expect(await world.alarmKinds()).toEqual([]);
-});
-
-test('the node of another network, or another token, is refused at the start', async () => {
-  const chain = createChain();
-  const check = (url: string) =>
-    refuseWrongNodes(
-      readSettings({ DEPOSIT_CHAINS: 'ethereum', DEPOSIT_ETHEREUM_RPC: url, DEPOSIT_ETHEREUM_XPUB: xpub })
-        .depositChains,
-    );
-  await check((await startNode(chain)).url);
-  await expect(check((await startNode(chain, { chainId: 5 })).url)).rejects.toThrow(
-    /^DEPOSIT_ETHEREUM_RPC cannot be used: the ethereum node 1 is of another network \(5, not 1\)/,
-  );
-  await expect(check((await startNode(chain, { decimals: 18 })).url)).rejects.toThrow('says 18 decimals');
-  // It may be back later: the service starts, and the watcher raises an alarm.
-  await check('http://127.0.0.1:1');
-  await expect(check(`http://127.0.0.1:1,${(await startNode(chain, { chainId: 5 })).url}`)).rejects.toThrow(
-    'the ethereum node 2 is of another network',
-  );
 });
 
 test('a TRON node without the tag finalized: an alarm, and nothing is booked', async () => {

@@ -8,6 +8,7 @@ import { depositNodeSabotages } from './deposit-nodes.ts';
 import { depositSimulationSabotages } from './deposit-simulation.ts';
 import { depositSabotages } from './deposits.ts';
 import { endpointSabotages } from './endpoints.ts';
+import { httpClientSabotages } from './http-client.ts';
 import { keySabotages } from './keys.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
@@ -35,6 +36,7 @@ export const sabotages = [
   ...archiveSabotages,
   ...testDataSabotages,
   ...serviceSabotages,
+  ...httpClientSabotages,
   ...shardSabotages,
   ...citusSabotages,
   ...approvalSabotages,

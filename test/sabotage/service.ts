@@ -256,6 +256,14 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'is stored as',
   },
   {
+    guard: 'the embedded server has nothing of root',
+    file: 'src/db/embedded/identity.ts',
+    pattern: /tried\.status === 0/,
+    replacement: 'false',
+    test: 'test/db/embedded-privileges.test.ts',
+    failingTitle: 'has no privileges, no groups',
+  },
+  {
     guard: 'the newest beat stays',
     file: 'src/db/process-beats.ts',
     pattern: /'EXISTS [^\n]+'/,

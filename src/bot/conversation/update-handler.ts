@@ -4,6 +4,7 @@ import { isDatabaseUnavailable } from '../../db/pool.ts';
 import { abortCallsOnShutdown } from '../abort-calls-on-shutdown.ts';
 import type { BotDeps } from '../deps.ts';
 import { retryCalls } from '../retry.ts';
+import { telegramClient } from '../telegram-client.ts';
 import { textsByLanguage } from '../texts/index.ts';
 import { registerHandlers } from './handlers.ts';
 
@@ -20,13 +21,11 @@ export interface UpdateHandler {
 }
 
 /** Longer than a long poll takes. */
-const timeoutSeconds = 40;
+const timeoutMs = 40_000;
 const botInfoTimeoutMs = 10_000;
 
 export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): UpdateHandler {
-  const bot = new Bot(deps.telegramToken, {
-    client: { apiRoot: deps.telegramApiRoot, timeoutSeconds },
-  });
+  const bot = new Bot(deps.telegramToken, { client: telegramClient(deps.telegramApiRoot, timeoutMs) });
   bot.api.config.use(abortCallsOnShutdown(stopping), retryCalls(deps.clock, stopping));
   const { track, drain } = createTracker();
   const inOrder = createUserQueues();

@@ -46,7 +46,9 @@ function connected(host: string, port: number, ca: string | undefined): Promise<
       ...(isIP(host) ? {} : { servername: host }),
       ...(ca === undefined ? {} : { ca }),
     });
-    socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no answer')));
+    // For the whole handshake: the time-out of a socket begins again with every byte.
+    const timer = setTimeout(() => socket.destroy(new Error('no answer')), timeoutMs);
+    socket.once('close', () => clearTimeout(timer));
     socket.once('secureConnect', () => resolve(socket));
     socket.once('error', reject);
   });

@@ -1,10 +1,12 @@
 import { instantOf } from '../../base/clock.ts';
 import { programName } from '../../base/program-name.ts';
 import { createHttpGateway } from '../../gateway/index.ts';
+import { callHttp } from '../../http-client/index.ts';
 import { createRateSources, isStale, readCurrentRate } from '../../rates/index.ts';
 import { bad, type Check, ok, warn } from './finding.ts';
 
 const timeoutMs = 5_000;
+const maxAnswerBytes = 64 * 1024;
 
 /** Other systems that the service needs. */
 export const serviceChecks: Record<string, Check> = {
@@ -49,12 +51,10 @@ export const serviceChecks: Record<string, Check> = {
   bot: async ({ telegramToken, telegramApiRoot, roles }) => {
     if (!telegramToken || !roles.includes('bot')) return ok('off');
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const response = await fetch(`${telegramApiRoot}/bot${telegramToken}/getMe`, { signal });
-      if (response.ok) return ok('Telegram accepts the token');
-      return bad(
-        `Telegram refuses the token (${response.status}): get one from @BotFather for TELEGRAM_BOT_TOKEN`,
-      );
+      const url = `${telegramApiRoot}/bot${telegramToken}/getMe`;
+      const { status } = await callHttp({ url, timeoutMs, maxBytes: maxAnswerBytes });
+      if (status === 200) return ok('Telegram accepts the token');
+      return bad(`Telegram refuses the token (${status}): get one from @BotFather for TELEGRAM_BOT_TOKEN`);
     } catch {
       return warn('Telegram does not respond: allow connections to api.telegram.org, port 443');
     }

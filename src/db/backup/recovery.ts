@@ -3,14 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { OperatorError } from '../../base/operator-error.ts';
-import {
-  type Cluster,
-  explain,
-  findServer,
-  startServer,
-  stopServer,
-  superuser,
-} from '../embedded/cluster.ts';
+import { type Cluster, findServer, startServer, stopServer, superuser } from '../embedded/cluster.ts';
+import { explain } from '../embedded/explain.ts';
 import type { WalChain } from './wal-chain.ts';
 import { parseHistory } from './wal-chain.ts';
 import { parseSegment, segmentAt, segmentName } from './wal-names.ts';
@@ -37,7 +31,7 @@ const pollMs = 50;
 export async function recover(cluster: Cluster, options: RecoveryOptions): Promise<Recovered> {
   const { restoreCommand, chain, at } = options;
   await fs.writeFile(join(cluster.dir, 'recovery.signal'), '', { mode: 0o600 });
-  const { child, readOutput } = startServer(cluster, {
+  const settings = {
     restore_command: restoreCommand,
     recovery_target_timeline: `${chain.timeline}`,
     recovery_target_action: 'promote',
@@ -45,7 +39,8 @@ export async function recover(cluster: Cluster, options: RecoveryOptions): Promi
     // Nothing of this server may reach the archive.
     archive_mode: 'off',
     ...(options.isScratch ? { fsync: 'off' } : {}),
-  });
+  };
+  const { child, readOutput } = startServer(cluster, settings, { isRestore: true });
   let cannotStart: Error | undefined;
   child.once('error', error => {
     cannotStart = error;

@@ -2,12 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../base/operator-error.ts';
 import { type IfMissing, missingDatabase } from '../missing.ts';
 import type { Binaries } from './binaries.ts';
-import { commandAs, type Identity, identityFor } from './identity.ts';
+import { cannotRun, explain } from './explain.ts';
+import { type Identity, identityFor, letPass, serverCommand } from './identity.ts';
 import { refuseUnfinishedRestore } from './unfinished-restore.ts';
 
 /** A PostgreSQL data directory below DATA_DIR, and the identity under which its server runs. */
@@ -40,6 +41,7 @@ export function openCluster(
     const isCluster = fs.existsSync(join(dir, 'PG_VERSION'));
     if (!isCluster && ifMissing === 'refuse') throw missingDatabase({ dataDir });
     fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    letPass(dataDir, runAs);
     if (!existing) {
       print(`Creating a PostgreSQL database in ${dir} …`);
       initialise(cluster, dataDir);
@@ -65,21 +67,30 @@ function initialise(cluster: Cluster, dataDir: string): void {
   try {
     fs.mkdirSync(draft, { mode: 0o700 });
     if (runAs) fs.chownSync(draft, runAs.uid, runAs.gid);
-    const [command, args] = commandAs(runAs, binaries.initdb, [
-      `--pgdata=${draft}`,
-      `--username=${superuser}`,
-      '--encoding=UTF8',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--locale=C',
-      '--auth-local=peer',
-      '--auth-host=reject',
-      '--no-instructions',
-      // A random port: a server whose folder was deleted removes its socket by name when it ends, even if a new server
-      // has created one there since.
-      `--set=port=${randomInt(10_000, 60_000)}`,
-    ]);
-    const { status, stderr, error } = spawnSync(command, args, { env: serverEnvironment, encoding: 'utf8' });
+    const { command, args, owner } = serverCommand(
+      runAs,
+      binaries.initdb,
+      [
+        `--pgdata=${draft}`,
+        `--username=${superuser}`,
+        '--encoding=UTF8',
+        '--locale-provider=builtin',
+        '--builtin-locale=C.UTF-8',
+        '--locale=C',
+        '--auth-local=peer',
+        '--auth-host=reject',
+        '--no-instructions',
+        // A random port: a server whose folder was deleted removes its socket by name when it ends, even if a new server
+        // has created one there since.
+        `--set=port=${randomInt(10_000, 60_000)}`,
+      ],
+      [draft],
+    );
+    const { status, stderr, error } = spawnSync(command, args, {
+      env: serverEnvironment,
+      encoding: 'utf8',
+      ...owner,
+    });
     if (error) throw cannotRun(command, error);
     if (status !== 0) throw explain('PostgreSQL could not make its files', stderr, cluster);
     moveIntoPlace(draft, dir, dataDir);
@@ -125,32 +136,39 @@ export interface Launch {
 export function startServer(
   { dir, logFile, binaries, runAs, commandEnvironment }: Cluster,
   settings: Record<string, string> = {},
+  /** Where its commands write. A restore reads what root alone may read. */
+  commands: { writeTo?: string[]; isRestore?: true } = {},
 ): Launch {
   const socketDir = socketDirFor(dir, runAs);
   disarmStalePidFiles(dir, socketDir);
   allowOnlyTheOwner(dir, runAs);
-  const [command, args] = commandAs(runAs, binaries.postgres, [
-    '-D',
-    dir,
-    ...Object.entries({
-      // A list: a comma or a quote in the name of the folder must be escaped.
-      unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
-      listen_addresses: '',
-      timezone: 'UTC',
-      log_timezone: 'UTC',
-      shared_buffers: '256MB',
-      max_wal_size: '2GB',
-      // Our statements are short; compiling one costs more than running it.
-      jit: 'off',
-      // Enough for the maximum number of processes, each with its pool and its dedicated connections.
-      max_connections: '400',
-      ...settings,
-    }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ]);
+  const { command, args, owner } = serverCommand(
+    runAs,
+    binaries.postgres,
+    [
+      '-D',
+      dir,
+      ...Object.entries({
+        // A list: a comma or a quote in the name of the folder must be escaped.
+        unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
+        listen_addresses: '',
+        timezone: 'UTC',
+        log_timezone: 'UTC',
+        shared_buffers: '256MB',
+        max_wal_size: '2GB',
+        // Our statements are short; compiling one costs more than running it.
+        jit: 'off',
+        // Enough for the maximum number of processes, each with its pool and its dedicated connections.
+        max_connections: '400',
+        ...settings,
+      }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    commands.isRestore ? 'any' : [dir, ...(commands.writeTo ?? [])],
+  );
   const log = fs.openSync(logFile, 'a', 0o600);
   const before = fs.fstatSync(log).size;
   const env = { ...serverEnvironment, ...commandEnvironment };
-  const child = spawn(command, args, { detached: true, env, stdio: ['ignore', log, log] });
+  const child = spawn(command, args, { detached: true, env, stdio: ['ignore', log, log], ...owner });
   fs.closeSync(log);
   child.unref();
   return { child, readOutput: () => fs.readFileSync(logFile).subarray(before).toString() };
@@ -269,30 +287,4 @@ export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Clu
   for (const untilMs = performance.now() + stopTimeoutMs; !hasEnded(pid) && performance.now() < untilMs; )
     await sleep(10);
   if (socketDir !== dir) fs.rmSync(socketDir, { recursive: true, force: true });
-}
-
-/** Turns the output of a PostgreSQL program into one line for the operator. */
-export function explain(what: string, output: string, { dir }: Cluster): OperatorError {
-  if (/No space left on device/.test(output) || isDiskFull(dir)) {
-    return new OperatorError(`${what} in ${dir}: the disk is full. Free some space and start again.`);
-  }
-  const lines = output
-    .split('\n')
-    .filter(line => /error:|FATAL:|PANIC:|setpriv:|could not|cannot/.test(line));
-  const reason = lines.at(-1)?.replace(/^.*(error|FATAL|PANIC): +/, '');
-  return new OperatorError(`${what} in ${dir}: ${reason ?? 'it gave no reason'}.`);
-}
-
-/** On a full disk not even the reason can be logged. */
-function isDiskFull(dir: string): boolean {
-  const { bavail, bsize } = fs.statfsSync(dirname(dir));
-  return bavail * bsize < 1024 * 1024;
-}
-
-export function cannotRun(command: string, error: Error): OperatorError {
-  const hint =
-    command === 'setpriv'
-      ? 'PostgreSQL does not run as root. Install util-linux, start as an ordinary user, or set DATABASE_URL.'
-      : 'Run npm install again, or set DATABASE_URL to a server of your own.';
-  return new OperatorError(`${command} cannot be run (${error.message}). ${hint}`);
 }

@@ -7,18 +7,10 @@ import type { Settings } from '../../base/settings.ts';
 import { placeOf } from '../incarnation/place.ts';
 import { type IfMissing, missingDatabase } from '../missing.ts';
 import { findBinaries } from './binaries.ts';
-import {
-  type Cluster,
-  cannotRun,
-  explain,
-  findServer,
-  openCluster,
-  startServer,
-  stopServer,
-  superuser,
-} from './cluster.ts';
+import { type Cluster, findServer, openCluster, startServer, stopServer, superuser } from './cluster.ts';
+import { cannotRun, explain } from './explain.ts';
 import { acquireStartLock, type StartLock } from './start-lock.ts';
-import { chooseWalArchive, prepareWalArchive, walArchiveSettings } from './wal-archive.ts';
+import { chooseWalArchive, prepareWalArchive, walArchiveFolders, walArchiveSettings } from './wal-archive.ts';
 
 export interface EmbeddedServer {
   connection: pg.ClientConfig;
@@ -213,7 +205,9 @@ const isTemporaryFailure = (output: string) =>
   /shared memory block/.test(output) || (/lock file/.test(output) && /already exists/.test(output));
 
 function launch(cluster: Cluster) {
-  const { child, readOutput } = startServer(cluster, walArchiveSettings(cluster));
+  const { child, readOutput } = startServer(cluster, walArchiveSettings(cluster), {
+    writeTo: walArchiveFolders(cluster),
+  });
   let cannotStart: Error | undefined;
   child.once('error', error => {
     cannotStart = cannotRun(child.spawnfile, error);

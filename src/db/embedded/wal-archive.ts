@@ -10,6 +10,7 @@ import { archiveCommandFor } from '../backup/wal-commands.ts';
 import { archiveWal } from '../backup/wal-files.ts';
 import { isHistoryName } from '../backup/wal-names.ts';
 import type { Cluster } from './cluster.ts';
+import { letPass } from './identity.ts';
 
 /**
  * Where the server archives its WAL. Kept in a file, since any process may be the one that starts the server: a command
@@ -60,6 +61,12 @@ export function walArchiveSettings(cluster: Cluster): Record<string, string> {
   return { archive_mode: 'on', archive_command: archiveCommandFor(address), archive_timeout: '60' };
 }
 
+/** Where `archive_command` writes, if it is on this machine. */
+export function walArchiveFolders(cluster: Cluster): string[] {
+  const address = chosenAddress(cluster);
+  return address === undefined || isBucketAddress(address) ? [] : [join(address, walFolder)];
+}
+
 /**
  * Before the server starts. A failure is printed and the server starts all the same, keeping its WAL until the archive
  * can be written again: a missing backup disk must not stop payments.
@@ -70,8 +77,10 @@ export async function prepareWalArchive(cluster: Cluster, print: (line: string) 
   try {
     const store = openArchive(cluster, address);
     // Root made it, the server writes to it.
-    if (cluster.runAs && !isBucketAddress(address))
-      fs.chownSync(join(address, walFolder), cluster.runAs.uid, cluster.runAs.gid);
+    for (const folder of cluster.runAs ? walArchiveFolders(cluster) : []) {
+      letPass(address, cluster.runAs);
+      fs.chownSync(folder, cluster.runAs!.uid, cluster.runAs!.gid);
+    }
     // A restore promotes without an archive, so nobody has archived where its timeline began.
     const pgWal = join(cluster.dir, 'pg_wal');
     for (const name of fs.readdirSync(pgWal).filter(isHistoryName))

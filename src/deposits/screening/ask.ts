@@ -1,6 +1,6 @@
-import { request } from 'undici';
 import type { ChainName } from '../../base/deposit-settings.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
+import { callHttp } from '../../http-client/index.ts';
 
 /** What is asked about. */
 export interface ScreenedDeposit {
@@ -26,13 +26,12 @@ const maxAnswerBytes = 16_384;
 export const createScreen =
   (url: string, { timeoutMs = deadlineMs } = {}): Screen =>
   deposit =>
-    askOnce(url, deposit, AbortSignal.timeout(timeoutMs)).catch((): ScreenAnswer => 'no_answer');
+    askOnce(url, deposit, timeoutMs).catch((): ScreenAnswer => 'no_answer');
 
-async function askOnce(url: string, deposit: ScreenedDeposit, signal: AbortSignal): Promise<ScreenAnswer> {
-  // Redirects are not followed: undici needs an option for that.
-  const answer = await request(url, {
+async function askOnce(url: string, deposit: ScreenedDeposit, timeoutMs: number): Promise<ScreenAnswer> {
+  const { status, body } = await callHttp({
+    url,
     method: 'POST',
-    signal,
     headers: { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'kopeck' },
     body: JSON.stringify({
       chain: deposit.chain,
@@ -41,19 +40,10 @@ async function askOnce(url: string, deposit: ScreenedDeposit, signal: AbortSigna
       sender: deposit.sender,
       amount_usdt: formatMicroUsdt(deposit.microUsdt),
     }),
+    timeoutMs,
+    maxBytes: maxAnswerBytes,
   });
-  answer.body.on('error', () => {});
-  if (answer.statusCode !== 200) {
-    answer.body.destroy();
-    return 'no_answer';
-  }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) return 'no_answer';
-    chunks.push(chunk);
-  }
-  const { decision } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  if (status !== 200) return 'no_answer';
+  const { decision } = JSON.parse(body.toString('utf8'));
   return decision === 'allow' || decision === 'hold' ? decision : 'no_answer';
 }

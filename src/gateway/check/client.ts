@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { AnswerTooLongError, callHttp, headerOf } from '../../http-client/index.ts';
 import { type Answer, readObject } from '../answers.ts';
 import { describeError } from '../transport.ts';
 
@@ -39,7 +40,7 @@ export interface CheckClient {
   hasToken: boolean;
 }
 
-const maxAnswerLength = 3 * 1024 * 1024;
+const maxAnswerBytes = 3 * 1024 * 1024;
 
 /** Unlike the client of the service it also sends what is wrong, and looks at headers and times. */
 export function createCheckClient(options: {
@@ -62,22 +63,20 @@ export function createCheckClient(options: {
         observed.push({ request, isPay: method === 'PUT', durationMs, contentType, status });
     };
     try {
-      const response = await fetch(`${base}${path}`, {
+      const answer = await callHttp({
+        url: `${base}${path}`,
         method,
         headers: {
           ...(bearer ? { authorization: `Bearer ${bearer}` } : {}),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-        // The service does not follow redirects either.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(method === 'PUT' ? timeouts.payMs : timeouts.otherMs),
+        timeoutMs: method === 'PUT' ? timeouts.payMs : timeouts.otherMs,
+        maxBytes: maxAnswerBytes,
       });
-      const text = await response.text();
-      note(response.status, response.headers.get('content-type') ?? '');
-      if (text.length > maxAnswerLength)
-        return { status: 0, body: undefined, text: '', error: 'an answer of more than 3 MiB' };
-      return { status: response.status, body: readObject(text), text, error: null };
+      const text = answer.body.toString();
+      note(answer.status, headerOf(answer, 'content-type') ?? '');
+      return { status: answer.status, body: readObject(text), text, error: null };
     } catch (error) {
       note(0, '');
       return { status: 0, body: undefined, text: '', error: whyNoAnswer(error) };
@@ -87,8 +86,8 @@ export function createCheckClient(options: {
 }
 
 function whyNoAnswer(error: unknown): string {
-  const { cause } = error as Error;
-  const why = describeError(cause instanceof Error ? cause : error);
+  if (error instanceof AnswerTooLongError) return 'an answer of more than 3 MiB';
+  const why = describeError(error);
   return why === 'TimeoutError' ? 'no answer in time' : `no answer (${why})`;
 }
 

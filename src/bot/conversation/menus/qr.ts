@@ -1,6 +1,7 @@
 import { GrammyError } from 'grammy';
 import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../../base/money.ts';
 import { isRecipientBlocked } from '../../../controls/index.ts';
+import { callHttp } from '../../../http-client/index.ts';
 import { resolveQr } from '../../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../../rates/index.ts';
 import type { QrReader } from '../../images/qr-reader.ts';
@@ -9,6 +10,7 @@ import { clip } from '../screen.ts';
 
 /** Telegram's own photos are far smaller. */
 const maxBytes = 10 * 1024 * 1024;
+const downloadTimeoutMs = 20_000;
 
 /** Texts of the recipient must not push the price out of the message. */
 const maxTextLength = 500;
@@ -71,10 +73,8 @@ async function load({ api, deps }: PartnerContext, fileId: string): Promise<Buff
 /** The address contains the bot's token, so errors must not leave this function. */
 async function download(address: string): Promise<Buffer | undefined> {
   try {
-    const response = await fetch(address, { signal: AbortSignal.timeout(20_000), redirect: 'error' });
-    if (!response.ok || Number(response.headers.get('content-length') ?? 0) > maxBytes) return undefined;
-    const bytes = Buffer.from(await response.arrayBuffer());
-    return bytes.length <= maxBytes ? bytes : undefined;
+    const { status, body } = await callHttp({ url: address, timeoutMs: downloadTimeoutMs, maxBytes });
+    return status === 200 ? body : undefined;
   } catch {
     return undefined;
   }

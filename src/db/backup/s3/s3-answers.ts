@@ -1,12 +1,9 @@
 import { OperatorError } from '../../../base/operator-error.ts';
+import { AnswerTooLongError, CallTimeoutError, type HttpAnswer } from '../../../http-client/index.ts';
 import type { Bucket } from './bucket.ts';
 import { textOf } from './xml.ts';
 
-export interface S3Answer {
-  status: number;
-  headers: Headers;
-  body: Buffer;
-}
+export type S3Answer = HttpAnswer;
 
 /**
  * What the refusal says about itself, such as NoSuchKey. Some servers leave it out. A mere 404 has no code: any web server
@@ -66,9 +63,8 @@ export function explainFailure({ host, hasEndpoint }: Bucket, error: unknown): O
 }
 
 function reasonOf(error: unknown): string {
-  const { name, cause } = error as Error & {
-    cause?: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
-  };
-  if (name === 'TimeoutError') return 'no answer in time';
-  return cause?.code ?? cause?.errors?.[0]?.code ?? 'the connection broke';
+  if (error instanceof CallTimeoutError) return 'no answer in time';
+  if (error instanceof AnswerTooLongError) return 'an answer of more than was asked for';
+  const { code, errors } = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+  return code ?? errors?.[0]?.code ?? 'the connection broke';
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
+import { callHttp } from '../../../http-client/index.ts';
 import type { Bucket } from './bucket.ts';
 import { errorCodeOf, explainAnswer, explainFailure, type S3Answer } from './s3-answers.ts';
 
@@ -19,11 +20,12 @@ export type S3Client = (request: S3Request) => Promise<S3Answer>;
 
 /** No request has more than one part of a file, so this is enough for 1 Mbit/s. */
 const timeLimitMs = 90_000;
-const maxAttempts = 4;
+/** Twice as much as a part; a list of keys has less. */
+const maxAnswerBytes = 16 * 1024 * 1024;
 const firstPauseMs = 250;
 
 /** Requests are signed, repeated a few times if the server or the network fails, and explained in one line if refused. */
-export function createS3Client(bucket: Bucket): S3Client {
+export function createS3Client(bucket: Bucket, { maxAttempts = 4 } = {}): S3Client {
   const aws = new AwsClient({ ...bucket.credentials, service: 's3', region: bucket.region });
 
   async function attempt({ method, key, query = {}, headers = {}, body }: S3Request): Promise<S3Answer> {
@@ -41,12 +43,14 @@ export function createS3Client(bucket: Bucket): S3Client {
       },
       ...(body === undefined ? {} : { body: new Uint8Array(body) }),
     });
-    const response = await fetch(signed, { redirect: 'manual', signal: AbortSignal.timeout(timeLimitMs) });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: Buffer.from(await response.arrayBuffer()),
-    };
+    return callHttp({
+      url: signed.url,
+      method,
+      headers: Object.fromEntries(signed.headers),
+      body: body ?? null,
+      timeoutMs: timeLimitMs,
+      maxBytes: maxAnswerBytes,
+    });
   }
 
   return async request => {

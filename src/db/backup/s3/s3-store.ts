@@ -3,11 +3,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Settings } from '../../../base/s3-settings.ts';
 import { s3Environment } from '../../../base/s3-settings.ts';
+import { headerOf } from '../../../http-client/index.ts';
 import { forEachFile } from '../files.ts';
 import type { BackupStore, Drafts } from '../store/store.ts';
 import { describeBucket } from './bucket.ts';
 import { listKeys } from './list-keys.ts';
-import { errorCodeOf } from './s3-answers.ts';
+import { errorCodeOf, type S3Answer } from './s3-answers.ts';
 import { createS3Client, type S3Client } from './s3-client.ts';
 import { partBytes, upload } from './upload.ts';
 
@@ -73,13 +74,13 @@ async function* readObject(send: S3Client, key: string, path: string): AsyncGene
     if (code === 'InvalidRange') return;
     yield answer.body;
     from += answer.body.length;
-    if (from >= totalOf(answer.headers, from)) return;
+    if (from >= totalOf(answer, from)) return;
   }
 }
 
 /** Without the header the answer has the whole object. */
-const totalOf = (headers: Headers, read: number) =>
-  Number(headers.get('content-range')?.split('/').at(-1) ?? read);
+const totalOf = (answer: S3Answer, read: number) =>
+  Number(headerOf(answer, 'content-range')?.split('/').at(-1) ?? read);
 
 /** False if another process was faster. A server that cannot compare writes all the same: the caller has looked before. */
 async function putNew(send: S3Client, key: string, body: Buffer): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { headerOf } from '../../../http-client/index.ts';
 import type { Pieces } from '../files.ts';
 import type { S3Client } from './s3-client.ts';
 import { encodeXml, textOf } from './xml.ts';
@@ -34,13 +35,13 @@ async function sendPart(
   partNumber: number,
   body: Buffer,
 ): Promise<string> {
-  const { headers } = await send({
+  const answer = await send({
     method: 'PUT',
     key,
     query: { partNumber: `${partNumber}`, uploadId },
     body,
   });
-  return headers.get('etag') ?? '';
+  return headerOf(answer, 'etag') ?? '';
 }
 
 function completionOf(tags: string[]): string {

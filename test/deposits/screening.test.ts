@@ -84,16 +84,17 @@ test('a process that dies with the answer on record leaves the credit to the nex
 
 test('of two processes that ask at once the second answer changes nothing', async () => {
   const world = await waitingFor([25n * usdt]);
-  // Both have asked before either has booked.
-  let waiting = 0;
-  const bothAsked = Promise.withResolvers<void>();
-  const answering: Screen = async () => {
-    waiting += 1;
-    if (waiting === 2) bothAsked.resolve();
-    await bothAsked.promise;
-    return 'allow';
-  };
-  await Promise.all([world.screen(answering), world.screen(answering)]);
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const late = world.screen(async () => {
+    asked.resolve();
+    await answered.promise;
+    return 'hold';
+  });
+  await asked.promise;
+  await world.screen(allow);
+  expect(await world.states()).toEqual(['credited 25000000']);
+  answered.resolve();
+  await late;
   expect(await world.balance()).toBe(25n * usdt);
   expect(await world.states()).toEqual(['credited 25000000']);
   expect(await world.alarmKinds()).toEqual([]);
@@ -138,6 +139,11 @@ test('only deposits that were allowed are summed', async () => {
   await world.screen(async ({ microUsdt }) => (microUsdt === 5n * usdt ? 'hold' : 'allow'));
   expect(await world.states()).toEqual(['credited 4000000', 'held 5000000', 'credited 6000000']);
   expect(await world.balance()).toBe(10n * usdt);
+  // One entry: neither is enough alone.
+  const { rows } = await world.pool.query(
+    `SELECT DISTINCT credit_reference FROM deposits WHERE state = 'credited'`,
+  );
+  expect(rows).toHaveLength(1);
 });
 
 test('deposits that waited when screening was turned off are held', async () => {

@@ -35,7 +35,8 @@ export const depositSimulationSabotages: Sabotage[] = [
   {
     guard: 'amounts of a day of deposits',
     ...reconciling,
-    pattern: /log\.units !== recordedUnits \|\| /,
+    pattern: /chainUnits !== recordedUnits/,
+    replacement: 'false',
     failingTitle: 'every kind of discrepancy',
   },
   {

@@ -19,13 +19,6 @@ export const httpClientSabotages: Sabotage[] = [
     failingTitle: 'an answer that is too long',
   },
   {
-    guard: 'calls to a chain node have the deadline of all calls',
-    file: 'src/deposits/chain/node.ts',
-    pattern: /fetchFn: [^\n]+/,
-    test: 'test/http-client/drips.test.ts',
-    failingTitle: 'a call ends at its limit while the body drip',
-  },
-  {
     guard: 'the start does not wait for chain nodes',
     file: 'src/runtime/main.ts',
     pattern: /nodes\.refuseIfKnownWrong\(\);/,

@@ -1,9 +1,10 @@
 /**
  * The watcher of deposits: how fast it reads and books the blocks that it has missed, with many addresses. Compared with how fast
- * Ethereum makes them.
+ * Ethereum makes them. Then a block that somebody has filled with dust.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createAlarms } from '../src/alarms/index.ts';
 import { systemClock as clock } from '../src/base/clock.ts';
 import { newId, uuidFromId } from '../src/base/ids.ts';
@@ -28,6 +29,7 @@ const transfersPerBlock = 100;
 /** One of so many is a deposit. */
 const depositEvery = 100;
 const atLeast = 20;
+const dustTransfers = 100_000;
 
 const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 /** Of the first test vector of BIP-32. */
@@ -74,11 +76,8 @@ async function measure(pool: Pool, accountsFile: string, progress: (line: string
     [contract.toLowerCase(), `${transfersPerBlock}`, `${depositEvery}`, accountsFile],
     {},
   );
-  const grow = (count: number) =>
-    fetch(node.address, {
-      method: 'POST',
-      body: JSON.stringify({ id: 1, method: 'bench_grow', params: [count] }),
-    });
+  const tell = (method: string, count: number) =>
+    fetch(node.address, { method: 'POST', body: JSON.stringify({ id: 1, method, params: [count] }) });
 
   const chain = await open(node.address);
   const alarms = createAlarms({
@@ -91,20 +90,36 @@ async function measure(pool: Pool, accountsFile: string, progress: (line: string
     while ((await runRound({ pool, clock, alarms, chain, isScreened: false }, size)) === 'more');
   };
   await catchUp();
-  await grow(blocks);
+  await tell('bench_grow', blocks);
   progress(`${blocks} blocks with ${transfersPerBlock} transfers each …`);
-  const startedAt = performance.now();
-  await catchUp();
-  const seconds = (performance.now() - startedAt) / 1_000;
+  const seconds = await timed(catchUp);
+  await tell('bench_dust', dustTransfers);
+  progress(`a block with ${dustTransfers} transfers of dust …`);
+  const pauses = monitorEventLoopDelay({ resolution: 5 });
+  pauses.enable();
+  const dustSeconds = await timed(catchUp);
+  pauses.disable();
   await node.stop();
   const { rows } = await pool.query<{ cursor_block: bigint; credited: bigint }>(
     `SELECT cursor_block, (SELECT count(*) FROM deposits WHERE state = 'credited') AS credited FROM deposit_chains`,
   );
   const { cursor_block: cursor, credited } = rows[0]!;
-  if (cursor !== BigInt(blocks)) throw new Error(`only ${cursor} of ${blocks} blocks are booked`);
+  if (cursor !== BigInt(blocks) + 1n) throw new Error(`only ${cursor} of ${blocks + 1} blocks are booked`);
+  const { rowCount: dust } = await pool.query(`SELECT FROM deposits WHERE state = 'accumulating'`);
+  if (dust !== dustTransfers)
+    throw new Error(`only ${dust} of ${dustTransfers} transfers of dust are booked`);
   const { findings } = await verifyLedger(pool);
   if (findings.length > 0) throw new Error(`the ledger is broken: ${JSON.stringify(findings)}`);
-  return report(blocks / seconds, credited);
+  return report({
+    ...{ blocksPerSecond: blocks / seconds, dustPerSecond: dustTransfers / dustSeconds, credited },
+    longestPauseMs: pauses.max / 1e6,
+  });
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return (performance.now() - startedAt) / 1_000;
 }
 
 async function createPartners(pool: Pool): Promise<void> {
@@ -115,7 +130,15 @@ async function createPartners(pool: Pool): Promise<void> {
   for (const partnerId of partners) await openAccounts(pool, partnerId);
 }
 
-function report(blocksPerSecond: number, credited: bigint) {
+interface Measured {
+  blocksPerSecond: number;
+  dustPerSecond: number;
+  /** In which nothing else ran. */
+  longestPauseMs: number;
+  credited: bigint;
+}
+
+function report({ blocksPerSecond, dustPerSecond, longestPauseMs, credited }: Measured) {
   const ratio = blocksPerSecond * secondsPerBlock;
   const format = (value: number) => Math.round(value).toLocaleString('en').replaceAll(',', ' ');
   const row = [
@@ -124,11 +147,24 @@ function report(blocksPerSecond: number, credited: bigint) {
     `${format(ratio)} × Ethereum: a block every ${secondsPerBlock} s with ${transfersPerBlock} transfers of USDT`,
     `≥ ${atLeast} ${ratio >= atLeast ? '✓' : '✗'}`,
   ];
+  const dust = [
+    `a block with ${format(dustTransfers)} transfers of dust`,
+    `${format(dustPerSecond)} transfers/s, longest pause of the event loop ${format(longestPauseMs)} ms`,
+    `${(dustPerSecond / (blocksPerSecond * transfersPerBlock)).toFixed(2)} × the scan above`,
+    '',
+  ];
   return {
-    json: { machine: machine(), blocksPerSecond, ratio, credited: Number(credited) },
+    json: {
+      machine: machine(),
+      blocksPerSecond,
+      ratio,
+      dustPerSecond,
+      longestPauseMs,
+      credited: Number(credited),
+    },
     text: [
       machine(),
-      table(['what', 'measured', 'against', 'bar'], [row]),
+      table(['what', 'measured', 'against', 'bar'], [row, dust]),
       `${credited} deposits were credited, and the ledger is in order.`,
     ].join('\n\n'),
   };

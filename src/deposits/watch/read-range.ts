@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { amountOf } from '../amount.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import type { ChainBlock, ChainNode, TransferLog } from '../chain/node.ts';
@@ -65,7 +66,7 @@ export async function readFinalRange(
   for (const other of others) {
     if (other.end.hash !== first!.end.hash)
       throw new DisagreementError(`the nodes have different blocks ${range.toBlock}`);
-    if (describeAll(read(other.transfers)) !== describeAll(transfers))
+    if (!areSame(read(other.transfers), transfers))
       throw new DisagreementError(
         `the nodes have different transfers in the blocks ${range.fromBlock} to ${range.toBlock}`,
       );
@@ -97,7 +98,7 @@ async function readRangeOf(
       );
     const question = { accounts: new Set(given.map(({ account }) => account)), blockNumber, blockHash };
     const { transfers: again } = await readBlock(node, chain, question);
-    if (describeAll(again) !== describeAll(given))
+    if (!areSame(again, given))
       throw new DisagreementError(
         `the ${node.label} has two different lists of transfers of the block ${blockNumber}`,
       );
@@ -123,7 +124,7 @@ export async function readTransfers(
     within: { fromBlock, toBlock },
   });
   const isInRange = (log: TransferLog) => log.blockNumber >= fromBlock && log.blockNumber <= toBlock;
-  return { transfers: transfersOf(node, chain, accounts, logs.filter(isInRange)), unread: [] };
+  return { transfers: await transfersOf(node, chain, accounts, logs.filter(isInRange)), unread: [] };
 }
 
 interface BlockQuestion {
@@ -181,52 +182,80 @@ async function readBlock(
 
   const logs = await read(accounts.size > maxAccountTopics ? undefined : [...accounts]);
   const ofBlock = logs.filter(log => log.blockNumber === blockNumber);
-  return { transfers: transfersOf(node, chain, accounts, ofBlock), unread };
+  return { transfers: await transfersOf(node, chain, accounts, ofBlock), unread };
 }
+
+/** After so many transfers others get their turn: a block may be full of them. */
+const countedAtOnce = 2_000;
 
 /**
  * In one order for all nodes, however they count logs, and even if they count otherwise in each part of a block: all logs to
  * one account come in one answer. What is worth less than a millionth is left out.
  */
-function transfersOf(
-  { label }: ChainNode,
+async function transfersOf(
+  node: ChainNode,
   { contractAccount, decimals }: DepositChain,
   accounts: ReadonlySet<string>,
   logs: TransferLog[],
-): Transfer[] {
-  const counts = new Map<string, number>();
-  const seen = new Set<string>();
-  return logs
-    .filter(
-      log =>
-        log.contract === contractAccount &&
-        accounts.has(log.account) &&
-        amountOf(log.units, decimals).microUsdt > 0n,
-    )
-    .sort(byPlace)
-    .map(log => {
-      // A log that is given twice would be two deposits.
-      const place = `${log.transaction} ${log.account} ${log.logIndex}`;
-      if (seen.has(place)) throw new DisagreementError(`the ${label} has a log of ${log.transaction} twice`);
-      seen.add(place);
-      const counted = `${log.transaction} ${log.account}`;
-      const ordinal = counts.get(counted) ?? 0;
-      counts.set(counted, ordinal + 1);
-      return { ...log, ordinal };
-    });
+): Promise<Transfer[]> {
+  const counted = logs.filter(
+    log =>
+      log.contract === contractAccount &&
+      accounts.has(log.account) &&
+      amountOf(log.units, decimals).microUsdt > 0n,
+  );
+  refuseMoved(node, counted);
+  const transfers: Transfer[] = [];
+  let yieldedAt = 0;
+  for (const ofBlock of groupsOf(counted, log => log.blockNumber))
+    for (const ofAccount of groupsOf(ofBlock, log => log.account)) {
+      transfers.push(...withOrdinals(node, ofAccount));
+      if (transfers.length - yieldedAt < countedAtOnce) continue;
+      yieldedAt = transfers.length;
+      await setImmediate();
+    }
+  return transfers;
 }
 
-function byPlace(one: TransferLog, other: TransferLog): number {
-  if (one.blockNumber !== other.blockNumber) return one.blockNumber < other.blockNumber ? -1 : 1;
-  if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1;
-  if (one.account !== other.account) return one.account < other.account ? -1 : 1;
-  return one.logIndex - other.logIndex;
+const groupsOf = <Key extends string | bigint>(logs: TransferLog[], keyOf: (log: TransferLog) => Key) =>
+  [...Map.groupBy(logs, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
+
+/** The logs of one block to one account. One that is given twice would be two deposits. */
+function withOrdinals({ label }: ChainNode, logs: TransferLog[]): Transfer[] {
+  const transfers: Transfer[] = [];
+  for (const log of logs.sort(byPlace)) {
+    const before = transfers.at(-1);
+    const isFirst = before?.transaction !== log.transaction;
+    if (!isFirst && before.logIndex === log.logIndex)
+      throw new DisagreementError(`the ${label} has a log of ${log.transaction} twice`);
+    transfers.push({ ...log, ordinal: isFirst ? 0 : before.ordinal + 1 });
+  }
+  return transfers;
 }
 
-const describe = (transfer: Transfer) =>
-  [
-    ...[transfer.contract, transfer.blockHash, transfer.transaction, transfer.ordinal],
-    ...[transfer.sender, transfer.account, transfer.units],
-  ].join(' ');
+const byPlace = (one: TransferLog, other: TransferLog) =>
+  one.transaction === other.transaction
+    ? one.logIndex - other.logIndex
+    : one.transaction < other.transaction
+      ? -1
+      : 1;
 
-const describeAll = (transfers: Transfer[]) => transfers.map(describe).join('\n');
+function refuseMoved({ label }: ChainNode, logs: TransferLog[]): void {
+  const blocks = new Map<string, bigint>();
+  for (const { transaction, blockNumber } of logs) {
+    if ((blocks.get(transaction) ?? blockNumber) !== blockNumber)
+      throw new DisagreementError(`the ${label} has the transaction ${transaction} in two blocks`);
+    blocks.set(transaction, blockNumber);
+  }
+}
+
+const isSame = (one: Transfer, other: Transfer) =>
+  one.transaction === other.transaction &&
+  one.account === other.account &&
+  one.ordinal === other.ordinal &&
+  one.units === other.units &&
+  one.blockHash === other.blockHash &&
+  one.sender === other.sender;
+
+const areSame = (some: Transfer[], others: Transfer[]) =>
+  some.length === others.length && some.every((one, nth) => isSame(one, others[nth]!));

@@ -39,6 +39,10 @@ export const depositSentences: [english: string, russian: string][] = [
     'the {} node {} has two different lists of transfers of the block {}',
     'узел {} № {} даёт два разных списка переводов блока {}',
   ],
+  [
+    'the {} node {} has the transaction {} in two blocks',
+    'у узла {} № {} транзакция {} находится в двух блоках',
+  ],
   ['the {} node {} has a log of {} twice', 'узел {} № {} дважды даёт одну и ту же запись транзакции {}'],
   [
     'the {} node {} is of another network ({}, not {})',

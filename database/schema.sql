@@ -1440,6 +1440,9 @@ FUNCTION log_partition_drop(log text, partition text)
   RETURNS void
   SET search_path=public, pg_temp;
 
+FUNCTION log_table(log text, suffix text)
+  RETURNS text STABLE;
+
 FUNCTION notify_of_endpoint(partner uuid, notice text, notice_details jsonb, noticed_at timestamp with time zone, alarm_subject text, alarm_detail text)
   RETURNS void;
 
@@ -1540,9 +1543,6 @@ FUNCTION refuse_delete()
 
 FUNCTION refuse_unarchived()
   RETURNS trigger;
-
-FUNCTION refuse_unless_log(log text)
-  RETURNS void;
 
 FUNCTION refuse_unpruned()
   RETURNS trigger;

@@ -107,6 +107,7 @@ describe('the role of the service', () => {
     expect(pruned).toEqual([{ payments: '0', entries: '0' }]);
     await ask('pay_run', "SELECT log_partition_add('gateway_calls', '2020-01-06Z', '2020-01-13Z')");
     await ask('pay_run', "SELECT log_partition_drop('gateway_calls', 'gateway_calls_20200106')");
+    await ask('pay_owner', "SELECT archive_prepare('2020-01-01')");
     const refused = (text: string) => expect(ask('pay_run', text)).rejects.toThrow();
     await refused("SELECT log_partition_drop('gateway_calls', 'gateway_calls_default')");
     await refused("SELECT log_partition_drop('gateway_calls', 'payments')");

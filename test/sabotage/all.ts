@@ -15,6 +15,7 @@ import { openingSabotages } from './openings.ts';
 import { portalSabotages } from './portal.ts';
 import { quoteSabotages } from './quotes.ts';
 import { refundSabotages } from './refunds.ts';
+import { roleSabotages } from './roles.ts';
 import { secretSabotages } from './secrets.ts';
 import { serviceSabotages } from './service.ts';
 import { shardSabotages } from './shards.ts';
@@ -35,6 +36,7 @@ export const sabotages = [
   ...archiveSabotages,
   ...testDataSabotages,
   ...serviceSabotages,
+  ...roleSabotages,
   ...shardSabotages,
   ...citusSabotages,
   ...approvalSabotages,

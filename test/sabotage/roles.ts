@@ -1,0 +1,47 @@
+import type { Sabotage } from './sabotage.ts';
+
+const hostile = {
+  test: 'test/db/hostile-objects.test.ts',
+  failingTitle: 'views, functions, operators and types',
+};
+
+/** What the roles of the database may not do. */
+export const roleSabotages: Sabotage[] = [
+  {
+    guard: 'the role of the service cannot delete what is append-only',
+    file: 'src/db/roles.ts',
+    pattern: /if \(appendOnly\.includes\(table\)\) return .*/,
+    test: 'test/db/roles.test.ts',
+    failingTitle: 'cannot change, remove or unlock what is append-only',
+  },
+  {
+    guard: 'no partition of the archive is dropped as one of a log',
+    file: 'database/functions/log_table.sql',
+    pattern: /WHEN 'gateway_calls', /,
+    replacement: "WHEN 'payments_archive', 'gateway_calls', ",
+    test: 'test/db/roles.test.ts',
+    failingTitle: 'prunes test data and drops partitions of logs only through functions',
+  },
+  {
+    guard: 'functions with the rights of the owner take no other name than that of a log',
+    file: 'database/functions/log_table.sql',
+    pattern: /ELSE RAISE .*/,
+    replacement: 'ELSE RETURN quote_ident(log || suffix);',
+    test: hostile.test,
+    failingTitle: 'log, functions, operators and types',
+  },
+  {
+    guard: 'functions with the rights of the owner keep their search path',
+    file: 'database/functions/prune_test_data.sql',
+    pattern: /SET search_path FROM CURRENT /,
+    ...hostile,
+  },
+  {
+    guard: 'functions with the rights of the owner look last for temporary tables',
+    file: 'src/db/sql-functions.ts',
+    pattern: /\$\{pathOf\(schema\)\}, pg_temp/,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
+    replacement: '${pathOf(schema)}',
+    ...hostile,
+  },
+];

@@ -1375,6 +1375,13 @@ FUNCTION archive_payments(partner uuid, in_mode mode, month date, after_id uuid,
 FUNCTION archive_prepare(month date)
   RETURNS boolean;
 
+FUNCTION audit_chain_extend()
+  RETURNS boolean
+  SET search_path=public, pg_temp;
+
+FUNCTION audit_record(a audit)
+  RETURNS text STABLE;
+
 FUNCTION codes_free(codes text[], payment_ids uuid[])
   RETURNS void;
 
@@ -1527,7 +1534,8 @@ FUNCTION prune_test_data(partner uuid, before timestamp with time zone, batch in
   SET TimeZone=UTC;
 
 FUNCTION queue_audit_record()
-  RETURNS trigger;
+  RETURNS trigger
+  SET search_path=public, pg_temp;
 
 FUNCTION queue_deliveries()
   RETURNS trigger;

@@ -6,7 +6,7 @@ import { copiesOf, listShards, schemaOf, schemasOf } from './shards/layout.ts';
  * Three roles of PostgreSQL share the database. The owner of the schema migrates and archives. The role of the service
  * reads and writes what it needs, and cannot change or remove what is append-only: the triggers would refuse that, and only
  * the owner of a table can disable a trigger. The third role only reads. What the service needs beyond its rights are
- * functions with the rights of the owner: `prune_test_data`, `log_partition_add`, `log_partition_drop`.
+ * functions with the rights of the owner: `audit_chain_extend`, `log_partition_add`, `log_partition_drop`, `prune_test_data`.
  */
 export interface RoleNames {
   run?: string | undefined;
@@ -18,7 +18,6 @@ type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 /** Rows are added and never changed. */
 const appendOnly = [
   'audit',
-  'audit_chain',
   'deposit_addresses',
   'entries',
   'event_gaps',
@@ -34,6 +33,8 @@ const ownersOnly = [
   'archived_keys',
   'archived_months',
   'archived_references',
+  'audit_chain',
+  'audit_unchained',
   'entries_archive',
   'events_archive',
   'payments_archive',

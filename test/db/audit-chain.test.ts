@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type AuditContext, recordChange } from '../../src/db/audit.ts';
 import { extendChain, readHead, startAuditChain, verifyChain } from '../../src/db/audit-chain.ts';
 import { type Pool, transaction } from '../../src/db/pool.ts';
+import { grantRoles } from '../../src/db/roles.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -143,6 +145,40 @@ describe('the chain of the audit log', () => {
     await pool.query('INSERT INTO audit_unchained VALUES (2)');
     await write(audit, 'after it');
     await extendChain(pool);
+    expect(await verifyChain(pool, undefined)).toMatchObject({ head: { place: 4 }, fault: undefined });
+  });
+
+  test('goes on whatever the roles of the service and of reports do', async () => {
+    const { pool, audit } = await createChain(1);
+    const [run, read] = ['run', 'read'].map(name => `chain_${name}_${randomBytes(4).toString('hex')}`);
+    for (const role of [run, read]) await pool.query(`CREATE ROLE ${role}`);
+    await grantRoles(pool, { run, read });
+    await write(audit, 'waits for its place');
+    for (const role of [run, read]) {
+      const session = await pool.connect();
+      await session.query(`SET ROLE ${role}`);
+      for (const text of [
+        "INSERT INTO audit_chain (place, audit_id, hash) VALUES (1000000000000000000, 7, decode(repeat('00', 32), 'hex'))",
+        'INSERT INTO audit_unchained VALUES (77)',
+        'DELETE FROM audit_unchained',
+        'SELECT FROM audit_unchained FOR UPDATE',
+        'SELECT FROM audit_chain FOR KEY SHARE',
+        'LOCK TABLE audit_chain IN SHARE MODE',
+        'LOCK TABLE audit_unchained IN SHARE MODE',
+      ]) {
+        await session.query('BEGIN');
+        await expect(session.query(text), text).rejects.toMatchObject({ code: '42501' });
+        await session.query('ROLLBACK');
+      }
+      // What it can lock: any number, and tables against being dropped.
+      await session.query('BEGIN');
+      await session.query('SELECT pg_advisory_xact_lock(718000021)');
+      await session.query('LOCK TABLE audit, audit_chain, audit_unchained IN ACCESS SHARE MODE');
+      await write(audit, 'while it holds these locks');
+      await extendChain(pool);
+      expect((await pool.query('SELECT FROM audit_unchained')).rowCount).toBe(0);
+      session.release(true);
+    }
     expect(await verifyChain(pool, undefined)).toMatchObject({ head: { place: 4 }, fault: undefined });
   });
 

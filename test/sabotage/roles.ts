@@ -44,4 +44,26 @@ export const roleSabotages: Sabotage[] = [
     replacement: '${pathOf(schema)}',
     ...hostile,
   },
+  {
+    guard: 'only the owner writes the chain of the audit log',
+    file: 'src/db/roles.ts',
+    pattern: / {2}'audit_chain',\n {2}'audit_unchained',\n/,
+    test: 'test/db/audit-chain.test.ts',
+    failingTitle: 'goes on whatever the roles of the service and of reports do',
+  },
+  {
+    guard: 'who only reads cannot take the lock of the chain',
+    file: 'database/functions/audit_chain_extend.sql',
+    pattern: /LOCK TABLE audit_chain IN SHARE ROW EXCLUSIVE MODE/,
+    replacement: 'PERFORM pg_advisory_xact_lock(718000021)',
+    test: 'test/db/audit-chain.test.ts',
+    failingTitle: 'goes on whatever the roles of the service and of reports do',
+  },
+  {
+    guard: 'one process at a time extends the chain',
+    file: 'database/functions/audit_chain_extend.sql',
+    pattern: /LOCK TABLE .*/,
+    test: 'test/db/audit-chain.test.ts',
+    failingTitle: 'has every record once, also when many processes extend it at once',
+  },
 ];

@@ -9,7 +9,7 @@ const hostile = {
 export const roleSabotages: Sabotage[] = [
   {
     guard: 'the role of the service cannot delete what is append-only',
-    file: 'src/db/roles.ts',
+    file: 'src/db/privileges.ts',
     pattern: /if \(appendOnly\.includes\(table\)\) return .*/,
     test: 'test/db/roles.test.ts',
     failingTitle: 'cannot change, remove or unlock what is append-only',
@@ -46,7 +46,7 @@ export const roleSabotages: Sabotage[] = [
   },
   {
     guard: 'only the owner writes the chain of the audit log',
-    file: 'src/db/roles.ts',
+    file: 'src/db/privileges.ts',
     pattern: / {2}'audit_chain',\n {2}'audit_unchained',\n/,
     test: 'test/db/audit-chain.test.ts',
     failingTitle: 'goes on whatever the roles of the service and of reports do',
@@ -65,5 +65,34 @@ export const roleSabotages: Sabotage[] = [
     pattern: /LOCK TABLE .*/,
     test: 'test/db/audit-chain.test.ts',
     failingTitle: 'has every record once, also when many processes extend it at once',
+  },
+  {
+    guard: 'only the owner makes temporary tables',
+    file: 'src/db/grants.ts',
+    pattern: /\(kind === 'DATABASE' && privilege === 'CONNECT'\)/,
+    replacement: "kind === 'DATABASE'",
+    test: 'test/db/roles.test.ts',
+    failingTitle: 'cannot take more rights: CREATE TEMP TABLE',
+  },
+  {
+    guard: 'kopeck migrate takes back rights that somebody added',
+    file: 'src/db/roles.ts',
+    pattern: /for \(const text of revokeStatements\(taken\)\) .*/,
+    test: 'test/db/differing-rights.test.ts',
+    failingTitle: 'are found, and taken back: DELETE on entries',
+  },
+  {
+    guard: 'kopeck doctor finds rights that somebody added',
+    file: 'src/db/roles.ts',
+    pattern: /\.\.\.additional\.map.*/,
+    test: 'test/db/differing-rights.test.ts',
+    failingTitle: 'are found, for the administrator to take back: a third role',
+  },
+  {
+    guard: 'kopeck doctor finds what gives a role rights beside its grants',
+    file: 'src/db/roles.ts',
+    pattern: /\.\.\.\(await listPowers.*/,
+    test: 'test/db/differing-rights.test.ts',
+    failingTitle: 'are found, for the administrator to take back: membership',
   },
 ];

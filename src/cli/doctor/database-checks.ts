@@ -3,13 +3,16 @@ import { programName } from '../../base/program-name.ts';
 import { readConnectionLimits } from '../../db/connection-limits.ts';
 import { describeOffset, exceeds } from '../../db/database-clock.ts';
 import { transaction } from '../../db/pool.ts';
-import { readOwnRights } from '../../db/roles.ts';
+import { describeDifferingRights, readOwnRights } from '../../db/roles.ts';
 import { openKeyring } from '../../db/secret-key.ts';
 import { readShardFigures } from '../../db/shards/figures.ts';
 import { describeAsynchronous, readStandbys } from '../../db/standbys.ts';
 import { describeNotArchived, readWalArchiving } from '../../db/wal-archiving.ts';
 import { findRecovering, listStray } from '../../payments/index.ts';
 import { bad, type Check, ok, warn } from './finding.ts';
+
+/** A line has room for a few. */
+export const firstOf = (all: string[]) => `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' and more' : ''}`;
 
 /** What needs the open database. That it can be opened means: it is the primary, recent enough, durable and migrated. */
 export const databaseChecks: Record<string, Check> = {
@@ -25,17 +28,22 @@ export const databaseChecks: Record<string, Check> = {
       : warn(`${found}, without checksums: stop the server and run pg_checksums --enable`);
   },
   privileges: async ({ databaseUrl }, { pool }) => {
-    const { user, isSuper, isOwner, missing } = await readOwnRights(pool);
     if (!databaseUrl) return ok('the embedded database has one role');
-    if (isSuper || isOwner)
-      return warn(
-        `${user} ${isSuper ? 'is a superuser' : 'owns the schema'} and could change what is append-only: create a role for the service, and run ${programName} migrate --run-role ROLE`,
+    const { user, isSuper, isOwner, missing } = await readOwnRights(pool);
+    if (missing.length > 0)
+      return bad(
+        `${user} lacks ${firstOf(missing)}: run ${programName} migrate --run-role ${user} as the owner of the schema`,
       );
-    return missing.length === 0
-      ? ok(`${user} has what the service needs, and cannot change the schema`)
-      : bad(
-          `${user} lacks ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ' and more' : ''}: run ${programName} migrate --run-role ${user} as the owner of the schema`,
-        );
+    const differing = await describeDifferingRights(pool);
+    if (differing.length > 0)
+      return bad(
+        `${firstOf(differing)}: run ${programName} migrate as the owner of the schema, take back what is still there then, and find out who did that`,
+      );
+    return isSuper || isOwner
+      ? warn(
+          `${user} ${isSuper ? 'is a superuser' : 'owns the schema'} and could change what is append-only: create a role for the service, and run ${programName} migrate --run-role ROLE`,
+        )
+      : ok(`${user} has what the service needs, and cannot change the schema`);
   },
   'secret key': async (settings, { pool }) => {
     await openKeyring(settings, pool, 'refuse');

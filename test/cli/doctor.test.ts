@@ -34,6 +34,7 @@ describe('kopeck doctor', () => {
       'database',
       'version',
       'privileges',
+      'schema',
       'secret key',
       'commits',
       'standbys',

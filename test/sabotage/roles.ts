@@ -95,4 +95,26 @@ export const roleSabotages: Sabotage[] = [
     test: 'test/db/differing-rights.test.ts',
     failingTitle: 'are found, for the administrator to take back: membership',
   },
+  {
+    guard: 'kopeck doctor finds triggers that are disabled',
+    file: 'src/db/changed-schema/triggers.ts',
+    pattern: /else if \(trigger\.enabled !== .*/,
+    test: 'test/db/changed-schema.test.ts',
+    failingTitle: 'is found: disabled trigger audit_is_append_only on audit',
+  },
+  {
+    guard: 'kopeck doctor finds foreign functions with the rights of their owner',
+    file: 'src/db/changed-schema/index.ts',
+    pattern: /\.\.\.\(await findForeignOwners.*/,
+    test: 'test/db/changed-schema.test.ts',
+    failingTitle: 'is found: foreign function elsewhere.shell',
+  },
+  {
+    guard: 'kopeck doctor finds functions that were changed',
+    file: 'src/db/changed-schema/functions.ts',
+    pattern: /body === one\.body/,
+    replacement: 'body',
+    test: 'test/db/changed-schema.test.ts',
+    failingTitle: 'is found: changed function refuse_change',
+  },
 ];

@@ -1,5 +1,6 @@
 import { listAlarms } from '../../alarms/index.ts';
 import { programName } from '../../base/program-name.ts';
+import { findChangedSchema } from '../../db/changed-schema/index.ts';
 import { readConnectionLimits } from '../../db/connection-limits.ts';
 import { describeOffset, exceeds } from '../../db/database-clock.ts';
 import { transaction } from '../../db/pool.ts';
@@ -44,6 +45,13 @@ export const databaseChecks: Record<string, Check> = {
           `${user} ${isSuper ? 'is a superuser' : 'owns the schema'} and could change what is append-only: create a role for the service, and run ${programName} migrate --run-role ROLE`,
         )
       : ok(`${user} has what the service needs, and cannot change the schema`);
+  },
+  schema: async (_settings, { pool }) => {
+    const faults = await findChangedSchema(pool);
+    if (faults === undefined) return ok('of another version, so it is not compared');
+    return faults.length === 0
+      ? ok('its triggers and functions are those of this version')
+      : bad(`${firstOf(faults)}: see docs/operations/audit.md, "A changed schema"`);
   },
   'secret key': async (settings, { pool }) => {
     await openKeyring(settings, pool, 'refuse');

@@ -16,6 +16,8 @@ export interface ChainHead {
 const hashOf = (previous: string, record: string) =>
   createHash('sha256').update(`${previous}\n${record}`).digest('hex');
 
+export const formatHead = ({ place, hash }: ChainHead) => `${place}:${hash}`;
+
 export async function readHead(db: Queryable): Promise<ChainHead> {
   const { rows } = await db.query<ChainHead>({
     text: `SELECT place::float8 AS place, encode(hash, 'hex') AS hash FROM audit_chain ORDER BY place DESC LIMIT 1`,
@@ -66,27 +68,27 @@ export type ChainFault =
   | { fault: 'shorter_than_head' | 'other_than_head'; place: number };
 
 /**
- * Computes every hash anew and returns the first fault. `logged` is a head of the log: without one, a chain of which the end
- * was cut off, or that was written anew as a whole, looks like a true one.
+ * Computes every hash anew and returns the first fault. `left` are heads that have left the database: without one, a chain of which the
+ * end was cut off, or that was written anew as a whole, looks like a true one.
  */
 export async function verifyChain(
   db: Queryable,
-  logged: ChainHead | undefined,
+  left: ChainHead[],
 ): Promise<{ head: ChainHead; fault: ChainFault | undefined }> {
   let head: ChainHead = { place: 0, hash: noHash };
-  let hasLogged = logged === undefined || logged.place === 0;
+  const leftAt = Map.groupBy(left, ({ place }) => place);
   for await (const links of readLinks(db)) {
     for (const { place, auditId, hash, record } of links) {
       if (place !== head.place + 1) return { head, fault: { fault: 'gap', place: head.place + 1 } };
       if (record === null) return { head, fault: { fault: 'removed', place, auditId } };
       if (hashOf(head.hash, record) !== hash) return { head, fault: { fault: 'changed', place, auditId } };
-      if (place === logged?.place && hash !== logged.hash)
+      if (leftAt.get(place)?.some(one => one.hash !== hash))
         return { head, fault: { fault: 'other_than_head', place } };
-      hasLogged ||= place === logged?.place;
       head = { place, hash };
     }
   }
-  if (!hasLogged) return { head, fault: { fault: 'shorter_than_head', place: logged!.place } };
+  const beyond = left.find(({ place }) => place > head.place);
+  if (beyond) return { head, fault: { fault: 'shorter_than_head', place: beyond.place } };
   const added = await findUnchained(db);
   if (added !== undefined) return { head, fault: { fault: 'not_chained', auditId: added } };
   const removed = await findRemovedBefore(db);
@@ -137,12 +139,14 @@ interface ChainDeps {
     info(details: object, message: string): void;
     error(details: object, message: string): void;
   };
+  /** Keeps the head outside of the database, when that is due. */
+  keepHead?: (() => Promise<void>) | undefined;
 }
 
 const extendEveryMs = 5_000;
 
 /** Extends the chain while this process runs, and logs its head once a day: in the log of one of the processes. */
-export const startAuditChain = ({ pool, clock, log }: ChainDeps): (() => Promise<void>) =>
+export const startAuditChain = ({ pool, clock, log, keepHead }: ChainDeps): (() => Promise<void>) =>
   startBackgroundLoop({
     clock,
     everyMs: extendEveryMs,
@@ -150,16 +154,18 @@ export const startAuditChain = ({ pool, clock, log }: ChainDeps): (() => Promise
       await extendChain(pool);
       if (await isHeadDue(pool, clock))
         log.info({ audit_head: await readHead(pool) }, 'head of the audit log');
+      await keepHead?.().catch(err => log.error({ err }, 'the head of the audit log could not be kept'));
     },
     onError: err => log.error({ err }, 'the audit log could not be chained'),
   }).stop;
 
-/** The first time as soon as there is a record. */
+/** The first time as soon as there is a record. A time in the future, which somebody has set, does not stop it. */
 async function isHeadDue(db: Queryable, clock: Clock): Promise<boolean> {
   const { rowCount } = await db.query({
     text: `UPDATE service SET audit_head_logged_at = $1
-            WHERE (audit_head_logged_at IS NULL OR audit_head_logged_at <= $2) AND EXISTS (SELECT FROM audit_chain)`,
-    values: [instantOf(clock), new Date(clock.nowMs() - dayMs)],
+            WHERE (audit_head_logged_at IS NULL OR audit_head_logged_at <= $2 OR audit_head_logged_at > $3)
+              AND EXISTS (SELECT FROM audit_chain)`,
+    values: [instantOf(clock), new Date(clock.nowMs() - dayMs), new Date(clock.nowMs() + dayMs)],
   });
   return rowCount === 1;
 }

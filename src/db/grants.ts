@@ -47,7 +47,7 @@ const notOfExtension = (of: string, catalog: string) =>
 
 /**
  * SQL: all that has rights, with their list. Of functions those that run with the rights of their owner: anybody may call the others,
- * which can do nothing more than their caller. A trigger calls its function whoever may do so.
+ * which can do nothing more than their caller. A trigger calls its function for every role.
  */
 const targets = `
   SELECT 'DATABASE' AS kind, quote_ident(d.datname) AS name, d.datname AS bare, false AS "isView", true AS "isUsed",

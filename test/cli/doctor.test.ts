@@ -35,6 +35,7 @@ describe('kopeck doctor', () => {
       'version',
       'privileges',
       'schema',
+      'audit log',
       'secret key',
       'commits',
       'standbys',

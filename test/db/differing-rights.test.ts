@@ -40,9 +40,9 @@ describe('rights that kopeck migrate did not give', () => {
   test.each([
     [
       'a third role',
-      'GRANT DELETE ON audit TO stranger',
-      'REVOKE ALL ON audit FROM stranger',
-      'stranger has DELETE on audit',
+      'GRANT DELETE ON audit TO pay_other',
+      'REVOKE ALL ON audit FROM pay_other',
+      'pay_other has DELETE on audit',
     ],
     [
       'membership',

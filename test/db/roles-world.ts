@@ -43,7 +43,7 @@ export async function createRolesWorld() {
 
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
-  for (const role of ['pay_owner', 'pay_run', 'pay_read', 'stranger'])
+  for (const role of ['pay_owner', 'pay_run', 'pay_read', 'pay_other'])
     await admin.query(`CREATE ROLE ${role} LOGIN NOSUPERUSER`);
   for (const name of ['pay', 'untouched']) await admin.query(`CREATE DATABASE ${name} OWNER pay_owner`);
   await admin.end();

@@ -105,7 +105,7 @@ export const roleSabotages: Sabotage[] = [
   {
     guard: 'kopeck doctor finds foreign functions with the rights of their owner',
     file: 'src/db/changed-schema/index.ts',
-    pattern: /\.\.\.\(await findForeignOwners.*/,
+    pattern: /\.\.\.\(await findForeignOwners\(tx, schemas\)\)/,
     test: 'test/db/changed-schema.test.ts',
     failingTitle: 'is found: foreign function elsewhere.shell',
   },
@@ -116,5 +116,27 @@ export const roleSabotages: Sabotage[] = [
     replacement: 'body',
     test: 'test/db/changed-schema.test.ts',
     failingTitle: 'is found: changed function refuse_change',
+  },
+  {
+    guard: 'heads of the audit log leave the database',
+    file: 'src/db/audit-heads.ts',
+    pattern: /if \(head\.place > 0 && formatHead\(head\) !== last\) await heads\.keep\(head\);/,
+    test: 'test/db/audit-heads.test.ts',
+    failingTitle: 'are kept once an hour',
+  },
+  {
+    guard: 'a chain that was written anew is compared with heads that have left',
+    file: 'src/db/audit-heads.ts',
+    pattern: /AND c\.hash = decode\(k\.hash, 'hex'\)/,
+    test: 'test/db/audit-heads.test.ts',
+    failingTitle: 'show a chain that was cut off or written anew',
+  },
+  {
+    guard: 'audit verify compares with heads that were kept',
+    file: 'src/cli/audit.ts',
+    pattern: /, \.\.\.kept\]/,
+    replacement: ']',
+    test: 'test/db/audit-heads.test.ts',
+    failingTitle: 'show a chain that was cut off or written anew',
   },
 ];

@@ -1,5 +1,6 @@
 import { listAlarms } from '../../alarms/index.ts';
 import { programName } from '../../base/program-name.ts';
+import { compareHeads, openAuditHeads } from '../../db/audit-heads.ts';
 import { findChangedSchema } from '../../db/changed-schema/index.ts';
 import { readConnectionLimits } from '../../db/connection-limits.ts';
 import { describeOffset, exceeds } from '../../db/database-clock.ts';
@@ -52,6 +53,22 @@ export const databaseChecks: Record<string, Check> = {
     return faults.length === 0
       ? ok('its triggers and functions are those of this version')
       : bad(`${firstOf(faults)}: see docs/operations/audit.md, "A changed schema"`);
+  },
+  'audit log': async (settings, { pool, clock }) => {
+    const heads = openAuditHeads(settings);
+    if (!heads) return ok('its heads leave the database only in the log of the service: see AUDIT_HEADS');
+    const kept = await heads.list();
+    const { missing, newest, uncoveredSince } = await compareHeads(pool, kept);
+    if (missing.length > 0)
+      return bad(
+        `it does not contain ${firstOf(missing.map(({ place }) => `place ${place}`))} of heads in ${heads.address}: records were changed, removed or lost, see docs/operations/audit.md`,
+      );
+    const sinceMs = uncoveredSince?.getTime() ?? Number.POSITIVE_INFINITY;
+    return sinceMs < clock.nowMs() - 2 * 3_600_000
+      ? warn(
+          `no head was kept in ${heads.address} since place ${newest?.place ?? 0}: see the log of a process with the role worker`,
+        )
+      : ok(`contains all ${kept.length} heads in ${heads.address}`);
   },
   'secret key': async (settings, { pool }) => {
     await openKeyring(settings, pool, 'refuse');

@@ -184,5 +184,10 @@ export const revokeStatements = (grants: Grant[]): string[] =>
   );
 
 /** Such as `INSERT on payments`. */
-export const describeGrant = ({ privilege, name, isGrantable }: Grant) =>
-  `${privilege} on ${name.replace(/^public\./, '').replace(/\(.*\)$/s, '')}${isGrantable ? ' with grant option' : ''}`;
+export function describeGrant({ privilege, name, isGrantable }: Grant): string {
+  const [withoutArguments = ''] = name.split('(');
+  const shown = withoutArguments.startsWith('public.')
+    ? withoutArguments.slice('public.'.length)
+    : withoutArguments;
+  return `${privilege} on ${shown}${isGrantable ? ' with grant option' : ''}`;
+}

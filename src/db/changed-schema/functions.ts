@@ -8,10 +8,11 @@ interface Expected {
 }
 
 /** What the file of a function makes. */
-const parse = ({ sql }: SqlFile): Expected => ({
-  body: /\bAS \$\$(.*)\$\$/s.exec(sql)?.[1],
-  hasOwnersRights: /^[^-\n]*\bSECURITY DEFINER\b/m.test(sql.split('$$')[0]!),
-});
+function parse({ sql }: SqlFile): Expected {
+  const [head = '', body] = sql.split('$$');
+  const lines = head.split('\n').filter(line => !line.startsWith('--'));
+  return { body, hasOwnersRights: lines.some(line => line.includes('SECURITY DEFINER')) };
+}
 
 /** The functions of a schema that are not those of the files. `path` is where those with the rights of the owner look for names. */
 export async function findFunctionFaults(

@@ -1,13 +1,15 @@
 import type { Queryable } from '../pool.ts';
+import { relationOf } from '../shards/schema-statements.ts';
 
 /** What the statements of schema.sql make, by table and name. */
 function parse(statements: string[]): Map<string, { definition: string; isAlways: boolean }> {
   const triggers = new Map<string, { definition: string; isAlways: boolean }>();
-  for (const statement of statements) {
-    const made = /^CREATE TRIGGER (\w+) [^;]*? ON (\w+) /s.exec(statement);
-    const always = /^ALTER TABLE (\w+) ENABLE ALWAYS TRIGGER (\w+)$/.exec(statement);
-    if (made) triggers.set(`${made[1]} on ${made[2]}`, { definition: statement, isAlways: false });
-    if (always) triggers.get(`${always[2]} on ${always[1]}`)!.isAlways = true;
+  for (const definition of statements) {
+    const words = definition.split(' ');
+    if (definition.startsWith('CREATE TRIGGER '))
+      triggers.set(`${words[2]} on ${relationOf(definition)}`, { definition, isAlways: false });
+    // ALTER TABLE … ENABLE ALWAYS TRIGGER …
+    else triggers.get(`${words.at(-1)} on ${words[2]}`)!.isAlways = true;
   }
   return triggers;
 }

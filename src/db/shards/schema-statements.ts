@@ -13,7 +13,7 @@ const forms = [
 ];
 
 /** The relation that a statement of schema.sql is about. */
-function relationOf(statement: string): string | undefined {
+export function relationOf(statement: string): string | undefined {
   for (const form of forms) {
     const found = form.exec(statement)?.[1];
     if (found !== undefined) return found;

@@ -70,7 +70,10 @@ async function verify({ audit, settings }: CommandContext, given: ChainHead | un
   const problem = describe[fault.fault](fault as never);
   return {
     json: { ok: false, records_before: head.place, ...fault, problem, ...compared },
-    text: `${problem}\nThe ${head.place} records before it are intact.`,
+    // A chain that was written anew is intact in itself: only the head shows that it is another one.
+    text: fault.fault.endsWith('_than_head')
+      ? problem
+      : `${problem}\nThe ${head.place} records before it are intact.`,
     isBad: true,
   };
 }

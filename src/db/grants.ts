@@ -1,5 +1,5 @@
 import type { Queryable } from './pool.ts';
-import { readPrivileges, runPrivileges } from './privileges.ts';
+import { mayRunCall, readPrivileges, runPrivileges } from './privileges.ts';
 import { copiesOf, listShards, schemaOf, schemasOf } from './shards/layout.ts';
 
 /** The roles of PostgreSQL that run the service, and those that only read. */
@@ -47,7 +47,7 @@ const notOfExtension = (of: string, catalog: string) =>
 
 /**
  * SQL: all that has rights, with their list. Of functions those that run with the rights of their owner: anybody may call the others,
- * which can do nothing more than their caller. A trigger calls its function for every role.
+ * which can do nothing more than their caller.
  */
 const targets = `
   SELECT 'DATABASE' AS kind, quote_ident(d.datname) AS name, d.datname AS bare, false AS "isView", true AS "isUsed",
@@ -62,8 +62,7 @@ const targets = `
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND ${notOfExtension('c', 'pg_class')}
   UNION ALL
-  SELECT 'FUNCTION', format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)), p.proname, false,
-         p.prorettype <> 'trigger'::regtype, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner))
+  SELECT 'FUNCTION', format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)), p.proname, false, true, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner))
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
    WHERE n.nspname = ANY ($1) AND p.prosecdef AND ${notOfExtension('p', 'pg_proc')}`;
 
@@ -106,7 +105,7 @@ function neededOn({ kind, bare, isView, isUsed }: Target, role: keyof Roles): st
   }
   if (role === 'read') return [];
   if (kind === 'SEQUENCE') return ['USAGE', 'SELECT', 'UPDATE'];
-  return kind === 'FUNCTION' ? ['EXECUTE'] : [];
+  return kind === 'FUNCTION' && mayRunCall(bare) ? ['EXECUTE'] : [];
 }
 
 /** Every role may connect, and sees the names in the first schema. These are PostgreSQL's own defaults, which change nothing. */

@@ -63,4 +63,18 @@ describe('rights that kopeck migrate did not give', () => {
     await ask('kopeck', undo);
     expect(await privileges()).toMatch(/^ok: /);
   });
+
+  test('a function with the rights of the owner that somebody left behind is given to no role', async () => {
+    await ask(
+      'pay_owner',
+      "CREATE FUNCTION shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'DELETE FROM audit'",
+    );
+    expect(await privileges()).toMatch('bad: PUBLIC has EXECUTE on shell: run npx kopeck migrate');
+    expect((await kopeck(envFor('pay_owner'), 'migrate')).code).toBe(0);
+    expect(await privileges()).toMatch(/^ok: /);
+    expect(await examined('pay_run', 'schema')).toMatch('bad: foreign function shell');
+    for (const role of ['pay_run', 'pay_read'])
+      await expect(ask(role, 'SELECT shell()')).rejects.toMatchObject({ code: '42501' });
+    await ask('pay_owner', 'DROP FUNCTION shell');
+  });
 });

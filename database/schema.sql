@@ -1377,6 +1377,13 @@ FUNCTION archive_payments(partner uuid, in_mode mode, month date, after_id uuid,
 FUNCTION archive_prepare(month date)
   RETURNS boolean;
 
+FUNCTION audit_chain_extend()
+  RETURNS boolean
+  SET search_path=public, pg_temp;
+
+FUNCTION audit_record(a audit)
+  RETURNS text STABLE;
+
 FUNCTION codes_free(codes text[], payment_ids uuid[])
   RETURNS void;
 
@@ -1441,6 +1448,9 @@ FUNCTION log_partition_add(log text, first timestamp with time zone, beyond time
 FUNCTION log_partition_drop(log text, partition text)
   RETURNS void
   SET search_path=public, pg_temp;
+
+FUNCTION log_table(log text, suffix text)
+  RETURNS text STABLE;
 
 FUNCTION notify_of_endpoint(partner uuid, notice text, notice_details jsonb, noticed_at timestamp with time zone, alarm_subject text, alarm_detail text)
   RETURNS void;
@@ -1526,7 +1536,8 @@ FUNCTION prune_test_data(partner uuid, before timestamp with time zone, batch in
   SET TimeZone=UTC;
 
 FUNCTION queue_audit_record()
-  RETURNS trigger;
+  RETURNS trigger
+  SET search_path=public, pg_temp;
 
 FUNCTION queue_deliveries()
   RETURNS trigger;
@@ -1542,9 +1553,6 @@ FUNCTION refuse_delete()
 
 FUNCTION refuse_unarchived()
   RETURNS trigger;
-
-FUNCTION refuse_unless_log(log text)
-  RETURNS void;
 
 FUNCTION refuse_unpruned()
   RETURNS trigger;

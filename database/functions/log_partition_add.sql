@@ -6,14 +6,15 @@
 CREATE OR REPLACE FUNCTION log_partition_add(log text, first timestamptz, beyond timestamptz) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET TimeZone = 'UTC' AS $$
 DECLARE
-  partition CONSTANT text := log || '_' || to_char(first, 'YYYYMMDD');
+  parent CONSTANT text := log_table(log, '');
+  rest CONSTANT text := log_table(log, '_default');
+  partition CONSTANT text := log_table(log, '_' || to_char(first, 'YYYYMMDD'));
 BEGIN
-  PERFORM refuse_unless_log(log);
-  EXECUTE format('LOCK TABLE ONLY %I IN SHARE ROW EXCLUSIVE MODE', log);
-  EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', log || '_default');
-  EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)', partition, log);
-  EXECUTE format('WITH moved AS (DELETE FROM %I WHERE at >= $1 AND at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved',
-                 log || '_default', partition) USING first, beyond;
-  EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', log, partition, first, beyond);
+  EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', parent);
+  EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', rest);
+  EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)', partition, parent);
+  EXECUTE format('WITH moved AS (DELETE FROM %s WHERE at >= $1 AND at < $2 RETURNING *) INSERT INTO %s SELECT * FROM moved',
+                 rest, partition) USING first, beyond;
+  EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)', parent, partition, first, beyond);
 END $$;
 REVOKE EXECUTE ON FUNCTION log_partition_add FROM PUBLIC;

@@ -28,7 +28,9 @@ export interface Settings {
   databaseUrl: string | undefined;
   /** Where backups and the WAL of the embedded PostgreSQL go; undefined means that no WAL is archived. */
   backupDir: string | undefined;
-  /** For backups in a bucket; undefined if none of its settings is set. */
+  /** Where heads of the audit log are kept: a folder, or one of a bucket; undefined means that they are only logged. */
+  auditHeads: string | undefined;
+  /** For a bucket; undefined if none of its settings is set. */
   s3: S3Settings | undefined;
   logLevel: (typeof logLevels)[number];
   /** How long a process that was asked to stop still serves, so that its callers find another. */
@@ -103,6 +105,7 @@ export function readSettings(environment: Environment): Settings {
     dataDir: read('DATA_DIR') ?? './data',
     databaseUrl: checkedDatabaseUrl(read('DATABASE_URL')),
     backupDir: read('BACKUP_DIR'),
+    auditHeads: auditHeads('AUDIT_HEADS', read('AUDIT_HEADS')),
     s3: readS3Settings(read),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
     drainSec: wholeNumber('DRAIN_SEC', read('DRAIN_SEC') ?? (production ? '5' : '0'), 0, 300),
@@ -145,6 +148,12 @@ function metricsPort(text: string | undefined, publicPort: string): number | und
   if (text === publicPort && text !== '0') refuse('METRICS_PORT', 'must not be the same as PORT');
   return port('METRICS_PORT', text);
 }
+
+/** A bucket alone would mix the heads with everything else in it. */
+const auditHeads = (name: string, text: string | undefined) =>
+  text !== undefined && /^s3:\/\/[^/]*\/?$/.test(text)
+    ? refuse(name, 'must name a folder of the bucket: s3://BUCKET/FOLDER')
+    : text;
 
 const processes = (name: string, text: string | undefined) =>
   text === undefined ? undefined : wholeNumber(name, text, 1, 16);

@@ -8,9 +8,11 @@ import {
   type ChainHead,
   exportChain,
   extendChain,
+  formatHead,
   readHead,
   verifyChain,
 } from '../db/audit-chain.ts';
+import { openAuditHeads } from '../db/audit-heads.ts';
 import { chainHead } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import type { Output } from './output.ts';
@@ -35,8 +37,6 @@ export function auditCommands(withDatabase: WithDatabase): Command {
     );
 }
 
-const format = ({ place, hash }: ChainHead) => `${place}:${hash}`;
-
 const lost = `removed at the end, or lost in a restore or fail-over of the database (see ${programName} recovery show)`;
 
 const describe: { [Fault in ChainFault['fault']]: (fault: Extract<ChainFault, { fault: Fault }>) => string } =
@@ -47,23 +47,33 @@ const describe: { [Fault in ChainFault['fault']]: (fault: Extract<ChainFault, { 
     removed_before: ({ auditId }) => `Record ${auditId} was removed before it got a place in the chain.`,
     not_chained: ({ auditId }) => `Record ${auditId} was added without a place in the chain.`,
     shorter_than_head: ({ place }) =>
-      `The chain ends before place ${place} of the given head: records were ${lost}.`,
+      `The chain ends before place ${place} of a head that has left the database: records were ${lost}.`,
     other_than_head: ({ place }) =>
-      `Place ${place} has another hash than the given head: earlier records were changed, or ${lost}.`,
+      `Place ${place} has another hash than a head that has left the database: earlier records were changed, or ${lost}.`,
   };
 
-async function verify({ audit }: CommandContext, logged: ChainHead | undefined): Promise<Output> {
+async function verify({ audit, settings }: CommandContext, given: ChainHead | undefined): Promise<Output> {
   await extendChain(audit.pool);
-  const { head, fault } = await verifyChain(audit.pool, logged);
+  const heads = openAuditHeads(settings);
+  const kept = (await heads?.list()) ?? [];
+  const { head, fault } = await verifyChain(audit.pool, [...(given ? [given] : []), ...kept]);
+  const compared = heads ? { kept_heads: kept.length } : {};
   if (!fault)
     return {
-      json: { ok: true, records: head.place, head: format(head) },
-      text: `The audit log is intact: ${head.place} records.\nHead: ${format(head)}`,
+      json: { ok: true, records: head.place, head: formatHead(head), ...compared },
+      text: [
+        `The audit log is intact: ${head.place} records.`,
+        ...(heads ? [`It contains all ${kept.length} heads in ${heads.address}.`] : []),
+        `Head: ${formatHead(head)}`,
+      ].join('\n'),
     };
   const problem = describe[fault.fault](fault as never);
   return {
-    json: { ok: false, records_before: head.place, ...fault, problem },
-    text: `${problem}\nThe ${head.place} records before it are intact.`,
+    json: { ok: false, records_before: head.place, ...fault, problem, ...compared },
+    // A chain that was written anew is intact in itself: only the head shows that it is another one.
+    text: fault.fault.endsWith('_than_head')
+      ? problem
+      : `${problem}\nThe ${head.place} records before it are intact.`,
     isBad: true,
   };
 }
@@ -81,7 +91,7 @@ async function exportTo({ audit }: CommandContext, file: string): Promise<Output
     throw new RefusedError('file', `The file cannot be written (${message}): choose another one with --to.`);
   }
   return {
-    json: { file, records: head.place, head: format(head) },
-    text: `Exported ${head.place} records to ${file}.\nHead: ${format(head)}`,
+    json: { file, records: head.place, head: formatHead(head) },
+    text: `Exported ${head.place} records to ${file}.\nHead: ${formatHead(head)}`,
   };
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../base/settings.ts';
+import type { AuditHeads } from '../db/audit-heads.ts';
 import type { Heartbeat } from '../db/heartbeat.ts';
 import type { Keyring } from '../db/keyring.ts';
 import type { Pool } from '../db/pool.ts';
@@ -31,6 +32,8 @@ export interface ConsoleDeps
   keyring: Keyring;
   vault: ReturnType<typeof createVault>;
   sender: ReturnType<typeof createSender>;
+  /** Heads of the audit log that have left the database; undefined if none do. */
+  auditHeads: AuditHeads | undefined;
   /** The folder with the built pages; tests use their own. */
   pagesFolder?: string;
 }

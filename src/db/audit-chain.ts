@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { startBackgroundLoop } from '../base/background-loop.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Pool, type Queryable, transaction } from './pool.ts';
+import type { Pool, Queryable } from './pool.ts';
 import { dayMs } from './prune.ts';
 
-/** Any number that all processes use: one at a time extends the chain. */
-const chainLock = 718_000_021;
 const pageSize = 1_000;
 const noHash = '0'.repeat(64);
 
@@ -15,13 +13,10 @@ export interface ChainHead {
   hash: string;
 }
 
-/** SQL: what is hashed of the record `a`. The result is the same on every server; docs/operations/audit.md describes it. */
-const recordText = `jsonb_build_object('id', a.id,
-  'at', to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'actor', a.actor, 'action', a.action,
-  'subject', a.subject, 'before', a.before, 'after', a.after)::text`;
-
 const hashOf = (previous: string, record: string) =>
   createHash('sha256').update(`${previous}\n${record}`).digest('hex');
+
+export const formatHead = ({ place, hash }: ChainHead) => `${place}:${hash}`;
 
 export async function readHead(db: Queryable): Promise<ChainHead> {
   const { rows } = await db.query<ChainHead>({
@@ -31,44 +26,15 @@ export async function readHead(db: Queryable): Promise<ChainHead> {
 }
 
 /**
- * Gives the records that have none yet a place in the chain, in the order in which this sees them. It is not done where a
- * record is written: a transaction would hold the end of the chain until its commit, and all changes would wait for each
- * other. Returns whether there may be more.
+ * Gives the records that have none yet a place in the chain. It is not done where a record is written: a transaction would hold the
+ * end of the chain until its commit, and all changes would wait for each other. A function does it with the rights of the schema's
+ * owner, since no other role may write the chain.
  */
-function extendOnce(pool: Pool): Promise<boolean> {
-  return transaction(pool, async tx => {
-    const { rows: locked } = await tx.query<{ locked: boolean }>({
-      text: `SELECT pg_try_advisory_xact_lock(${chainLock}) AS locked`,
-    });
-    if (!locked[0]!.locked) return false;
-    const { rows } = await tx.query<{ id: bigint; record: string }>({
-      text: `SELECT a.id, ${recordText} AS record FROM audit_unchained u JOIN audit a ON a.id = u.audit_id
-              -- A row that somebody put into the queue must not stop the chain.
-              WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = u.audit_id)
-              ORDER BY u.audit_id LIMIT ${pageSize}`,
-    });
-    if (rows.length === 0) return false;
-    let { place, hash } = await readHead(tx);
-    const links = rows.map(({ id, record }) => {
-      place += 1;
-      hash = hashOf(hash, record);
-      return { place, id, hash };
-    });
-    await tx.query({
-      text: `WITH chained AS (
-               INSERT INTO audit_chain (place, audit_id, hash)
-               SELECT place, audit_id, decode(hash, 'hex') FROM unnest($1::bigint[], $2::bigint[], $3::text[])
-                        AS n (place, audit_id, hash)
-               RETURNING audit_id)
-             DELETE FROM audit_unchained u USING chained c WHERE u.audit_id = c.audit_id`,
-      values: [links.map(link => link.place), links.map(({ id }) => id), links.map(link => link.hash)],
-    });
-    return rows.length === pageSize;
-  });
-}
-
 export async function extendChain(pool: Pool): Promise<void> {
-  while (await extendOnce(pool));
+  for (let hasMore = true; hasMore; ) {
+    const { rows } = await pool.query<{ hasMore: boolean }>('SELECT audit_chain_extend() AS "hasMore"');
+    hasMore = rows[0]!.hasMore;
+  }
 }
 
 interface Link {
@@ -84,7 +50,7 @@ async function* readLinks(db: Queryable): AsyncGenerator<Link[]> {
   for (let after = 0; ; ) {
     const { rows } = await db.query<Link>({
       text: `SELECT c.place::float8 AS place, c.audit_id::text AS "auditId", encode(c.hash, 'hex') AS hash,
-                    CASE WHEN a.id IS NOT NULL THEN ${recordText} END AS record
+                    CASE WHEN a.id IS NOT NULL THEN audit_record(a) END AS record
                FROM audit_chain c LEFT JOIN audit a ON a.id = c.audit_id
               WHERE c.place > $1 ORDER BY c.place LIMIT ${pageSize}`,
       values: [after],
@@ -102,27 +68,27 @@ export type ChainFault =
   | { fault: 'shorter_than_head' | 'other_than_head'; place: number };
 
 /**
- * Computes every hash anew and returns the first fault. `logged` is a head of the log: without one, a chain of which the end
- * was cut off, or that was written anew as a whole, looks like a true one.
+ * Computes every hash anew and returns the first fault. `left` are heads that have left the database: without one, a chain of which the
+ * end was cut off, or that was written anew as a whole, looks like a true one.
  */
 export async function verifyChain(
   db: Queryable,
-  logged: ChainHead | undefined,
+  left: ChainHead[],
 ): Promise<{ head: ChainHead; fault: ChainFault | undefined }> {
   let head: ChainHead = { place: 0, hash: noHash };
-  let hasLogged = logged === undefined || logged.place === 0;
+  const leftAt = Map.groupBy(left, ({ place }) => place);
   for await (const links of readLinks(db)) {
     for (const { place, auditId, hash, record } of links) {
       if (place !== head.place + 1) return { head, fault: { fault: 'gap', place: head.place + 1 } };
       if (record === null) return { head, fault: { fault: 'removed', place, auditId } };
       if (hashOf(head.hash, record) !== hash) return { head, fault: { fault: 'changed', place, auditId } };
-      if (place === logged?.place && hash !== logged.hash)
+      if (leftAt.get(place)?.some(one => one.hash !== hash))
         return { head, fault: { fault: 'other_than_head', place } };
-      hasLogged ||= place === logged?.place;
       head = { place, hash };
     }
   }
-  if (!hasLogged) return { head, fault: { fault: 'shorter_than_head', place: logged!.place } };
+  const beyond = left.find(({ place }) => place > head.place);
+  if (beyond) return { head, fault: { fault: 'shorter_than_head', place: beyond.place } };
   const added = await findUnchained(db);
   if (added !== undefined) return { head, fault: { fault: 'not_chained', auditId: added } };
   const removed = await findRemovedBefore(db);
@@ -173,12 +139,14 @@ interface ChainDeps {
     info(details: object, message: string): void;
     error(details: object, message: string): void;
   };
+  /** Keeps the head outside of the database, when that is due. */
+  keepHead?: (() => Promise<void>) | undefined;
 }
 
 const extendEveryMs = 5_000;
 
 /** Extends the chain while this process runs, and logs its head once a day: in the log of one of the processes. */
-export const startAuditChain = ({ pool, clock, log }: ChainDeps): (() => Promise<void>) =>
+export const startAuditChain = ({ pool, clock, log, keepHead }: ChainDeps): (() => Promise<void>) =>
   startBackgroundLoop({
     clock,
     everyMs: extendEveryMs,
@@ -186,16 +154,18 @@ export const startAuditChain = ({ pool, clock, log }: ChainDeps): (() => Promise
       await extendChain(pool);
       if (await isHeadDue(pool, clock))
         log.info({ audit_head: await readHead(pool) }, 'head of the audit log');
+      await keepHead?.().catch(err => log.error({ err }, 'the head of the audit log could not be kept'));
     },
     onError: err => log.error({ err }, 'the audit log could not be chained'),
   }).stop;
 
-/** The first time as soon as there is a record. */
+/** The first time as soon as there is a record. A time in the future, which somebody has set, does not stop it. */
 async function isHeadDue(db: Queryable, clock: Clock): Promise<boolean> {
   const { rowCount } = await db.query({
     text: `UPDATE service SET audit_head_logged_at = $1
-            WHERE (audit_head_logged_at IS NULL OR audit_head_logged_at <= $2) AND EXISTS (SELECT FROM audit_chain)`,
-    values: [instantOf(clock), new Date(clock.nowMs() - dayMs)],
+            WHERE (audit_head_logged_at IS NULL OR audit_head_logged_at <= $2 OR audit_head_logged_at > $3)
+              AND EXISTS (SELECT FROM audit_chain)`,
+    values: [instantOf(clock), new Date(clock.nowMs() - dayMs), new Date(clock.nowMs() + dayMs)],
   });
   return rowCount === 1;
 }

@@ -1,157 +1,47 @@
 import { OperatorError } from '../base/operator-error.ts';
+import {
+  compareGrants,
+  describeGrant,
+  grantStatements,
+  listLacking,
+  quoted,
+  type Roles,
+  revokeStatements,
+} from './grants.ts';
 import { type Pool, type Queryable, transaction } from './pool.ts';
-import { copiesOf, listShards, schemaOf, schemasOf } from './shards/layout.ts';
 
 /**
  * Three roles of PostgreSQL share the database. The owner of the schema migrates and archives. The role of the service
  * reads and writes what it needs, and cannot change or remove what is append-only: the triggers would refuse that, and only
  * the owner of a table can disable a trigger. The third role only reads. What the service needs beyond its rights are
- * functions with the rights of the owner: `prune_test_data`, `log_partition_add`, `log_partition_drop`.
+ * functions with the rights of the owner: `audit_chain_extend`, `log_partition_add`, `log_partition_drop`, `prune_test_data`.
  */
 export interface RoleNames {
   run?: string | undefined;
   read?: string | undefined;
 }
 
-type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
-
-/** Rows are added and never changed. */
-const appendOnly = [
-  'audit',
-  'audit_chain',
-  'deposit_addresses',
-  'entries',
-  'event_gaps',
-  'events',
-  'rate_rules',
-  'rates',
-  'refunds',
-  'void_openings',
-];
-/** Written by the owner, or by a function with its rights. */
-const ownersOnly = [
-  'archive_sums',
-  'archived_keys',
-  'archived_months',
-  'archived_references',
-  'entries_archive',
-  'events_archive',
-  'payments_archive',
-  'schema_functions',
-  'schema_migrations',
-  'shards',
-  'test_checkpoints',
-];
-/** Rows change and stay. */
-const kept = [
-  'accounts',
-  'api_keys',
-  'deposit_chains',
-  'deposits',
-  'entry_gaps',
-  'incarnations',
-  'operators',
-  'partners',
-  'payments',
-  'recovered_payments',
-  'service',
-  'signing_keys',
-  'stray_orders',
-];
-/** Hashes, sealed secrets and who signs in: not for reports. */
-const secret = [
-  'api_keys',
-  'further_webhooks',
-  'invitations',
-  'key_addresses',
-  'known_clients',
-  'login_attempts',
-  'operator_sessions',
-  'operators',
-  'portal_links',
-  'portal_sessions',
-  'secret_keys',
-  'signing_keys',
-  'webhooks',
-];
-
-export function runPrivileges(table: string): Privilege[] {
-  if (ownersOnly.includes(table)) return ['SELECT'];
-  if (appendOnly.includes(table)) return ['SELECT', 'INSERT'];
-  return kept.includes(table) ? ['SELECT', 'INSERT', 'UPDATE'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
-}
-
-const readPrivileges = (table: string): Privilege[] => (secret.includes(table) ? [] : ['SELECT']);
-
-interface Relation {
-  schema: string;
-  name: string;
-  isView: boolean;
-}
-
-/** With those of the copies that shards on Citus have. */
-async function listSchemas(db: Queryable): Promise<string[]> {
-  const shards = await listShards(db);
-  const { rows } = await db.query<{ name: string }>({
-    text: 'SELECT nspname AS name FROM pg_namespace WHERE nspname = ANY ($1) ORDER BY 1',
-    values: [shards.map(shard => copiesOf(schemaOf(shard)))],
-  });
-  return [...schemasOf(shards), ...rows.map(({ name }) => name)];
-}
-
-/** Partitions are used through their table, except the default one, from which rows are deleted by their address. */
-async function listRelations(db: Queryable): Promise<Relation[]> {
-  const { rows } = await db.query<Relation>({
-    text: `SELECT n.nspname AS schema, c.relname AS name, c.relkind = 'v' AS "isView"
-             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-            WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v')
-              AND (NOT c.relispartition OR c.oid IN (SELECT partdefid FROM pg_partitioned_table)) ORDER BY 1, 2`,
-    values: [await listSchemas(db)],
-  });
-  return rows;
-}
-
-/** A view has the rights of the table whose name it has: over all shards there is one for each table. */
-const privilegesOn = ({ name, isView }: Relation, ofTable: (table: string) => Privilege[]) =>
-  ofTable(name).filter(privilege => !isView || privilege === 'SELECT');
-
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
-const quotedIn = ({ schema, name }: Relation) => `${quoted(schema)}.${quoted(name)}`;
-
-/** Grants the roles what they need and nothing else. Repeated after each migration, since new tables have no grants. */
+/**
+ * Grants the roles what they need and nothing else. Repeated after each migration, since new tables have no grants. From all roles it
+ * takes the right to make temporary tables, or anything in our schemas: what has the name of an object of ours could be taken for it.
+ */
 export const grantRoles = (pool: Pool, names: RoleNames): Promise<void> =>
   transaction(pool, tx => grantRolesIn(tx, names));
 
 /** The same, as part of the caller's transaction. */
 export async function grantRolesIn(tx: Queryable, names: RoleNames): Promise<void> {
-  for (const role of [names.run, names.read]) if (role !== undefined) await refuseUnfit(tx, role);
-  const schemas = await listSchemas(tx);
-  const relations = await listRelations(tx);
-  // Who may create functions in the schema could lead those with the rights of the owner to their own.
-  const statements = schemas.map(schema => `REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC`);
-  const grant = (role: string, ofTable: (table: string) => Privilege[]) => {
-    for (const schema of schemas)
-      statements.push(
-        `REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`,
-        `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
-      );
-    for (const relation of relations) {
-      const privileges = privilegesOn(relation, ofTable);
-      if (privileges.length > 0)
-        statements.push(`GRANT ${privileges.join(', ')} ON ${quotedIn(relation)} TO ${role}`);
-    }
+  const roles = {
+    run: names.run === undefined ? [] : [names.run],
+    read: names.read === undefined ? [] : [names.read],
   };
-  if (names.run !== undefined) {
-    grant(quoted(names.run), runPrivileges);
-    for (const schema of schemas)
-      statements.push(
-        `GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${quoted(names.run)}`,
-        `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ${quoted(names.run)}`,
-      );
-  }
-  if (names.read !== undefined) grant(quoted(names.read), readPrivileges);
+  const ours = [...roles.run, ...roles.read];
+  for (const role of ours) await refuseUnfit(tx, role);
+  const { additional } = await compareGrants(tx, roles);
+  const taken = additional.filter(({ grantee }) => grantee === 'PUBLIC' || ours.includes(grantee));
   // One at a time: Citus passes no message with several on to its nodes.
-  for (const text of statements) await tx.query({ text });
+  for (const text of revokeStatements(taken)) await tx.query({ text });
+  const { missing } = await compareGrants(tx, roles);
+  for (const text of grantStatements(missing)) await tx.query({ text });
 }
 
 /** A role that has the rights of the owner anyway would only seem to be limited. */
@@ -173,7 +63,7 @@ async function refuseUnfit(tx: Queryable, role: string): Promise<void> {
 }
 
 /** The roles that have got their grants: the one that may write runs the service. */
-export async function findRoles(db: Queryable): Promise<{ run: string[]; read: string[] }> {
+export async function findRoles(db: Queryable): Promise<Roles> {
   const { rows } = await db.query<{ name: string; writes: boolean }>({
     text: `SELECT r.rolname AS name, has_table_privilege(r.oid, 'public.payments', 'INSERT') AS writes
              FROM pg_class c, aclexplode(c.relacl) a JOIN pg_roles r ON r.oid = a.grantee
@@ -198,24 +88,39 @@ export async function readOwnRights(db: Queryable): Promise<OwnRights> {
     text: `SELECT current_user AS user, r.rolsuper AS "isSuper", pg_has_role(c.relowner, 'MEMBER') AS "isOwner"
              FROM pg_roles r, pg_class c WHERE r.rolname = current_user AND c.oid = 'public.payments'::regclass`,
   });
-  const needed = (await listRelations(db)).flatMap(relation =>
-    privilegesOn(relation, runPrivileges).map(privilege => ({ relation, privilege })),
-  );
-  const { rows: missing } = await db.query<{ what: string }>({
-    text: `SELECT privilege || ' on ' || shown AS what
-             FROM unnest($1::text[], $2::text[], $3::text[]) AS n (name, shown, privilege)
-            WHERE NOT has_table_privilege(name, privilege)
-           UNION ALL
-           SELECT 'EXECUTE on ' || p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-            WHERE n.nspname = ANY ($4) AND p.prosecdef AND NOT has_function_privilege(p.oid, 'EXECUTE')`,
-    values: [
-      needed.map(({ relation }) => quotedIn(relation)),
-      needed.map(({ relation }) => shownName(relation)),
-      needed.map(({ privilege }) => privilege),
-      await listSchemas(db),
-    ],
-  });
-  return { ...rows[0]!, missing: missing.map(({ what }) => what) };
+  return { ...rows[0]!, missing: (await listLacking(db)).map(describeGrant) };
 }
 
-const shownName = ({ schema, name }: Relation) => (schema === 'public' ? name : `${schema}.${name}`);
+/** What differs from the rights that `grantRoles` gives, in words. Nothing if no role but the owner has got any. */
+export async function describeDifferingRights(db: Queryable): Promise<string[]> {
+  const roles = await findRoles(db);
+  if (roles.run.length + roles.read.length === 0) return [];
+  const { missing, additional } = await compareGrants(db, roles);
+  return [
+    ...missing.map(grant => `${grant.grantee} lacks ${describeGrant(grant)}`),
+    ...additional.map(grant => `${grant.grantee} has ${describeGrant(grant)}`),
+    ...(await listPowers(db, [...roles.run, ...roles.read])),
+  ];
+}
+
+/** What gives a role rights beside its grants: attributes, memberships, and objects of its own. It may be a member of pg_monitor. */
+async function listPowers(db: Queryable, names: string[]): Promise<string[]> {
+  const { rows } = await db.query<{ what: string }>({
+    text: `SELECT format('%s has the attribute %s', r.rolname, a.name) AS what
+             FROM pg_roles r, LATERAL (VALUES ('SUPERUSER', r.rolsuper), ('CREATEROLE', r.rolcreaterole),
+               ('REPLICATION', r.rolreplication), ('BYPASSRLS', r.rolbypassrls)) AS a (name, isset)
+            WHERE r.rolname = ANY ($1) AND a.isset
+           UNION ALL
+           SELECT format('%s is a member of %s', r.rolname, g.rolname)
+             FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member JOIN pg_roles g ON g.oid = m.roleid
+            WHERE r.rolname = ANY ($1) AND g.rolname <> 'pg_monitor'
+           UNION ALL
+           SELECT format('%s owns %s', r.rolname, pg_describe_object(d.classid, d.objid, d.objsubid))
+             FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid AND d.refclassid = 'pg_authid'::regclass
+            WHERE r.rolname = ANY ($1) AND d.deptype = 'o'
+              AND d.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+            ORDER BY 1`,
+    values: [names],
+  });
+  return rows.map(({ what }) => what);
+}

@@ -3,6 +3,7 @@ import { createAdmission, createServer, listen } from '../api/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { startBot } from '../bot/index.ts';
 import { type ConsoleDeps, createConsole } from '../console/index.ts';
+import { openAuditHeads } from '../db/audit-heads.ts';
 import type { Database, PoolAndClock } from '../db/database.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
 import { shardsOf } from '../db/shards/shards.ts';
@@ -53,7 +54,8 @@ function startBotIfConfigured(parts: SharedParts, cleanups: Cleanup[]): Bot | un
 /** The console has connections of its own, for its reads, its changes and everybody who tries to sign in. */
 function consoleDepsOf(parts: SharedParts): ConsoleDeps {
   const pool = parts.outside.console;
-  return { ...parts, pool, db: withCircuitBreaker(pool, parts.heartbeat.isDatabaseAnswering) };
+  const db = withCircuitBreaker(pool, parts.heartbeat.isDatabaseAnswering);
+  return { ...parts, pool, db, auditHeads: openAuditHeads(parts) };
 }
 
 /** How long a request waits for a final answer. */

@@ -1,5 +1,6 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { startAuditChain } from '../db/audit-chain.ts';
+import { createHeadKeeper, openAuditHeads } from '../db/audit-heads.ts';
 import { listen as listenTo } from '../db/listen.ts';
 import { startPruning } from '../db/prune.ts';
 import { bringCopies } from '../db/shards/copies.ts';
@@ -22,7 +23,9 @@ import type { SharedParts } from './shared-parts.ts';
 /** The role `worker`: rates, deposits, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, refunds, standbys and WAL archive, the chain of the audit log, pruning. */
 export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
   startRates(parts, cleanups);
-  cleanups.push(startServerWatch(parts), startAuditChain(parts));
+  const heads = openAuditHeads(parts);
+  const keepHead = heads && createHeadKeeper(parts, heads);
+  cleanups.push(startServerWatch(parts), startAuditChain({ ...parts, keepHead }));
   const isOnCitus = Boolean(parts.pool.options.distributed?.length);
   const restore = isOnCitus ? (certainAt: Date) => restoreCredits(parts, certainAt) : undefined;
   cleanups.push(startHistoryRecovery({ ...parts, restoreCredits: restore }).stop);

@@ -89,6 +89,8 @@ describe('settings', () => {
     ['PORT', 'http'],
     ['PORT', '-1'],
     ['PORT', '65536'],
+    ['AUDIT_HEADS', 's3://bucket'],
+    ['AUDIT_HEADS', 's3://bucket/'],
     ['METRICS_PORT', '8080'],
     ['METRICS_PORT', 'none'],
     ['PORT', '80.5'],

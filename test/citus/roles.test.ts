@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
+import { keepPartitions } from '../../src/db/partitions.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { readOwnRights } from '../../src/db/roles.ts';
 import { refreshCopies } from '../../src/db/shards/copies.ts';
@@ -12,6 +13,7 @@ import { credit, openAccounts } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { kopeck } from '../helpers/cli.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { secretKey, setRate } from '../helpers/partners.ts';
@@ -75,6 +77,34 @@ describe.runIf(isCitusAvailable)('the role of the service on Citus', async () =>
     const { rows } = await node.query('SELECT status FROM payments');
     expect(rows).toEqual([{ status: 'succeeded' }]);
     await expect(node.query('DELETE FROM entries')).rejects.toThrow(/permission denied/);
+  });
+
+  test('has the rights that kopeck migrate gives, in a schema of this version', async () => {
+    const asRun = { ...env, DATABASE_URL: asRunner.href };
+    const { checks } = JSON.parse((await kopeck(asRun, 'doctor', '--json')).stdout);
+    const of = (name: string) => checks.find(({ check }: { check: string }) => check === name);
+    expect(of('privileges')).toMatchObject({ state: 'ok' });
+    expect(of('schema')).toMatchObject({
+      state: 'ok',
+      detail: expect.stringContaining('those of this version'),
+    });
+  });
+
+  test('keeps the partitions of the logs of a shard', async () => {
+    const clock = manualClock('2026-02-01T00:00:00Z');
+    const log = { table: 'gateway_calls', since: 'at', keptDays: 30 };
+    const partitions = async () =>
+      (
+        await owner.query(
+          "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'shard_1.gateway_calls'::regclass ORDER BY 1",
+        )
+      ).rows.map(({ name }) => name);
+    await keepPartitions(open(sessionOf(1, 2)), clock, log);
+    const first = 'shard_1.gateway_calls_20260126';
+    expect(await partitions()).toContain(first);
+    clock.advance(60 * 86_400_000);
+    await keepPartitions(open(sessionOf(1, 2)), clock, log);
+    expect(await partitions()).not.toContain(first);
   });
 
   test('begins an incarnation over all shards', async () => {

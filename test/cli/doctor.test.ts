@@ -34,6 +34,8 @@ describe('kopeck doctor', () => {
       'database',
       'version',
       'privileges',
+      'schema',
+      'audit log',
       'secret key',
       'commits',
       'standbys',

@@ -1,52 +1,13 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBinaries } from '../../src/db/embedded/binaries.ts';
-import { afterFile } from '../helpers/after-file.ts';
 import { kopeck, kopeckProcess, type Service, startService } from '../helpers/cli.ts';
-import { createExternalServer } from '../helpers/external-postgres.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { createRolesWorld } from './roles-world.ts';
 
-const server = await createExternalServer(findBinaries());
-afterFile(async () => {
-  await server.stop('SIGINT');
-  server.remove();
-});
-
-const urlFor = (role: string, database = 'pay') =>
-  server.url.replace('kopeck@', `${role}@`).replace('/postgres?', `/${database}?`);
-
-async function ask<Row extends pg.QueryResultRow>(role: string, text: string, values: unknown[] = []) {
-  const client = new pg.Client({ connectionString: urlFor(role) });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-const secretKey = 'a secret key for the tests, long enough';
-const envFor = (role: string) => ({
-  DATABASE_URL: urlFor(role),
-  SECRET_KEY: secretKey,
-  DATA_DIR: newFolder(),
-});
+const { ask, envFor, examined, urlFor } = await createRolesWorld();
 
 let service: Service;
 
 beforeAll(async () => {
-  const admin = new pg.Client({ connectionString: server.url });
-  await admin.connect();
-  for (const role of ['pay_owner', 'pay_run', 'pay_read'])
-    await admin.query(`CREATE ROLE ${role} LOGIN NOSUPERUSER`);
-  for (const name of ['pay', 'untouched']) await admin.query(`CREATE DATABASE ${name} OWNER pay_owner`);
-  await admin.end();
-  const migrated = await kopeck(
-    envFor('pay_owner'),
-    ...['migrate', '--run-role', 'pay_run', '--read-role', 'pay_read', '--json'],
-  );
-  expect(migrated).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(migrated.stdout).roles).toEqual({ run: ['pay_run'], read: ['pay_read'] });
   service = await startService(envFor('pay_run'));
 });
 afterAll(() => service.stop());
@@ -107,6 +68,7 @@ describe('the role of the service', () => {
     expect(pruned).toEqual([{ payments: '0', entries: '0' }]);
     await ask('pay_run', "SELECT log_partition_add('gateway_calls', '2020-01-06Z', '2020-01-13Z')");
     await ask('pay_run', "SELECT log_partition_drop('gateway_calls', 'gateway_calls_20200106')");
+    await ask('pay_owner', "SELECT archive_prepare('2020-01-01')");
     const refused = (text: string) => expect(ask('pay_run', text)).rejects.toThrow();
     await refused("SELECT log_partition_drop('gateway_calls', 'gateway_calls_default')");
     await refused("SELECT log_partition_drop('gateway_calls', 'payments')");
@@ -170,6 +132,8 @@ describe('the role of the service', () => {
     'CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN OLD; END $$',
     'CREATE FUNCTION is_pruned_entry(uuid, int) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$',
     'CREATE TABLE mine (x int)',
+    'CREATE TEMP TABLE audit_unchained (audit_id bigint)',
+    'CREATE SCHEMA mine',
     'SET ROLE pay_owner',
     'GRANT pay_owner TO pay_run',
     "UPDATE schema_migrations SET sha256 = ''",
@@ -191,12 +155,7 @@ describe('the role of the service', () => {
 });
 
 describe('kopeck doctor', () => {
-  const privileges = async (role: string) => {
-    const { stdout } = await kopeck(envFor(role), 'doctor', '--json');
-    const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string; detail: string }[] };
-    const found = checks.find(({ check }) => check === 'privileges')!;
-    return `${found.state}: ${found.detail}`;
-  };
+  const privileges = (role: string) => examined(role, 'privileges');
 
   test('is content with the running role, and warns of the owner and of a superuser', async () => {
     expect(await privileges('pay_run')).toMatch(/^ok: pay_run has what the service needs/);

@@ -93,6 +93,7 @@ describe('docs/reference/settings.md', () => {
     PROCESSES: { PROCESSES: '3' },
     NODE_ENV: { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32), WEBHOOK_ALLOW_PRIVATE: 'false' },
     DATABASE_URL: { DATABASE_URL: 'postgresql://user@host/database' },
+    AUDIT_HEADS: { AUDIT_HEADS: '/mnt/audit-heads' },
     BACKUP_DIR: { BACKUP_DIR: '/mnt/backups' },
     AWS_ACCESS_KEY_ID: { AWS_ACCESS_KEY_ID: 'id' },
     AWS_SECRET_ACCESS_KEY: { AWS_SECRET_ACCESS_KEY: 'key' },

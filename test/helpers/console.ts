@@ -78,6 +78,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     keyring,
     sender,
     vault: createVault(keyring),
+    auditHeads: undefined,
     publicUrl: undefined,
     depositChains: [],
     depositScreenUrl: undefined,

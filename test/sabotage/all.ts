@@ -16,6 +16,7 @@ import { openingSabotages } from './openings.ts';
 import { portalSabotages } from './portal.ts';
 import { quoteSabotages } from './quotes.ts';
 import { refundSabotages } from './refunds.ts';
+import { roleSabotages } from './roles.ts';
 import { secretSabotages } from './secrets.ts';
 import { serviceSabotages } from './service.ts';
 import { shardSabotages } from './shards.ts';
@@ -37,6 +38,7 @@ export const sabotages = [
   ...testDataSabotages,
   ...serviceSabotages,
   ...httpClientSabotages,
+  ...roleSabotages,
   ...shardSabotages,
   ...citusSabotages,
   ...approvalSabotages,

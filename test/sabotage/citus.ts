@@ -92,7 +92,7 @@ export const citusSabotages: Sabotage[] = [
   },
   {
     guard: 'the role of the service may read the copies',
-    file: 'src/db/roles.ts',
+    file: 'src/db/grants.ts',
     pattern: /return \[\.\.\.schemasOf\(shards\), \.\.\.rows\.map\(\(\{ name \}\) => name\)\];/,
     replacement: 'return schemasOf(shards);',
     test: 'test/citus/roles.test.ts',

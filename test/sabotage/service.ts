@@ -218,20 +218,6 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'while rows are written',
   },
   {
-    guard: 'the role of the service cannot delete what is append-only',
-    file: 'src/db/roles.ts',
-    pattern: /if \(appendOnly\.includes\(table\)\) return .*/,
-    test: 'test/db/roles.test.ts',
-    failingTitle: 'cannot change, remove or unlock what is append-only',
-  },
-  {
-    guard: 'no partition of the archive is dropped as one of a log',
-    file: 'database/functions/refuse_unless_log.sql',
-    pattern: /AND p\.partdefid <> 0/,
-    test: 'test/db/roles.test.ts',
-    failingTitle: 'prunes test data and drops partitions of logs only through functions',
-  },
-  {
     guard: 'no partition is dropped before its last row is too old',
     file: 'src/db/partitions.ts',
     pattern: /\(\{ to \}\) => to <=/,

@@ -1,15 +1,20 @@
 import { listAlarms } from '../../alarms/index.ts';
 import { programName } from '../../base/program-name.ts';
+import { compareHeads, openAuditHeads } from '../../db/audit-heads.ts';
+import { findChangedSchema } from '../../db/changed-schema/index.ts';
 import { readConnectionLimits } from '../../db/connection-limits.ts';
 import { describeOffset, exceeds } from '../../db/database-clock.ts';
 import { transaction } from '../../db/pool.ts';
-import { readOwnRights } from '../../db/roles.ts';
+import { describeDifferingRights, readOwnRights } from '../../db/roles.ts';
 import { openKeyring } from '../../db/secret-key.ts';
 import { readShardFigures } from '../../db/shards/figures.ts';
 import { describeAsynchronous, readStandbys } from '../../db/standbys.ts';
 import { describeNotArchived, readWalArchiving } from '../../db/wal-archiving.ts';
 import { findRecovering, listStray } from '../../payments/index.ts';
 import { bad, type Check, ok, warn } from './finding.ts';
+
+/** A line has room for a few. */
+export const firstOf = (all: string[]) => `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' and more' : ''}`;
 
 /** What needs the open database. That it can be opened means: it is the primary, recent enough, durable and migrated. */
 export const databaseChecks: Record<string, Check> = {
@@ -25,17 +30,45 @@ export const databaseChecks: Record<string, Check> = {
       : warn(`${found}, without checksums: stop the server and run pg_checksums --enable`);
   },
   privileges: async ({ databaseUrl }, { pool }) => {
-    const { user, isSuper, isOwner, missing } = await readOwnRights(pool);
     if (!databaseUrl) return ok('the embedded database has one role');
-    if (isSuper || isOwner)
-      return warn(
-        `${user} ${isSuper ? 'is a superuser' : 'owns the schema'} and could change what is append-only: create a role for the service, and run ${programName} migrate --run-role ROLE`,
+    const { user, isSuper, isOwner, missing } = await readOwnRights(pool);
+    if (missing.length > 0)
+      return bad(
+        `${user} lacks ${firstOf(missing)}: run ${programName} migrate --run-role ${user} as the owner of the schema`,
       );
-    return missing.length === 0
-      ? ok(`${user} has what the service needs, and cannot change the schema`)
-      : bad(
-          `${user} lacks ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ' and more' : ''}: run ${programName} migrate --run-role ${user} as the owner of the schema`,
-        );
+    const differing = await describeDifferingRights(pool);
+    if (differing.length > 0)
+      return bad(
+        `${firstOf(differing)}: run ${programName} migrate as the owner of the schema, take back what is still there then, and find out who did that`,
+      );
+    return isSuper || isOwner
+      ? warn(
+          `${user} ${isSuper ? 'is a superuser' : 'owns the schema'} and could change what is append-only: create a role for the service, and run ${programName} migrate --run-role ROLE`,
+        )
+      : ok(`${user} has what the service needs, and cannot change the schema`);
+  },
+  schema: async (_settings, { pool }) => {
+    const faults = await findChangedSchema(pool);
+    if (faults === undefined) return ok('of another version, so it is not compared');
+    return faults.length === 0
+      ? ok('its triggers and functions are those of this version')
+      : bad(`${firstOf(faults)}: see docs/operations/audit.md, "A changed schema"`);
+  },
+  'audit log': async (settings, { pool, clock }) => {
+    const heads = openAuditHeads(settings);
+    if (!heads) return ok('its heads leave the database only in the log of the service: see AUDIT_HEADS');
+    const kept = await heads.list();
+    const { missing, newest, uncoveredSince } = await compareHeads(pool, kept);
+    if (missing.length > 0)
+      return bad(
+        `it does not contain ${firstOf(missing.map(({ place }) => `place ${place}`))} of heads in ${heads.address}: records were changed, removed or lost, see docs/operations/audit.md`,
+      );
+    const sinceMs = uncoveredSince?.getTime() ?? Number.POSITIVE_INFINITY;
+    return sinceMs < clock.nowMs() - 2 * 3_600_000
+      ? warn(
+          `no head was kept in ${heads.address} since place ${newest?.place ?? 0}: see the log of a process with the role worker`,
+        )
+      : ok(`contains all ${kept.length} heads in ${heads.address}`);
   },
   'secret key': async (settings, { pool }) => {
     await openKeyring(settings, pool, 'refuse');

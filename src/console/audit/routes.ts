@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { csvLine } from '../../base/csv.ts';
 import { parseInstant } from '../../base/instants.ts';
+import { compareHeads } from '../../db/audit-heads.ts';
 import { type AuditFilter, type AuditLine, listAudit, readAudit } from '../../db/audit-log.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { fileOf, Instant, pageOf, paging, readNumber, refuse, Text, typed } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import type { AuditRow } from '../shapes/audit.ts';
+import type { AuditHeadsState, AuditRow } from '../shapes/audit.ts';
 
 const filters = {
   actor: Type.Optional(Text),
@@ -49,6 +50,8 @@ export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     },
   );
 
+  routes.get('/audit/heads', { config: { needs: 'see' } }, () => headsState(deps));
+
   routes.get(
     '/audit/export',
     {
@@ -71,6 +74,16 @@ export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
         .send(fileOf(deps, request, write(db, filter)));
     },
   );
+}
+
+async function headsState({ db, auditHeads }: ConsoleDeps): Promise<AuditHeadsState> {
+  if (!auditHeads) return { state: 'off', kept: 0, missing: [] };
+  // Why they cannot be read is in the log of the worker, and `kopeck doctor` says it.
+  const kept = await auditHeads.list().catch(() => undefined);
+  if (!kept) return { state: 'unreachable', kept: 0, missing: [] };
+  const { missing } = await compareHeads(db, kept);
+  const state = missing.length > 0 ? 'missing' : 'contained';
+  return { state, kept: kept.length, missing: missing.slice(0, 3) };
 }
 
 async function* writeCsv(db: Queryable, filter: AuditFilter): AsyncGenerator<string> {

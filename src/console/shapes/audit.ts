@@ -7,3 +7,12 @@ export interface AuditRow {
   before: unknown;
   after: unknown;
 }
+
+/** How the log compares with the heads that have left the database. */
+export interface AuditHeadsState {
+  state: 'off' | 'contained' | 'missing' | 'unreachable';
+  /** How many there are. */
+  kept: number;
+  /** The first of those that the log does not contain. */
+  missing: { place: number; hash: string }[];
+}

@@ -25,6 +25,8 @@ export async function prepareCitus(tx: Queryable, set: 'SET' | 'SET LOCAL' = 'SE
 /** Functions about what stands once. A shard on Citus has none of them: there they would see copies. */
 const standOnce = [
   'announce_access_change.sql',
+  'audit_chain_extend.sql',
+  'audit_record.sql',
   'incarnation_begin.sql',
   'incarnation_is_watched.sql',
   'number_after_loss.sql',

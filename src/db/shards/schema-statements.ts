@@ -13,7 +13,7 @@ const forms = [
 ];
 
 /** The relation that a statement of schema.sql is about. */
-function relationOf(statement: string): string | undefined {
+export function relationOf(statement: string): string | undefined {
   for (const form of forms) {
     const found = form.exec(statement)?.[1];
     if (found !== undefined) return found;
@@ -26,10 +26,16 @@ const isTrigger = (statement: string) => /^(?:CREATE TRIGGER|ALTER TABLE \w+ ENA
 /** Stays in shard 0 for processes of an earlier release, and does nothing any more. */
 const oldTrigger = 'events_are_delivered';
 
+/** The statements of schema.sql, without functions. */
+const readStatements = (database: URL) =>
+  splitStatements(readFileSync(new URL('schema.sql', database), 'utf8').split('\nFUNCTION ')[0]!);
+
+/** The triggers of shard 0 and of what stands once. */
+export const readTriggerStatements = (database: URL): string[] => readStatements(database).filter(isTrigger);
+
 /** What schema.sql has for a shard: tables with their indexes and views; and triggers, which need the functions. */
 export function readShardStatements(database: URL): { tables: string[]; triggers: string[] } {
-  const [dump = ''] = readFileSync(new URL('schema.sql', database), 'utf8').split('\nFUNCTION ');
-  const statements = splitStatements(dump).filter(statement =>
+  const statements = readStatements(database).filter(statement =>
     shardRelations.includes(relationOf(statement) ?? ''),
   );
   return {

@@ -1,10 +1,11 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { Alert, Button, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { AuditRow } from '../../../src/console/shapes/audit.ts';
+import type { AuditHeadsState, AuditRow } from '../../../src/console/shapes/audit.ts';
 import { query } from '../api.ts';
 import { Download } from '../parts/download.tsx';
 import { PageFrame } from '../parts/page.tsx';
+import { useLive } from '../parts/polling.ts';
 import { actorName } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { KeysetTable } from '../parts/table.tsx';
@@ -49,6 +50,7 @@ export default function Audit() {
         </>
       }
     >
+      <HeadsState />
       <FilterForm
         key={params.toString()}
         filters={filters}
@@ -83,6 +85,25 @@ export default function Audit() {
       />
     </PageFrame>
   );
+}
+
+/** Nothing if no heads of the log are kept outside the database. */
+function HeadsState() {
+  const t = useTexts(texts);
+  const { data } = useLive<AuditHeadsState>(['audit', 'heads'], '/audit/heads', 60_000);
+  if (data?.state === 'missing')
+    return (
+      <Alert color="red" role="alert" mb="md">
+        {t.headsMissing(data.missing.map(({ place }) => place).join(', '))}
+      </Alert>
+    );
+  if (data?.state === 'unreachable')
+    return (
+      <Alert color="yellow" mb="md">
+        {t.headsUnreachable}
+      </Alert>
+    );
+  return data?.state === 'contained' ? <p className="dim">{t.headsContained(data.kept)}</p> : null;
 }
 
 function FilterForm({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) {

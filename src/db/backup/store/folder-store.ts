@@ -99,7 +99,7 @@ async function writeNew(path: string, content: Buffer): Promise<boolean> {
   } catch (error) {
     if (isMissing(error))
       throw new OperatorError(
-        `There is no folder ${dirname(path)}: run kopeck backup once, or mount the disk.`,
+        `There is no folder ${dirname(path)}: make it (for backups, kopeck backup does), or mount the disk.`,
       );
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     isNew = false;

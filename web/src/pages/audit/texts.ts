@@ -23,6 +23,12 @@ export const texts = inBoth({
     after: 'after',
     gone: 'removed',
     moreLines: (count: number) => `${count} more`,
+    headsContained: (count: number) =>
+      `Complete: the log matches all ${count} control hashes kept outside the database.`,
+    headsMissing: (places: string) =>
+      `The log does not match the control hashes kept outside the database (record ${places}). Records were changed or deleted, or lost when the database was restored. Run kopeck audit verify.`,
+    headsUnreachable:
+      'The control hashes outside the database cannot be read, so the log is not compared with them.',
     actions: {
       'alarm.clear': 'Alarm cleared',
       'archive.move': 'Closed months archived',
@@ -232,6 +238,12 @@ export const texts = inBoth({
     after: 'после',
     gone: 'удалено',
     moreLines: count => `ещё ${count}`,
+    headsContained: count =>
+      `Журнал цел: он совпадает со всеми контрольными хешами вне базы данных (${count}).`,
+    headsMissing: places =>
+      `Журнал не совпадает с контрольными хешами, которые хранятся вне базы данных (запись ${places}). Записи изменили или удалили, либо они потеряны при восстановлении базы. Выполните kopeck audit verify.`,
+    headsUnreachable:
+      'Не удалось прочитать контрольные хеши вне базы данных, поэтому журнал с ними не сверен.',
     actions: {
       'alarm.clear': 'Оповещение закрыто',
       'archive.move': 'Закрытые месяцы перенесены в архив',

@@ -1,0 +1,41 @@
+import { hasOwnSchema, ownDatabase } from '../migrate.ts';
+import { type Pool, transaction } from '../pool.ts';
+import { citusFunctions, distributedShards } from '../shards/citus.ts';
+import { copiesOf, listShards, pathOf, schemaOf, schemaOfAll, schemasOf } from '../shards/layout.ts';
+import { readShardStatements, readTriggerStatements } from '../shards/schema-statements.ts';
+import { loadFunctions } from '../sql-functions.ts';
+import { findForeignOwners, findFunctionFaults } from './functions.ts';
+import { findTableFaults, findTriggerFaults } from './triggers.ts';
+
+/**
+ * How the triggers and functions in the database differ from those of this version: disabled, missing, changed and foreign ones. Only
+ * the owner of the schema can do that, or somebody who got its rights. Undefined if the schema is that of another version.
+ */
+export async function findChangedSchema(pool: Pool): Promise<string[] | undefined> {
+  if (!(await hasOwnSchema(pool))) return undefined;
+  const { files, citus } = loadFunctions(ownDatabase);
+  const first = readTriggerStatements(ownDatabase);
+  const { triggers } = readShardStatements(ownDatabase);
+  return transaction(pool, async tx => {
+    const shards = await listShards(tx);
+    const distributed = (await distributedShards(tx, shards)).map(schemaOf);
+    await tx.query({ text: 'SET LOCAL search_path = pg_catalog' });
+    const schemas = schemasOf(shards);
+    const faults: string[] = [];
+    for (const schema of schemas) {
+      const isDistributed = distributed.includes(schema);
+      const path = `${isDistributed ? `${schema}, ${copiesOf(schema)}, public` : pathOf(schema)}, pg_temp`;
+      const expected = isDistributed ? citusFunctions(files, citus) : files;
+      if (schema !== schemaOfAll)
+        faults.push(
+          ...(await findTriggerFaults(tx, {
+            schema,
+            statements: schema === 'public' ? first : triggers,
+            areOthersAllowed: isDistributed,
+          })),
+        );
+      faults.push(...(await findFunctionFaults(tx, { schema, path, files: expected })));
+    }
+    return [...faults, ...(await findTableFaults(tx, schemas)), ...(await findForeignOwners(tx, schemas))];
+  });
+}

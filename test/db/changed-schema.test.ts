@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { findChangedSchema } from '../../src/db/changed-schema/index.ts';
+import { keepPartitions } from '../../src/db/partitions.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createShard } from '../helpers/create-shard.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { secretKey } from '../helpers/partners.ts';
+
+const { pool, url } = await createDatabase();
+const clock = manualClock('2026-02-01T00:00:00Z');
+await createShard(pool, clock);
+// With the partitions that a service has, which are no part of the schema.
+await pool.query("SELECT archive_prepare('2026-01-01')");
+await keepPartitions(pool, clock, { table: 'gateway_calls', since: 'at', keptDays: 90 });
+
+const nothing = `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`;
+const restored = async () => {
+  const { rows } = await pool.query<{ text: string }>(
+    "SELECT pg_get_functiondef('public.refuse_change'::regproc) AS text",
+  );
+  return rows[0]!.text;
+};
+
+/** Each with the statement that undoes it. */
+const changes: [fault: string, change: string, undo: string][] = [
+  [
+    'disabled trigger audit_is_append_only on audit',
+    'ALTER TABLE audit DISABLE TRIGGER audit_is_append_only',
+    'ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_is_append_only',
+  ],
+  [
+    'disabled trigger audit_is_append_only on audit',
+    'ALTER TABLE audit ENABLE TRIGGER audit_is_append_only',
+    'ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_is_append_only',
+  ],
+  [
+    'missing trigger rates_are_append_only on rates',
+    'DROP TRIGGER rates_are_append_only ON rates',
+    'CREATE TRIGGER rates_are_append_only BEFORE UPDATE OR DELETE ON rates FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
+  ],
+  [
+    'changed trigger rates_are_append_only on rates',
+    'CREATE OR REPLACE TRIGGER rates_are_append_only BEFORE UPDATE ON rates FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
+    'CREATE OR REPLACE TRIGGER rates_are_append_only BEFORE UPDATE OR DELETE ON rates FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
+  ],
+  [
+    'foreign trigger mine on payments',
+    'CREATE TRIGGER mine AFTER UPDATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
+    'DROP TRIGGER mine ON payments',
+  ],
+  [
+    'missing trigger entries_are_append_only on shard_1.entries',
+    'DROP TRIGGER entries_are_append_only ON shard_1.entries',
+    `CREATE TRIGGER entries_are_append_only BEFORE UPDATE ON shard_1.entries FOR EACH STATEMENT EXECUTE FUNCTION shard_1.refuse_change();
+     ALTER TABLE shard_1.entries ENABLE ALWAYS TRIGGER entries_are_append_only`,
+  ],
+  [
+    'disabled trigger entries_archive_is_append_only on entries_archive_2026_01',
+    'ALTER TABLE entries_archive_2026_01 DISABLE TRIGGER entries_archive_is_append_only',
+    'ALTER TABLE entries_archive_2026_01 ENABLE ALWAYS TRIGGER entries_archive_is_append_only',
+  ],
+  [
+    'missing trigger is_not_truncated on payments_archive_2026_01',
+    'DROP TRIGGER is_not_truncated ON payments_archive_2026_01',
+    'CREATE TRIGGER is_not_truncated BEFORE TRUNCATE ON payments_archive_2026_01 FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
+  ],
+  [
+    'foreign trigger mine on gateway_calls_20260202',
+    'CREATE TRIGGER mine BEFORE INSERT ON gateway_calls_20260202 FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
+    'DROP TRIGGER mine ON gateway_calls_20260202',
+  ],
+  [
+    'foreign keys of accounts are not checked',
+    'ALTER TABLE accounts DISABLE TRIGGER ALL',
+    'ALTER TABLE accounts ENABLE TRIGGER ALL',
+  ],
+  [
+    'foreign rule mine on audit',
+    'CREATE RULE mine AS ON INSERT TO audit DO INSTEAD NOTHING',
+    'DROP RULE mine ON audit',
+  ],
+  [
+    'row security on audit',
+    'ALTER TABLE audit ENABLE ROW LEVEL SECURITY',
+    'ALTER TABLE audit DISABLE ROW LEVEL SECURITY',
+  ],
+  ['changed function refuse_change', nothing, await restored()],
+  [
+    'changed function prune_test_data',
+    'ALTER FUNCTION prune_test_data SET search_path = pg_temp, public',
+    'ALTER FUNCTION prune_test_data SET search_path = public, pg_temp',
+  ],
+  [
+    'changed function payments_open',
+    'ALTER FUNCTION payments_open SECURITY DEFINER',
+    'ALTER FUNCTION payments_open SECURITY INVOKER',
+  ],
+  [
+    'foreign function is_pruned_entry',
+    "CREATE FUNCTION is_pruned_entry(uuid, int) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+    'DROP FUNCTION is_pruned_entry(uuid, int)',
+  ],
+  [
+    'foreign function elsewhere.shell with the rights of its owner',
+    "CREATE SCHEMA elsewhere; CREATE FUNCTION elsewhere.shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'SELECT'",
+    'DROP SCHEMA elsewhere CASCADE',
+  ],
+];
+
+describe('a changed schema', () => {
+  test('is one that differs from that of the version', async () => {
+    expect(await findChangedSchema(pool)).toEqual([]);
+  });
+
+  test.each(changes)('is found: %s', async (fault, change, undo) => {
+    await pool.query(change);
+    expect(await findChangedSchema(pool)).toEqual([fault]);
+    await pool.query(undo);
+    expect(await findChangedSchema(pool)).toEqual([]);
+  });
+
+  test('is bad for kopeck doctor', async () => {
+    const check = async () => {
+      const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
+      const { checks } = JSON.parse((await kopeck(env, 'doctor', '--json')).stdout);
+      return checks.find((one: { check: string }) => one.check === 'schema');
+    };
+    expect(await check()).toMatchObject({ state: 'ok' });
+    await pool.query('ALTER TABLE audit_chain DISABLE TRIGGER ALL');
+    expect(await check()).toEqual({
+      check: 'schema',
+      state: 'bad',
+      detail:
+        'disabled trigger audit_chain_is_append_only on audit_chain, disabled trigger audit_chain_is_not_truncated on audit_chain: see docs/operations/audit.md, "A changed schema"',
+    });
+  });
+});

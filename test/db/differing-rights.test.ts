@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { kopeck } from '../helpers/cli.ts';
+import { createRolesWorld } from './roles-world.ts';
+
+const { ask, envFor, examined } = await createRolesWorld();
+
+describe('rights that kopeck migrate did not give', () => {
+  const privileges = () => examined('pay_run', 'privileges');
+
+  test.each([
+    ['DELETE on entries', 'GRANT DELETE ON entries TO pay_run', 'pay_run has DELETE on entries'],
+    ['a column', 'GRANT UPDATE (actor) ON audit TO pay_run', 'pay_run has UPDATE (actor) on audit'],
+    ['a secret', 'GRANT SELECT ON api_keys TO pay_read', 'pay_read has SELECT on api_keys'],
+    [
+      'a right to pass on',
+      'GRANT SELECT ON audit TO pay_run WITH GRANT OPTION',
+      'pay_run has SELECT on audit with grant option',
+    ],
+    ['everybody', 'GRANT INSERT ON audit TO PUBLIC', 'PUBLIC has INSERT on audit'],
+    ['objects in the schema', 'GRANT CREATE ON SCHEMA public TO pay_read', 'pay_read has CREATE on public'],
+    ['temporary tables', 'GRANT TEMPORARY ON DATABASE pay TO PUBLIC', 'PUBLIC has TEMPORARY on pay'],
+    [
+      'a sequence',
+      'GRANT UPDATE ON SEQUENCE audit_id_seq TO pay_read',
+      'pay_read has UPDATE on audit_id_seq',
+    ],
+    [
+      'a function',
+      'GRANT EXECUTE ON FUNCTION prune_test_data TO pay_read',
+      'pay_read has EXECUTE on prune_test_data',
+    ],
+    ['what reports need', 'REVOKE SELECT ON payments FROM pay_read', 'pay_read lacks SELECT on payments'],
+  ])('are found, and taken back: %s', async (_what, statement, found) => {
+    await ask('pay_owner', statement);
+    expect(await privileges()).toMatch(`bad: ${found}: run npx kopeck migrate as the owner`);
+    expect((await kopeck(envFor('pay_owner'), 'migrate')).code).toBe(0);
+    expect(await privileges()).toMatch(/^ok: /);
+  });
+
+  test.each([
+    [
+      'a third role',
+      'GRANT DELETE ON audit TO pay_other',
+      'REVOKE ALL ON audit FROM pay_other',
+      'pay_other has DELETE on audit',
+    ],
+    [
+      'membership',
+      'GRANT pg_write_all_data TO pay_run',
+      'REVOKE pg_write_all_data FROM pay_run',
+      'pay_run is a member of pg_write_all_data',
+    ],
+    [
+      'an attribute',
+      'ALTER ROLE pay_run CREATEROLE',
+      'ALTER ROLE pay_run NOCREATEROLE',
+      'pay_run has the attribute CREATEROLE',
+    ],
+    ['a schema', 'CREATE SCHEMA mine AUTHORIZATION pay_run', 'DROP SCHEMA mine', 'pay_run owns schema mine'],
+  ])('are found, for the administrator to take back: %s', async (_what, statement, undo, found) => {
+    await ask('kopeck', statement);
+    expect(await privileges()).toMatch(`bad: ${found}: run npx kopeck migrate as the owner`);
+    await ask('kopeck', undo);
+    expect(await privileges()).toMatch(/^ok: /);
+  });
+
+  test('a function with the rights of the owner that somebody left behind is given to no role', async () => {
+    await ask(
+      'pay_owner',
+      "CREATE FUNCTION shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'DELETE FROM audit'",
+    );
+    expect(await privileges()).toMatch('bad: PUBLIC has EXECUTE on shell: run npx kopeck migrate');
+    expect((await kopeck(envFor('pay_owner'), 'migrate')).code).toBe(0);
+    expect(await privileges()).toMatch(/^ok: /);
+    expect(await examined('pay_run', 'schema')).toMatch('bad: foreign function shell');
+    for (const role of ['pay_run', 'pay_read'])
+      await expect(ask(role, 'SELECT shell()')).rejects.toMatchObject({ code: '42501' });
+    await ask('pay_owner', 'DROP FUNCTION shell');
+  });
+});

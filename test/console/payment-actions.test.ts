@@ -98,7 +98,7 @@ describe('deciding a payment', () => {
     );
   });
 
-  test('a request for the opposite of what waits is told what waits', async () => {
+  test('a request for the opposite of what waits gets an answer that names it', async () => {
     const paymentId = await open(large);
     const path = `/payments/${paymentId}/resolve`;
     const { request } = (await support.post(path, resolution)).json;

@@ -7,7 +7,7 @@ const sums = { test: 'test/approvals/sums-of-a-day.test.ts' };
 /** Guards of four-eyes approval. */
 export const approvalSabotages: Sabotage[] = [
   {
-    guard: 'who asks again is told what waits',
+    guard: 'the answer to a second request names the one that waits',
     file: 'src/console/approval-replies.ts',
     test: 'test/console/payment-actions.test.ts',
     pattern: /return `New status: \$\{change\.outcome\}\.`;/,

@@ -1079,12 +1079,10 @@ CREATE TABLE shards (
 
 CREATE TABLE signing_keys (
   id uuid NOT NULL,
-  public_key bytea NOT NULL,
   private_key bytea NOT NULL,
   created_at timestamp with time zone NOT NULL,
   signs_from timestamp with time zone NOT NULL,
-  CONSTRAINT signing_keys_pkey PRIMARY KEY (id),
-  CONSTRAINT signing_keys_public_key_check CHECK (octet_length(public_key) = 32)
+  CONSTRAINT signing_keys_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE stray_orders (

@@ -67,10 +67,10 @@ export function createEvents(transport: Transport): Events {
         position = event.id;
         if (signal?.aborted) return;
       }
-      // `latest` moves with each new event, so it is replaced by the place where it was.
-      if (position === 'latest') {
+      // `latest` moves with each new event, so it is replaced by the place where it was. And a page can end after its last event.
+      if (position === 'latest' || page.has_more) {
+        if (position !== page.next_cursor) await store?.save(page.next_cursor);
         position = page.next_cursor;
-        await store?.save(position);
       }
       if (page.has_more) continue;
       if (!follow) return;

@@ -198,7 +198,7 @@ export interface ListEventsAnswer {
     data: Payment;
   }>;
   has_more: boolean;
-  /** Pass it as `after`, now or later */
+  /** Pass it as `after`, now or later; with `has_more` also if `data` is empty */
   next_cursor: string;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;

@@ -9,13 +9,16 @@ import {
 } from './signed-request.ts';
 import type { PaymentEvent } from './types.ts';
 
-/** The public keys of the service: what `/.well-known/webhook-keys.json` answers. Old keys stay listed. */
+/**
+ * The public keys of one partner in one mode: what `/.well-known/webhook-keys/{partner_id}/{mode}` of the service answers. Old keys
+ * stay listed. Read it from the service, for the partner whose payment is to be proven: who gives you the proof may have keys too.
+ */
 export interface WebhookKeySet {
   keys: readonly { crv: string; x: string }[];
 }
 
 /**
- * The event of a webhook, if the service signed it with one of these keys (Ed25519, `v1a` of Standard Webhooks); otherwise a
+ * The event of a webhook, if the service signed it for the partner and mode of these keys (Ed25519, `v1a` of Standard Webhooks); otherwise a
  * SignatureError. For others than the receiver, who have no secret: a court, an auditor. So it may be of any age.
  */
 export async function verifyProof(
@@ -25,7 +28,7 @@ export async function verifyProof(
 ): Promise<PaymentEvent> {
   const body = bytesOf(rawBody, 'verifyProof');
   const usable = keys.filter(({ crv, x }) => crv === 'Ed25519' && /^[A-Za-z0-9_-]{43}$/.test(x));
-  if (usable.length === 0) throw new TypeError('verifyProof needs the public keys of the service');
+  if (usable.length === 0) throw new TypeError('verifyProof needs the public keys of the partner');
   const { prefix, signatures } = readStandardHeaders(headers, 'v1a');
   const signed = signedBytes(prefix, body);
   for (const { x } of usable) {

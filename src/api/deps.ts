@@ -10,6 +10,7 @@ import type { Authenticator, KeyHolder, RateLimiter, Scope } from '../partners/i
 import type { Caller, CreateDeps, QuoteLocker } from '../payments/index.ts';
 import type { RequestLog } from '../request-log/index.ts';
 import type { Span } from '../telemetry/index.ts';
+import type { SigningKeys } from '../webhooks/index.ts';
 import type { Admission } from './http/admission-control.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import type { TelegramReceiver } from './telegram/webhook-route.ts';
@@ -32,6 +33,8 @@ export interface ApiDeps
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   admission: Admission;
+  /** Whose public keys are published. */
+  signingKeys: Pick<SigningKeys, 'listPublic'>;
   heartbeat: Heartbeat;
   /**
    * Before an answer that something does not exist, which a partner may take for final. In the seconds after a fail-over this

@@ -47,7 +47,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
 
 /** Everything under `/v1`: only with a partner's key. */
 function partnerRoutes(scope: FastifyInstance, deps: ApiDeps): void {
-  scope.addHook('onRequest', authorize(deps));
+  authorize(scope, deps);
   accountRoutes(scope, deps);
   rateRoutes(scope, deps);
   paymentRoutes(scope, deps);

@@ -83,6 +83,8 @@ export interface Settings {
 }
 
 const secPerDay = 86_400;
+/** Anything else, such as `prod`, would be taken for development, with its weaker checks. */
+const nodeEnvs = ['production', 'development', 'test'] as const;
 
 type Environment = Record<string, string | undefined>;
 
@@ -92,7 +94,7 @@ export function readSettings(environment: Environment): Settings {
   const sources = read('RATE_SOURCES');
   const rateSources = sources === undefined ? undefined : parseRateSources(sources);
   const rateBounds = readRateBounds(read('RATE_MIN'), read('RATE_MAX'), rateSources);
-  const production = read('NODE_ENV') === 'production';
+  const production = oneOf('NODE_ENV', read('NODE_ENV') ?? 'development', nodeEnvs) === 'production';
   return {
     production,
     roles: list(read('ROLES') ?? allRoles.join(',')).map(role => oneOf('ROLES', role, allRoles)),

@@ -47,7 +47,7 @@ async function check(terminal: Terminal, url: string, options: CheckOptions): Pr
 /** Orders with the gateway of a running service would be paid with real money, and would be unmatched orders. */
 function refuseOwnGateway({ env }: Terminal, url: string): void {
   const isOwn = env.GATEWAY_URL?.trim() && new URL(env.GATEWAY_URL.trim()).href === new URL(url).href;
-  if (env.NODE_ENV === 'production' && isOwn)
+  if (env.NODE_ENV?.trim() === 'production' && isOwn)
     throw new RefusedError(
       'live_gateway',
       "This is the GATEWAY_URL of a service in production: with --pay use an adapter at the bank's test stand.",

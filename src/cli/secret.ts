@@ -11,7 +11,7 @@ import {
   type StoredKey,
   type ValueCount,
 } from '../db/sealed-values.ts';
-import { addSigningKey, formatPublicKey, keyObject, keySetPath, listPublicKeys } from '../webhooks/index.ts';
+import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
@@ -31,23 +31,32 @@ export function secretCommands(withDatabase: WithDatabase): Command {
         .action(({ json, batch }) => withDatabase(json, context => rotate(context, batch))),
     )
     .addCommand(
-      command('signing-keys', 'list the public keys with which webhooks are signed')
-        .option('--rotate', 'add a new one first; it signs after a minute')
+      command('signing-keys', 'list the root keys, from which the keys that sign webhooks are derived')
+        .option('--rotate', 'add a new one first; its keys sign after a minute')
         .action(({ json, rotate: rotates = false }) =>
           withDatabase(json, context => signingKeys(context, rotates)),
         ),
     );
 }
 
+/** Public keys are those of a partner and mode, and anybody can read them there. */
 async function signingKeys({ audit, keyring }: CommandContext, rotates: boolean): Promise<Output> {
-  if (rotates) await addSigningKey(audit, keyring);
-  const keys = await listPublicKeys(audit.pool);
+  if (rotates) await addSigningRoot(audit, keyring);
+  const roots = await listSigningRoots(audit.pool);
+  const path = keySetPath({ partnerId: '{partner_id}', mode: '{mode}' });
   return {
-    json: { path: keySetPath, keys: keys.map(keyObject) },
-    text: table(
-      ['key', 'public key', 'signs from (UTC)'],
-      keys.map(key => [key.keyId, formatPublicKey(key), formatInstant(key.signsFrom)]),
-    ),
+    json: {
+      path,
+      keys: roots.map(({ keyId, createdAt, signsFrom }) => ({
+        key_id: keyId,
+        created_at: createdAt.toISOString(),
+        signs_from: signsFrom.toISOString(),
+      })),
+    },
+    text: `${table(
+      ['root key', 'signs from (UTC)'],
+      roots.map(({ keyId, signsFrom }) => [keyId, formatInstant(signsFrom)]),
+    )}\nThe public keys of a partner are at ${path}.`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { contractEvents, type Webhook } from '../webhooks/index.ts';
+import { contractEvents, keySetPathsOf, type Webhook } from '../webhooks/index.ts';
 
 /** A webhook for machines, without its secret. */
 export const webhookObject = (webhook: Webhook) => ({
@@ -11,5 +11,6 @@ export const webhookObject = (webhook: Webhook) => ({
   given_up: webhook.givenUp,
   events: webhook.events,
   ed25519: webhook.ed25519,
+  public_keys: keySetPathsOf(webhook),
   extra_events: webhook.events.filter(kind => !contractEvents.includes(kind)),
 });

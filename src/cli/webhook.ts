@@ -11,6 +11,7 @@ import {
   findWebhook,
   firstEndpointOf,
   hasPrivateAddress,
+  keySetPathsOf,
   listWebhooks,
   maxEndpoints,
   moveWebhook,
@@ -91,7 +92,7 @@ export function webhookCommands(withDatabase: WithDatabase): Command {
       eventsCommand(ofEndpoint('events', 'choose which events the endpoint gets'), on(chooseEvents)),
     )
     .addCommand(
-      ofEndpoint('ed25519', "whether requests are also signed with the service's Ed25519 key")
+      ofEndpoint('ed25519', "whether requests are also signed with the partner's Ed25519 key")
         .addOption(new Option('--sign <choice>', 'on or off').choices(['on', 'off']).makeOptionMandatory())
         .action(on(chooseEd25519)),
     )
@@ -269,6 +270,7 @@ async function show({ audit, keyring }: CommandContext, webhook: Webhook): Promi
       ['failed permanently', `${webhook.givenUp}`],
       ['events', webhook.events.join(', ')],
       ['Ed25519 signature', webhook.ed25519 ? 'on' : 'off'],
+      ...keySetPathsOf(webhook).map(path => ['public keys', path] as [string, string]),
       ['signing secret', secret],
       ...old,
       ...(standard === secret ? [] : [['for Standard Webhooks', standard] as [string, string]]),

@@ -53,7 +53,6 @@ const refusals = {
   already_ended: [409, 'This payment is already completed and can no longer be changed.'],
   stale: [409, 'It has changed since this page was loaded: reload it and try again.'],
   under_way: [409, 'The payment is being processed right now: try again in a minute.'],
-  already_waiting: [409, 'A request is already waiting for approval.'],
   reference_conflict: [409, 'This reference was already used with a different amount: use a new one.'],
   already_credited: [409, 'This reference has already been credited with the same amount.'],
   already_decided: [409, 'Another operator has already decided on this request.'],
@@ -69,7 +68,7 @@ const refusals = {
 
 type Result =
   | { outcome: 'done' }
-  | { outcome: 'waiting'; request: OperatorRequest }
+  | { outcome: 'waiting' | 'already_waiting'; request: OperatorRequest }
   | { outcome: 'void'; why: VoidReason }
   | { outcome: keyof typeof refusals };
 
@@ -80,6 +79,8 @@ export function answer(request: FastifyRequest, reply: FastifyReply, result: Res
       return done;
     case 'waiting':
       return { outcome: 'waiting', request: requestRow(result.request, request.operator) };
+    case 'already_waiting':
+      return refuse(request, reply, 409, 'already_waiting', whatWaits(result.request));
     case 'void': {
       const [, message] = refusals[result.why];
       return refuse(request, reply, 409, 'request_void', `${message} The request is void: no changes made.`);
@@ -94,6 +95,24 @@ export function answer(request: FastifyRequest, reply: FastifyReply, result: Res
         message,
       );
     }
+  }
+}
+
+/** It may be the opposite of what was asked for now, which nobody will decide on. */
+const whatWaits = (waiting: OperatorRequest) =>
+  `Your request was not saved. Request ${waiting.requestId} by ${waiting.requesterName} is already waiting for approval. ${wants(waiting)}`;
+
+function wants({ kind, change }: OperatorRequest): string {
+  switch (kind) {
+    case 'resolve':
+    case 'deposit':
+      return `New status: ${change.outcome}.`;
+    case 'credit':
+      return `Amount: ${change.usdt} USDT.`;
+    case 'thresholds':
+      return `Thresholds: ${change.resolve_rub} RUB, ${change.credit_usdt} USDT.`;
+    case 'release':
+      return '';
   }
 }
 

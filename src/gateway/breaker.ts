@@ -1,31 +1,27 @@
 import type { Clock } from '../base/clock.ts';
+import { type FailureSource, newStreak } from './failure-streak.ts';
 
 /**
  * A circuit breaker: opens when the gateway does not answer, and keeps new work away from it until it does.
  * Written by hand: packages guard every call, but polls of unfinished payments must go through an open breaker.
  */
 export interface Breaker {
-  /** Whether to make a call that may as well be skipped. While open, one call per interval may try. */
-  allowsCall(): boolean;
+  /** Whether to make a call that may as well be skipped. While open, some may try. */
+  allowsCall(source: FailureSource): boolean;
   onSuccess(): void;
-  /** With a source, the source itself may be the cause. */
-  onFailure(source?: FailureSource): void;
-}
-
-/** Who asked about what. A bad QR code says nothing about the gateway, however often one partner asks about it. */
-export interface FailureSource {
-  partner: string;
-  qr: string;
+  /** The source may be the cause, unless no source can be. */
+  onFailure(source: FailureSource | undefined, canBeCause: boolean): void;
 }
 
 /** This many calls in a row without an answer open it. */
 const failuresToOpen = 10;
+/** If partners may be the cause of all of them, also no call of anybody has succeeded for so long. */
+const quietMs = 5_000;
 const retryIntervalMs = 2_000;
+/** About so many calls try in an interval, however many partners wait. */
+const triesPerInterval = 10;
 /** Without payments nobody tries; then this often a call about no payment does. */
 const idleIntervalMs = 5_000;
-/** Failures with a source count only if they come from at least this many, or a call without a source failed too. */
-const minPartners = 2;
-const minQrs = 3;
 
 export interface BreakerOptions {
   clock: Clock;
@@ -37,9 +33,9 @@ export interface BreakerOptions {
 }
 
 export function createBreaker({ clock, onChange, check, signal }: BreakerOptions): Breaker {
-  let streak = newStreak();
+  let streak = newStreak(clock.monotonicMs());
   /** Set while it is open. */
-  let nextTryMs: number | undefined;
+  let tries: Tries | undefined;
   /** The first success is reported too: an earlier process may have reported that the gateway is unreachable. */
   let hasReported = false;
   let isChecking = false;
@@ -59,35 +55,45 @@ export function createBreaker({ clock, onChange, check, signal }: BreakerOptions
   async function checkWhileIdle(): Promise<void> {
     if (isWatching) return;
     isWatching = true;
-    while (nextTryMs !== undefined && !signal.aborted) {
+    while (tries && !signal.aborted) {
       await clock.sleep(idleIntervalMs, signal);
-      if (nextTryMs === undefined || signal.aborted) continue;
-      if (clock.monotonicMs() >= nextTryMs + idleIntervalMs) await checkOnce();
+      if (!tries || signal.aborted) continue;
+      if (clock.monotonicMs() >= tries.lastMs + retryIntervalMs + idleIntervalMs) await checkOnce();
     }
     isWatching = false;
   }
 
   return {
-    allowsCall: () => {
-      if (nextTryMs === undefined) return true;
-      if (clock.monotonicMs() < nextTryMs) return false;
-      // That call may take long; the next one may try after another interval.
-      nextTryMs = clock.monotonicMs() + retryIntervalMs;
+    /**
+     * A partner that had no failure since the last success is not held back: if its calls work, only others' codes are bad, and its
+     * first answer closes the breaker. The others try in turn, each partner by itself, and codes that have failed together: a bad
+     * code takes nobody else's turn.
+     */
+    allowsCall: source => {
+      if (!tries) return true;
+      const nowMs = clock.monotonicMs();
+      if (streak.hasPartner(source))
+        return tries.take(streak.hasQr(source) ? failedCodes : source.partner, nowMs);
+      tries.lastMs = nowMs;
       return true;
     },
     onSuccess: () => {
-      streak = newStreak();
-      if (nextTryMs === undefined && hasReported) return;
-      nextTryMs = undefined;
+      streak = newStreak(clock.monotonicMs());
+      if (!tries && hasReported) return;
+      tries = undefined;
       hasReported = true;
       onChange(false);
     },
-    onFailure: source => {
-      streak.add(source);
+    onFailure: (source, canBeCause) => {
+      streak.add(source, canBeCause);
       // Polls of unfinished payments are made while it is open; their failures do not postpone the next try.
-      if (streak.length() < failuresToOpen || nextTryMs !== undefined) return;
-      if (streak.failures() < failuresToOpen) return void checkOnce();
-      nextTryMs = clock.monotonicMs() + retryIntervalMs;
+      if (streak.length() < failuresToOpen || tries) return;
+      const nowMs = clock.monotonicMs();
+      if (!streak.hasCertain()) {
+        if (!streak.isShared()) return void checkOnce();
+        if (nowMs - streak.sinceMs < quietMs) return;
+      }
+      tries = newTries(nowMs);
       hasReported = true;
       onChange(true);
       void checkWhileIdle();
@@ -95,26 +101,27 @@ export function createBreaker({ clock, onChange, check, signal }: BreakerOptions
   };
 }
 
-/** Failures in a row, without a success between them. */
-function newStreak() {
-  let plain = 0;
-  let withSource = 0;
-  const partners = new Set<string>();
-  const qrs = new Set<string>();
-  const isShared = () => plain > 0 || (partners.size >= minPartners && qrs.size >= minQrs);
-  return {
-    add: (source: FailureSource | undefined) => {
-      if (!source) {
-        plain += 1;
-        return;
-      }
-      withSource += 1;
-      // More need not be remembered.
-      if (partners.size < minPartners) partners.add(source.partner);
-      if (qrs.size < minQrs) qrs.add(source.qr);
+interface Tries {
+  /** The last one, or when it opened. */
+  lastMs: number;
+  /** Whether it is the turn of this one. */
+  take(who: string, nowMs: number): boolean;
+}
+
+const failedCodes = 'codes that have failed';
+
+function newTries(openedMs: number): Tries {
+  const nextMs = new Map<string, number>();
+  const tries: Tries = {
+    lastMs: openedMs,
+    take: (who, nowMs) => {
+      if (nowMs < (nextMs.get(who) ?? openedMs + retryIntervalMs)) return false;
+      const others = nextMs.size - (nextMs.has(who) ? 1 : 0);
+      // That call may take long; the next one of the same may try after another interval.
+      nextMs.set(who, nowMs + retryIntervalMs * Math.ceil((others + 1) / triesPerInterval));
+      tries.lastMs = nowMs;
+      return true;
     },
-    length: () => plain + withSource,
-    /** Those of the gateway itself. */
-    failures: () => (isShared() ? plain + withSource : 0),
   };
+  return tries;
 }

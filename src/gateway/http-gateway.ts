@@ -10,8 +10,9 @@ import {
   readRefusal,
   readResolveAnswer,
 } from './answers.ts';
-import { type Breaker, createBreaker, type FailureSource } from './breaker.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
 import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
+import type { FailureSource } from './failure-streak.ts';
 import type {
   Gateway,
   KnownOrder,
@@ -113,9 +114,9 @@ async function resolve(connection: Connection, qrUrl: string, requester: Request
   const leave = resolves.enter(partnerId, limits.concurrent + moreResolvesPerPartner);
   if (!leave) return { outcome: 'gateway_busy' };
   try {
-    if (!breaker.allowsCall()) return { outcome: 'gateway_unavailable' };
-    const body = { qr_url: qrUrl };
     const source = { partner: partnerId, qr: qrUrl };
+    if (!breaker.allowsCall(source)) return { outcome: 'gateway_unavailable' };
+    const body = { qr_url: qrUrl };
     return await callGateway<Resolution>(connection, {
       call: 'resolve',
       paymentId: undefined,

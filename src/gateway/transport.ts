@@ -1,6 +1,7 @@
 import { createAgent, readAnswer } from '../http-client/index.ts';
 import { type Answer, readObject } from './answers.ts';
-import type { Breaker, FailureSource } from './breaker.ts';
+import type { Breaker } from './breaker.ts';
+import type { FailureSource } from './failure-streak.ts';
 
 /** HTTP to the gateway. Every call counts for the circuit breaker, unless it says otherwise. */
 export interface Transport {
@@ -58,11 +59,11 @@ export function createTransport(url: string, token: string | undefined, breaker:
         const answer = await send(request);
         if (request.isUncounted) return answer;
         if (answer.status < 500) breaker.onSuccess();
-        else breaker.onFailure(request.source);
+        else breaker.onFailure(request.source, true);
         return answer;
       } catch (error) {
         if (request.isUncounted) throw error;
-        breaker.onFailure(isConnectError(error) ? undefined : request.source);
+        breaker.onFailure(request.source, !isConnectError(error));
         throw error;
       }
     },

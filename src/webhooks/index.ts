@@ -47,10 +47,10 @@ export type { SendResult } from './http/post.ts';
 export { createSender } from './http/sender.ts';
 export { checkWebhookUrl } from './http/ssrf-guard.ts';
 export { createWebhookMetrics, webhookGauges } from './metrics.ts';
-export { formatPublicKey, keyObject, keySetPath } from './signing/key-set.ts';
+export { keySetObject, keySetPath, keySetPathsOf } from './signing/key-set.ts';
 export {
-  addSigningKey,
+  addSigningRoot,
   createSigningKeys,
-  listPublicKeys,
-  type PublicKey,
+  listSigningRoots,
+  type SigningKeys,
 } from './signing/signing-keys.ts';

@@ -86,6 +86,8 @@ describe('settings', () => {
   });
 
   test.each([
+    ['NODE_ENV', 'prod'],
+    ['NODE_ENV', 'Production'],
     ['PORT', 'http'],
     ['PORT', '-1'],
     ['PORT', '65536'],

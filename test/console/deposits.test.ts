@@ -115,6 +115,11 @@ test('a held deposit is released or rejected, above the threshold with approval'
     },
   });
   const second = await signIn('finance');
+  const opposite = await second.post(`/deposits/${large.deposit_id}/reject`, { reason: 'checked' });
+  expect(opposite.json.error).toMatchObject({
+    code: 'already_waiting',
+    message: expect.stringMatching(`Request ${json.request.request_id} by .* New status: credited`),
+  });
   const { data } = (await second.get('/requests?state=waiting')).json;
   expect(data).toMatchObject([
     { kind: 'deposit', amount_usdt: '5000.000000', balance: { available_usdt: '18.000000', mode: 'live' } },

@@ -98,6 +98,19 @@ describe('deciding a payment', () => {
     );
   });
 
+  test('a request for the opposite of what waits gets an answer that names it', async () => {
+    const paymentId = await open(large);
+    const path = `/payments/${paymentId}/resolve`;
+    const { request } = (await support.post(path, resolution)).json;
+    const opposite = await finance.post(path, { ...resolution, outcome: 'failed' });
+    expect([opposite.status, opposite.json.error.code]).toEqual([409, 'already_waiting']);
+    expect(opposite.json.error.message).toBe(
+      `Your request was not saved. Request ${request.request_id} by ${support.name} is already waiting for approval. New status: succeeded.`,
+    );
+    const waiting = (await viewer.get(`/payments/${paymentId}`)).json.request;
+    expect(waiting).toMatchObject({ request_id: request.request_id, change: { outcome: 'succeeded' } });
+  });
+
   test('a request whose payment has ended becomes void', async () => {
     const paymentId = await open(large);
     const { json } = await support.post(`/payments/${paymentId}/resolve`, resolution);

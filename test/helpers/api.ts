@@ -22,6 +22,7 @@ import {
   openShards,
 } from '../../src/payments/index.ts';
 import { startShardCopies } from '../../src/runtime/shard-copies.ts';
+import { createSigningKeys } from '../../src/webhooks/index.ts';
 import { keyring } from './partners.ts';
 import { shardOf } from './shards.ts';
 
@@ -74,6 +75,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     authenticator,
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(options.maxBeforeDebit ?? 500),
+    signingKeys: createSigningKeys(pool, clock, keyring),
     signals,
     qrHosts: options.qrHosts ?? ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,

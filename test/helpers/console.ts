@@ -20,7 +20,7 @@ import {
   type RecoverDeps,
 } from '../../src/payments/index.ts';
 import { createRequestLog } from '../../src/request-log/index.ts';
-import { createSender, createVault } from '../../src/webhooks/index.ts';
+import { createSender, createSigningKeys, createVault } from '../../src/webhooks/index.ts';
 import { defaultQuoteLock } from './api.ts';
 import { keyring } from './partners.ts';
 
@@ -98,6 +98,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     trustProxy,
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(500),
+    signingKeys: createSigningKeys(pool, clock, keyring),
     metrics: new Registry(),
     console: async scope => {
       scope.addHook('onRoute', ({ method, url, config }) => {

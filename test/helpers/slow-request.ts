@@ -1,21 +1,27 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { browserAt } from './console.ts';
 
-/** A change whose headers arrive, and the last byte of its body only when the returned function is called. */
-export async function sendSlowly(
+/** A change of a page whose headers arrive, and the last byte of its body only when the returned function is called. */
+export const sendSlowly = (
   browser: Pick<ReturnType<typeof browserAt>, 'cookie' | 'csrfToken'>,
   url: string,
   body: object,
-) {
+) =>
+  postSlowly(
+    url,
+    { cookie: browser.cookie!, origin: new URL(url).origin, 'x-csrf-token': browser.csrfToken! },
+    body,
+  );
+
+/** The same for any request. */
+export async function postSlowly(url: string, headers: OutgoingHttpHeaders, body: object) {
   const bytes = Buffer.from(JSON.stringify(body));
   const call = request(url, {
     method: 'POST',
     headers: {
-      cookie: browser.cookie!,
-      origin: new URL(url).origin,
-      'x-csrf-token': browser.csrfToken!,
+      ...headers,
       'content-type': 'application/json',
       'content-length': bytes.length,
       expect: '100-continue',

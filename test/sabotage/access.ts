@@ -11,6 +11,21 @@ const sessions = { file: 'src/operators/sessions.ts', ...invitation };
 /** Guards of access to the console. */
 export const accessSabotages: Sabotage[] = [
   {
+    guard: 'an unknown NODE_ENV stops the start',
+    file: 'src/base/settings.ts',
+    test: 'test/base/settings.test.ts',
+    pattern: /oneOf\('NODE_ENV', read\('NODE_ENV'\) \?\? 'development', nodeEnvs\)/,
+    replacement: "read('NODE_ENV')",
+    failingTitle: 'a bad NODE_ENV',
+  },
+  {
+    guard: 'public addresses of a cloud are no webhook',
+    file: 'src/webhooks/http/ssrf-guard.ts',
+    test: 'test/webhooks/address.test.ts',
+    pattern: / {2}'168\.63\.129\.16\/32', .*\n/,
+    failingTitle: 'a service of a cloud',
+  },
+  {
     guard: 'role of the operator',
     ...guardFile,
     ...roles,

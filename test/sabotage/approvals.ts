@@ -7,6 +7,14 @@ const sums = { test: 'test/approvals/sums-of-a-day.test.ts' };
 /** Guards of four-eyes approval. */
 export const approvalSabotages: Sabotage[] = [
   {
+    guard: 'the answer to a second request names the one that waits',
+    file: 'src/console/approval-replies.ts',
+    test: 'test/console/payment-actions.test.ts',
+    pattern: /return `New status: \$\{change\.outcome\}\.`;/,
+    replacement: "return '';",
+    failingTitle: 'a request for the opposite of what waits',
+  },
+  {
     guard: 'requester is not approver',
     file: 'src/approvals/requests.ts',
     ...approvals,

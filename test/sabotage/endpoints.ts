@@ -3,6 +3,7 @@ import type { Sabotage } from './sabotage.ts';
 const delivery = { test: 'test/webhooks/endpoints.test.ts' };
 const changes = { test: 'test/webhooks/endpoint-changes.test.ts' };
 const refunds = { test: 'test/api/refunds.test.ts' };
+const proofs = { test: 'test/webhooks/proofs.test.ts' };
 const opening = { file: 'database/functions/payments_open.sql', ...delivery };
 const finish = { file: 'database/functions/payments_finish.sql', ...refunds };
 const endings = { file: 'database/functions/further_deliveries_end.sql', ...delivery };
@@ -10,6 +11,30 @@ const administration = { file: 'src/webhooks/admin/further-endpoints.ts', ...cha
 
 /** Guards of several endpoints of a partner. */
 export const endpointSabotages: Sabotage[] = [
+  {
+    guard: 'every partner has its own signing key',
+    ...proofs,
+    file: 'src/webhooks/signing/signing-keys.ts',
+    pattern: /kopeck webhooks \$\{partnerId\} /,
+    replacement: 'kopeck webhooks ',
+    failingTitle: 'an event is proof for the keys of its own partner and mode',
+  },
+  {
+    guard: 'every mode has its own signing key',
+    ...proofs,
+    file: 'src/webhooks/signing/signing-keys.ts',
+    pattern: /(kopeck webhooks \$\{partnerId\}) \$\{mode\}/,
+    replacement: '$1',
+    failingTitle: 'an event is proof for the keys of its own partner and mode',
+  },
+  {
+    guard: 'a check is signed with the key of test mode',
+    ...proofs,
+    file: 'src/webhooks/admin/check-partner.ts',
+    pattern: /mode: probeMode/,
+    replacement: "mode: 'live'",
+    failingTitle: 'a check is no proof of a live payment',
+  },
   {
     guard: 'an endpoint that support changes is one of the partner',
     file: 'src/webhooks/admin/webhook.ts',

@@ -10,6 +10,14 @@ const reading = { file: 'src/payments/refunds/read-refunds.ts', test: 'test/paym
 /** Guards of refunds. */
 export const refundSabotages: Sabotage[] = [
   {
+    guard: 'the feed goes past refunds that cannot be listed',
+    file: 'src/webhooks/delivery/feed.ts',
+    test: 'test/payments/archive-refunds.test.ts',
+    pattern: /LEFT JOIN LATERAL/,
+    replacement: 'INNER JOIN LATERAL',
+    failingTitle: 'the feed goes on after refunds',
+  },
+  {
     guard: 'lock of the account of a refund',
     ...booking,
     pattern: / FOR UPDATE/,

@@ -1,6 +1,7 @@
 import type { Sabotage } from './sabotage.ts';
 
 const testClock = { test: 'test/api/test-clock.test.ts', failingTitle: 'live rows stay' };
+const breaker = { file: 'src/gateway/breaker.ts', test: 'test/gateway/breaker-partners.test.ts' };
 const simulation = { test: 'test/simulation/simulation.test.ts', failingTitle: 'whatever goes wrong' };
 
 /** Guards of webhooks, reads, test mode, time and start. */
@@ -125,7 +126,7 @@ export const serviceSabotages: Sabotage[] = [
   },
   {
     guard: 'slow codes of one partner do not open the circuit breaker',
-    file: 'src/gateway/breaker.ts',
+    file: 'src/gateway/failure-streak.ts',
     pattern: /partners\.size >= minPartners && qrs\.size >= minQrs/,
     replacement: 'true',
     test: 'test/gateway/breaker.test.ts',
@@ -134,18 +135,38 @@ export const serviceSabotages: Sabotage[] = [
   {
     guard: 'an error for one code does not open the circuit breaker',
     file: 'src/gateway/transport.ts',
-    pattern: /else breaker\.onFailure\(request\.source\);/,
-    replacement: 'else breaker.onFailure();',
+    pattern: /else breaker\.onFailure\(request\.source, true\);/,
+    replacement: 'else breaker.onFailure(request.source, false);',
     test: 'test/gateway/breaker.test.ts',
     failingTitle: 'one partner’s code that gets an error',
   },
   {
     guard: 'a closed connection for one code does not open the circuit breaker',
     file: 'src/gateway/transport.ts',
-    pattern: /isConnectError\(error\) \? undefined : request\.source/,
-    replacement: '',
+    pattern: /request\.source, !isConnectError\(error\)/,
+    replacement: 'request.source, false',
     test: 'test/gateway/breaker.test.ts',
     failingTitle: 'one partner’s code that gets a closed connection',
+  },
+  {
+    guard: 'partners whose calls work are not held back by an open circuit breaker',
+    ...breaker,
+    pattern: /if \(streak\.hasPartner\(source\)\)/,
+    replacement: 'if (true)',
+    failingTitle: 'refuses no partner for bad codes of others',
+  },
+  {
+    guard: 'a bad code takes the turn of no other code',
+    ...breaker,
+    pattern: /streak\.hasQr\(source\) \? failedCodes : source\.partner/,
+    replacement: 'failedCodes',
+    failingTitle: 'lets a partner whose code works try',
+  },
+  {
+    guard: 'bad codes do not open the circuit breaker while anybody gets an answer',
+    ...breaker,
+    pattern: /if \(nowMs - streak\.sinceMs < quietMs\) return;/,
+    failingTitle: 'two partners with four codes',
   },
   {
     guard: 'share of one partner in calls to resolve',

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { SignatureError, verifyProof, verifyWebhook } from '../../sdk/src/index.ts';
 import { standardHeaders } from '../../src/webhooks/delivery/standard-webhooks.ts';
-import { keyObject } from '../../src/webhooks/signing/key-set.ts';
+import { keySetObject } from '../../src/webhooks/signing/key-set.ts';
 
 const atSec = 1_794_737_400;
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
@@ -14,7 +14,10 @@ function newKey() {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const raw = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url');
   const at = new Date(atSec * 1_000);
-  return { privateKey, listed: keyObject({ keyId: 'wsk_1', publicKey: raw, createdAt: at, signsFrom: at }) };
+  const { keys } = keySetObject({ partnerId: 'prt_1', mode: 'live' }, [
+    { publicKey: raw, createdAt: at, signsFrom: at },
+  ]);
+  return { privateKey, listed: keys[0]! };
 }
 
 const [own, other] = [newKey(), newKey()];

@@ -3,13 +3,20 @@ import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import {
   createSender,
-  createSigningKeys,
   createVault,
   listAttempts,
   readSecrets,
   setWebhook,
 } from '../../src/webhooks/index.ts';
-import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import {
+  type ApiOptions,
+  createPartnerWithKeys,
+  keyring,
+  newLink,
+  partnerAt,
+  setRate,
+  startApi,
+} from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startDeliveries, takeAllNotices } from '../helpers/shards.ts';
@@ -18,15 +25,14 @@ import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
 export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
 
 /** The API with the delivery of webhooks beside it, with a manual clock. */
-export async function startDeliveryWorld() {
+export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'> = {}) {
   const { pool, url } = await createDatabase();
   const clock = manualClock();
-  const { address, deps: apiDeps } = await startApi({ pool, clock });
+  const { address, deps: apiDeps } = await startApi({ pool, clock, ...options });
   const audit = auditContextOf(pool, clock);
   const vault = createVault(keyring);
   const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
-  const signingKeys = createSigningKeys(pool, clock, keyring);
-  const deps = { ...apiDeps, vault, sender, signingKeys, webhookRetryScheduleSec: pausesSec };
+  const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };
   afterAll(() => sender.close());
 
   /** A partner with a receiver, and a way to make events. */

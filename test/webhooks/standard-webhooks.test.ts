@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { verifyWebhook } from '../../sdk/src/webhook.ts';
 import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/standard-webhooks.ts';
 import {
-  addSigningKey,
+  addSigningRoot,
   checkPartner,
   firstEndpointOf,
   keySetPath,
@@ -96,11 +96,11 @@ test('an endpoint that asks for it gets a signature that others can verify, also
   await untilReceived(plain.receiver, 1);
   expect(plain.receiver.received[0]!.headers['webhook-signature']).not.toContain('v1a,');
 
-  await addSigningKey(audit, keyring);
+  await addSigningRoot(audit, keyring);
   clock.advance(120_000);
   await pay();
   await untilReceived(receiver, 2);
-  const response = await fetch(`${address}${keySetPath}`);
+  const response = await fetch(`${address}${keySetPath({ partnerId, mode: 'test' })}`);
   const { keys, request_id } = (await response.json()) as {
     keys: { x: string; kid: string; standard_webhooks: string }[];
     request_id: string;

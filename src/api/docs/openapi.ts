@@ -41,7 +41,7 @@ const standardHeaders: Record<string, string> = {
   'webhook-id': 'Addition: the id of the event, the same for each attempt',
   'webhook-timestamp': 'Addition: Unix seconds of the attempt',
   'webhook-signature':
-    'Addition: `v1,<base64>` for each valid secret, separated by spaces; for endpoints that ask for it also `v1a,<base64>`, made with the Ed25519 key of the service (`/.well-known/webhook-keys.json`)',
+    'Addition: `v1,<base64>` for each valid secret, separated by spaces; for endpoints that ask for it also `v1a,<base64>`, made with an Ed25519 key that only this partner and mode has (`/.well-known/webhook-keys/{partner_id}/{mode}`)',
 };
 
 const event = (operationId: string, outcome: keyof typeof events, summary: string) => ({

@@ -28,7 +28,7 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const rest = JSON.stringify({
         has_more: page.hasMore,
         // Without new events the reader's own position, so that it can always be stored.
-        next_cursor: formatEventId(page.events.at(-1)?.eventId ?? position),
+        next_cursor: formatEventId(page.cursor),
         request_id: request.id,
       });
       return sendJsonText(reply, `{"data":[${page.events.map(envelope).join(',')}],${rest.slice(1)}`);

@@ -31,7 +31,10 @@ const EventList = Type.Object({
     }),
   ),
   has_more: Type.Boolean({ examples: [false] }),
-  next_cursor: Type.String({ description: 'Pass it as `after`, now or later', examples: ['evt_18'] }),
+  next_cursor: Type.String({
+    description: 'Pass it as `after`, now or later; with `has_more` also if `data` is empty',
+    examples: ['evt_18'],
+  }),
   request_id: requestId,
 });
 

@@ -1,30 +1,29 @@
 import type { FastifyInstance } from 'fastify';
-import { keyObject, keySetPath, listPublicKeys, type PublicKey } from '../../webhooks/index.ts';
+import { parseId } from '../../base/ids.ts';
+import { keySetObject, keySetPath } from '../../webhooks/index.ts';
 import type { ApiDeps } from '../deps.ts';
+import { sendError } from './errors.ts';
 
-/** Anybody may ask, so the database is asked at most so often. */
-const readAgainAfterMs = 5_000;
+const keptSec = 5;
 
-/** The public keys with which webhooks are signed. Not under `/v1`, and without a key: others verify signatures too. */
+/**
+ * The public keys with which webhooks of a partner are signed. Not under `/v1`, and without a key: others verify signatures too.
+ * They are derived, so the database is not asked whether there is such a partner, and the answer does not tell.
+ */
 export function webhookKeyRoute(
   server: FastifyInstance,
-  { pool, clock }: Pick<ApiDeps, 'pool' | 'clock'>,
+  { signingKeys }: Pick<ApiDeps, 'signingKeys'>,
 ): void {
-  let known: { keys: Promise<PublicKey[]>; untilMs: number } | undefined;
-
-  function read(): Promise<PublicKey[]> {
-    const nowMs = clock.monotonicMs();
-    if (known && nowMs < known.untilMs) return known.keys;
-    const keys = listPublicKeys(pool);
-    known = { keys, untilMs: nowMs + readAgainAfterMs };
-    keys.catch(() => {
-      if (known?.keys === keys) known = undefined;
-    });
-    return keys;
-  }
-
-  server.get(keySetPath, { schema: { hide: true } }, async (request, reply) => {
-    void reply.header('cache-control', `public, max-age=${readAgainAfterMs / 1_000}`);
-    return { keys: (await read()).map(keyObject), request_id: request.id };
-  });
+  server.get(
+    keySetPath({ partnerId: ':partner_id', mode: ':mode' }),
+    { schema: { hide: true } },
+    async (request, reply) => {
+      const { partner_id, mode } = request.params as { partner_id: string; mode: string };
+      const partnerId = parseId('prt', partner_id);
+      if (!partnerId || (mode !== 'live' && mode !== 'test')) return sendError(request, reply, 'not_found');
+      void reply.header('cache-control', `public, max-age=${keptSec}`);
+      const keys = await signingKeys.listPublic({ partnerId, mode });
+      return { ...keySetObject({ partnerId, mode }, keys), request_id: request.id };
+    },
+  );
 }

@@ -70,7 +70,7 @@ export interface EndpointRow {
   waiting: number;
   given_up: number;
   events: string[];
-  /** Requests are also signed with the service's own key. */
+  /** Requests are also signed with the partner's Ed25519 key. */
   has_ed25519: boolean;
 }
 

@@ -13,8 +13,10 @@ export interface EndpointRow {
   /** Events whose attempts have all failed. */
   given_up: number;
   events: string[];
-  /** Requests are also signed with the service's own key. */
+  /** Requests are also signed with the partner's Ed25519 key. */
   has_ed25519: boolean;
+  /** Where its public keys are, live before test. */
+  public_keys: string[];
   /** Until then the secret before the last change signs as well. */
   old_secret_until: string | null;
 }

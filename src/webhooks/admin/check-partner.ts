@@ -5,7 +5,7 @@ import type { Vault } from '../delivery/secret.ts';
 import { firstEndpointOf } from '../endpoint-tables.ts';
 import type { Sender } from '../http/sender.ts';
 import { createSigningKeys } from '../signing/signing-keys.ts';
-import { checkReceiver, type WebhookCheck } from './check.ts';
+import { checkReceiver, probeMode, type WebhookCheck } from './check.ts';
 import { reEnable } from './re-enable.ts';
 import { readSecrets } from './secrets.ts';
 import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
@@ -68,7 +68,9 @@ async function runCheck(
   { partnerId, endpointId, url, ed25519 }: Webhook,
 ): Promise<WebhookCheck> {
   const secrets = await readSecrets(pool, vault, partnerId, clock.nowMs(), endpointId);
-  const privateKey = ed25519 ? await createSigningKeys(pool, clock, keyring).current() : undefined;
+  const privateKey = ed25519
+    ? await createSigningKeys(pool, clock, keyring).current({ partnerId, mode: probeMode })
+    : undefined;
   return checkReceiver({ clock, sender }, { url, secrets, privateKey });
 }
 

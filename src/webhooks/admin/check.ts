@@ -26,6 +26,9 @@ export interface WebhookCheck {
   tls: { protocol: string; validUntil: string } | null;
 }
 
+/** Of the payment in the probes, also for an endpoint of live events: keys of live mode sign nothing that did not happen. */
+export const probeMode = 'test';
+
 const tenMinutesSec = 600;
 
 interface Probe {
@@ -38,7 +41,7 @@ interface Probe {
 
 interface SigningWith {
   secrets: string[];
-  /** If the endpoint asks for a signature of the service's own key. */
+  /** If the endpoint asks for a signature that others can verify. */
   privateKey?: KeyObject | undefined;
 }
 
@@ -120,7 +123,7 @@ function samplePayment(clock: Clock): Event {
   const payment: Payment = {
     paymentId: newId('pay', clock),
     partnerId: newId('prt', clock),
-    mode: 'test',
+    mode: probeMode,
     status: 'succeeded',
     statusDetail: null,
     idempotencyKey: '',

@@ -5,10 +5,10 @@ import type { Keyring } from '../../db/keyring.ts';
 import { transaction } from '../../db/pool.ts';
 import { enterShardOf } from '../../db/shards/sessions.ts';
 import { tablesOf } from '../endpoint-tables.ts';
-import { ensureSigningKey } from '../signing/signing-keys.ts';
+import { ensureSigningRoot } from '../signing/signing-keys.ts';
 import { nameInAudit, type Webhook } from './webhook.ts';
 
-/** Whether requests to the endpoint are also signed with the service's own key. */
+/** Whether requests to the endpoint are also signed with the partner's Ed25519 key. */
 export function setEd25519(
   audit: AuditContext,
   keyring: Keyring,
@@ -17,7 +17,7 @@ export function setEd25519(
 ): Promise<'set' | 'no_webhook'> {
   const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
-    if (isOn) await ensureSigningKey(tx, audit, keyring);
+    if (isOn) await ensureSigningRoot(tx, audit, keyring);
     await enterShardOf(tx, uuidFromId(partnerId));
     const { rowCount } = await tx.query({
       text: `UPDATE ${webhooks} SET ed25519 = $3, changed_at = $4 WHERE partner_id = $1 AND ${key} = $2`,

@@ -38,7 +38,9 @@ export async function attemptDelivery(
   const { partnerId, endpointId, event, attempts } = due;
   const at = instantOf(clock);
   const body = envelope(event);
-  const privateKey = due.ed25519 ? await deps.signingKeys?.current() : undefined;
+  const privateKey = due.ed25519
+    ? await deps.signingKeys?.current({ partnerId, mode: event.payment.mode })
+    : undefined;
   const headers = signedHeaders(due, { atSec: Math.floor(at.getTime() / 1_000), body, privateKey });
   const span = await startSpan(deps, due);
   const traced = span ? { ...headers, traceparent: span.traceparent } : headers;

@@ -23,7 +23,7 @@ export interface DueDelivery {
   event: Event;
   url: string;
   secrets: string[];
-  /** Also signed with the service's own key. */
+  /** Also signed with the partner's Ed25519 key. */
   ed25519: boolean;
   /** Attempts made so far. */
   attempts: number;

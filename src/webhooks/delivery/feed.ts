@@ -14,6 +14,8 @@ import { findRefundOf, type RefundColumns, refundColumns, refundOf } from './ref
 export interface EventPage {
   events: Event[];
   hasMore: boolean;
+  /** Where the next page begins. It may be past the last event: refunds of dropped payments have a number and cannot be listed. */
+  cursor: bigint;
 }
 
 /**
@@ -38,20 +40,29 @@ export async function listEvents(
   const live = await read('');
   const archived = await lastArchivedEvent(db, { partnerId, mode });
   const { rows } = archived === null || after > archived ? live : await read('all_');
-  const found = rows.map(row => ({
-    eventId: row.event_id,
-    payment: toPayment(row),
-    refund: row.refund_at ? refundOf(row) : undefined,
-  }));
-  if (after > 0n && found[0]?.eventId === after) found.shift();
+  if (after > 0n && rows[0]?.event_id === after) rows.shift();
   else if (after > 0n && !(await isLostEvent(db, after))) {
     const pruned = await lastPrunedEvent(db, { partnerId, mode });
     if (after !== pruned && !(await findRefundOf(db, { partnerId, mode }, after))) return undefined;
   }
-  return { events: found.slice(0, limit), hasMore: found.length > limit };
+  const shown = rows.slice(0, limit);
+  return {
+    events: shown.filter(hasPayment).map(toEvent),
+    hasMore: rows.length > limit,
+    cursor: shown.at(-1)?.event_id ?? after,
+  };
 }
 
-type EventRow = PaymentRow & { event_id: bigint } & RefundColumns;
+type ListedRow = PaymentRow & { event_id: bigint } & RefundColumns;
+type EventRow = ListedRow | ({ [Column in keyof PaymentRow]: null } & { event_id: bigint } & RefundColumns);
+
+const hasPayment = (row: EventRow): row is ListedRow => row.id !== null;
+
+const toEvent = (row: ListedRow): Event => ({
+  eventId: row.event_id,
+  payment: toPayment(row),
+  refund: row.refund_at ? refundOf(row) : undefined,
+});
 
 const endsIn = (
   prefix: '' | 'all_',
@@ -60,8 +71,8 @@ const endsIn = (
 
 const paymentOf = (
   table: string,
-) => `CROSS JOIN LATERAL (SELECT * FROM ${table} p WHERE p.partner_id = e.partner_id
-  AND p.mode = e.mode AND p.id = e.payment_id LIMIT 1) AS p`;
+) => `LEFT JOIN LATERAL (SELECT * FROM ${table} p WHERE p.partner_id = e.partner_id
+  AND p.mode = e.mode AND p.id = e.payment_id LIMIT 1) AS p ON true`;
 
 const withoutRefundsIn = (prefix: '' | 'all_') => `
   SELECT ${paymentColumns('p')}, e.id AS event_id, NULL AS refund_at

@@ -10,7 +10,8 @@ import ipaddr from 'ipaddr.js';
 export type UrlCheck = { outcome: 'ok'; url: URL } | { outcome: 'refused'; reason: string };
 
 /**
- * IANA's registries of special-purpose addresses, plus multicast and reserved space. Listed here and not taken from
+ * IANA's registries of special-purpose addresses, plus multicast and reserved space, and public addresses that lead to a service of
+ * the cloud itself for machines in it. Listed here and not taken from
  * `range()` of ipaddr.js, whose names follow its releases: an update must not open a range.
  */
 const specialIPv4 = [
@@ -19,6 +20,7 @@ const specialIPv4 = [
   '100.64.0.0/10', // carrier-grade NAT
   '127.0.0.0/8', // loopback
   '169.254.0.0/16', // link-local, with the metadata services of clouds
+  '168.63.129.16/32', // Azure: its wire server and DNS
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments
   '192.0.2.0/24', // documentation
@@ -29,6 +31,8 @@ const specialIPv4 = [
   '192.175.48.0/24', // AS112
   '198.18.0.0/15', // benchmarks
   '198.51.100.0/24', // documentation
+  '199.36.153.4/30', // Google Cloud: its APIs, inside a network of a customer
+  '199.36.153.8/30', // the same
   '203.0.113.0/24', // documentation
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, and broadcast
@@ -41,6 +45,8 @@ const specialIPv6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
   '2001:db8::/32', // documentation
   '2002::/16', // 6to4, which carries any IPv4 address
+  '2600:2d00:2:1000::/56', // Google Cloud: its APIs, inside a network of a customer
+  '2600:2d00:2:2000::/56', // the same
   '2620:4f:8000::/48', // AS112
   '3fff::/20', // documentation
 ].map(range => ipaddr.IPv6.parseCIDR(range));

@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
@@ -6,120 +6,157 @@ import type { Keyring } from '../../db/keyring.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 import { purposes } from '../../db/sealed-values.ts';
 import { createSealer } from '../../db/sealing.ts';
+import type { AccountKey } from '../../ledger/index.ts';
 
 /**
- * The keys with which the service signs webhooks, for endpoints that ask for it. Unlike a secret that both sides know, such a
- * signature proves to others that the service sent the event.
+ * A root, from which the keys are derived that sign webhooks of endpoints which ask for it. Every partner has its own key in each
+ * mode: `v1a` of Standard Webhooks signs no name of the receiver, and with one key for all, what one partner received would be
+ * proof for every other.
  */
-export interface PublicKey {
+export interface SigningRoot {
   keyId: Id<'wsk'>;
-  /** 32 bytes. */
-  publicKey: Buffer;
   createdAt: Date;
   signsFrom: Date;
+}
+
+/** The public half of a partner's key in one mode. */
+export interface PublicKey extends Omit<SigningRoot, 'keyId'> {
+  /** 32 bytes. */
+  publicKey: Buffer;
 }
 
 /** Receivers see a new key this long before it signs, longer than anybody keeps the list. */
 const announcedMs = 60_000;
 
-interface KeyRow {
+interface RootRow {
   id: string;
-  public_key: Buffer;
+  private_key: Buffer;
   created_at: Date;
   signs_from: Date;
 }
 
-const toPublicKey = (row: KeyRow): PublicKey => ({
+const toRoot = (row: RootRow) => ({
   keyId: idFromUuid('wsk', row.id),
-  publicKey: row.public_key,
   createdAt: row.created_at,
   signsFrom: row.signs_from,
+  sealed: row.private_key,
 });
 
 /** All of them, the newest first. */
-export async function listPublicKeys(db: Queryable): Promise<PublicKey[]> {
-  const { rows } = await db.query<KeyRow>({
-    text: 'SELECT id, public_key, created_at, signs_from FROM signing_keys ORDER BY signs_from DESC, id DESC LIMIT 100',
+async function readRoots(db: Queryable) {
+  const { rows } = await db.query<RootRow>({
+    name: 'read signing keys',
+    text: 'SELECT id, private_key, created_at, signs_from FROM signing_keys ORDER BY signs_from DESC, id DESC LIMIT 100',
   });
-  return rows.map(toPublicKey);
+  return rows.map(toRoot);
 }
+
+export const listSigningRoots = async (db: Queryable): Promise<SigningRoot[]> =>
+  (await readRoots(db)).map(({ sealed: _, ...root }) => root);
 
 const sealerOf = (keyring: Keyring) => createSealer(keyring, purposes.signingKeys);
 
-/** A new key. It signs at once if there is no other, otherwise in a minute. */
-export function addSigningKey(audit: AuditContext, keyring: Keyring): Promise<PublicKey> {
-  return transaction(audit.pool, async tx => {
-    const { rows } = await tx.query<{ exists: boolean }>({
-      text: 'SELECT EXISTS (SELECT FROM signing_keys) AS exists',
-    });
-    return insertKey(tx, audit, keyring, rows[0]!.exists ? announcedMs : 0);
+/** A new root. Its keys sign at once if there is no other, otherwise in a minute. */
+export function addSigningRoot(audit: AuditContext, keyring: Keyring): Promise<SigningRoot> {
+  return transaction(audit.pool, async tx =>
+    insertRoot(tx, audit, keyring, (await hasRoot(tx)) ? announcedMs : 0),
+  );
+}
+
+/** The first endpoint that asks for signatures makes the first root. */
+export async function ensureSigningRoot(tx: Queryable, audit: AuditContext, keyring: Keyring): Promise<void> {
+  if (!(await hasRoot(tx))) await insertRoot(tx, audit, keyring, 0);
+}
+
+async function hasRoot(tx: Queryable): Promise<boolean> {
+  const { rows } = await tx.query<{ exists: boolean }>({
+    text: 'SELECT EXISTS (SELECT FROM signing_keys) AS exists',
   });
+  return rows[0]!.exists;
 }
 
-/** The first endpoint that asks for signatures makes the first key. */
-export async function ensureSigningKey(tx: Queryable, audit: AuditContext, keyring: Keyring): Promise<void> {
-  const keys = await listPublicKeys(tx);
-  if (keys.length === 0) await insertKey(tx, audit, keyring, 0);
-}
-
-async function insertKey(
+async function insertRoot(
   tx: Queryable,
   audit: AuditContext,
   keyring: Keyring,
   afterMs: number,
-): Promise<PublicKey> {
+): Promise<SigningRoot> {
   const keyId = newId('wsk', audit.clock);
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const raw = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url');
-  const sealed = sealerOf(keyring).seal(privateKey.export({ format: 'der', type: 'pkcs8' }), keyId);
+  const sealed = sealerOf(keyring).seal(randomBytes(32), keyId);
   const createdAt = instantOf(audit.clock);
   const signsFrom = new Date(createdAt.getTime() + afterMs);
   await tx.query({
-    text: 'INSERT INTO signing_keys (id, public_key, private_key, created_at, signs_from) VALUES ($1, $2, $3, $4, $5)',
-    values: [uuidFromId(keyId), raw, sealed, createdAt, signsFrom],
+    text: 'INSERT INTO signing_keys (id, private_key, created_at, signs_from) VALUES ($1, $2, $3, $4)',
+    values: [uuidFromId(keyId), sealed, createdAt, signsFrom],
   });
   await recordChange(tx, audit, {
     action: 'signing_key.add',
     subject: keyId,
     after: { signs_from: signsFrom },
   });
-  return { keyId, publicKey: raw, createdAt, signsFrom };
+  return { keyId, createdAt, signsFrom };
 }
 
 export interface SigningKeys {
-  /** The key that signs now. Fails if there is none, or if it cannot be decrypted. */
-  current(): Promise<KeyObject>;
+  /** The key that signs now for the partner and mode. Fails if there is none, or if it cannot be decrypted. */
+  current(receiver: AccountKey): Promise<KeyObject>;
+  /** All public keys of the partner and mode, the newest first. */
+  listPublic(receiver: AccountKey): Promise<PublicKey[]>;
 }
 
 const readAgainAfterMs = 5_000;
 
-/** Remembers the key for some seconds: it is needed for every event of such an endpoint. */
+/** Remembers the roots for some seconds: they are needed for every event of such an endpoint, and anybody may ask for public keys. */
 export function createSigningKeys(db: Queryable, clock: Clock, keyring: Keyring): SigningKeys {
-  let known: { key: Promise<KeyObject>; untilMs: number } | undefined;
+  let known: { roots: ReturnType<typeof read>; untilMs: number } | undefined;
 
-  async function read(): Promise<KeyObject> {
-    const { rows } = await db.query<{ id: string; private_key: Buffer }>({
-      name: 'find signing key',
-      text: `SELECT id, private_key FROM signing_keys WHERE signs_from <= $1
-              ORDER BY signs_from DESC, id DESC LIMIT 1`,
-      values: [instantOf(clock)],
+  /** A root is decrypted when it is needed: an old one that cannot be does not keep the newest from signing. */
+  async function read() {
+    return (await readRoots(db)).map(({ sealed, ...root }) => {
+      let secret: Buffer | undefined;
+      const keyOf = (receiver: AccountKey): KeyObject => {
+        secret ??= sealerOf(keyring).unseal(sealed, root.keyId);
+        return deriveKey(secret, receiver);
+      };
+      return { ...root, keyOf };
     });
-    const [row] = rows;
-    if (!row) throw new Error('there is no key to sign webhooks with');
-    const der = sealerOf(keyring).unseal(row.private_key, idFromUuid('wsk', row.id));
-    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  }
+
+  function roots(): ReturnType<typeof read> {
+    const nowMs = clock.monotonicMs();
+    if (known && nowMs < known.untilMs) return known.roots;
+    const reading = read();
+    known = { roots: reading, untilMs: nowMs + readAgainAfterMs };
+    reading.catch(() => {
+      if (known?.roots === reading) known = undefined;
+    });
+    return reading;
   }
 
   return {
-    current: () => {
-      const nowMs = clock.monotonicMs();
-      if (known && nowMs < known.untilMs) return known.key;
-      const key = read();
-      known = { key, untilMs: nowMs + readAgainAfterMs };
-      key.catch(() => {
-        if (known?.key === key) known = undefined;
-      });
-      return key;
+    current: async receiver => {
+      const root = (await roots()).find(({ signsFrom }) => signsFrom <= instantOf(clock));
+      if (!root) throw new Error('there is no key to sign webhooks with');
+      return root.keyOf(receiver);
     },
+    listPublic: async receiver =>
+      (await roots()).map(({ keyOf, createdAt, signsFrom }) => ({
+        publicKey: rawPublicKey(keyOf(receiver)),
+        createdAt,
+        signsFrom,
+      })),
   };
 }
+
+/** PKCS #8 of an Ed25519 key, up to its 32 bytes (RFC 8410, 7). */
+const beforeSeed = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** The text is part of every key: changing it makes all signatures unverifiable. */
+function deriveKey(secret: Buffer, { partnerId, mode }: AccountKey): KeyObject {
+  const seed = hkdfSync('sha256', secret, '', `kopeck webhooks ${partnerId} ${mode}`, 32);
+  const der = Buffer.concat([beforeSeed, Buffer.from(seed)]);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+const rawPublicKey = (privateKey: KeyObject) =>
+  Buffer.from(createPublicKey(privateKey).export({ format: 'jwk' }).x!, 'base64url');

@@ -21,7 +21,6 @@ const errors = {
   already_ended: 'This payment is already completed and can no longer be changed. No changes were made.',
   under_way: 'The payment is being processed right now. Try again in a minute.',
   already_decided: 'Another operator has already decided on this request. No changes were made.',
-  already_waiting: 'A request is already waiting for approval.',
   own_request: 'You cannot approve your own request. Another operator must approve it.',
   shared_enrolment:
     'You and the requester were given access by the same operator, or one of you by the other. An operator with independent access must approve it.',

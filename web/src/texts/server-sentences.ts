@@ -10,6 +10,14 @@ export const sentences: [english: string, russian: string][] = [
     'Several partners match this name: enter the partner ID.',
     'Это название подходит нескольким партнёрам: укажите ID партнёра.',
   ],
+  // Requests
+  [
+    'Your request was not saved. Request {} by {} is already waiting for approval. {}',
+    'Ваш запрос не сохранён: подтверждения уже ждёт запрос {}, автор — {}. {}',
+  ],
+  ['New status: {}.', 'Новый статус: {}.'],
+  ['Amount: {} USDT.', 'Сумма: {} USDT.'],
+  ['Thresholds: {} RUB, {} USDT.', 'Пороги: {} ₽ и {} USDT.'],
   // Alarms
   [
     'The payment gateway does not respond: new payments are refused until it does.',
@@ -228,6 +236,8 @@ export const sentences: [english: string, russian: string][] = [
   ['accepted', 'принят'],
   ['succeeded', 'успешный'],
   ['failed', 'неуспешный'],
+  ['credited', 'зачислен'],
+  ['rejected', 'отклонён'],
   ['declined', 'отклонён'],
   ['voided', 'отменён'],
   ['stale', 'данные устарели'],

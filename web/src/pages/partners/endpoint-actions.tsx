@@ -21,7 +21,8 @@ const texts = inBoth({
     firstEvents: 'The first endpoint always gets payment.succeeded and payment.failed.',
     ed25519On: 'Sign with Ed25519',
     ed25519Off: 'Stop signing with Ed25519',
-    ed25519Says: 'Requests carry a signature with the key of the service, besides those with the secret.',
+    ed25519Says:
+      'Requests carry a signature with the Ed25519 key of the partner, besides those with the secret.',
     ed25519SaysOff: 'Receivers that require this signature will reject events.',
     remove: 'Remove',
     removeSays: (url: string) => `${url} gets no more events, and pending ones are dropped.`,
@@ -42,7 +43,8 @@ const texts = inBoth({
     firstEvents: 'На первый адрес всегда приходят payment.succeeded и payment.failed.',
     ed25519On: 'Подписывать Ed25519',
     ed25519Off: 'Не подписывать Ed25519',
-    ed25519Says: 'К подписям с секретом добавится подпись ключом сервиса.',
+    ed25519Says:
+      'К подписям с секретом добавится подпись ключом Ed25519, который есть только у этого партнёра.',
     ed25519SaysOff: 'Обработчики, которые требуют эту подпись, начнут отклонять события.',
     remove: 'Удалить',
     removeSays: url => `${url} больше не получит событий, а ожидающие будут сняты с очереди.`,

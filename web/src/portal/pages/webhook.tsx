@@ -81,6 +81,14 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
             [t.events, endpoint.events.join(', ')],
             [t.waiting, endpoint.waiting],
             [t.givenUp, endpoint.given_up],
+            ...(endpoint.has_ed25519
+              ? [
+                  [t.publicKeys, <PublicKeys key="keys" paths={endpoint.public_keys} />] as [
+                    string,
+                    ReactNode,
+                  ],
+                ]
+              : []),
             ...(endpoint.old_secret_until
               ? [[t.oldSecret, <Time key="until" at={endpoint.old_secret_until} />] as [string, ReactNode]]
               : []),
@@ -135,5 +143,17 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
         />
       )}
     </>
+  );
+}
+
+/** Of live mode, then of test mode; anybody can read them. */
+function PublicKeys({ paths }: { paths: string[] }) {
+  const portal = usePortal();
+  const [live, test] = paths;
+  return (
+    <span className="portal-actions">
+      <a href={live}>{portal.live}</a>
+      <a href={test}>{portal.test}</a>
+    </span>
   );
 }

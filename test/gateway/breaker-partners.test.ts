@@ -1,0 +1,108 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createHttpGateway } from '../../src/gateway/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createRandom } from '../helpers/random.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { startCallers } from './breaker-world.ts';
+import { newRequester } from './orders.ts';
+
+/** Bad codes that fail at once, late, and at the deadline of a call; one code, some, and always another. */
+const kinds = [0, 300, 10_000].flatMap(failsAfterMs =>
+  [1, 4, 1e9].map(badCodes => ({ failsAfterMs, badCodes })),
+);
+/** Of n partners, k have bad codes; the others pay all the time, or seldom. */
+const shares = [2, 3, 4, 8].flatMap(all =>
+  Array.from({ length: all - 1 }, (_, index) => index + 1).flatMap(bad =>
+    [100, 1_000, 15_000].map(pauseMs => ({ bad, good: all - bad, pauseMs })),
+  ),
+);
+const noGood = { good: 0, pauseMs: 1 };
+
+describe('the circuit breaker', () => {
+  test.each(kinds)(
+    'refuses no partner for bad codes of others: $badCodes, after $failsAfterMs ms',
+    async kind => {
+      const refused = [];
+      for (const [seed, share] of shares.entries()) {
+        const { calls, passUntil } = startCallers(createRandom(seed), { ...kind, ...share });
+        await passUntil(40_000);
+        expect(calls.good.made).toBeGreaterThan(0);
+        if (calls.good.refused > 0) refused.push({ ...share, ...calls.good });
+      }
+      expect(refused).toEqual([]);
+    },
+  );
+
+  test.each([2, 3, 8])(
+    'opens when none of %i partners gets an answer, and closes when they do',
+    async bad => {
+      for (const seed of [1, 2, 3]) {
+        const callers = { ...noGood, bad, failsAfterMs: 300, badCodes: 1e9 };
+        const { calls, bank, isOpenAt, passUntil } = startCallers(createRandom(seed), callers);
+        await passUntil(60_000);
+        expect(isOpenAt).toEqual([{ atMs: expect.any(Number), isOpen: true }]);
+        expect(isOpenAt[0]!.atMs).toBeLessThan(6_000);
+        // While it is open, each partner tries every two seconds.
+        expect(calls.bad.made - calls.bad.refused).toBeLessThan(bad * (100 + 27));
+        bank.isFixed = true;
+        await passUntil(65_000);
+        expect(isOpenAt.at(-1)).toMatchObject({ isOpen: false });
+      }
+    },
+  );
+
+  test('opens at once when a call fails that no partner can have caused', async () => {
+    const callers = { ...noGood, bad: 1, failsAfterMs: 0, badCodes: 1 };
+    const { bank, isOpenAt, passUntil } = startCallers(createRandom(1), callers);
+    bank.isListing = false;
+    await passUntil(4_000);
+    expect(isOpenAt).toMatchObject([{ isOpen: true }]);
+  });
+
+  test('lets a partner whose code works try while those whose code fails ask all the time', async () => {
+    const callers = { ...noGood, bad: 8, failsAfterMs: 300, badCodes: 1 };
+    const { breaker, isOpenAt, passUntil } = startCallers(createRandom(1), callers);
+    await passUntil(20_000);
+    expect(isOpenAt).toMatchObject([{ isOpen: true }]);
+    const other = { partner: 'bad 0', qr: 'a code that works' };
+    // One of the eight, which has failed too: its turn is not taken by the bad codes of the others, nor by its own.
+    expect(breaker.allowsCall(other)).toBe(true);
+    expect(breaker.allowsCall(other)).toBe(false);
+  });
+});
+
+test.each([
+  ['are late', { kind: 'stall' }],
+  ['get an error', { kind: 'http_error', status: 500 }],
+])(
+  'two partners with four codes that %s do not close a simulated bank to a third one',
+  async (_name, fault) => {
+    const simulator = await startSimulator();
+    const clock = manualClock();
+    const onReachable = vi.fn();
+    // As long as the good calls of a busy machine may need.
+    const options = { url: simulator.address, token: undefined, clock, onReachable, resolveTimeoutMs: 3_000 };
+    const gateway = createHttpGateway(options);
+    afterAll(gateway.close);
+    const bad = await Promise.all([1, 2, 3, 4].map(() => makeQr(simulator)));
+    for (const qr of bad) await qr.fault({ on: 'resolve', ...fault });
+    const good = await makeQr(simulator);
+    const [one, other, third] = [newRequester(), newRequester(), newRequester()];
+    const resolveAll = async (calls: Promise<{ outcome: string }>[]) =>
+      (await Promise.all(calls)).map(({ outcome }) => outcome);
+
+    // Nobody else has called for some seconds.
+    clock.advance(20_000);
+    const failures = bad.flatMap(qr => [one, other, one, other].map(who => gateway.resolve(qr.link, who)));
+    expect(await resolveAll(failures)).not.toContain('resolved');
+    expect(onReachable.mock.calls).toEqual([[false]]);
+    const calls = [1, 2, 3].map(() => gateway.resolve(good.link, third));
+    expect(await resolveAll(calls)).toEqual(['resolved', 'resolved', 'resolved']);
+    expect(onReachable.mock.calls).toEqual([[false], [true]]);
+
+    // The third one pays all the time: the others do not open it.
+    const more = bad.flatMap(qr => [one, other, one, other].map(who => gateway.resolve(qr.link, who)));
+    await resolveAll(more);
+    expect(onReachable.mock.calls).toEqual([[false], [true]]);
+  },
+);

@@ -130,3 +130,32 @@ test('a day is compared with the chain', async () => {
   const { rows } = await pool.query('SELECT kind, subject FROM alarms WHERE cleared_at IS NULL');
   expect(rows).toEqual([{ kind: 'deposit_discrepancy', subject: 'deposits ethereum 2025-11-16' }]);
 });
+
+test('a chain is read again from an earlier block on', async () => {
+  const chain = createChain();
+  chain.mineMany(9);
+  const node = await startNode(chain);
+  await pool.query(
+    `UPDATE deposit_chains SET cursor_block = 7, cursor_hash = '0x07', final_block = 7 WHERE chain = 'ethereum'`,
+  );
+  const rewind = (block: string, ...args: string[]) =>
+    kopeck(
+      { ...env, DEPOSIT_ETHEREUM_RPC: node.url },
+      ...['deposit', 'rewind', '--chain', 'ethereum', '--block', block, '--reason', 'another fork', ...args],
+    );
+  expect(JSON.parse((await rewind('4', '--json')).stdout)).toEqual({
+    chain: 'ethereum',
+    from_block: '7',
+    to_block: '4',
+    deposits_above: 0,
+  });
+  const { rows } = await pool.query(
+    `SELECT cursor_block, cursor_hash FROM deposit_chains WHERE chain = 'ethereum'`,
+  );
+  expect(rows).toEqual([{ cursor_block: 4n, cursor_hash: chain.blocks[4]!.hash }]);
+  expect((await rewind('3')).stdout).toMatch(/^All blocks of Ethereum after 3 are read again/);
+  const refused = await rewind('5', '--json');
+  expect([refused.code, refused.stdout + refused.stderr]).toEqual([1, expect.stringContaining('not_below')]);
+  expect((await rewind('9')).stderr).toMatch(/^Block 9 is not final on all nodes/);
+  expect((await rewind('x')).code).toBe(2);
+});

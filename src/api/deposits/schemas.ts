@@ -25,7 +25,7 @@ const deposit = {
   sender: 'TWBSKDo4kZHhmcZWfKJo9r9PoWyBn87ifr',
   created_at: '2026-11-15T10:00:00.000000+00:00',
   credited_at: '2026-11-15T10:01:12.000000+00:00',
-  reference: `deposit:tron:${transaction}:4`,
+  reference: `deposit:tron:${transaction}:0`,
 } as const;
 
 const chain = Type.Enum(['tron', 'ethereum', 'bnb'], { examples: [deposit.chain] });
@@ -83,7 +83,11 @@ const DepositList = Type.Object({
       }),
       amount_usdt: usdt('Rounded down to six places', deposit.amount_usdt),
       transaction_id: Type.String({ description: 'On the chain', examples: [deposit.transaction_id] }),
-      log_index: Type.Integer({ description: 'Which transfer of its block', examples: [deposit.log_index] }),
+      log_index: Type.Integer({
+        description:
+          'Number of its log, as the node counted it. Nodes count differently: it identifies nothing.',
+        examples: [deposit.log_index],
+      }),
       sender: Type.String({ examples: [deposit.sender] }),
       created_at: instant('When it was first seen', deposit.created_at),
       credited_at: orNull(instant('When it was credited', deposit.credited_at)),

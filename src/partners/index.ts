@@ -51,9 +51,8 @@ export {
   listPortalSessions,
   type PortalSession,
   prunePortalSessions,
-  signInWithData,
-  signInWithLink,
 } from './portal/sessions.ts';
+export { type PortalSignInResult, signInWithData, signInWithLink } from './portal/sign-in.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 export { maxOverlapMs, rollKey, undoRoll } from './roll-key.ts';
 export { countAwaitingApproval, findPartnersByName, searchPartners } from './search.ts';

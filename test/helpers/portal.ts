@@ -87,10 +87,17 @@ export async function startPortal({
   async function signIn(person: Person) {
     const browser = visit();
     const link = await createPortalLink(audit, person);
-    const signedIn = await signInWithLink(audit, link, { address: '127.0.0.1', userAgent: 'test' });
-    browser.cookie = `__Host-kopeck-portal=${signedIn!.token}`;
+    const newBrowser = {
+      address: '127.0.0.1',
+      userAgent: 'test',
+      sessionToken: undefined,
+      replaces: undefined,
+    };
+    const signedIn = await signInWithLink(audit, link, newBrowser);
+    if (signedIn.outcome !== 'signed_in') throw new Error(`${person.name}: ${signedIn.outcome}`);
+    browser.cookie = `__Host-kopeck-portal=${signedIn.token}`;
     browser.csrfToken = (await browser.get('/session/current')).json.session.csrf_token;
-    return Object.assign(browser, { person, sessionId: signedIn!.session.sessionId });
+    return Object.assign(browser, { person, sessionId: signedIn.session.sessionId });
   }
 
   const join = (partnerId: Id<'prt'>, person: Person, role: MemberRole) =>

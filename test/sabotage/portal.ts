@@ -4,6 +4,7 @@ const guardFile = { file: 'src/portal/guard.ts', test: 'test/portal/isolation.te
 const signIn = { test: 'test/portal/sign-in.test.ts' };
 const links = { file: 'src/partners/portal/links.ts', ...signIn };
 const sessions = { file: 'src/partners/portal/sessions.ts', ...signIn };
+const otherPerson = { file: 'src/partners/portal/sign-in.ts', test: 'test/portal/other-person.test.ts' };
 const initData = { file: 'src/portal/access/init-data.ts', ...signIn };
 const isolation = { test: 'test/portal/isolation.test.ts' };
 const pages = { test: 'test/portal/pages.test.ts' };
@@ -110,8 +111,8 @@ export const portalSabotages: Sabotage[] = [
   {
     guard: 'portal: a link expires',
     ...links,
-    pattern: / AND expires_at > \$2 RETURNING/,
-    replacement: ' RETURNING',
+    pattern: / AND expires_at > \$2 FOR UPDATE/,
+    replacement: ' AND $2::timestamptz IS NOT NULL FOR UPDATE',
     failingTitle: 'a link is valid for ten minutes',
   },
   {
@@ -122,10 +123,38 @@ export const portalSabotages: Sabotage[] = [
     failingTitle: 'a link is valid for ten minutes',
   },
   {
+    guard: 'portal: the session of another person is replaced only after a question',
+    ...otherPerson,
+    pattern: /before\.session\.userId !== arriving\.userId/,
+    replacement: 'false',
+    failingTitle: 'a link of another person signs in only after a question',
+  },
+  {
+    guard: 'portal: the agreement names the session that it replaces',
+    ...otherPerson,
+    pattern: /before\.session\.sessionId !== browser\.replaces/,
+    replacement: '!browser.replaces',
+    failingTitle: 'the agreement names the session',
+  },
+  {
+    guard: 'portal: a replaced session ends',
+    ...otherPerson,
+    pattern: /await endSession\(.*\);/,
+    failingTitle: 'a link of another person signs in only after a question',
+  },
+  {
+    guard: 'portal: an ended session does not show whose it was',
+    file: 'src/portal/access/routes.ts',
+    test: otherPerson.test,
+    pattern: /isOpen \? await identityOf\(deps, session\) : null/,
+    replacement: 'await identityOf(deps, session)',
+    failingTitle: 'an ended session asks as well',
+  },
+  {
     guard: 'portal: signed data is used once',
     ...links,
-    pattern: /return rowCount === 1;/,
-    replacement: 'return true;',
+    pattern: /ON CONFLICT \(hash\) DO NOTHING/,
+    replacement: 'ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at',
     failingTitle: 'a Mini App signs in',
   },
   {

@@ -79,6 +79,19 @@ export const en = {
     openBot: 'Open the bot',
     ended: 'Your session has ended. Open a new link from the bot.',
   },
+  otherPerson: {
+    title: 'Change the account?',
+    now: 'You are signed in as',
+    somebodyElse: 'Another person was signed in in this browser before.',
+    arriving: 'This link signs in',
+    telegramId: (id: string) => `Telegram ID ${id}`,
+    noPartners: 'Not in a team',
+    warning:
+      'If you did not ask our bot for this link, do not change the account: somebody may want you to top up a foreign balance.',
+    stay: 'Keep the current account',
+    doNotSignIn: 'Do not sign in',
+    change: 'Sign in with the other account',
+  },
   noPartner: {
     title: 'You are not in a team',
     lead: 'Ask an owner for an invitation, or create a partner of your own.',

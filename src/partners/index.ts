@@ -14,14 +14,17 @@ export { allRights, type KeyRights, rightsObject, type Scope, scopes } from './k
 export {
   type ApiKey,
   createKey,
+  type KeyCreation,
   keyIdOf,
   keyState,
   listKeys,
+  maxActiveKeys,
   revokeKey,
   setAllowedAddresses,
   type WantedKey,
 } from './keys.ts';
 export {
+  auditContextOfPerson,
   changeRole,
   listMembers,
   listMemberships,

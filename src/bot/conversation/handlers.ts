@@ -1,5 +1,6 @@
 import type { Bot, Context } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
+import { auditContextOfPerson } from '../../partners/index.ts';
 import type { BotDeps } from '../deps.ts';
 import { createQrReader } from '../images/qr-reader.ts';
 import { handleStaffCallback } from '../notices/staff.ts';
@@ -68,7 +69,7 @@ async function createChatContext(
     user,
     person: { userId, name: clip(name, maxNameLength) },
     texts: textsByLanguage[user.language],
-    audit: { pool: deps.pool, clock: deps.clock, actor: `telegram:${userId}` },
+    audit: auditContextOfPerson(deps, { userId }),
     chatId: from.id,
     pressedMessageId: context.callbackQuery?.message?.message_id,
     toast: undefined,

@@ -12,7 +12,7 @@ import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { pruneOlder } from '../../db/prune.ts';
 import { commitsWithoutWaiting } from '../../db/unawaited-commit.ts';
-import type { Person } from '../members.ts';
+import { auditContextOfPerson, type Person } from '../members.ts';
 
 /** The person behind a request. Their teams and roles are not part of it: these are read for every request. */
 export interface PortalSession extends Person {
@@ -64,10 +64,12 @@ export interface PortalSignIn {
 /** Only the token's hash is stored; the token itself is returned once. */
 export async function openSession(
   tx: Queryable,
-  { pool, clock }: SignInDeps,
+  deps: SignInDeps,
   { userId, name }: Person,
   { address, userAgent }: Client,
 ): Promise<PortalSignIn> {
+  const audit = auditContextOfPerson(deps, { userId });
+  const { clock } = deps;
   const token = newToken();
   const sessionId = newId('ses', clock);
   const { rows } = await tx.query<SessionRow>({
@@ -84,12 +86,11 @@ export async function openSession(
       new Date(clock.nowMs() + maxAgeMs),
     ],
   });
-  const actor = `telegram:${userId}`;
-  await recordChange(
-    tx,
-    { pool, clock, actor },
-    { action: 'portal.sign_in', subject: actor, after: { session_id: sessionId, address } },
-  );
+  await recordChange(tx, audit, {
+    action: 'portal.sign_in',
+    subject: audit.actor,
+    after: { session_id: sessionId, address },
+  });
   return { token, session: toSession(rows[0]!) };
 }
 
@@ -170,6 +171,7 @@ export async function endSession(
     action: 'portal.sign_out',
     subject: `telegram:${userId}`,
     after: { session_id: sessionId },
+    isRemoval: true,
   });
   return 'ended';
 }

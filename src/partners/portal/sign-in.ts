@@ -1,5 +1,5 @@
 import { type Queryable, transaction } from '../../db/pool.ts';
-import type { Person } from '../members.ts';
+import { auditContextOfPerson, type Person } from '../members.ts';
 import { findPortalLink, type SignedData, takePortalLink, takeSignedData } from './links.ts';
 import {
   type Client,
@@ -64,7 +64,7 @@ async function signIn(
   if (!(await take())) return noLink;
   if (before) {
     const { userId, sessionId } = before.session;
-    await endSession(tx, { ...deps, actor: `telegram:${userId}` }, userId, sessionId);
+    await endSession(tx, auditContextOfPerson(deps, before.session), userId, sessionId);
   }
   return { outcome: 'signed_in', ...(await openSession(tx, deps, arriving, browser)) };
 }

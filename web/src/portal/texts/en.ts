@@ -22,6 +22,10 @@ const errors: Record<string, string> = {
   already_rolled: 'The key was already rolled.',
   overlap_too_long: 'The old key can stay valid for seven days at most.',
   no_key: 'Key not found.',
+  too_many_keys: 'There are 20 active keys in this mode, the maximum. Revoke one that you do not need.',
+  too_many_key_changes:
+    'The keys were changed too often today. Try again tomorrow (UTC). A key can still be revoked.',
+  too_many_changes: 'You have made too many changes today. Try again tomorrow (UTC).',
   bad_address: 'Enter an address that begins with https:// and is reachable from the internet.',
   no_webhook: 'This endpoint does not exist any more.',
   too_many_endpoints: 'A mode has five endpoints at most.',

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
+import { createMutex } from '../../src/base/mutex.ts';
 import { openOutsidePools } from '../../src/db/outside-pools.ts';
 import { type Pool, transaction } from '../../src/db/pool.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
@@ -57,6 +58,7 @@ export async function startPortal({
     gateway,
     publicUrl: undefined,
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+    acquireImageLock: createMutex(),
     quoteLock: defaultQuoteLock,
     rateMaxAgeSec: 300,
     telegramBotName: 'kopeck_bot',

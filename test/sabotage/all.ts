@@ -8,6 +8,7 @@ import { depositNodeSabotages } from './deposit-nodes.ts';
 import { depositSimulationSabotages } from './deposit-simulation.ts';
 import { depositSabotages } from './deposits.ts';
 import { endpointSabotages } from './endpoints.ts';
+import { imageSabotages } from './images.ts';
 import { keySabotages } from './keys.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
@@ -28,6 +29,7 @@ export const sabotages = [
   ...refundSabotages,
   ...endpointSabotages,
   ...openingSabotages,
+  ...imageSabotages,
   ...keySabotages,
   ...quoteSabotages,
   ...additionsSimulationSabotages,

@@ -20,7 +20,7 @@ type RunInBackground = (chatId: number, work: () => Promise<void>) => void;
 /** Registers the bot's handlers for callback queries, messages and being blocked. */
 export function registerHandlers(bot: Bot, deps: BotDeps, runInBackground: RunInBackground): void {
   const throttle = createThrottle(deps.clock);
-  const qrReader = createQrReader();
+  const qrReader = createQrReader(deps);
 
   bot.on('callback_query:data', async context => {
     const { message, from } = context.callbackQuery;

@@ -463,6 +463,8 @@ export const en = {
       gateway_unavailable: 'The payment gateway is not responding. Please try again later.',
     },
     noCode: 'There is no readable QR code in this image. Send a sharper one or send the link.',
+    tooLarge:
+      'This image is too large. Send one with at most 12 megapixels (PNG: 8 bits per channel), or send the link.',
     busy: 'Too many images at once. Please try again in a minute.',
   },
   team: {

@@ -36,6 +36,8 @@ const errors: Record<string, string> = {
   last_owner: 'This is the last owner. Make somebody else an owner first.',
   too_many: 'One person can own five partners at most.',
   too_many_today: 'You have created five partners today. Try again tomorrow.',
+  image_too_large:
+    'This picture is too large. Choose one with at most 12 megapixels (PNG: 8 bits per channel), or paste the link.',
   no_qr_code: 'There is no readable QR code in this picture. Take a sharper photo or paste the link.',
   invalid_qr: 'This is not a link of an SBP QR code, or the code has expired.',
   unsupported_qr: 'This code is for a subscription or for linking an account. It cannot be paid.',

@@ -55,10 +55,10 @@ export const portalSabotages: Sabotage[] = [
   },
   {
     guard: 'portal: a payment belongs to the partner',
-    file: 'src/portal/payments/routes.ts',
+    file: 'src/payments/store.ts',
     ...isolation,
-    pattern: /payment\?\.partnerId !== partnerId/,
-    replacement: '!payment',
+    pattern: /WHERE p\.partner_id = k\.partner_id AND p\.mode = k\.mode AND p\.id = k\.id LIMIT 1/,
+    replacement: 'WHERE p.mode = k.mode AND p.id = k.id LIMIT 1',
     failingTitle: 'its data is not found under the own one',
   },
   {

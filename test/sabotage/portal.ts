@@ -177,6 +177,13 @@ export const portalSabotages: Sabotage[] = [
     failingTitle: 'a Mini App is refused: older than ten minutes',
   },
   {
+    guard: 'portal: a name has no character that cannot be stored',
+    file: 'src/base/label.ts',
+    ...signIn,
+    pattern: /\.filter\(character => !controls\.test\(character\)\)/,
+    failingTitle: 'a name that Telegram has signed can be stored',
+  },
+  {
     guard: 'portal: idle timeout of a session',
     ...sessions,
     pattern: /last_seen_at > \$2'/,

@@ -1,5 +1,6 @@
 import type { Bot, Context } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
+import { displayName } from '../../base/label.ts';
 import { auditContextOfPerson } from '../../partners/index.ts';
 import type { BotDeps } from '../deps.ts';
 import { createQrReader } from '../images/qr-reader.ts';
@@ -11,9 +12,6 @@ import { handleMessage } from './messages.ts';
 import { clip } from './screen.ts';
 import { createThrottle } from './throttle.ts';
 import { setBlocked, upsertUser } from './users.ts';
-
-/** Names tell team members apart; Telegram allows longer ones. */
-const maxNameLength = 64;
 
 type RunInBackground = (chatId: number, work: () => Promise<void>) => void;
 
@@ -61,13 +59,12 @@ async function createChatContext(
   const userId = BigInt(from.id);
   const language = from.language_code?.startsWith('ru') ? 'ru' : 'en';
   const user = await upsertUser(deps.pool, deps.clock, userId, language);
-  const name = [from.first_name, from.last_name].filter(Boolean).join(' ');
   return {
     deps,
     api: context.api,
     botName: context.me.username,
     user,
-    person: { userId, name: clip(name, maxNameLength) },
+    person: { userId, name: displayName(from.first_name, from.last_name) },
     texts: textsByLanguage[user.language],
     audit: auditContextOfPerson(deps, { userId }),
     chatId: from.id,

@@ -262,6 +262,13 @@ CREATE TABLE code_reservations (
   CONSTRAINT code_reservations_are_for_payments CHECK (cardinality(payment_ids) > 0)
 ) WITH (fillfactor=50);
 
+CREATE TABLE daily_changes (
+  owner text NOT NULL,
+  day timestamp with time zone NOT NULL,
+  count integer NOT NULL,
+  CONSTRAINT daily_changes_pkey PRIMARY KEY (owner)
+);
+
 CREATE TABLE deliveries (
   partner_id uuid NOT NULL,
   event_id bigint NOT NULL,

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Acquire } from '../base/mutex.ts';
 import type { Keyring } from '../db/keyring.ts';
 import type { Pool } from '../db/pool.ts';
 import type { DepositChains } from '../deposits/index.ts';
@@ -21,6 +22,8 @@ export interface BotDeps {
   vault: ReturnType<typeof createVault>;
   sender: ReturnType<typeof createSender>;
   qrHosts: readonly string[];
+  /** Before an image is decoded; shared with the portal and the other processes of the machine. */
+  acquireImageLock: Acquire;
   rateMaxAgeSec: number;
   /** The chains on which USDT is deposited; empty: support gives addresses. */
   chains: DepositChains;

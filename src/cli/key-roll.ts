@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { keyIdOf, rollKey } from '../partners/index.ts';
 import { overlap } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { describeKey, keepSecret, noSuchKey } from './key-output.ts';
+import { describeKey, keepSecret, noSuchKey, tooManyKeyChanges } from './key-output.ts';
 import { details, formatInstant, type Output } from './output.ts';
 import { RefusedError } from './refused.ts';
 
@@ -46,6 +46,8 @@ async function roll({ audit, keyring }: CommandContext, keyId: string, overlapMs
     }
     case 'no_key':
       throw noSuchKey(keyId);
+    case 'too_many_key_changes':
+      throw tooManyKeyChanges();
     default:
       throw new RefusedError(
         rolled.outcome,

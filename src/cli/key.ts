@@ -7,13 +7,14 @@ import {
   keyIdOf,
   keyState,
   listKeys,
+  maxActiveKeys,
   revokeKey,
   type Scope,
   setAllowedAddresses,
 } from '../partners/index.ts';
 import { addressRanges, expiry, keyScopes, label, positiveRubles } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { describeKey, keepSecret, limitsText, noSuchKey } from './key-output.ts';
+import { describeKey, keepSecret, limitsText, noSuchKey, tooManyKeyChanges } from './key-output.ts';
 import { rollCommand } from './key-roll.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
@@ -98,6 +99,13 @@ async function create(context: CommandContext, partner: string, options: CreateO
       throw new RefusedError(creation.outcome, 'The key would be expired already: choose a later time.');
     case 'no_partner':
       throw noSuchPartner(partner);
+    case 'too_many_keys':
+      throw new RefusedError(
+        creation.outcome,
+        `Partner ${partner} has ${maxActiveKeys} active ${mode} keys, the maximum: run ${programName} key revoke for one that is not needed.`,
+      );
+    case 'too_many_key_changes':
+      throw tooManyKeyChanges();
     case 'partner_suspended':
       throw new RefusedError(
         creation.outcome,
@@ -162,6 +170,7 @@ function allowCommand(withDatabase: WithDatabase): Command {
           change.outcome,
           `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
         );
+      if (change.outcome === 'too_many_key_changes') throw tooManyKeyChanges();
       const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
       return {
         json: describeKey(change.apiKey, audit.clock),

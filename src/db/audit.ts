@@ -1,4 +1,5 @@
 import { type Clock, instantOf } from '../base/clock.ts';
+import { takeDailyChange } from './daily-changes.ts';
 import type { Pool, Queryable } from './pool.ts';
 
 /** What a change by a person needs: the database, a clock, and the actor for the audit log. */
@@ -8,21 +9,31 @@ export interface AuditContext {
   actor: string;
   /** Why, if the person was asked; it is part of the record. */
   reason?: string;
+  /** Of a person whom no operator has enrolled, such as any user of Telegram: the changes of a day have a maximum. */
+  isBounded?: boolean;
 }
+
+/** The person has made as many changes today as one may. Nothing of this one was made. */
+export class TooManyChangesError extends Error {}
 
 export interface Change {
   action: string;
   subject: string;
   before?: unknown;
   after?: unknown;
+  /** It takes something away, such as a key: never refused, since what was made before bounds it. */
+  isRemoval?: true;
 }
 
 /** Writes to the audit log, in the transaction of the change itself: there is never one without the other. */
 export async function recordChange(
   tx: Queryable,
-  { clock, actor, reason }: AuditContext,
+  { clock, actor, reason, isBounded = false }: AuditContext,
   change: Change,
 ): Promise<void> {
+  // Here, so that it holds for every change, whichever module makes it.
+  if (isBounded && !change.isRemoval && !(await takeDailyChange(tx, clock, 'changes', actor)))
+    throw new TooManyChangesError(`${actor} has made too many changes today`);
   await tx.query({
     text: 'INSERT INTO audit (at, actor, action, subject, before, after) VALUES ($1, $2, $3, $4, $5, $6)',
     values: [

@@ -14,14 +14,17 @@ export { allRights, type KeyRights, rightsObject, type Scope, scopes } from './k
 export {
   type ApiKey,
   createKey,
+  type KeyCreation,
   keyIdOf,
   keyState,
   listKeys,
+  maxActiveKeys,
   revokeKey,
   setAllowedAddresses,
   type WantedKey,
 } from './keys.ts';
 export {
+  auditContextOfPerson,
   changeRole,
   listMembers,
   listMemberships,
@@ -51,9 +54,8 @@ export {
   listPortalSessions,
   type PortalSession,
   prunePortalSessions,
-  signInWithData,
-  signInWithLink,
 } from './portal/sessions.ts';
+export { type PortalSignInResult, signInWithData, signInWithLink } from './portal/sign-in.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 export { maxOverlapMs, rollKey, undoRoll } from './roll-key.ts';
 export { countAwaitingApproval, findPartnersByName, searchPartners } from './search.ts';

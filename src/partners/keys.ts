@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
+import { takeDailyChange } from '../db/daily-changes.ts';
 import type { Keyring, SecretKey } from '../db/keyring.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
@@ -68,7 +69,35 @@ export interface WantedKey {
 
 export type KeyCreation =
   | { outcome: 'created'; apiKey: ApiKey; key: string }
-  | { outcome: 'no_partner' | 'partner_suspended' | 'not_approved' | 'expiry_passed' };
+  | {
+      outcome:
+        | 'no_partner'
+        | 'partner_suspended'
+        | 'not_approved'
+        | 'expiry_passed'
+        | 'too_many_keys'
+        | 'too_many_key_changes';
+    };
+
+/** Of one partner and mode. Keys that were rolled and end within days do not count: a roll must always be possible. */
+export const maxActiveKeys = 20;
+
+async function countActiveKeys(tx: Queryable, clock: Clock, { partnerId, mode }: WantedKey): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>({
+    text: `SELECT count(*)::int FROM api_keys
+            WHERE partner_id = $1 AND mode = $2 AND revoked_at IS NULL AND rolled_to IS NULL
+              AND (expires_at IS NULL OR expires_at > $3)`,
+    values: [uuidFromId(partnerId), mode, instantOf(clock)],
+  });
+  return rows[0]!.count;
+}
+
+/**
+ * False if the partner has changed as many keys today as one may. Locks are taken in the order partner, key, this one. A
+ * revocation is never refused: every key has one at most.
+ */
+export const takeKeyChange = (tx: Queryable, { clock }: AuditContext, partnerId: Id<'prt'>) =>
+  takeDailyChange(tx, clock, 'keys', partnerId);
 
 /** Returns the key once; only its hash is stored. */
 export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedKey): Promise<KeyCreation> {
@@ -76,6 +105,9 @@ export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedK
     const refusal = await findRefusal(tx, wanted);
     if (refusal) return { outcome: refusal };
     if (wanted.expiresAt && wanted.expiresAt <= instantOf(audit.clock)) return { outcome: 'expiry_passed' };
+    if ((await countActiveKeys(tx, audit.clock, wanted)) >= maxActiveKeys)
+      return { outcome: 'too_many_keys' };
+    if (!(await takeKeyChange(tx, audit, wanted.partnerId))) return { outcome: 'too_many_key_changes' };
     const { key, apiKey } = await insertKey(tx, audit, keyring, wanted);
     await recordChange(tx, audit, { action: 'key.create', subject: apiKey.keyId, after: chosenOf(wanted) });
     await notifyTeam(tx, audit, 'key_created', apiKey);
@@ -215,13 +247,14 @@ export async function revokeKeyIn(tx: Queryable, audit: AuditContext, keyId: str
     subject: keyId,
     before: { revokedAt: null },
     after: { revokedAt },
+    isRemoval: true,
   });
   await notifyTeam(tx, audit, 'key_revoked', apiKey);
   return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
 }
 
 export type AddressChange =
-  | { outcome: 'changed' | 'same_addresses' | 'already_revoked'; apiKey: ApiKey }
+  | { outcome: 'changed' | 'same_addresses' | 'already_revoked' | 'too_many_key_changes'; apiKey: ApiKey }
   | { outcome: 'no_key' };
 
 /** An empty list allows every address. Takes effect at once in every process. */
@@ -236,6 +269,8 @@ export function setAllowedAddresses(
     if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
     if (isDeepStrictEqual(apiKey.allowedAddresses, allowedAddresses))
       return { outcome: 'same_addresses', apiKey };
+    if (!(await takeKeyChange(tx, audit, apiKey.partnerId)))
+      return { outcome: 'too_many_key_changes', apiKey };
     await tx.query({
       text: 'UPDATE api_keys SET allowed_addresses = $2 WHERE id = $1',
       values: [keyId, allowedAddresses],

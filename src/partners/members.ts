@@ -1,6 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
+import { takeDailyChange } from '../db/daily-changes.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { changeOriginals } from '../db/shards/copies.ts';
@@ -24,11 +25,14 @@ export interface Member extends Person {
   joinedAt: Date;
 }
 
+/** Whatever a person does, in the bot or in the portal, is recorded as theirs. */
+export const auditContextOfPerson = (
+  { pool, clock }: Pick<AuditContext, 'pool' | 'clock'>,
+  { userId }: Pick<Person, 'userId'>,
+): AuditContext => ({ pool, clock, actor: `telegram:${userId}`, isBounded: true });
+
 /** Enough for real use, and few enough that one person cannot flood the operators with requests. */
 const maxPartnersPerPerson = 5;
-/** Also counts partners that the person has left again on the same day. */
-const maxSignUpsPerDay = 5;
-const dayMs = 24 * 3_600_000;
 
 /** What fits on one screen of the bot. */
 export const maxMembers = 40;
@@ -47,19 +51,12 @@ export function signUp(
     });
     const own = (await listMemberships(tx, person.userId)).filter(({ role }) => role === 'owner');
     if (own.length >= maxPartnersPerPerson) return { outcome: 'too_many' };
-    if ((await countSignUpsWithinDay(tx, audit)) >= maxSignUpsPerDay) return { outcome: 'too_many_today' };
+    if (!(await takeDailyChange(tx, audit.clock, 'sign-ups', audit.actor)))
+      return { outcome: 'too_many_today' };
     const partner = await addPartner(tx, audit, { name, liveApproved: false });
     await addMember(tx, audit, partner.partnerId, person, 'owner');
     return { outcome: 'signed_up', partner };
   });
-}
-
-async function countSignUpsWithinDay(tx: Queryable, { clock, actor }: AuditContext): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>({
-    text: `SELECT count(*)::int FROM audit WHERE actor = $1 AND action = 'partner.create' AND at > $2`,
-    values: [actor, new Date(clock.nowMs() - dayMs)],
-  });
-  return rows[0]!.count;
 }
 
 export async function addMember(
@@ -136,6 +133,7 @@ export function removeMember(audit: AuditContext, partnerId: Id<'prt'>, userId: 
       action: 'member.remove',
       subject: partnerId,
       before: { user_id: userId, role: member.role },
+      isRemoval: true,
     });
     await writeNotice(tx, audit.clock, partnerId, 'member_removed', {
       name: member.name,

@@ -13,6 +13,7 @@ import {
   keyState,
   lockKeyRow,
   revokeKeyIn,
+  takeKeyChange,
   toKey,
 } from './keys.ts';
 
@@ -28,6 +29,7 @@ export type KeyRoll =
         | 'already_expired'
         | 'already_rolled'
         | 'overlap_too_long'
+        | 'too_many_key_changes'
         | 'no_partner'
         | 'partner_suspended'
         | 'not_approved';
@@ -55,6 +57,7 @@ export function rollKey(
     const state = keyState(before, audit.clock);
     if (state !== 'active') return { outcome: state === 'revoked' ? 'already_revoked' : 'already_expired' };
     if (before.rolledTo) return { outcome: 'already_rolled' };
+    if (!(await takeKeyChange(tx, audit, before.partnerId))) return { outcome: 'too_many_key_changes' };
 
     // As it is under the lock: its addresses may have been restricted since it was found.
     const { partnerId, mode, allowedAddresses, label, rights, createdAt, expiresAt: oldEnd } = before;
@@ -97,6 +100,7 @@ export function undoRoll(
       subject: before.keyId,
       before: { expiresAt: row.expires_at, rolledTo: apiKey.keyId },
       after: { expiresAt: before.expiresAt, rolledTo: null },
+      isRemoval: true,
     });
   });
 }

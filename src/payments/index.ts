@@ -68,7 +68,7 @@ export { type PaymentTotals, totalPayments } from './search/totals.ts';
 export { openShards } from './shards/open-shards.ts';
 export { startSweeper } from './shards/sweeper.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
-export { findPayment } from './store.ts';
+export { findPayment, findPaymentOf } from './store.ts';
 export { lastPrunedEvent } from './test-data/last-event.ts';
 export { pruneTestData } from './test-data/prune.ts';
 export { type PaymentTraces, pruneTraces } from './traces.ts';

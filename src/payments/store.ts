@@ -195,6 +195,18 @@ async function fillFromArchive(
 export const findPayment = (db: Queryable, { partnerId, mode }: AccountKey, paymentId: Id<'pay'>) =>
   findById(db, { partnerId, mode, paymentId });
 
+/** A payment of the partner, in whichever mode. Rejected attempts are not payments. */
+export async function findPaymentOf(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  paymentId: Id<'pay'>,
+): Promise<Payment | undefined> {
+  const found = await Promise.all(
+    (['live', 'test'] as const).map(mode => findPayment(db, { partnerId, mode }, paymentId)),
+  );
+  return found.find(payment => payment && payment.status !== 'rejected');
+}
+
 /** One statement looks for live payments and for keys of archived ones, since payments move between the two. */
 const findByKey = sharedRead(async (db, items: (AccountKey & { key: string })[]) => {
   const { rows } = await db.query<PaymentRow & { item: number; archived_id: string | null }>({

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Acquire } from '../base/mutex.ts';
 import type { Settings } from '../base/settings.ts';
 import type { Heartbeat } from '../db/heartbeat.ts';
 import type { Keyring } from '../db/keyring.ts';
@@ -29,6 +30,8 @@ export interface PortalDeps extends Pick<Settings, Needed> {
   sender: ReturnType<typeof createSender>;
   chains: DepositChains;
   gateway: Gateway;
+  /** Before an image is decoded; shared with the bot and the other processes of the machine. */
+  acquireImageLock: Acquire;
   /** The folder with the built pages; tests use their own. */
   pagesFolder?: string;
 }

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
+import { type Acquire, createMutex } from '../base/mutex.ts';
 import type { Identity } from '../db/incarnation/identity.ts';
 import type { OwnMetrics } from './metrics.ts';
 
@@ -11,6 +12,8 @@ export interface ClusterChannel {
   onEventsAnnounced(shard: number, listener: () => void): void;
   /** Adds the metrics of this process to those of the service. */
   shareMetrics(own: OwnMetrics): void;
+  /** Images take much memory: the processes decode one at a time. */
+  acquireImageLock: Acquire;
   /** Resolves when this process has got its last connection, and its server has begun to close. */
   refuseConnections(): Promise<void>;
 }
@@ -27,6 +30,8 @@ export type Message =
   | { kopeck: 'history'; newest: Identity }
   /** Worker to primary, which relays it to all other workers: read the outbox of these shards now. */
   | { kopeck: 'events_ready'; shards: number[] }
+  /** Worker to primary: it wants to read an image, and has read it; primary to worker in between: it may. */
+  | { kopeck: 'image_lock'; requestId: number; state: 'requested' | 'granted' | 'released' }
   /** Worker to primary: it wants no more connections; and back, when it has got the last one. */
   | { kopeck: 'leaving' }
   /** Primary to worker: a request for its metrics, of one also for those of the database; and back, with the metrics. */
@@ -44,6 +49,7 @@ export function createSingleProcess(): ClusterChannel & { readMetrics(): Promise
     shareMetrics: own => {
       metrics = own;
     },
+    acquireImageLock: createMutex(),
     refuseConnections: async () => {},
     readMetrics: async () =>
       metrics ? `${await metrics.process.metrics()}\n${await metrics.database.metrics()}` : '',
@@ -60,12 +66,19 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
   const listeners: { shard: number; listener: () => void }[] = [];
   const hasLastConnection = Promise.withResolvers<void>();
   process.once('disconnect', hasLastConnection.resolve);
+  let requests = 0;
+  const waiting = new Map<number, () => void>();
+  // Without the primary nobody grants the lock. This process ends soon, and its own readers go on one after the other.
+  process.once('disconnect', () => {
+    for (const proceed of waiting.values()) proceed();
+  });
 
   process.on('message', async message => {
     if (!isMessage(message)) return;
     if (message.kopeck === 'events_ready')
       for (const { shard, listener } of listeners) if (message.shards.includes(shard)) listener();
     if (message.kopeck === 'leaving') hasLastConnection.resolve();
+    if (message.kopeck === 'image_lock') waiting.get(message.requestId)?.();
     if (message.kopeck === 'metrics')
       send({ ...message, metrics: own ? await readOwn(own, message.withDatabase) : [] });
   });
@@ -84,6 +97,16 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
     onEventsAnnounced: (shard, listener) => void listeners.push({ shard, listener }),
     shareMetrics: given => {
       own = given;
+    },
+    acquireImageLock: async () => {
+      const requestId = ++requests;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (process.connected) waiting.set(requestId, resolve);
+      else resolve();
+      send({ kopeck: 'image_lock', requestId, state: 'requested' });
+      await promise;
+      waiting.delete(requestId);
+      return () => send({ kopeck: 'image_lock', requestId, state: 'released' });
     },
     refuseConnections: () => {
       send({ kopeck: 'leaving' });

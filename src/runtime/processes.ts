@@ -4,6 +4,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { NewestHistory, SeenHistories } from '../db/incarnation/newest-history.ts';
 import { isMessage, type Message } from './cluster-channel.ts';
 import { readClusterMetrics } from './cluster-metrics.ts';
+import { createClusterMutex } from './cluster-mutex.ts';
 import { closeLostConnections } from './lost-connections.ts';
 
 /** Long enough that a process which cannot start does not keep the machine busy with restarts. */
@@ -40,6 +41,7 @@ export async function startProcesses(
   const stopping = new AbortController();
   let haveAllStarted = false;
   const printed = new Set<string>();
+  const handleLock = createClusterMutex();
 
   /** During an outage the replacements end too, one after the other, and for the same reason. */
   function printOnce(line: string): void {
@@ -63,6 +65,7 @@ export async function startProcesses(
       printed.clear();
     }
     if (message.kopeck === 'leaving') letGo(from);
+    if (message.kopeck === 'image_lock') void handleLock(from, message);
     if (message.kopeck === 'history') history.see(message.newest);
     // During the start it is the error of the start, and printed there.
     if (message.kopeck === 'failed' && haveAllStarted) printOnce(message.line);

@@ -2,6 +2,7 @@ import { pruneAlarms } from '../alarms/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { pruneChatUsers } from '../bot/index.ts';
 import { pruneMaintenance } from '../controls/index.ts';
+import { pruneDailyChanges } from '../db/daily-changes.ts';
 import { pruneNotices } from '../db/notices.ts';
 import type { Pool } from '../db/pool.ts';
 import { pruneBeats } from '../db/process-beats.ts';
@@ -49,6 +50,7 @@ const createPrunesOfAll = ({ requestLogDays }: Retentions): Prune[] => [
   prunePortalLinks,
   prunePortalSessions,
   pruneMaintenance,
+  pruneDailyChanges,
   pruneChatUsers,
   (pool, clock) => pruneRequestLog(pool, clock, requestLogDays),
 ];

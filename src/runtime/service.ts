@@ -8,7 +8,7 @@ import type { Database, PoolAndClock } from '../db/database.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
 import { shardsOf } from '../db/shards/shards.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
-import { createPortal } from '../portal/index.ts';
+import { createPortal, type PortalDeps } from '../portal/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { readMetricsOf } from './metrics.ts';
@@ -27,7 +27,7 @@ export async function startService(
   const parts = await createSharedParts(settings, database, cleanups);
   channel.shareMetrics(readMetricsOf(parts.metrics, parts));
   if (roles.includes('worker')) startWorker(parts, channel, cleanups);
-  const bot = roles.includes('bot') ? startBotIfConfigured(parts, cleanups) : undefined;
+  const bot = roles.includes('bot') ? startBotIfConfigured(parts, channel, cleanups) : undefined;
   if (!roles.includes('api') && !roles.includes('console')) return undefined;
   return startServer(parts, channel, { bot, cleanups });
 }
@@ -35,7 +35,11 @@ export async function startService(
 type Bot = ReturnType<typeof startBot>;
 type Server = Awaited<ReturnType<typeof createServer>>;
 
-function startBotIfConfigured(parts: SharedParts, cleanups: Cleanup[]): Bot | undefined {
+function startBotIfConfigured(
+  parts: SharedParts,
+  { acquireImageLock }: ClusterChannel,
+  cleanups: Cleanup[],
+): Bot | undefined {
   const { telegramToken, publicUrl = `http://${parts.host}:${parts.port}` } = parts;
   if (telegramToken === undefined) return undefined;
   const conversationPool = parts.outside.conversations;
@@ -43,6 +47,7 @@ function startBotIfConfigured(parts: SharedParts, cleanups: Cleanup[]): Bot | un
   const bot = startBot({
     ...parts,
     conversationPool,
+    acquireImageLock,
     publicUrl,
     telegramToken,
     onLeading: parts.setBotLeader,
@@ -57,6 +62,12 @@ function consoleDepsOf(parts: SharedParts): ConsoleDeps {
   const db = withCircuitBreaker(pool, parts.heartbeat.isDatabaseAnswering);
   return { ...parts, pool, db, auditHeads: openAuditHeads(parts) };
 }
+
+const portalDepsOf = (parts: SharedParts, { acquireImageLock }: ClusterChannel): PortalDeps => ({
+  ...parts,
+  pool: parts.outside.conversations,
+  acquireImageLock,
+});
 
 /** How long a request waits for a final answer. */
 const answerWithinMs = 60_000;
@@ -87,7 +98,7 @@ async function startServer(
     rendersDocsAhead: true,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,
-    portal: servesPortal(parts) ? createPortal({ ...parts, pool: parts.outside.conversations }) : undefined,
+    portal: servesPortal(parts) ? createPortal(portalDepsOf(parts, channel)) : undefined,
     telegramReceiver: bot?.receiver,
   });
   cleanups.push(async manner => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { TooManyChangesError } from '../db/audit.ts';
 import { isDatabaseUnavailable } from '../db/pool.ts';
 import type { WebApp } from './csrf.ts';
 import { refuse } from './replies.ts';
@@ -15,6 +16,14 @@ export function prepareApiScope(
     reply.header('Cache-Control', 'no-store');
   });
   scope.setErrorHandler((error, request, reply) => {
+    if (error instanceof TooManyChangesError)
+      return refuse(
+        request,
+        reply,
+        429,
+        'too_many_changes',
+        'Too many changes today: try again tomorrow (UTC).',
+      );
     if (!isDatabaseUnavailable(error)) throw error;
     log.error({ err: error, request_id: request.id }, `a request of the ${app} failed`);
     return refuse(request, reply, 503, 'unavailable', 'The database is not responding: try later.');

@@ -71,9 +71,13 @@ export function pngChunk(type: string, body: Buffer): Buffer {
   return Buffer.concat([length!, checked, checksum!]);
 }
 
-/** Eight bits of grey a pixel. */
-export function pngHeader(width: number, height: number, { isInterlaced = false } = {}): Buffer {
-  const body = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, Number(isInterlaced)]);
+/** Grey. */
+export function pngHeader(
+  width: number,
+  height: number,
+  { isInterlaced = false, bitDepth = 8 } = {},
+): Buffer {
+  const body = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, bitDepth, 0, 0, 0, Number(isInterlaced)]);
   body.writeUInt32BE(width, 0);
   body.writeUInt32BE(height, 4);
   return pngChunk('IHDR', body);

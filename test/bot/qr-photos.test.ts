@@ -10,7 +10,8 @@ test('29 of 30 photos as people send them are read right', { timeout: 240_000 },
   expect(photos).toHaveLength(30);
   const wrong: string[] = [];
   for (const { name, texts, image } of photos) {
-    const text = await readQrPhoto(image);
+    const reading = await readQrPhoto(image);
+    const text = reading.outcome === 'read' ? reading.text : undefined;
     const isRight = text === undefined ? texts.length === 0 : texts.includes(text);
     if (!isRight) wrong.push(name);
   }

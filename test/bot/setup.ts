@@ -1,5 +1,6 @@
 import { afterAll, afterEach, expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { createMutex } from '../../src/base/mutex.ts';
 import { startBot } from '../../src/bot/index.ts';
 import { openOutsidePools } from '../../src/db/outside-pools.ts';
 import type { Pool } from '../../src/db/pool.ts';
@@ -46,6 +47,7 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
   // Ten times faster than in production, so that tests do not wait for intervals.
   const fastClock: Clock = { ...clock, sleep: (ms, signal) => clock.sleep(ms / 10, signal) };
   const running: (() => Promise<void>)[] = [];
+  const acquireImageLock = createMutex();
   const stop = async () => {
     await Promise.all(running.splice(0).map(end => end()));
   };
@@ -60,6 +62,7 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
       sender,
       vault: createVault(keyring),
       qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+      acquireImageLock,
       rateMaxAgeSec: 300,
       chains: options.chains ?? new Map(),
       ...changes,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createMutex } from '../../src/base/mutex.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { createQrReader } from '../../src/bot/images/qr-reader.ts';
 import { openDepositChains } from '../../src/deposits/index.ts';
@@ -19,7 +20,7 @@ const chains = await openDepositChains(depositChains);
 const world = await startTestBot({ pool, clock, chains });
 
 const textOf = async (picture: Buffer) => {
-  const reading = await createQrReader().read(1n, async () => picture);
+  const reading = await createQrReader({ acquireImageLock: createMutex() }).read(1n, async () => picture);
   return reading.outcome === 'read' ? reading.text : reading.outcome;
 };
 

@@ -117,3 +117,15 @@ test('edits, posts in channels and groups, and other kinds of updates are ignore
   expect(answers).toEqual([]);
   expect(failures()).toEqual([]);
 });
+
+test('a name with characters that cannot be stored or shown is stored without them', async () => {
+  const odd = world.telegram.user({ firstName: 'O\u0000l\ud800ga\u202e', languageCode: 'en' });
+  await odd.send('/menu');
+  await odd.reads(({ buttons }) => buttons.flat().includes('🚀 Sign up'));
+  await odd.press('🚀 Sign up');
+  await odd.reads(/What is the name of your company/);
+  await odd.send('Odd names');
+  await odd.reads(/is signed up/);
+  const { rows } = await pool.query('SELECT name FROM members WHERE user_id = $1', [odd.account.id]);
+  expect(rows).toEqual([{ name: 'Ol\ufffdga' }]);
+});

@@ -132,6 +132,37 @@ describeInBrowser('the portal in a browser', async browser => {
     expect(page.url()).not.toContain('tgWebAppData');
   });
 
+  test.each([
+    ['en', 'Keep the current account', 'Sign in with the other account', 'You are signed in as'],
+    ['ru', 'Остаться в текущем аккаунте', 'Войти в другой аккаунт', 'Сейчас вы вошли как'],
+  ] as const)('another site cannot change who is signed in (%s)', async (language, stay, change, heading) => {
+    const page = await visit({ language });
+    await signIn(page);
+    const other = newPerson(owner.name);
+    await joinTeam((await createPartnerWithKeys(pool)).partnerId, other, 'owner');
+    await pool.query(`UPDATE partners SET name = 'Пекарня на углу'`);
+    const data = initDataOf({ id: Number(other.userId), first_name: other.name });
+    const lure = `/portal/#tgWebAppData=${encodeURIComponent(data)}&tgWebAppVersion=8.0`;
+    const arrive = async () => {
+      // From another page, as from another site: the same page with another fragment would not be loaded again.
+      await page.goto('about:blank');
+      await page.goto(lure);
+      await page.getByRole('region', { name: heading }).getByText(`${owner.userId}`).waitFor();
+      await page.getByRole('region', { name: heading }).getByText(partnerId).waitFor();
+    };
+    await arrive();
+    expect(await findBarriers(page)).toEqual([]);
+    mkdirSync(pictures, { recursive: true });
+    await page.screenshot({ path: join(pictures, `other-person-${language}.png`), fullPage: true });
+    await page.getByRole('button', { name: stay }).click();
+    await page.waitForURL(`**/portal/${partnerId}/`);
+    await arrive();
+    await page.getByRole('button', { name: change }).click();
+    await page.waitForURL(url => url.pathname.includes('prt_') && !url.pathname.includes(partnerId));
+    const now = await page.evaluate(async () => (await fetch('/portal/api/session/current')).text());
+    expect(JSON.parse(now)).toMatchObject({ session: { person: { user_id: `${other.userId}` } } });
+  });
+
   test('a key is created and shown once', async () => {
     const page = await visit();
     await signIn(page);

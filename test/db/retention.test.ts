@@ -38,6 +38,12 @@ const retentions: Kept[] = [
     values: `sha256(uuid_send(gen_random_uuid())), '${partner}', 'viewer', $1`,
   },
   {
+    what: 'counts of changes',
+    days: 2,
+    table: 'daily_changes (owner, day, count)',
+    values: `${unique}, $1, 1`,
+  },
+  {
     what: 'maintenance windows, from their end',
     days: 365,
     table: 'maintenance_windows (from_at, until_at, planned_by, planned_at)',

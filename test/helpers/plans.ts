@@ -3,6 +3,7 @@ import type { Pool, Queryable, Statement } from '../../src/db/pool.ts';
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
+  'Actual Loops': number;
   'Shared Hit Blocks': number;
   'Shared Read Blocks': number;
   Plans?: PlanNode[];
@@ -27,6 +28,12 @@ export function explaining(pool: Pool) {
     db,
     /** How many blocks each statement has read. */
     blocks: () => plans.map(blocksOf),
+    /** How often tables whose name begins so were searched. */
+    searches: (table: string) =>
+      plans
+        .flatMap(nodesOf)
+        .filter(node => node['Relation Name']?.startsWith(table))
+        .reduce((sum, node) => sum + node['Actual Loops'], 0),
     /** The tables that were read as a whole; an empty one, such as the partition of a week to come, costs nothing. */
     scanned: () =>
       plans

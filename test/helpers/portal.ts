@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
+import { createMutex } from '../../src/base/mutex.ts';
 import { openOutsidePools } from '../../src/db/outside-pools.ts';
 import { type Pool, transaction } from '../../src/db/pool.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
@@ -57,6 +58,7 @@ export async function startPortal({
     gateway,
     publicUrl: undefined,
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+    acquireImageLock: createMutex(),
     quoteLock: defaultQuoteLock,
     rateMaxAgeSec: 300,
     telegramBotName: 'kopeck_bot',
@@ -87,10 +89,17 @@ export async function startPortal({
   async function signIn(person: Person) {
     const browser = visit();
     const link = await createPortalLink(audit, person);
-    const signedIn = await signInWithLink(audit, link, { address: '127.0.0.1', userAgent: 'test' });
-    browser.cookie = `__Host-kopeck-portal=${signedIn!.token}`;
+    const newBrowser = {
+      address: '127.0.0.1',
+      userAgent: 'test',
+      sessionToken: undefined,
+      replaces: undefined,
+    };
+    const signedIn = await signInWithLink(audit, link, newBrowser);
+    if (signedIn.outcome !== 'signed_in') throw new Error(`${person.name}: ${signedIn.outcome}`);
+    browser.cookie = `__Host-kopeck-portal=${signedIn.token}`;
     browser.csrfToken = (await browser.get('/session/current')).json.session.csrf_token;
-    return Object.assign(browser, { person, sessionId: signedIn!.session.sessionId });
+    return Object.assign(browser, { person, sessionId: signedIn.session.sessionId });
   }
 
   const join = (partnerId: Id<'prt'>, person: Person, role: MemberRole) =>

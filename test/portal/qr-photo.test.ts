@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { place, qrPicture, render, toJpeg, toPng } from '../bot/images.ts';
+import { place, pngChunk, pngHeader, pngOf, qrPicture, render, toJpeg, toPng } from '../bot/images.ts';
 import { createPartnerWithKeys, newLink } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startPortal } from '../helpers/portal.ts';
@@ -30,6 +30,8 @@ test('what is no photo of a QR code says so', async () => {
   expect(await read(Buffer.alloc(3 * 1024 * 1024), 'image/png')).toMatchObject(
     refusedWith(400, 'invalid_request'),
   );
+  const bomb = pngOf(pngHeader(5_000, 5_000, { bitDepth: 16 }), pngChunk('IDAT', Buffer.alloc(10)));
+  expect(await read(bomb, 'image/png')).toMatchObject(refusedWith(400, 'image_too_large'));
   expect((await viewer.act('/qr/photo', {})).status).toBe(422);
 });
 

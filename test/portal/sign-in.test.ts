@@ -78,6 +78,17 @@ test('a Mini App signs in with the data that Telegram has signed, once', async (
   expect(await visit().post('/sign-in/telegram', { init_data: reordered })).toMatchObject(noLink);
 });
 
+test.each([
+  ['A\u0000nna', 'Anna'],
+  ['An\ud800na', 'An\ufffdna'],
+  ['Anna\n\u202eB', 'AnnaB'],
+  ['🦊'.repeat(65), '🦊'.repeat(64)],
+])('a name that Telegram has signed can be stored: %j', async (first_name, name) => {
+  const init_data = initDataOf({ id: ++networks, first_name }, { at: new Date(clock.nowMs()) });
+  const answer = await visit().post('/sign-in/telegram', { init_data }, fromElsewhere());
+  expect(answer).toMatchObject({ status: 200, json: { person: { name } } });
+});
+
 test('the hash covers the signature for third parties; clients before Telegram 8.0 send none', async () => {
   const at = new Date(clock.nowMs());
   // As phones send it: opened from a profile, so without `query_id`, and with characters that must be escaped.

@@ -9,6 +9,7 @@ import { depositSimulationSabotages } from './deposit-simulation.ts';
 import { depositSabotages } from './deposits.ts';
 import { endpointSabotages } from './endpoints.ts';
 import { httpClientSabotages } from './http-client.ts';
+import { imageSabotages } from './images.ts';
 import { keySabotages } from './keys.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
@@ -30,6 +31,7 @@ export const sabotages = [
   ...refundSabotages,
   ...endpointSabotages,
   ...openingSabotages,
+  ...imageSabotages,
   ...keySabotages,
   ...quoteSabotages,
   ...additionsSimulationSabotages,

@@ -5,6 +5,7 @@ const opening = {
   test: 'test/payments/key-limits.test.ts',
 };
 const rights = { test: 'test/partners/key-rights.test.ts' };
+const maximum = { test: 'test/partners/key-maximum.test.ts' };
 const api = { test: 'test/api/limited-keys.test.ts' };
 
 /** Guards of keys with limits. */
@@ -88,6 +89,62 @@ export const keySabotages: Sabotage[] = [
     pattern: /isLimited\(rights\) \? 'limited api keys' : 'api keys'/,
     replacement: "'api keys'",
     failingTitle: 'cannot be widened in the database alone',
+  },
+  {
+    guard: 'active keys of a partner and mode',
+    file: 'src/partners/keys.ts',
+    ...maximum,
+    pattern: /\(await countActiveKeys\(tx, audit\.clock, wanted\)\) >= maxActiveKeys/,
+    replacement: 'false',
+    failingTitle: 'a partner has at most twenty active keys',
+  },
+  {
+    guard: 'changes of keys a day: creation',
+    file: 'src/partners/keys.ts',
+    ...maximum,
+    pattern: /!\(await takeKeyChange\(tx, audit, wanted\.partnerId\)\)/,
+    replacement: 'false',
+    failingTitle: 'the keys of a partner change fifty times a day',
+  },
+  {
+    guard: 'changes of keys a day: roll',
+    file: 'src/partners/roll-key.ts',
+    ...maximum,
+    pattern: /!\(await takeKeyChange\(tx, audit, before\.partnerId\)\)/,
+    replacement: 'false',
+    failingTitle: 'the keys of a partner change fifty times a day',
+  },
+  {
+    guard: 'changes of keys a day: addresses',
+    file: 'src/partners/keys.ts',
+    ...maximum,
+    pattern: /!\(await takeKeyChange\(tx, audit, apiKey\.partnerId\)\)/,
+    replacement: 'false',
+    failingTitle: 'the keys of a partner change fifty times a day',
+  },
+  {
+    guard: 'changes of a day have a maximum',
+    file: 'src/db/daily-changes.ts',
+    ...maximum,
+    pattern: / OR d\.count < \$3/,
+    replacement: ' OR $3 > 0',
+    failingTitle: 'the keys of a partner change fifty times a day',
+  },
+  {
+    guard: 'changes of a person a day',
+    file: 'src/partners/members.ts',
+    test: 'test/portal/daily-changes.test.ts',
+    pattern: /isBounded: true/,
+    replacement: 'isBounded: false',
+    failingTitle: 'a person makes 300 changes a day',
+  },
+  {
+    guard: 'sign-ups of a person a day',
+    file: 'src/partners/members.ts',
+    test: 'test/bot/team.test.ts',
+    pattern: /!\(await takeDailyChange\(tx, audit\.clock, 'sign-ups', audit\.actor\)\)/,
+    replacement: 'false',
+    failingTitle: 'leaving partners makes',
   },
   {
     guard: 'a rolled key has the addresses of the moment',

@@ -4,6 +4,7 @@ const guardFile = { file: 'src/portal/guard.ts', test: 'test/portal/isolation.te
 const signIn = { test: 'test/portal/sign-in.test.ts' };
 const links = { file: 'src/partners/portal/links.ts', ...signIn };
 const sessions = { file: 'src/partners/portal/sessions.ts', ...signIn };
+const otherPerson = { file: 'src/partners/portal/sign-in.ts', test: 'test/portal/other-person.test.ts' };
 const initData = { file: 'src/portal/access/init-data.ts', ...signIn };
 const isolation = { test: 'test/portal/isolation.test.ts' };
 const pages = { test: 'test/portal/pages.test.ts' };
@@ -54,10 +55,10 @@ export const portalSabotages: Sabotage[] = [
   },
   {
     guard: 'portal: a payment belongs to the partner',
-    file: 'src/portal/payments/routes.ts',
+    file: 'src/payments/store.ts',
     ...isolation,
-    pattern: /payment\?\.partnerId !== partnerId/,
-    replacement: '!payment',
+    pattern: /WHERE p\.partner_id = k\.partner_id AND p\.mode = k\.mode AND p\.id = k\.id LIMIT 1/,
+    replacement: 'WHERE p.mode = k.mode AND p.id = k.id LIMIT 1',
     failingTitle: 'its data is not found under the own one',
   },
   {
@@ -110,8 +111,8 @@ export const portalSabotages: Sabotage[] = [
   {
     guard: 'portal: a link expires',
     ...links,
-    pattern: / AND expires_at > \$2 RETURNING/,
-    replacement: ' RETURNING',
+    pattern: / AND expires_at > \$2 FOR UPDATE/,
+    replacement: ' AND $2::timestamptz IS NOT NULL FOR UPDATE',
     failingTitle: 'a link is valid for ten minutes',
   },
   {
@@ -122,10 +123,38 @@ export const portalSabotages: Sabotage[] = [
     failingTitle: 'a link is valid for ten minutes',
   },
   {
+    guard: 'portal: the session of another person is replaced only after a question',
+    ...otherPerson,
+    pattern: /before\.session\.userId !== arriving\.userId/,
+    replacement: 'false',
+    failingTitle: 'a link of another person signs in only after a question',
+  },
+  {
+    guard: 'portal: the agreement names the session that it replaces',
+    ...otherPerson,
+    pattern: /before\.session\.sessionId !== browser\.replaces/,
+    replacement: '!browser.replaces',
+    failingTitle: 'the agreement names the session',
+  },
+  {
+    guard: 'portal: a replaced session ends',
+    ...otherPerson,
+    pattern: /await endSession\(.*\);/,
+    failingTitle: 'a link of another person signs in only after a question',
+  },
+  {
+    guard: 'portal: an ended session does not show whose it was',
+    file: 'src/portal/access/routes.ts',
+    test: otherPerson.test,
+    pattern: /isOpen \? await identityOf\(deps, session\) : null/,
+    replacement: 'await identityOf(deps, session)',
+    failingTitle: 'an ended session asks as well',
+  },
+  {
     guard: 'portal: signed data is used once',
     ...links,
-    pattern: /return rowCount === 1;/,
-    replacement: 'return true;',
+    pattern: /ON CONFLICT \(hash\) DO NOTHING/,
+    replacement: 'ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at',
     failingTitle: 'a Mini App signs in',
   },
   {
@@ -146,6 +175,13 @@ export const portalSabotages: Sabotage[] = [
     ...initData,
     pattern: /if \(!\(ageMs >= -maxAheadMs && ageMs <= maxAgeMs\)\) return undefined;/,
     failingTitle: 'a Mini App is refused: older than ten minutes',
+  },
+  {
+    guard: 'portal: a name has no character that cannot be stored',
+    file: 'src/base/label.ts',
+    ...signIn,
+    pattern: /\.filter\(character => !controls\.test\(character\)\)/,
+    failingTitle: 'a name that Telegram has signed can be stored',
   },
   {
     guard: 'portal: idle timeout of a session',

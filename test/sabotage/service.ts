@@ -7,6 +7,14 @@ const simulation = { test: 'test/simulation/simulation.test.ts', failingTitle: '
 /** Guards of webhooks, reads, test mode, time and start. */
 export const serviceSabotages: Sabotage[] = [
   {
+    guard: 'a cell of CSV has no formula after a separator',
+    file: 'src/base/csv.ts',
+    test: 'test/base/csv.test.ts',
+    pattern: /text\.split\(separator\)\.map\(withoutFormula\)\.join\(''\)/,
+    replacement: 'withoutFormula(text)',
+    failingTitle: '"x;=1+1" is written as',
+  },
+  {
     guard: 'events during a suspension',
     file: 'database/functions/payments_finish.sql',
     pattern: /JOIN webhooks w ON w\.partner_id = n\.partner_id/,

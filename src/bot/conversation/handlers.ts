@@ -1,5 +1,7 @@
 import type { Bot, Context } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
+import { displayName } from '../../base/label.ts';
+import { auditContextOfPerson } from '../../partners/index.ts';
 import type { BotDeps } from '../deps.ts';
 import { createQrReader } from '../images/qr-reader.ts';
 import { handleStaffCallback } from '../notices/staff.ts';
@@ -11,15 +13,12 @@ import { clip } from './screen.ts';
 import { createThrottle } from './throttle.ts';
 import { setBlocked, upsertUser } from './users.ts';
 
-/** Names tell team members apart; Telegram allows longer ones. */
-const maxNameLength = 64;
-
 type RunInBackground = (chatId: number, work: () => Promise<void>) => void;
 
 /** Registers the bot's handlers for callback queries, messages and being blocked. */
 export function registerHandlers(bot: Bot, deps: BotDeps, runInBackground: RunInBackground): void {
   const throttle = createThrottle(deps.clock);
-  const qrReader = createQrReader();
+  const qrReader = createQrReader(deps);
 
   bot.on('callback_query:data', async context => {
     const { message, from } = context.callbackQuery;
@@ -60,15 +59,14 @@ async function createChatContext(
   const userId = BigInt(from.id);
   const language = from.language_code?.startsWith('ru') ? 'ru' : 'en';
   const user = await upsertUser(deps.pool, deps.clock, userId, language);
-  const name = [from.first_name, from.last_name].filter(Boolean).join(' ');
   return {
     deps,
     api: context.api,
     botName: context.me.username,
     user,
-    person: { userId, name: clip(name, maxNameLength) },
+    person: { userId, name: displayName(from.first_name, from.last_name) },
     texts: textsByLanguage[user.language],
-    audit: { pool: deps.pool, clock: deps.clock, actor: `telegram:${userId}` },
+    audit: auditContextOfPerson(deps, { userId }),
     chatId: from.id,
     pressedMessageId: context.callbackQuery?.message?.message_id,
     toast: undefined,

@@ -1,5 +1,6 @@
 import { Bot, BotError } from 'grammy';
 import type { Update } from 'grammy/types';
+import { TooManyChangesError } from '../../db/audit.ts';
 import { isDatabaseUnavailable } from '../../db/pool.ts';
 import { abortCallsOnShutdown } from '../abort-calls-on-shutdown.ts';
 import type { BotDeps } from '../deps.ts';
@@ -31,8 +32,10 @@ export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): Updat
   const inOrder = createUserQueues();
   const logError = (error: unknown) => deps.log.error(describe(deps, error), 'bot error');
   const apologise = async (error: unknown, userId: number | undefined) => {
-    logError(error);
-    const text = `${textsByLanguage.ru.failed}\n${textsByLanguage.en.failed}`;
+    const isRefusal = causeOf(error) instanceof TooManyChangesError;
+    if (!isRefusal) logError(error);
+    const { ru, en } = textsByLanguage;
+    const text = isRefusal ? `${ru.tooManyChanges}\n${en.tooManyChanges}` : `${ru.failed}\n${en.failed}`;
     if (userId !== undefined) await bot.api.sendMessage(userId, text).catch(() => {});
   };
 
@@ -93,9 +96,11 @@ function createUserQueues() {
 const userOf = (update: Update) =>
   (update.callback_query ?? update.message ?? update.my_chat_member)?.from?.id;
 
+const causeOf = (error: unknown) => (error instanceof BotError ? error.error : error);
+
 /** The error as text without the token, which is part of every URL of the Bot API. Errors of the database have none. */
 function describe({ telegramToken }: BotDeps, error: unknown): { err: unknown } | { reason: string } {
-  const cause = error instanceof BotError ? error.error : error;
+  const cause = causeOf(error);
   if (isDatabaseUnavailable(cause)) return { err: cause };
   const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
   return { reason: text.replaceAll(telegramToken, '…') };

@@ -1,23 +1,38 @@
 import { Worker } from 'node:worker_threads';
 import { createConcurrencyLimit } from '../../base/concurrency-limit.ts';
+import type { Acquire } from '../../base/mutex.ts';
 
 /** Backpressure: one photo can take seconds of a whole core, so the queue is short. */
 const maxQueued = 10;
 /** Queued or being read: nobody's photos take the places of others. */
 const maxPerUser = 1;
-const maxMemoryMb = 512;
+/** Of the heap. Pixels are outside of it: the limits on images bound them. */
+const maxMemoryMb = 128;
 /** The largest allowed photo takes about a second; a crafted file can take hours. */
 const defaultTimeoutMs = 8_000;
 
-export type PhotoReading = { outcome: 'read'; text: string | undefined } | { outcome: 'busy' };
+/** What a photo says; undefined: it has no code. */
+export type QrReading = { outcome: 'read'; text: string | undefined } | { outcome: 'too_large' };
+export type PhotoReading = QrReading | { outcome: 'busy' };
+const noCode: QrReading = { outcome: 'read', text: undefined };
 
 export interface QrReader {
   /** Loads a photo only when its turn comes, so queued photos take no memory; a busy reader loads nothing. */
   read(userId: bigint, load: () => Promise<Buffer | undefined>): Promise<PhotoReading>;
 }
 
-/** Reads the QR codes of photos in worker threads, one after the other. */
-export function createQrReader({ timeoutMs = defaultTimeoutMs } = {}): QrReader {
+/** Reads the QR codes of photos in worker threads, one after the other over all processes of the machine. */
+export function createQrReader({
+  acquireImageLock,
+  timeoutMs = defaultTimeoutMs,
+}: {
+  acquireImageLock: Acquire;
+  timeoutMs?: number;
+}): QrReader {
+  const readAlone = async (photo: Buffer) => {
+    const release = await acquireImageLock();
+    return readInThread(photo, timeoutMs).finally(release);
+  };
   const underWay = createConcurrencyLimit();
   let queued = 0;
   let last: Promise<unknown> = Promise.resolve();
@@ -27,10 +42,11 @@ export function createQrReader({ timeoutMs = defaultTimeoutMs } = {}): QrReader 
       const leave = underWay.enter(`${userId}`, maxPerUser);
       if (!leave) return { outcome: 'busy' };
       queued += 1;
-      const reading = last.then(load).then(photo => photo && readInThread(photo, timeoutMs));
+      // Loaded before the lock: other processes do not wait for Telegram.
+      const reading = last.then(load).then(photo => (photo ? readAlone(photo) : noCode));
       last = reading.catch(() => {});
       try {
-        return { outcome: 'read', text: await reading };
+        return await reading;
       } finally {
         queued -= 1;
         leave();
@@ -40,16 +56,16 @@ export function createQrReader({ timeoutMs = defaultTimeoutMs } = {}): QrReader 
 }
 
 /** A thread that fails or takes too long counts as no code found. */
-async function readInThread(photo: Buffer, timeoutMs: number): Promise<string | undefined> {
+async function readInThread(photo: Buffer, timeoutMs: number): Promise<QrReading> {
   const worker = new Worker(new URL('./qr-photo.worker.ts', import.meta.url), {
     workerData: new Uint8Array(photo),
     resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
   });
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const { promise, resolve } = Promise.withResolvers<QrReading>();
   worker.once('message', resolve);
-  worker.once('error', () => resolve(undefined));
-  worker.once('exit', () => resolve(undefined));
-  const timeout = setTimeout(() => resolve(undefined), timeoutMs);
+  worker.once('error', () => resolve(noCode));
+  worker.once('exit', () => resolve(noCode));
+  const timeout = setTimeout(() => resolve(noCode), timeoutMs);
   try {
     return await promise;
   } finally {

@@ -169,6 +169,7 @@ export const en = {
   menu: '🏠 Menu',
   refresh: '🔄 Refresh',
   failed: 'Something went wrong on our side. Please try again.',
+  tooManyChanges: 'You have made too many changes today. Please try again tomorrow (UTC).',
   tooFast: 'Too many requests. Please wait a few seconds.',
   forwarded: 'Forwarded messages are not accepted. Please type your answer.',
   onlyText: 'I can only read text and images of QR codes. Please type your answer or press a button above.',
@@ -272,6 +273,10 @@ export const en = {
       'This is not a list of 1 to 20 IP addresses. Type a list such as <code>192.0.2.7, 198.51.100.0/24</code>, or press the button.',
     created: (key: string) =>
       `Your key, shown only once:\n<code>${key}</code>\nKeep it like a password: we do not store it and cannot show it again.`,
+    tooMany: (count: number) =>
+      `You have ${count} active keys in this mode, the maximum. Revoke one that you do not need.`,
+    tooManyChanges:
+      'The keys were changed too often today. Try again tomorrow (UTC). A key can still be revoked.',
     notApproved: 'Live mode is not approved yet. Your request is under review.',
     allow: '✏️ Change IP addresses',
     askAllowed: ({ keyId, mode }: ApiKey) =>
@@ -458,6 +463,8 @@ export const en = {
       gateway_unavailable: 'The payment gateway is not responding. Please try again later.',
     },
     noCode: 'There is no readable QR code in this image. Send a sharper one or send the link.',
+    tooLarge:
+      'This image is too large. Send one with at most 12 megapixels (PNG: 8 bits per channel), or send the link.',
     busy: 'Too many images at once. Please try again in a minute.',
   },
   team: {

@@ -79,8 +79,16 @@ function changeAllowedAddresses(routes: Routes, deps: ConsoleDeps): void {
         addresses,
       );
       if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'Key not found.');
-      return outcome === 'already_revoked'
-        ? refuse(request, reply, 409, outcome, 'The key is already revoked.')
+      if (outcome === 'already_revoked')
+        return refuse(request, reply, 409, outcome, 'The key is already revoked.');
+      return outcome === 'too_many_key_changes'
+        ? refuse(
+            request,
+            reply,
+            409,
+            outcome,
+            'The keys were changed too often today: try again tomorrow (UTC).',
+          )
         : done;
     },
   );

@@ -23,19 +23,28 @@ export function createPortalLink({ pool, clock }: AuditContext, person: Person):
   });
 }
 
-/** Whose link it is. Of two requests with the same link, one gets the person. */
-export async function takePortalLink(
+/** Whose link it is. Another request with it waits until the end of the transaction. */
+export async function findPortalLink(
   tx: Queryable,
   clock: Clock,
   token: string,
 ): Promise<Person | undefined> {
   if (!isToken(token)) return undefined;
   const { rows } = await tx.query<{ user_id: bigint; name: string }>({
-    text: `UPDATE portal_links SET used_at = $2
-            WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING user_id, name`,
+    text: `SELECT user_id, name FROM portal_links
+            WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 FOR UPDATE`,
     values: [hashOfToken(token), instantOf(clock)],
   });
   return rows[0] && { userId: rows[0].user_id, name: rows[0].name };
+}
+
+/** Of a link that was found in the same transaction. */
+export async function takePortalLink(tx: Queryable, clock: Clock, token: string): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: 'UPDATE portal_links SET used_at = $2 WHERE hash = $1',
+    values: [hashOfToken(token), instantOf(clock)],
+  });
+  return rowCount === 1;
 }
 
 /** Data that Telegram has signed, and that proves who opened a Mini App until it is too old. */

@@ -12,8 +12,7 @@ import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { pruneOlder } from '../../db/prune.ts';
 import { commitsWithoutWaiting } from '../../db/unawaited-commit.ts';
-import type { Person } from '../members.ts';
-import { type SignedData, takePortalLink, takeSignedData } from './links.ts';
+import { auditContextOfPerson, type Person } from '../members.ts';
 
 /** The person behind a request. Their teams and roles are not part of it: these are read for every request. */
 export interface PortalSession extends Person {
@@ -47,12 +46,12 @@ const toSession = (row: SessionRow): PortalSession => ({
   endsAt: row.ends_at,
 });
 
-interface SignInDeps {
+export interface SignInDeps {
   pool: Pool;
   clock: Clock;
 }
 
-interface Client {
+export interface Client {
   address: string;
   userAgent: string;
 }
@@ -62,35 +61,15 @@ export interface PortalSignIn {
   session: PortalSession;
 }
 
-/** The link and the session are one transaction: a link is used only if there is a session. Undefined: no such link. */
-export const signInWithLink = (
-  deps: SignInDeps,
-  token: string,
-  client: Client,
-): Promise<PortalSignIn | undefined> =>
-  transaction(deps.pool, async tx => {
-    const person = await takePortalLink(tx, deps.clock, token);
-    return person && openSession(tx, deps, person, client);
-  });
-
-/** Undefined: this data was used before. */
-export const signInWithData = (
-  deps: SignInDeps,
-  data: SignedData,
-  client: Client,
-): Promise<PortalSignIn | undefined> =>
-  transaction(deps.pool, async tx => {
-    const isFirst = await takeSignedData(tx, deps.clock, data);
-    return isFirst ? openSession(tx, deps, data, client) : undefined;
-  });
-
 /** Only the token's hash is stored; the token itself is returned once. */
-async function openSession(
+export async function openSession(
   tx: Queryable,
-  { pool, clock }: SignInDeps,
+  deps: SignInDeps,
   { userId, name }: Person,
   { address, userAgent }: Client,
 ): Promise<PortalSignIn> {
+  const audit = auditContextOfPerson(deps, { userId });
+  const { clock } = deps;
   const token = newToken();
   const sessionId = newId('ses', clock);
   const { rows } = await tx.query<SessionRow>({
@@ -107,12 +86,11 @@ async function openSession(
       new Date(clock.nowMs() + maxAgeMs),
     ],
   });
-  const actor = `telegram:${userId}`;
-  await recordChange(
-    tx,
-    { pool, clock, actor },
-    { action: 'portal.sign_in', subject: actor, after: { session_id: sessionId, address } },
-  );
+  await recordChange(tx, audit, {
+    action: 'portal.sign_in',
+    subject: audit.actor,
+    after: { session_id: sessionId, address },
+  });
   return { token, session: toSession(rows[0]!) };
 }
 
@@ -157,25 +135,45 @@ export async function listPortalSessions(
   return rows.map(toSession);
 }
 
+/** The session of a token, which nobody else changes until the end of the transaction; also if it has ended. */
+export async function lockSession(
+  tx: Queryable,
+  clock: Clock,
+  token: string,
+): Promise<{ session: PortalSession; isOpen: boolean } | undefined> {
+  if (!isToken(token)) return undefined;
+  const { rows } = await tx.query<SessionRow & { is_open: boolean }>({
+    text: `SELECT *, ${isOpen} AS is_open FROM portal_sessions WHERE token_hash = $3 FOR UPDATE`,
+    values: [...openSince(clock), hashOfToken(token)],
+  });
+  return rows[0] && { session: toSession(rows[0]), isOpen: rows[0].is_open };
+}
+
 /** Signing out, here or elsewhere. A person ends only their own sessions. */
-export function endPortalSession(
+export const endPortalSession = (
+  audit: AuditContext,
+  userId: bigint,
+  sessionId: Id<'ses'>,
+): Promise<'ended' | 'no_session'> => transaction(audit.pool, tx => endSession(tx, audit, userId, sessionId));
+
+export async function endSession(
+  tx: Queryable,
   audit: AuditContext,
   userId: bigint,
   sessionId: Id<'ses'>,
 ): Promise<'ended' | 'no_session'> {
-  return transaction(audit.pool, async tx => {
-    const { rowCount } = await tx.query({
-      text: 'UPDATE portal_sessions SET ended_at = $3 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL',
-      values: [uuidFromId(sessionId), userId, instantOf(audit.clock)],
-    });
-    if (rowCount === 0) return 'no_session';
-    await recordChange(tx, audit, {
-      action: 'portal.sign_out',
-      subject: `telegram:${userId}`,
-      after: { session_id: sessionId },
-    });
-    return 'ended';
+  const { rowCount } = await tx.query({
+    text: 'UPDATE portal_sessions SET ended_at = $3 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL',
+    values: [uuidFromId(sessionId), userId, instantOf(audit.clock)],
   });
+  if (rowCount === 0) return 'no_session';
+  await recordChange(tx, audit, {
+    action: 'portal.sign_out',
+    subject: `telegram:${userId}`,
+    after: { session_id: sessionId },
+    isRemoval: true,
+  });
+  return 'ended';
 }
 
 export const prunePortalSessions = (db: Queryable, clock: Clock) =>

@@ -2,8 +2,12 @@ import { uuidFromId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { listCalls, type PastCall } from '../../gateway/index.ts';
+import type { Payment } from '../payment.ts';
 import type { PaymentForOperator } from '../recovery/operator-actions.ts';
 import { listRefunds, type Refund } from '../refunds/refunded.ts';
+
+/** Partners do not see since when support has it. */
+type TimelinePayment = Payment & Partial<Pick<PaymentForOperator, 'supportSince'>>;
 
 /** Something that happened to a payment. */
 export interface TimelineEvent {
@@ -34,7 +38,7 @@ const timelineEvent = (
 });
 
 /** All events of a payment, here and at the gateway, in order of time. */
-export async function paymentTimeline(db: Queryable, payment: PaymentForOperator): Promise<TimelineEvent[]> {
+export async function paymentTimeline(db: Queryable, payment: TimelinePayment): Promise<TimelineEvent[]> {
   const [entries, calls, refunds] = await Promise.all([
     entriesOf(db, payment),
     listCalls(db, payment.paymentId),
@@ -51,7 +55,7 @@ export async function paymentTimeline(db: Queryable, payment: PaymentForOperator
 }
 
 /** The phases, from the calls that led to them: the payment itself only has its current status. */
-function phasesOf(payment: PaymentForOperator, calls: PastCall[]): TimelineEvent[] {
+function phasesOf(payment: TimelinePayment, calls: PastCall[]): TimelineEvent[] {
   const { status, supportSince, settledAt, errorCode, gatewayOrderId } = payment;
   const phases: TimelineEvent[] = [];
   const firstAnsweredAt = (outcome: string) => {
@@ -111,10 +115,7 @@ const entryKinds: Record<string, string> = {
   'held available': 'release',
 };
 
-async function entriesOf(
-  db: Queryable,
-  { paymentId, partnerId, mode }: PaymentForOperator,
-): Promise<TimelineEvent[]> {
+async function entriesOf(db: Queryable, { paymentId, partnerId, mode }: Payment): Promise<TimelineEvent[]> {
   const { rows } = await db.query<{
     created_at: Date;
     kind: string;

@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import { displayName } from '../../base/label.ts';
 import type { SignedData } from '../../partners/index.ts';
 
 /** As long as a link of the bot is valid. */
 const maxAgeMs = 10 * 60_000;
 /** The clock of Telegram may be ahead of ours. */
 const maxAheadMs = 60_000;
-const maxNameLength = 64;
 
 /**
  * What Telegram gives to a Mini App: a query string with the person, a time and a `hash` over all other fields, made with the
@@ -34,8 +34,7 @@ function readPerson(json: string): { userId: bigint; name: string } | undefined 
   try {
     const user = JSON.parse(json) as { id?: unknown; first_name?: unknown; last_name?: unknown };
     if (!Number.isSafeInteger(user.id)) return undefined;
-    const names = [user.first_name, user.last_name].filter(name => typeof name === 'string' && name !== '');
-    return { userId: BigInt(user.id as number), name: [...names.join(' ')].slice(0, maxNameLength).join('') };
+    return { userId: BigInt(user.id as number), name: displayName(user.first_name, user.last_name) };
   } catch {
     return undefined;
   }

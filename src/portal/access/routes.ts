@@ -5,18 +5,19 @@ import { networkOf } from '../../operators/index.ts';
 import {
   endPortalSession,
   listPortalSessions,
+  type PortalSignInResult,
   signInWithData,
   signInWithLink,
 } from '../../partners/index.ts';
 import { Body, ById, done, type Routes, refuse, typed } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
-import { clearSessionCookie, setSessionCookie } from '../cookie.ts';
+import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findSignedIn, refuseThrottled } from '../guard.ts';
-import type { CurrentSession, SessionRow } from '../shapes/access.ts';
+import type { CurrentSession, SessionRow, SignInAnswer } from '../shapes/access.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import { readInitData } from './init-data.ts';
-import { sessionObject } from './session-object.ts';
+import { identityOf, sessionObject } from './session-object.ts';
 
 /** Of one network. Tokens cannot be guessed: this bounds the work that unknown callers cause. */
 const attemptRate = { perSec: 0.1, burst: 60 };
@@ -39,41 +40,60 @@ function signInRoutes(routes: Routes, deps: RouteDeps): void {
       return retryAfterSec === undefined ? undefined : refuseThrottled(request, reply, retryAfterSec);
     },
   } as const;
-  const clientOf = (request: FastifyRequest) => ({
+  const replaces = Type.Optional(Type.String({ maxLength: 100 }));
+  const browserOf = (request: FastifyRequest<{ Body: { replaces?: string } }>) => ({
     address: request.ip,
     userAgent: request.headers['user-agent'] ?? '',
+    sessionToken: readSessionToken(request),
+    replaces: request.body.replaces,
   });
 
   routes.post(
     '/sign-in',
-    { ...open, schema: { body: Body({ token: Type.String({ maxLength: 100 }) }) } },
+    { ...open, schema: { body: Body({ token: Type.String({ maxLength: 100 }), replaces }) } },
     async (request, reply) => {
-      const signedIn = await signInWithLink(deps, request.body.token, clientOf(request));
-      if (!signedIn) return refuse(request, reply, 404, 'no_link', 'This link is used, replaced or expired.');
-      setSessionCookie(reply, signedIn.token);
-      return sessionObject(deps, signedIn.token, signedIn.session);
+      const result = await signInWithLink(deps, request.body.token, browserOf(request));
+      return (
+        (await answerOf(deps, reply, result)) ??
+        refuse(request, reply, 404, 'no_link', 'This link is used, replaced or expired.')
+      );
     },
   );
 
   routes.post(
     '/sign-in/telegram',
-    { ...open, schema: { body: Body({ init_data: Type.String({ maxLength: 3_500 }) }) } },
+    { ...open, schema: { body: Body({ init_data: Type.String({ maxLength: 3_500 }), replaces }) } },
     async (request, reply) => {
       const { telegramToken, clock } = deps;
       const data = telegramToken && readInitData(telegramToken, clock, request.body.init_data);
-      const signedIn = data && (await signInWithData(deps, data, clientOf(request)));
-      if (!signedIn)
-        return refuse(
-          request,
-          reply,
-          404,
-          'no_link',
-          'The data of this Mini App is used, expired or not valid.',
-        );
-      setSessionCookie(reply, signedIn.token);
-      return sessionObject(deps, signedIn.token, signedIn.session);
+      const result = data && (await signInWithData(deps, data, browserOf(request)));
+      return (
+        (result && (await answerOf(deps, reply, result))) ??
+        refuse(request, reply, 404, 'no_link', 'The data of this Mini App is used, expired or not valid.')
+      );
     },
   );
+}
+
+/** A session with its cookie, or the question whether to replace the one of another person. */
+async function answerOf(
+  deps: RouteDeps,
+  reply: FastifyReply,
+  result: PortalSignInResult,
+): Promise<SignInAnswer | undefined> {
+  if (result.outcome === 'no_link') return undefined;
+  if (result.outcome === 'signed_in') {
+    setSessionCookie(reply, result.token);
+    return sessionObject(deps, result.token, result.session);
+  }
+  const { session, isOpen, arriving } = result;
+  return {
+    question: 'other_person',
+    session_id: session.sessionId,
+    // The cookie of an ended session opens nothing, so it shows nothing either.
+    signed_in: isOpen ? await identityOf(deps, session) : null,
+    arriving: await identityOf(deps, arriving),
+  };
 }
 
 function ownSession(routes: Routes, deps: RouteDeps): void {

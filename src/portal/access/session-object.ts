@@ -1,14 +1,14 @@
 import { idleEndOf } from '../../base/session-lifetime.ts';
-import { listMemberships, type PortalSession } from '../../partners/index.ts';
+import { listMemberships, type Person, type PortalSession } from '../../partners/index.ts';
 import { csrfTokenOf } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
-import type { Session } from '../shapes/access.ts';
+import type { Identity, Session } from '../shapes/access.ts';
 
-/** The session as pages get it, with the teams of the person as they are now. */
-export async function sessionObject(deps: RouteDeps, token: string, person: PortalSession): Promise<Session> {
-  const memberships = await listMemberships(deps.db, person.userId);
+/** A person as pages show them, with their teams as they are now. */
+export async function identityOf(deps: RouteDeps, { userId, name }: Person): Promise<Identity> {
+  const memberships = await listMemberships(deps.db, userId);
   return {
-    person: { user_id: `${person.userId}`, name: person.name },
+    person: { user_id: `${userId}`, name },
     partners: memberships.map(({ partner, role }) => ({
       partner_id: partner.partnerId,
       name: partner.name,
@@ -16,8 +16,17 @@ export async function sessionObject(deps: RouteDeps, token: string, person: Port
       is_suspended: partner.suspended,
       is_live_approved: partner.liveApproved,
     })),
-    csrf_token: csrfTokenOf(deps.keyring.active(), 'portal', token),
-    idle_ends_at: idleEndOf(person).toISOString(),
-    ends_at: person.endsAt.toISOString(),
   };
 }
+
+/** The session as pages get it. */
+export const sessionObject = async (
+  deps: RouteDeps,
+  token: string,
+  person: PortalSession,
+): Promise<Session> => ({
+  ...(await identityOf(deps, person)),
+  csrf_token: csrfTokenOf(deps.keyring.active(), 'portal', token),
+  idle_ends_at: idleEndOf(person).toISOString(),
+  ends_at: person.endsAt.toISOString(),
+});

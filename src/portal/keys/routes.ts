@@ -9,6 +9,7 @@ import {
   isAddressRange,
   keyObject,
   listKeys,
+  maxActiveKeys,
   maxOverlapMs,
   revokeKey,
   roleIncludes,
@@ -89,6 +90,8 @@ const refusals = {
   already_expired: 'The key has expired.',
   already_rolled: 'The key was already rolled.',
   overlap_too_long: 'The old key can stay valid for seven days at most.',
+  too_many_keys: `The partner has ${maxActiveKeys} active keys in this mode: revoke one that is not needed.`,
+  too_many_key_changes: 'The keys of the partner were changed too often today: try again tomorrow (UTC).',
 } as const;
 
 const NewKeyBody = Body({
@@ -183,7 +186,7 @@ function allow(routes: Routes, deps: RouteDeps): void {
       const wrong = findWrong(addresses);
       if (wrong !== undefined) return refuseAddress(request, reply, wrong);
       const { outcome } = await setAllowedAddresses(auditContextOf(deps, request), key.keyId, addresses);
-      if (outcome === 'no_key' || outcome === 'already_revoked')
+      if (outcome !== 'changed' && outcome !== 'same_addresses')
         return refuse(request, reply, 409, outcome, refusals[outcome]);
       return done;
     },

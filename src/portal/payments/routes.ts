@@ -4,7 +4,7 @@ import { parseId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import {
-  findPaymentAnywhere,
+  findPaymentOf,
   findQuoteOf,
   findRefunded,
   type PaymentFilter,
@@ -119,10 +119,9 @@ function showPayment(routes: Routes, deps: RouteDeps): void {
       const { partnerId } = request.member.partner;
       const db = deps.readsOf(partnerId);
       const paymentId = parseId('pay', request.params.id);
-      const payment = paymentId && (await findPaymentAnywhere(db, paymentId));
       // The payment of another partner does not exist for this one.
-      if (payment?.partnerId !== partnerId || payment.status === 'rejected')
-        return refuse(request, reply, 404, 'not_found', 'Payment not found.');
+      const payment = paymentId && (await findPaymentOf(db, partnerId, paymentId));
+      if (!payment) return refuse(request, reply, 404, 'not_found', 'Payment not found.');
       const events = await paymentTimeline(db, payment);
       const deliveries = await deliveryHistory(db, payment);
       const refunded = await findRefunded(db, payment);

@@ -12,8 +12,8 @@ const maxTextLength = 2_048;
 const busySec = 10;
 
 /** Reads the QR code in a photo: not all browsers can. In threads of its own, as in the bot. */
-export function photoRoute(scope: FastifyInstance, _deps: RouteDeps): void {
-  const reader = createQrReader();
+export function photoRoute(scope: FastifyInstance, deps: RouteDeps): void {
+  const reader = createQrReader(deps);
   void scope.register(async photos => {
     photos.addContentTypeParser(
       ['image/jpeg', 'image/png'],
@@ -29,6 +29,14 @@ export function photoRoute(scope: FastifyInstance, _deps: RouteDeps): void {
           return refuse(request, reply, 422, 'invalid_request', 'Send a photo as JPEG or PNG.');
         const reading = await reader.read(request.person.userId, async () => photo);
         if (reading.outcome === 'busy') return refuseThrottled(request, reply, busySec);
+        if (reading.outcome === 'too_large')
+          return refuse(
+            request,
+            reply,
+            400,
+            'image_too_large',
+            'Send at most 12 megapixels of 8 bits a channel.',
+          );
         if (reading.text === undefined || reading.text.length > maxTextLength)
           return refuse(request, reply, 400, 'no_qr_code', 'There is no readable QR code in this picture.');
         return { qr_url: reading.text };

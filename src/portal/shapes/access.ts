@@ -12,16 +12,31 @@ export interface PartnerChoice {
   is_live_approved: boolean;
 }
 
-export interface Session {
+export interface Identity {
   person: { user_id: string; name: string };
   /** The partners in whose teams this person is. */
   partners: PartnerChoice[];
+}
+
+export interface Session extends Identity {
   /** Sent as `X-CSRF-Token` with every request that changes something. */
   csrf_token: string;
   /** The session ends at this time without activity, and at `ends_at` in any case. */
   idle_ends_at: string;
   ends_at: string;
 }
+
+/** Instead of a session: the browser has one of another person. The same request with `replaces` signs in. */
+export interface OtherPerson {
+  question: 'other_person';
+  /** The session that would be replaced. */
+  session_id: string;
+  /** Whose it is; null if it has ended. */
+  signed_in: Identity | null;
+  arriving: Identity;
+}
+
+export type SignInAnswer = Session | OtherPerson;
 
 /** `GET /session/current`, the first request of a page: null when nobody is signed in, which is not an error. */
 export interface CurrentSession {

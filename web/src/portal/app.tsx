@@ -3,7 +3,12 @@ import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
-import type { CurrentSession, Session } from '../../../src/portal/shapes/access.ts';
+import type {
+  CurrentSession,
+  OtherPerson,
+  Session,
+  SignInAnswer,
+} from '../../../src/portal/shapes/access.ts';
 import { ask, connected, Refused, session } from '../api.ts';
 import { ErrorBoundary } from '../error-boundary.tsx';
 import { FirstLoad } from '../parts/first-load.tsx';
@@ -12,9 +17,10 @@ import { PageFrame } from '../parts/page.tsx';
 import { Waiting } from '../parts/table.tsx';
 import { useCommon } from '../texts/common.ts';
 import { noVariables, theme } from '../theme.ts';
-import { signInOnArrival } from './arrival.ts';
+import { isQuestion, signInOnArrival } from './arrival.ts';
 import { Layout } from './layout.tsx';
 import { NoPartner } from './no-partner.tsx';
+import { OtherPersonQuestion } from './other-person.tsx';
 import { PartnerContext } from './partner.ts';
 import { SignIn } from './sign-in.tsx';
 
@@ -77,6 +83,7 @@ function SignedInOrNot() {
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const [botName, setBotName] = useState<string | null>(null);
   const [refusal, setRefusal] = useState<unknown>(null);
+  const [question, setQuestion] = useState<OtherPerson | null>(null);
   const userId = now?.person.user_id;
   const isKnown = now !== undefined;
 
@@ -88,8 +95,10 @@ function SignedInOrNot() {
       const found = await ask<CurrentSession>('/session/current').catch(() => undefined);
       if (!found) return;
       setBotName(found.bot_name);
+      const isAsked = isQuestion(arrived);
+      if (isAsked) setQuestion(arrived);
       // Signing in may have failed while a session of before is still open.
-      session.set(found.session ?? arrived ?? null);
+      session.set(found.session ?? (isAsked ? null : arrived) ?? null);
     };
     if (!isKnown || !isConnected) void look();
     // Owners can change a role or remove a member at any time. Without a connection it polls faster.
@@ -107,7 +116,13 @@ function SignedInOrNot() {
     return () => clearTimeout(timer);
   }, [userId]);
 
+  const onAnswer = (answer: SignInAnswer | null) => {
+    setQuestion(answer && isQuestion(answer) ? answer : null);
+    if (answer && !isQuestion(answer)) session.set(answer);
+  };
+
   if (now === undefined) return isConnected ? <FirstLoad /> : <Lost />;
+  if (question) return <OtherPersonQuestion question={question} onAnswer={onAnswer} />;
   if (now === null) return <SignIn botName={botName} refusal={refusal} />;
   return <OfPartner now={now} />;
 }

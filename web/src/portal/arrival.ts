@@ -1,4 +1,4 @@
-import type { Session } from '../../../src/portal/shapes/access.ts';
+import type { OtherPerson, SignInAnswer } from '../../../src/portal/shapes/access.ts';
 import { send } from '../api.ts';
 
 /** How somebody arrived: with a link of the bot, as a Mini App of Telegram, or otherwise. */
@@ -18,15 +18,24 @@ const arrival = readArrival();
 // A secret that works once does not stay in the address bar and the history.
 if (arrival.kind !== 'other') history.replaceState(null, '', location.pathname);
 
-let signingIn: Promise<Session> | undefined;
+let signingIn: Promise<SignInAnswer> | undefined;
 
 /** Signs in with what the page was opened with, once. Undefined if it was opened without. */
-export function signInOnArrival(): Promise<Session> | undefined {
-  if (arrival.kind === 'link') signingIn ??= send<Session>('/sign-in', { token: arrival.token });
-  if (arrival.kind === 'telegram')
-    signingIn ??= send<Session>('/sign-in/telegram', { init_data: arrival.initData });
+export function signInOnArrival(): Promise<SignInAnswer> | undefined {
+  if (arrival.kind !== 'other') signingIn ??= signIn({});
   return signingIn;
 }
+
+/** The reader has agreed to end the session of the person who was signed in before. */
+export const signInInstead = ({ session_id }: OtherPerson) => signIn({ replaces: session_id });
+
+const signIn = (agreement: { replaces?: string }): Promise<SignInAnswer> =>
+  arrival.kind === 'telegram'
+    ? send('/sign-in/telegram', { init_data: arrival.initData, ...agreement })
+    : send('/sign-in', { token: arrival.kind === 'link' ? arrival.token : '', ...agreement });
+
+export const isQuestion = (answer: SignInAnswer | undefined): answer is OtherPerson =>
+  answer !== undefined && 'question' in answer;
 
 /** Inside Telegram there is no address bar: the way back to a new session is the bot. */
 export const isMiniApp = arrival.kind === 'telegram';

@@ -34,6 +34,8 @@ const errors = {
   already_approved: 'Live mode is already approved.',
   min_above_max: 'The minimum amount is above the maximum amount.',
   already_revoked: 'The key is already revoked.',
+  too_many_key_changes:
+    'The keys were changed too often today. Try again tomorrow (UTC). A key can still be revoked.',
   no_webhook: 'The partner has no webhook.',
   bad_address: 'Enter a URL that begins with https:// and is reachable from the internet.',
   too_many: 'A mode has five endpoints at most.',

@@ -24,8 +24,9 @@ async function askForAllowed(chat: PartnerContext, keyId: string, wrong?: string
 async function allow(chat: PartnerContext, keyId: string, addresses: string[]): Promise<void> {
   const key = await findKey(chat, keyId);
   const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
-  if (isAllowed) await setAllowedAddresses(chat.audit, keyId, addresses);
-  chat.toast = isAllowed ? chat.texts.keys.allowed : chat.texts.outdated;
+  const outcome = isAllowed ? (await setAllowedAddresses(chat.audit, keyId, addresses)).outcome : undefined;
+  if (outcome === 'too_many_key_changes') chat.toast = chat.texts.keys.tooManyChanges;
+  else chat.toast = isAllowed ? chat.texts.keys.allowed : chat.texts.outdated;
   await showKey(chat, keyId);
 }
 

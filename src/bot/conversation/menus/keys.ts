@@ -3,12 +3,15 @@ import {
   type ApiKey,
   createKey,
   isAddressRange,
+  type KeyCreation,
   keyState,
   listKeys,
+  maxActiveKeys,
   revokeKey,
   roleIncludes,
   type WantedKey,
 } from '../../../partners/index.ts';
+import type { Texts } from '../../texts/index.ts';
 import { ask, callbackData, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
 import type { Menu } from './menu.ts';
@@ -89,6 +92,19 @@ export function readAddresses(typed: string): string[] | undefined {
   return fine && addresses.every(isAddressRange) ? addresses : undefined;
 }
 
+function reasonOf(texts: Texts, outcome: Exclude<KeyCreation['outcome'], 'created'>): string {
+  switch (outcome) {
+    case 'not_approved':
+      return texts.keys.notApproved;
+    case 'too_many_keys':
+      return texts.keys.tooMany(maxActiveKeys);
+    case 'too_many_key_changes':
+      return texts.keys.tooManyChanges;
+    default:
+      return texts.partner.suspended;
+  }
+}
+
 /** False if no key could be created; the user gets the reason. */
 export async function createKeyAndShow(
   chat: PartnerContext,
@@ -113,8 +129,10 @@ export async function createKeyAndShow(
     return true;
   }
   await message.discard();
-  const reason = creation.outcome === 'not_approved' ? texts.keys.notApproved : texts.partner.suspended;
-  await send(chat, { text: reason, buttons: [[{ text: texts.back, data: callbackData('k', partner) }]] });
+  await send(chat, {
+    text: reasonOf(texts, creation.outcome),
+    buttons: [[{ text: texts.back, data: callbackData('k', partner) }]],
+  });
   return false;
 }
 

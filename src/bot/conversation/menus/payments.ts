@@ -1,7 +1,7 @@
 import { type Id, parseId } from '../../../base/ids.ts';
 import {
   findByExternalId,
-  findPayment,
+  findPaymentOf,
   findRefunded,
   listNewerPayments,
   listPayments,
@@ -119,16 +119,8 @@ async function showAround(chat: PartnerContext, filter: PaymentFilter, than: Id<
 }
 
 /** In both modes; payments of other partners are not found. */
-async function findOwn(
-  { deps, partner }: PartnerContext,
-  paymentId: Id<'pay'>,
-): Promise<Payment | undefined> {
-  const { partnerId } = partner;
-  const found = await Promise.all(
-    (['live', 'test'] as const).map(mode => findPayment(deps.pool, { partnerId, mode }, paymentId)),
-  );
-  return found.find(payment => payment && payment.status !== 'rejected');
-}
+const findOwn = ({ deps, partner }: PartnerContext, paymentId: Id<'pay'>) =>
+  findPaymentOf(deps.pool, partner.partnerId, paymentId);
 
 async function showPayment(chat: PartnerContext, payment: Payment, letter?: string): Promise<void> {
   const { texts, deps, partner } = chat;

@@ -53,6 +53,8 @@ export async function showQrPhoto(chat: PartnerContext, fileId: string, qrReader
   chat.runInBackground(async () => {
     const reading = await qrReader.read(chat.person.userId, () => load(chat, fileId));
     if (reading.outcome === 'busy') return void (await send(chat, { text: texts.qr.busy, buttons: [] }));
+    if (reading.outcome === 'too_large')
+      return void (await send(chat, { text: texts.qr.tooLarge, buttons: [] }));
     if (reading.text === undefined) return void (await send(chat, { text: texts.qr.noCode, buttons: [] }));
     await showQr(chat, reading.text);
   });

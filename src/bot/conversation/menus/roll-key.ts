@@ -58,7 +58,9 @@ async function roll(chat: PartnerContext, keyId: string, hours: string): Promise
   const rolled = await rollKey(chat.audit, chat.deps.keyring, keyId, Number(hours) * hourMs);
   if (rolled.outcome !== 'rolled') {
     await message.discard();
-    chat.toast = rolled.outcome === 'partner_suspended' ? chat.texts.partner.suspended : chat.texts.outdated;
+    const { partner, keys, outdated } = chat.texts;
+    if (rolled.outcome === 'partner_suspended') chat.toast = partner.suspended;
+    else chat.toast = rolled.outcome === 'too_many_key_changes' ? keys.tooManyChanges : outdated;
     return showKeys(chat);
   }
   await message.reveal(chat.texts.keys.created(rolled.key)).catch(async error => {

@@ -22,6 +22,10 @@ const errors: Record<string, string> = {
   already_rolled: 'The key was already rolled.',
   overlap_too_long: 'The old key can stay valid for seven days at most.',
   no_key: 'Key not found.',
+  too_many_keys: 'There are 20 active keys in this mode, the maximum. Revoke one that you do not need.',
+  too_many_key_changes:
+    'The keys were changed too often today. Try again tomorrow (UTC). A key can still be revoked.',
+  too_many_changes: 'You have made too many changes today. Try again tomorrow (UTC).',
   bad_address: 'Enter an address that begins with https:// and is reachable from the internet.',
   no_webhook: 'This endpoint does not exist any more.',
   too_many_endpoints: 'A mode has five endpoints at most.',
@@ -32,6 +36,8 @@ const errors: Record<string, string> = {
   last_owner: 'This is the last owner. Make somebody else an owner first.',
   too_many: 'One person can own five partners at most.',
   too_many_today: 'You have created five partners today. Try again tomorrow.',
+  image_too_large:
+    'This picture is too large. Choose one with at most 12 megapixels (PNG: 8 bits per channel), or paste the link.',
   no_qr_code: 'There is no readable QR code in this picture. Take a sharper photo or paste the link.',
   invalid_qr: 'This is not a link of an SBP QR code, or the code has expired.',
   unsupported_qr: 'This code is for a subscription or for linking an account. It cannot be paid.',
@@ -78,6 +84,19 @@ export const en = {
     again: 'Close this window and open the portal from the bot again.',
     openBot: 'Open the bot',
     ended: 'Your session has ended. Open a new link from the bot.',
+  },
+  otherPerson: {
+    title: 'Change the account?',
+    now: 'You are signed in as',
+    somebodyElse: 'Another person was signed in in this browser before.',
+    arriving: 'This link signs in',
+    telegramId: (id: string) => `Telegram ID ${id}`,
+    noPartners: 'Not in a team',
+    warning:
+      'If you did not ask our bot for this link, do not change the account: somebody may want you to top up a foreign balance.',
+    stay: 'Keep the current account',
+    doNotSignIn: 'Do not sign in',
+    change: 'Sign in with the other account',
   },
   noPartner: {
     title: 'You are not in a team',

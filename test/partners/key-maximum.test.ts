@@ -1,0 +1,101 @@
+import { afterAll, expect, test } from 'vitest';
+import { openPool } from '../../src/db/pool.ts';
+import {
+  createKey,
+  createPartner,
+  revokeKey,
+  rollKey,
+  setAllowedAddresses,
+} from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { keyring } from '../helpers/partners.ts';
+
+const { pool, url } = await createDatabase();
+const clock = manualClock('2026-11-17T12:00:00Z');
+/** As two processes. */
+const other = openPool({ connectionString: url });
+afterAll(() => other.end());
+const audits = [auditContextOf(pool, clock), auditContextOf(other, clock)] as const;
+const [audit] = audits;
+const dayMs = 24 * 3_600_000;
+
+type Wanted = Parameters<typeof createKey>[2];
+const newPartner = async (): Promise<Wanted> => {
+  const { partnerId } = await createPartner(audit, 'Shop');
+  return { partnerId, mode: 'test', allowedAddresses: [] };
+};
+async function issue(wanted: Wanted): Promise<string> {
+  const creation = await createKey(audit, keyring, wanted);
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  return creation.apiKey.keyId;
+}
+/** Calls of both processes at once, and how many of them had each outcome. */
+async function outcomesOf(
+  count: number,
+  call: (audit: (typeof audits)[0], nth: number) => Promise<{ outcome: string }>,
+) {
+  const results = await Promise.all(
+    Array.from({ length: count }, (_, nth) => call(audits[nth % 2 ? 1 : 0], nth)),
+  );
+  const outcomes: Record<string, number> = {};
+  for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  return outcomes;
+}
+
+test('a partner has at most twenty active keys in each mode, also with creations at once', async () => {
+  const wanted = await newPartner();
+  const create = (own: typeof audit) => createKey(own, keyring, wanted);
+  expect(await outcomesOf(24, create)).toEqual({ created: 20, too_many_keys: 4 });
+  await issue({ ...wanted, mode: 'live' });
+  await issue(await newPartner());
+});
+
+test('a key that ended is not counted, and neither is one that was rolled', async () => {
+  const wanted = await newPartner();
+  const first = await issue(wanted);
+  const second = await issue({ ...wanted, expiresAt: new Date(clock.nowMs() + 1_000) });
+  for (let nth = 2; nth < 20; nth++) await issue(wanted);
+  await expect(issue(wanted)).rejects.toThrow('too_many_keys');
+  await revokeKey(audit, first);
+  const third = await issue(wanted);
+  await expect(issue(wanted)).rejects.toThrow('too_many_keys');
+  expect(await rollKey(audit, keyring, third, dayMs)).toMatchObject({ outcome: 'rolled' });
+  await expect(issue(wanted)).rejects.toThrow('too_many_keys');
+  clock.advance(2_000);
+  expect(await rollKey(audit, keyring, second, dayMs)).toMatchObject({ outcome: 'already_expired' });
+  await issue(wanted);
+});
+
+test('the keys of a partner change fifty times a day over all processes, and can always be revoked', async () => {
+  const wanted = await newPartner();
+  const keyId = await issue(wanted);
+  const rolled = await rollKey(audit, keyring, keyId, 0);
+  if (rolled.outcome !== 'rolled') throw new Error(rolled.outcome);
+  const { keyId: newest } = rolled.apiKey;
+  const allow = (own: typeof audit, nth: number) => setAllowedAddresses(own, newest, [`192.0.2.${nth}`]);
+  expect(await outcomesOf(55, allow)).toEqual({ changed: 48, too_many_key_changes: 7 });
+  await expect(issue(wanted)).rejects.toThrow('too_many_key_changes');
+  expect(await rollKey(audit, keyring, newest, 0)).toEqual({ outcome: 'too_many_key_changes' });
+  // A stolen key must end, whatever somebody did before.
+  expect(await revokeKey(audit, newest)).toMatchObject({ outcome: 'revoked' });
+  const { rows } = await pool.query(
+    `SELECT count(*)::int FROM audit WHERE action = 'key.allow' AND subject = $1`,
+    [newest],
+  );
+  expect(rows).toEqual([{ count: 48 }]);
+  await issue(await newPartner());
+  // The next day in UTC.
+  clock.advance(dayMs / 2);
+  await issue(wanted);
+});
+
+test('what was refused or rolled back is not counted', async () => {
+  const wanted = await newPartner();
+  const keyId = await issue(wanted);
+  for (let nth = 0; nth < 60; nth++) await setAllowedAddresses(audit, keyId, []);
+  await revokeKey(audit, keyId);
+  for (let nth = 0; nth < 60; nth++)
+    expect((await setAllowedAddresses(audit, keyId, ['192.0.2.1'])).outcome).toBe('already_revoked');
+  await issue(wanted);
+});

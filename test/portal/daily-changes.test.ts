@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { createPortalLink } from '../../src/partners/index.ts';
+import { createPartnerWithKeys } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newPerson, startPortal } from '../helpers/portal.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock('2026-11-17T12:00:00Z');
+const { visit, member, audit } = await startPortal({ pool, clock });
+const tooMany = { status: 429, json: { error: { code: 'too_many_changes' } } };
+const recordsOf = async (userId: bigint) =>
+  (await pool.query('SELECT count(*)::int FROM audit WHERE actor = $1', [`telegram:${userId}`])).rows[0]
+    .count;
+
+test('a person makes 300 changes a day, of whatever kind', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  const owner = await member(partnerId, 'owner');
+  const colleague = await member(partnerId, 'viewer');
+  const { userId } = owner.person;
+  expect(await recordsOf(userId)).toBe(1);
+  // As if most of them had been made.
+  const fill = 'UPDATE daily_changes SET count = count + 280 WHERE owner = $1 RETURNING count';
+  expect((await pool.query(fill, [`changes telegram:${userId}`])).rows).toEqual([{ count: 281 }]);
+  let answer = await owner.act('/team/invite', { role: 'viewer' });
+  for (let count = 1; answer.status === 200 && count < 60; count++) {
+    clock.advance(100);
+    answer = await owner.act('/team/invite', { role: 'viewer' });
+  }
+  expect(answer).toMatchObject(tooMany);
+  expect(await recordsOf(userId)).toBe(20);
+
+  expect(await owner.act('/webhook', { mode: 'test', url: 'https://shop.example/' })).toMatchObject(tooMany);
+  expect(await owner.act('/keys', { mode: 'test', scopes: ['read'], allowed_addresses: [] })).toMatchObject(
+    tooMany,
+  );
+  const token = await createPortalLink(audit, owner.person);
+  expect(await visit().post('/sign-in', { token })).toMatchObject(tooMany);
+  expect(await recordsOf(userId)).toBe(20);
+
+  // What takes something away goes on, and so do others.
+  expect((await owner.act(`/team/${colleague.person.userId}/remove`)).status).toBe(200);
+  expect((await owner.post('/logout')).status).toBe(200);
+  const other = await member((await createPartnerWithKeys(pool)).partnerId, 'owner', newPerson());
+  expect((await other.act('/team/invite', { role: 'viewer' })).status).toBe(200);
+  clock.advance(12 * 3_600_000);
+  const next = await createPortalLink(audit, owner.person);
+  expect((await visit().post('/sign-in', { token: next })).status).toBe(200);
+});
+
+test('the portal says which maximum of keys is reached', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  const owner = await member(partnerId, 'owner');
+  const key = { mode: 'test', scopes: ['read'], allowed_addresses: [] };
+  let answer = await owner.act('/keys', key);
+  for (let count = 1; answer.status === 200 && count < 60; count++) {
+    clock.advance(1_000);
+    answer = await owner.act('/keys', key);
+  }
+  expect(answer).toMatchObject({ status: 409, json: { error: { code: 'too_many_keys' } } });
+  const { data } = (await owner.read('/keys')).json;
+  const active = data.filter((one: { mode: string; state: string }) => one.mode === 'test');
+  expect(active).toHaveLength(20);
+});

@@ -236,7 +236,7 @@ export interface ListDepositsAnswer {
     amount_usdt: string;
     /** On the chain */
     transaction_id: string;
-    /** Which transfer of its block */
+    /** Number of its log, as the node counted it. Nodes count differently: it identifies nothing. */
     log_index: number;
     sender: string;
     /** When it was first seen */

@@ -9,10 +9,9 @@ const source = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8
 
 /** The limit that a route gives to Fastify, by the constant of its own file or of the one that exports it. */
 function bytesOf(name: string, text: string): number {
-  const own = name.split('.').at(-1)!;
-  const found = [text, ...source].map(
-    each => new RegExp(`\\b${own}(?: =|:) (\\d[\\d* ]*\\d)`).exec(each)?.[1],
-  );
+  const [object, field] = name.split('.');
+  const value = field === undefined ? `\\b${object} =` : `\\b${object} = \\{[^}]*\\b${field}:`;
+  const found = [text, ...source].map(each => new RegExp(`${value} (\\d[\\d* ]*\\d)`).exec(each)?.[1]);
   const product = found.find(Boolean);
   if (!product) throw new Error(`${name} is no constant of src/`);
   return product.split('*').reduce((sum, factor) => sum * Number(factor), 1);

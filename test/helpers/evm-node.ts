@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { getAddress, keccak256, toHex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { afterFile } from './after-file.ts';
-import { deploymentOf, type TokenTransfer, transferData } from './test-token.ts';
+import { type TokenTransfer, tokenDeployment, transferData } from './test-token.ts';
 
 /** Where `.ci/run` puts it. */
 const packageFolder = join(
@@ -125,8 +125,8 @@ export async function startEvmNode() {
     mine: (blocks = 1) => call('hardhat_mine', toHex(blocks)),
     head: async () => BigInt(await call<string>('eth_blockNumber')),
     /** Returns the address with its checksum. */
-    deployToken: async (decimals = 6): Promise<`0x${string}`> => {
-      const data = deploymentOf(decimals);
+    deployToken: (decimals = 6) => node.deploy(tokenDeployment(decimals)),
+    deploy: async (data: string): Promise<`0x${string}`> => {
       const hash = await call<string>('eth_sendTransaction', { from, data, gas, gasPrice });
       await node.mine();
       const receipt = await call<{ contractAddress: `0x${string}` }>('eth_getTransactionReceipt', hash);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readSweep } from '../../../src/deposits/index.ts';
 import { isEvmNodeInstalled } from '../../helpers/evm-node.ts';
+import { floodDeployment } from '../../helpers/test-token.ts';
 import { isByHash, startRealWorld, usdt } from './world.ts';
 
 describe.skipIf(!isEvmNodeInstalled)('with a real node', () => {
@@ -144,6 +145,20 @@ describe.skipIf(!isEvmNodeInstalled)('with a real node', () => {
       { units: '1250000999999999999', rest_units: '999999999999' },
       { units: '750000000000000001', rest_units: '1' },
     ]);
+  });
+
+  test('a transaction with 40 000 other logs stops no deposit', async () => {
+    const { node, token, ...world } = await startRealWorld();
+    const [victim, other] = [await world.newPartner(), await world.newPartner()];
+    const flood = await node.deploy(floodDeployment(token, 40_000));
+    const hash = await node.send(flood, [{ account: victim.account, units: 2n * usdt }], '0xfed260');
+    await node.mine();
+    await node.send(token, [{ account: other.account, units: 3n * usdt }]);
+    await world.settle();
+    expect((await node.receipt(hash)).logs).toHaveLength(40_001);
+    expect(await world.balanceOf(victim.partnerId)).toBe(2n * usdt);
+    expect(await world.balanceOf(other.partnerId)).toBe(3n * usdt);
+    expect(await world.alarmKinds()).toEqual([]);
   });
 
   test('with the tag finalized of the node, and nothing above it', async () => {

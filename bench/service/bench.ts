@@ -10,6 +10,7 @@ import { deliveriesSection } from './deliveries.ts';
 import { type Figure, whole } from './figures.ts';
 import { growthSection } from './growth.ts';
 import { hotSection } from './hot.ts';
+import { idleSection } from './idle.ts';
 import { medianOfRuns } from './median-run.ts';
 import { memorySection } from './memory.ts';
 import { overloadSection } from './overload.ts';
@@ -24,6 +25,7 @@ import { startSection } from './start.ts';
 /** In the order in which they run. */
 export const sections: Record<string, Section> = {
   start: startSection,
+  idle: idleSection,
   yardstick: yardstickSection,
   payments: paymentsSection,
   live: liveSection,

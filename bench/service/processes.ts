@@ -57,6 +57,13 @@ function withDescendants(root: number, all: ProcessEntry[]): ProcessEntry[] {
   return [...own, ...children.flatMap(({ pid }) => withDescendants(pid, all))];
 }
 
+/** A process and all that it and its children started. */
+export const readFamily = (pid: number) => withDescendants(pid, listProcesses());
+
+/** The first process of the server in this folder. */
+export const readPostmaster = (folder: string) =>
+  Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+
 /** PostgreSQL runs detached from the service, so it is found from one of its sessions. */
 export async function readGroups({ service, bank, pool }: BenchEnvironment): Promise<ProcessGroups> {
   const { rows } = await pool.query<{ pid: number; isOwn: boolean }>(
@@ -90,7 +97,7 @@ export async function readServerTimes(pool: Pool): Promise<number[]> {
         });
   const all = listProcesses();
   return [...own.rows, ...workers.rows].map(({ folder }) => {
-    const postmaster = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const postmaster = readPostmaster(folder);
     // The time of ended sessions counts with the postmaster.
     const { ticksOfEnded } = readEntry(postmaster);
     const ticks = withDescendants(postmaster, all).reduce((sum, entry) => sum + entry.ticks, ticksOfEnded);

@@ -95,27 +95,6 @@ describe('an embedded PostgreSQL', () => {
     await expect.poll(() => countPartners(database).catch(() => 'not yet'), { timeout: 20_000 }).toBe(1);
   });
 
-  test('whose users were all killed with kill -9 is joined by the next one', async () => {
-    const dataDir = usedFolder();
-    const program = `
-      import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, '../../src/db/database.ts'))};
-      import { readSettings } from ${JSON.stringify(join(import.meta.dirname, '../../src/base/settings.ts'))};
-      const { pool } = await openDatabase(readSettings(process.env), () => {}, 'create');
-      await pool.query("INSERT INTO partners (id, name, created_at) VALUES (gen_random_uuid(), 'A', now())");
-      process.kill(process.pid, 'SIGKILL');`;
-    const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-      env: { ...process.env, DATA_DIR: dataDir },
-      stdio: 'inherit',
-    });
-    expect(signal).toBe('SIGKILL');
-    const pid = serverPid(dataDir);
-    const database = await openIn(dataDir);
-    expect(await countPartners(database)).toBe(1);
-    expect(serverPid(dataDir)).toBe(pid);
-    await close(database);
-    expect(isRunning(pid)).toBe(false);
-  });
-
   test('starts over a stale lock file whose process number now belongs to another program', async () => {
     const dataDir = usedFolder();
     await close(await openIn(dataDir));

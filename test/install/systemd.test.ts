@@ -21,6 +21,42 @@ test.runIf(isInstalled)('the unit is hardened: its exposure is below 2.5', () =>
   expect(Number(exposure), stdout + stderr).toBeLessThan(2.5);
 });
 
+const gigabyte = 2 ** 30;
+/** At full load, see bench/README.md. */
+const measuredBytes = 0.8 * gigabyte;
+
+const bytesOf = (text: string) => {
+  const [, number, unit] = /^(\d+)([MGmg])$/.exec(text)!;
+  return Number(number) * (unit!.toLowerCase() === 'g' ? gigabyte : 2 ** 20);
+};
+
+test('the unit bounds the memory of the service, and one killed process does not stop the others', () => {
+  const unit = readFileSync(join(ops, 'systemd/kopeck.service'), 'utf8');
+  const read = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+  const [high, max] = [bytesOf(read('MemoryHigh')), bytesOf(read('MemoryMax'))];
+  expect(high).toBeGreaterThan(1.5 * measuredBytes);
+  expect(max).toBeGreaterThan(high);
+  expect([read('MemorySwapMax'), read('OOMPolicy')]).toEqual(['0', 'continue']);
+});
+
+test('every container has a limit of memory and no swap; that of the service is the one of the unit', () => {
+  const unit = readFileSync(join(ops, 'systemd/kopeck.service'), 'utf8');
+  const compose = readFileSync(join(ops, '../compose.yaml'), 'utf8');
+  const services = compose
+    .split(/^networks:/m)[0]!
+    .split(/^ {2}(?=\w+:$)/m)
+    .slice(1);
+  const limits = services.map(text => [
+    text.split(':')[0],
+    /mem_limit: (\w+)/.exec(text)?.[1],
+    /memswap_limit: (\w+)/.exec(text)?.[1],
+  ]);
+  expect(limits.map(([name]) => name)).toEqual(['postgres', 'kopeck', 'proxy']);
+  for (const [, memory, withSwap] of limits) expect([memory, withSwap]).toEqual([memory ?? 'none', memory]);
+  const max = /^MemoryMax=(.*)$/m.exec(unit)![1]!;
+  expect(bytesOf(limits[1]![1]!)).toBe(bytesOf(max));
+});
+
 test('the settings of the unit can be read, but for its secret files', () => {
   const lines = readFileSync(join(ops, 'kopeck.env'), 'utf8').split('\n');
   const pairs = lines.filter(line => /^\w+=/.test(line)).map(line => line.split('=', 2) as [string, string]);

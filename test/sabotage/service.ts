@@ -271,6 +271,13 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'is stored as',
   },
   {
+    guard: 'the embedded server does not outlive its users',
+    file: 'src/db/embedded/server.ts',
+    pattern: /if \(child\.pid !== undefined\) guardServer\(child\.pid, cluster\.dir\);/,
+    test: 'test/db/embedded-guard.test.ts',
+    failingTitle: 'a server whose user ends without closing it stops',
+  },
+  {
     guard: 'the embedded server has nothing of root',
     file: 'src/db/embedded/identity.ts',
     pattern: /tried\.status === 0/,

@@ -1,9 +1,18 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
-import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import { isFencedOff } from './fence.ts';
-import { createHistoryWatch, isWriteOfRecovery } from './history-watch.ts';
+import { createHistoryWatch } from './history-watch.ts';
+import {
+  changesWebhooks,
+  isRead,
+  isUpdate,
+  nameOf,
+  noneBefore,
+  nothing,
+  ofKeys,
+  writesEvents,
+} from './statements.ts';
 import type { World } from './world.ts';
 
 /** The real database, one statement at a time. */
@@ -59,41 +68,14 @@ export interface WebhookWatch {
   onRecordingFailed(processName: string, endpoints: string[], eventIds: bigint[]): void;
   /** It has no lease to take or renew, and no delivery to read. */
   findsNothing(statement: Statement): boolean;
+  /** Of the endpoints that this search for leases is about. */
+  firstDueMs(statement: Statement): number | undefined;
   /** When the next poll for deliveries could find one. */
   nextDueMs(): number;
 }
 
 /** A statement, when its process sent it, and to which shard. */
 type Sent = Statement & { sentMs: number; shard: number | undefined };
-
-const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
-const functions = [
-  'payments_open',
-  'payments_open_limited',
-  'payments_open_quoted',
-  'quotes_lock',
-  'payments_finish',
-  'deliveries_end',
-  'further_deliveries_end',
-  'codes_reserve',
-  'codes_free',
-];
-const isRead = ({ name = '', text }: Statement) =>
-  /^\s*SELECT/.test(text) && !functions.includes(name) && !isWriteOfRecovery(text);
-/** Without what says of which endpoints. */
-const nameOf = ({ name = '' }: Statement) => name.replace(furtherEndpoints.suffix, '');
-const isUpdate = (statement: Statement) =>
-  /^\s*UPDATE/.test(statement.text) || nameOf(statement) === 'acquire webhook leases';
-const changesWebhooks = [
-  'deliveries_end',
-  'further_deliveries_end',
-  'acquire webhook leases',
-  'renew webhook leases',
-  'release webhook leases',
-];
-/** Also of a payment that ends when it is opened. */
-const writesEvents = ['payments_open', 'payments_open_limited', 'payments_open_quoted', 'payments_finish'];
-const ofKeys = ['note key uses', 'note key addresses'];
 
 export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
   // Nobody else uses this database, so a result stays valid until its table is written.
@@ -135,7 +117,11 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   async function execute(processName: string, statement: Sent): Promise<pg.QueryResult> {
     if (statement.name === 'database clock')
       return { ...nothing, rows: [{ nowMs: world.scheduler.nowMs() }] };
-    if (findsNothing(statement) || history.findsNothing(statement)) return nothing;
+    if (findsNothing(statement))
+      return nameOf(statement) === 'acquire webhook leases'
+        ? noneBefore(options.webhooks!.firstDueMs(statement))
+        : nothing;
+    if (history.findsNothing(statement)) return nothing;
     const ofHistory = await history.execute(statement);
     if (ofHistory) return ofHistory;
     if (nameOf(statement) === 'read due deliveries') return readToSend(processName, statement);
@@ -144,7 +130,9 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     const result = await send(statement);
     if (nameOf(statement) === 'acquire webhook leases') shuffleRows(result.rows, ['endpoint']);
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
-    if (!isUpdate(statement) || result.rowCount) await observeChange(statement);
+    const isAcquire = nameOf(statement) === 'acquire webhook leases';
+    const hasChanged = isAcquire ? result.rows[0].endpoint !== null : result.rowCount;
+    if (!isUpdate(statement) || hasChanged) await observeChange(statement);
     if (await history.observe(statement)) forget(/incarnations|stray_orders|quotes/);
     return result;
   }
@@ -182,9 +170,10 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
 
   /** A claim changes nothing that partners or the model can observe. */
   async function claim(processName: string, statement: Sent): Promise<pg.QueryResult> {
-    if (open && (open.dueMs ?? Number.POSITIVE_INFINITY) > world.scheduler.nowMs()) return nothing;
+    if (open && (open.dueMs ?? Number.POSITIVE_INFINITY) > world.scheduler.nowMs())
+      return noneBefore(open.dueMs ?? undefined);
     const result = await send(statement);
-    if (result.rows.length === 0) return nothing;
+    if (result.rows[0].payment_id === null) return result;
     shuffleRows(result.rows, ['payment_id']);
     world.trace.add(processName, `claims ${result.rows.length}`);
     forget(/open_payments/);

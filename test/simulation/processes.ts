@@ -159,7 +159,7 @@ export function createProcesses(
     for (const parts of shards)
       startRecovery({
         ...parts,
-        clock: pollingClock(name, clock, { everyMs: [500, 1_500], nextDueMs: database.nextDueMs }),
+        clock: pollingClock(name, clock, { everyMs: [500, 1_000, 1_500], nextDueMs: database.nextDueMs }),
       });
     startHeartbeat(joined);
     if (histories.mayGoBack)

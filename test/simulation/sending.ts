@@ -3,7 +3,7 @@ import { type DeliveryDeps, startDelivery } from '../../src/webhooks/delivery/wo
 import type { Webhooks } from './webhooks.ts';
 
 /** The pauses of the real delivery in which it polls. */
-export const sendingEveryMs = [200, 1_500, 10_000];
+export const sendingEveryMs = [200, 1_000, 1_500, 10_000];
 
 /** The delivery of a process, woken by the end of a payment as in the service. */
 export function startSending(

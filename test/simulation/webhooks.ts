@@ -62,6 +62,13 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
   const dueOf = ({ endpointId, suspended }: BookedWebhook, atMs: number) =>
     suspended ? [] : model.waiting(endpointId).filter(({ nextMs }) => nextMs <= atMs);
 
+  function firstDueMs({ name = '' }: Statement): number | undefined {
+    const isFurther = name.endsWith(furtherEndpoints.suffix);
+    const own = model.books.webhooks.filter(({ mode }) => (mode !== null) === isFurther);
+    const due = own.flatMap(webhook => dueOf(webhook, Number.POSITIVE_INFINITY)).map(({ nextMs }) => nextMs);
+    return due.length === 0 ? undefined : Math.min(...due);
+  }
+
   function findsNothing({ name = '', values = [] }: Statement): boolean {
     const { suffix } = furtherEndpoints;
     const isFurther = name.endsWith(suffix);
@@ -118,6 +125,7 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
         });
     },
     findsNothing,
+    firstDueMs,
     nextDueMs: sending.nextDueMs,
   };
   return { vault: createVault(keyring), pausesSec, receivers, arrivals, model, sending, watch };

@@ -214,7 +214,7 @@ export interface RunningServer {
 }
 
 /** Reads the server's lock file; undefined if there is none or the server has ended. */
-export function findServer({ dir }: Cluster): RunningServer | undefined {
+export function findServer({ dir }: Pick<Cluster, 'dir'>): RunningServer | undefined {
   const [pid, , , serverPort, socketDir] = readLines(join(dir, 'postmaster.pid'));
   if (!pid || !serverPort || !socketDir || !isServerOf(Number(pid), dir)) return undefined;
   return { pid: Number(pid), port: Number(serverPort), socketDir };
@@ -282,7 +282,10 @@ function disarmStalePidFiles(...folders: string[]): void {
 const stopTimeoutMs = 60_000;
 
 /** Ends all sessions, writes everything to disk and returns when the server has ended. */
-export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Cluster): Promise<void> {
+export async function stopServer(
+  { pid, socketDir }: RunningServer,
+  { dir }: Pick<Cluster, 'dir'>,
+): Promise<void> {
   process.kill(pid, 'SIGINT');
   for (const untilMs = performance.now() + stopTimeoutMs; !hasEnded(pid) && performance.now() < untilMs; )
     await sleep(10);

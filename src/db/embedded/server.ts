@@ -9,6 +9,7 @@ import { type IfMissing, missingDatabase } from '../missing.ts';
 import { findBinaries } from './binaries.ts';
 import { type Cluster, findServer, openCluster, startServer, stopServer, superuser } from './cluster.ts';
 import { cannotRun, explain } from './explain.ts';
+import { guardServer } from './guard.ts';
 import { acquireStartLock, type StartLock } from './start-lock.ts';
 import { chooseWalArchive, prepareWalArchive, walArchiveFolders, walArchiveSettings } from './wal-archive.ts';
 
@@ -139,6 +140,19 @@ async function leaveServer(session: pg.Client, cluster: Cluster): Promise<void> 
   await session.end().catch(() => {});
 }
 
+/** Stops a server that nobody uses any more. */
+export async function stopIfUnused(cluster: Pick<Cluster, 'dir'>): Promise<void> {
+  const session = await connect(cluster);
+  if (!session) return;
+  try {
+    const { rows } = await session.query(`SELECT pg_try_advisory_lock(${usageLock}) AS unused`);
+    const server = findServer(cluster);
+    if (rows[0].unused && server) await stopServer(server, cluster);
+  } finally {
+    await session.end().catch(() => {});
+  }
+}
+
 /** A session on the server, which is started if it does not run; waits while it starts, recovers or stops. */
 async function connectOrStart(cluster: Cluster, print: (line: string) => void): Promise<pg.Client> {
   const startedAt = performance.now();
@@ -175,7 +189,7 @@ async function connectOrStart(cluster: Cluster, print: (line: string) => void): 
   }
 }
 
-async function connect(cluster: Cluster): Promise<pg.Client | undefined> {
+async function connect(cluster: Pick<Cluster, 'dir'>): Promise<pg.Client | undefined> {
   const server = findServer(cluster);
   if (!server) return undefined;
   const client = new pg.Client({
@@ -208,6 +222,7 @@ function launch(cluster: Cluster) {
   const { child, readOutput } = startServer(cluster, walArchiveSettings(cluster), {
     writeTo: walArchiveFolders(cluster),
   });
+  if (child.pid !== undefined) guardServer(child.pid, cluster.dir);
   let cannotStart: Error | undefined;
   child.once('error', error => {
     cannotStart = cannotRun(child.spawnfile, error);

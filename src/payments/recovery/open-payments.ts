@@ -55,16 +55,23 @@ export interface DuePayment extends AccountKey {
   tries: number;
 }
 
+export interface ClaimedPayments {
+  due: DuePayment[];
+  /** When the first payment of the mode is or was due; undefined if none is unfinished. */
+  firstDueMs: number | undefined;
+}
+
 /** Takes a lease on payments of a mode that are due: no other process polls them before `until`, unless this one dies. */
 export async function claimDue(
   db: Queryable,
   clock: Clock,
   { mode, until, leaseHolder, limit }: { mode: Mode; until: Date; leaseHolder: number; limit: number },
-): Promise<DuePayment[]> {
+): Promise<ClaimedPayments> {
   const { rows } = await db.query<{
+    first_due: Date | null;
     partner_id: string;
     mode: Mode;
-    payment_id: string;
+    payment_id: string | null;
     qrc_id: string;
     amount_kopecks: bigint;
     metadata: string | null;
@@ -81,11 +88,14 @@ export async function claimDue(
              RETURNING p.*)
            SELECT c.partner_id, c.mode, c.payment_id, c.qrc_id, c.tries, c.support_since, p.amount_kopecks, p.created_at,
                   CASE c.mode WHEN 'test' THEN p.metadata END AS metadata
-             FROM claimed c JOIN payments p
-               ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id`,
+                  , f.first_due
+             FROM (SELECT min(next_at) AS first_due FROM open_payments WHERE mode = $5) AS f
+             LEFT JOIN (claimed c JOIN payments p
+               ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id) ON true`,
     values: [instantOf(clock), until, leaseHolder, limit, mode],
   });
-  return rows.map(row => ({
+  const claimed = rows.filter((row): row is typeof row & { payment_id: string } => row.payment_id !== null);
+  const due = claimed.map(row => ({
     partnerId: idFromUuid('prt', row.partner_id),
     mode: row.mode,
     paymentId: idFromUuid('pay', row.payment_id),
@@ -96,6 +106,7 @@ export async function claimDue(
     supportSince: row.support_since,
     tries: row.tries,
   }));
+  return { due, firstDueMs: rows[0]!.first_due?.getTime() };
 }
 
 /** The processes with leases on payments, alive or dead. */

@@ -9,30 +9,40 @@ import { type PollDeps, pollPayment } from './poll-payment.ts';
 export interface RecoverDeps extends PollDeps {
   heartbeat: Pick<Heartbeat, 'instance' | 'findDead'>;
   leaseRelease: LeaseRelease;
+  /** Payments of dead processes are due now. */
+  onReleased?: () => void;
 }
 
+/** While a payment is due; otherwise every second, and at the time when the next one is. */
 const pollIntervalMs = 500;
+const idleIntervalMs = 1_000;
 /** Per mode: live polls that hang must not delay test payments. */
 const maxConcurrentPolls = 50;
 /** The lease of a poll: if this process hangs in it, another process polls the payment after so long. */
 const pollLeaseMs = 30_000;
+
+interface DuePolls {
+  polls: Promise<void>[];
+  firstDueMs: number | undefined;
+}
 
 /** Claims the payments of a mode that are due and starts to poll each of them. */
 export async function startDuePolls(
   deps: RecoverDeps,
   mode: Mode,
   limit = maxConcurrentPolls,
-): Promise<Promise<void>[]> {
+): Promise<DuePolls> {
   const until = new Date(deps.clock.nowMs() + pollLeaseMs);
   const leaseHolder = deps.heartbeat.instance;
-  const due = await claimDue(deps.db, deps.clock, { mode, until, leaseHolder, limit });
-  return due.map(payment =>
+  const { due, firstDueMs } = await claimDue(deps.db, deps.clock, { mode, until, leaseHolder, limit });
+  const polls = due.map(payment =>
     pollPayment(deps, payment).catch(error => {
       // Only for a lost database: a payment that fails by itself would fail again at once.
       if (isDatabaseUnreachable(error)) deps.leaseRelease.releaseLease(payment.paymentId);
       throw error;
     }),
   );
+  return { polls, firstDueMs };
 }
 
 const findDeadIntervalMs = 1_500;
@@ -46,20 +56,29 @@ async function releaseDeadLeases(deps: RecoverDeps, suspects: Set<number>): Prom
   const leaseHolders = await listLeaseHolders(db);
   const missing = await heartbeat.findDead(leaseHolders.filter(holder => holder !== heartbeat.instance));
   const dead = missing.filter(holder => suspects.has(holder));
-  if (dead.length > 0) await releaseLeases(db, clock, dead);
+  if (dead.length > 0) {
+    await releaseLeases(db, clock, dead);
+    deps.onReleased?.();
+  }
   return new Set(missing);
 }
+
+const pauseMs = ({ clock }: RecoverDeps, firstDueMs = Number.POSITIVE_INFINITY) => {
+  const untilDueMs = firstDueMs - clock.nowMs();
+  return untilDueMs > 0 ? Math.min(untilDueMs, idleIntervalMs) : pollIntervalMs;
+};
 
 /** Polls unfinished payments of a mode when they are due. Stopping drains the polls under way. */
 function startPolling(deps: RecoverDeps, mode: Mode, onError: (error: unknown) => void): BackgroundLoop {
   const underWay = new Set<Promise<void>>();
 
   async function pollDue(): Promise<number | undefined> {
-    for (const poll of await startDuePolls(deps, mode, maxConcurrentPolls - underWay.size)) {
+    const { polls, firstDueMs } = await startDuePolls(deps, mode, maxConcurrentPolls - underWay.size);
+    for (const poll of polls) {
       const guarded = poll.catch(onError).finally(() => underWay.delete(guarded));
       underWay.add(guarded);
     }
-    if (underWay.size < maxConcurrentPolls) return undefined;
+    if (underWay.size < maxConcurrentPolls) return pauseMs(deps, firstDueMs);
     await Promise.race(underWay);
     return 0;
   }
@@ -90,6 +109,10 @@ export function startRecovery(
   const live = startPolling(deps, 'live', onError);
   const test = startPolling(deps, 'test', onError);
 
+  const runNow = () => {
+    live.runNow();
+    test.runNow();
+  };
   let suspects = new Set<number>();
   const takingOver = startBackgroundLoop({
     clock,
@@ -97,16 +120,13 @@ export function startRecovery(
     work: async () => {
       const before = suspects;
       suspects = new Set();
-      suspects = await releaseDeadLeases(deps, before);
+      suspects = await releaseDeadLeases({ ...deps, onReleased: runNow }, before);
     },
     onError,
   });
 
   return {
-    runNow: () => {
-      live.runNow();
-      test.runNow();
-    },
+    runNow,
     stop: async () => {
       await Promise.all([live.stop(), test.stop(), takingOver.stop()]);
     },

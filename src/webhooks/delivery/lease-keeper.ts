@@ -14,6 +14,8 @@ export interface LeaseKeeperDeps {
 }
 
 export interface LeaseKeeper {
+  /** There may be new deliveries: looks for them as soon as it does while there are some. */
+  wake(): void;
   /** Acquires and renews no more; what is held stays held until it is released. */
   stop(): Promise<void>;
   releaseAll(): Promise<void>;
@@ -22,7 +24,9 @@ export interface LeaseKeeper {
 /** A process that hangs loses its leases after this long; one that dies, at once. */
 const leaseMs = 30_000;
 const renewEveryMs = 10_000;
+/** While there are deliveries; without any, every second, and at the time when the next one is due. */
 const acquireEveryMs = 200;
+const idleEveryMs = 1_000;
 const findDeadEveryMs = 1_500;
 /** After an error of the database the next try comes long before a lease expires. */
 const afterErrorMs = 1_000;
@@ -42,21 +46,35 @@ export function startLeaseKeeper(
 ): LeaseKeeper {
   const { instance } = heartbeat;
   let deadHolders: number[] = [];
+  /** False while no delivery waits: then nobody's lease matters. */
+  let hasWaiting = true;
+  let acquiredMs = Number.NEGATIVE_INFINITY;
+  let cancelWake: (() => void) | undefined;
 
   async function findDeadHolders(): Promise<void> {
+    deadHolders = [];
+    if (!hasWaiting) return;
     const holders = await listLeaseHolders(db, tables);
     deadHolders = await heartbeat.findDead(holders.filter(holder => holder !== instance));
   }
 
-  async function acquire(): Promise<void> {
-    const acquired = await acquireLeases(db, clock, tables, {
+  async function acquire(): Promise<number> {
+    acquiredMs = clock.monotonicMs();
+    cancelWake?.();
+    cancelWake = undefined;
+    const { endpoints, firstDueMs } = await acquireLeases(db, clock, tables, {
       instance,
       deadHolders,
       leaseMs,
       limit: batchSize,
     });
-    for (const endpointId of acquired) slots.add(endpointId);
-    if (acquired.length > 0) onAcquired();
+    for (const endpointId of endpoints) slots.add(endpointId);
+    if (endpoints.length > 0) onAcquired();
+    const isFirst = !hasWaiting && firstDueMs !== undefined;
+    hasWaiting = firstDueMs !== undefined;
+    if (isFirst) findingDead.runNow();
+    const untilDueMs = (firstDueMs ?? Number.POSITIVE_INFINITY) - clock.nowMs();
+    return untilDueMs > 0 ? Math.min(untilDueMs, idleEveryMs) : acquireEveryMs;
   }
 
   /** The database decides what this process holds: a change whose answer was lost must not leave an endpoint unserved. */
@@ -69,9 +87,10 @@ export function startLeaseKeeper(
     const held = await renewLeases(db, clock, tables, { instance, leaseMs });
     for (const endpointId of served) if (!held.has(endpointId)) slots.remove(endpointId);
     for (const endpointId of held) slots.add(endpointId);
+    if (held.size > 0) onAcquired();
   }
 
-  const start = (everyMs: number, work: () => Promise<void>) =>
+  const start = (everyMs: number, work: () => Promise<number> | Promise<void>) =>
     startBackgroundLoop({
       clock,
       everyMs,
@@ -79,13 +98,19 @@ export function startLeaseKeeper(
       work,
       onError: err => log.error({ err }, 'webhook leases could not be acquired or renewed'),
     });
-  const loops = [
-    start(findDeadEveryMs, findDeadHolders),
-    start(acquireEveryMs, acquire),
-    start(renewEveryMs, renew),
-  ];
+  const acquiring = start(acquireEveryMs, acquire);
+  const findingDead = start(findDeadEveryMs, findDeadHolders);
+  const loops = [findingDead, acquiring, start(renewEveryMs, renew)];
   return {
-    stop: async () => void (await Promise.all(loops.map(loop => loop.stop()))),
+    // However many payments finish: it asks no more often than while there are deliveries.
+    wake: () => {
+      const sinceMs = clock.monotonicMs() - acquiredMs;
+      cancelWake ??= clock.timer(Math.max(0, acquireEveryMs - sinceMs), acquiring.runNow);
+    },
+    stop: async () => {
+      cancelWake?.();
+      await Promise.all(loops.map(loop => loop.stop()));
+    },
     releaseAll: () => releaseLeases(db, tables, instance, slots.endpoints()),
   };
 }

@@ -16,6 +16,12 @@ interface AcquireOptions {
   limit: number;
 }
 
+export interface Acquired {
+  endpoints: Id<'whe'>[];
+  /** When the first delivery of any endpoint is or was due; undefined if there is none. */
+  firstDueMs: number | undefined;
+}
+
 /**
  * Takes leases of endpoints with something due that no other process holds, or whose holder is dead. It takes half of
  * them at a time, so that processes that ask at the same moment get their share.
@@ -25,9 +31,9 @@ export async function acquireLeases(
   clock: Clock,
   { webhooks, deliveries, key, suffix }: EndpointTables,
   { instance, deadHolders, leaseMs, limit }: AcquireOptions,
-): Promise<Id<'whe'>[]> {
+): Promise<Acquired> {
   const nowMs = clock.nowMs();
-  const { rows } = await db.query<LeaseRow>({
+  const { rows } = await db.query<{ endpoint: string | null; first_due: Date | null }>({
     name: `acquire webhook leases${suffix}`,
     // Steps from one endpoint with deliveries to the next along the index: endpoints without any cost nothing.
     text: `WITH RECURSIVE waiting AS (
@@ -41,16 +47,26 @@ export async function acquireLeases(
               WHERE c.suspended_at IS NULL
                 AND (c.lease_holder IS NULL OR c.leased_until <= $2 OR c.lease_holder = ANY ($4::int[]))
                 AND EXISTS (SELECT FROM ${deliveries} d WHERE d.${key} = c.${key}
-                               AND d.failed_at IS NULL AND d.next_at <= $2))
+                               AND d.failed_at IS NULL AND d.next_at <= $2)),
+           acquired AS (
            UPDATE ${webhooks} w SET lease_holder = $1, leased_until = $3
              FROM (SELECT c.${key} FROM due JOIN ${webhooks} c USING (${key})
                     WHERE c.suspended_at IS NULL
                       AND (c.lease_holder IS NULL OR c.leased_until <= $2 OR c.lease_holder = ANY ($4::int[]))
                     LIMIT (SELECT least($5, ceil(count(*) / 2.0)) FROM due) FOR UPDATE OF c SKIP LOCKED) AS free
-            WHERE w.${key} = free.${key} RETURNING w.${key} AS endpoint`,
+            WHERE w.${key} = free.${key} RETURNING w.${key} AS endpoint),
+           first AS (
+             SELECT min(d.next_at) AS first_due FROM waiting JOIN ${webhooks} c USING (${key})
+              CROSS JOIN LATERAL (SELECT next_at FROM ${deliveries} d WHERE d.${key} = c.${key} AND d.failed_at IS NULL
+                                   ORDER BY d.next_at LIMIT 1) AS d
+              WHERE c.suspended_at IS NULL)
+           SELECT endpoint, first_due FROM first LEFT JOIN acquired ON true`,
     values: [instance, new Date(nowMs), new Date(nowMs + leaseMs), deadHolders, limit],
   });
-  return rows.map(endpointIn);
+  return {
+    endpoints: rows.flatMap(({ endpoint }) => (endpoint === null ? [] : idFromUuid('whe', endpoint))),
+    firstDueMs: rows[0]!.first_due?.getTime(),
+  };
 }
 
 interface LeaseRow {

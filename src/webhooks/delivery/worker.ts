@@ -29,6 +29,8 @@ export interface Delivery {
 }
 
 const readEveryMs = 200;
+/** Without a lease there is nothing to read; a new lease wakes the loop. */
+const idleEveryMs = 1_000;
 /** Pause after a round that began attempts: the next one finds many free slots, not one. */
 const betweenRoundsMs = 10;
 /** With so many attempts unrecorded the database cannot keep up: backpressure, sending waits for it. */
@@ -77,7 +79,7 @@ function startDeliveryOf(deps: DeliveryDeps, tables: EndpointTables): Delivery {
     clock,
     everyMs: readEveryMs,
     work: async signal => {
-      if ((await beginDue(work)) === 0) return undefined;
+      if ((await beginDue(work)) === 0) return slots.endpoints().length === 0 ? idleEveryMs : undefined;
       await clock.sleep(betweenRoundsMs, signal);
       return 0;
     },
@@ -85,7 +87,10 @@ function startDeliveryOf(deps: DeliveryDeps, tables: EndpointTables): Delivery {
   });
   const leases = startLeaseKeeper(deps, tables, slots, loop.runNow);
   return {
-    runNow: loop.runNow,
+    runNow: () => {
+      loop.runNow();
+      leases.wake();
+    },
     stop: async () => {
       stopping.abort();
       await Promise.all([loop.stop(), leases.stop()]);

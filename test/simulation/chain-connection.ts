@@ -13,9 +13,12 @@ interface Parts {
   /** Before every statement and transaction, and after every commit of one; the process goes on then. */
   before?(): Promise<void>;
   afterCommit(): Promise<void>;
+  /** The error that the server answers with instead of running this statement of a transaction. */
+  refuse?(statement: Statement): Error | undefined;
+  /** A connection was lost, or cannot be used any more. */
+  onLost?(): void;
 }
 
-const lost = () => new Error('Connection terminated unexpectedly');
 /** More statements than a transaction of the watcher has. */
 const manyStatements = 20;
 
@@ -26,6 +29,10 @@ const manyStatements = 20;
 export function createChainConnection(world: World, parts: Parts): Pool {
   const { random, processName, history, pool = () => history.pool } = parts;
   const { scheduler, trace } = world;
+  const lost = () => {
+    parts.onLost?.();
+    return new Error('Connection terminated unexpectedly');
+  };
   const delayMs = () =>
     random.chance(world.faults.databaseSlow) ? random.between(1, 6_000) : random.between(0, 3);
   const isCutOff = () =>
@@ -38,7 +45,10 @@ export function createChainConnection(world: World, parts: Parts): Pool {
       scheduler.after(delayMs(), {
         processName,
         run: async () => {
-          if (isCutOff()) return reject(new NotAnsweringError('the database is another one than before'));
+          if (isCutOff()) {
+            parts.onLost?.();
+            return reject(new NotAnsweringError('the database is another one than before'));
+          }
           await run().then(resolve, reject);
         },
       });
@@ -79,6 +89,8 @@ export function createChainConnection(world: World, parts: Parts): Pool {
             if (statement.text === 'ROLLBACK') return end('ROLLBACK');
             if (statement.text !== 'COMMIT') {
               if (sent === failsAt) throw lost();
+              const refusal = parts.refuse?.(statement);
+              if (refusal) throw refusal;
               return client.query(statement);
             }
             const result = await end(losesCommit && !commits ? 'ROLLBACK' : 'COMMIT');

@@ -1,70 +1,105 @@
-import type { ChainNode, TransferLog } from '../../src/deposits/chain/node.ts';
+import type { Rpc } from '../../src/deposits/chain/json-rpc.ts';
+import { type ChainNode, openNode } from '../../src/deposits/chain/node.ts';
 import { NodeError } from '../../src/deposits/chain/node-error.ts';
 import type { Random } from '../helpers/random.ts';
 import type { SimulatedChain } from './chain.ts';
+import { type ChainFault, countFault, type NodeBehaviour } from './chain-faults.ts';
+import { accountOfTopic, type ChainLog, encodeLogs, logsOf, toHex } from './chain-logs.ts';
 import type { World } from './world.ts';
 
-export interface NodeBehaviour {
-  /** Of two nodes, the one that lies. */
-  liar: number | undefined;
-  /** Probability that a call fails. */
-  failing: number;
-  /** Probability that an answer is of a chain some blocks ago. */
-  behind: number;
-  /** Probability that the liar lies. */
-  lying: number;
-  /** One that lies about everything contradicts itself in most rounds, and is seldom believed. */
-  liesAboutBlocks: boolean;
-}
-
-/** The accounts that a liar may name. */
 interface Parts {
   chain: SimulatedChain;
   random: Random;
   behaviour: NodeBehaviour;
+  decimals: number;
+  /** The accounts that a liar may name. */
   accounts: string[];
+  /** Blocks and accounts that a node refused when it was asked for this account in this block alone. */
+  refusedAlone: Set<string>;
+}
+
+interface LogFilter {
+  fromBlock?: string;
+  toBlock?: string;
+  blockHash?: string;
+  topics: (string | null | string[])[];
 }
 
 export const contract = `0x${'c'.repeat(40)}`;
-const decimals = 6;
+/** As in the service. */
+const deadlineMs = 10_000;
 
-/** A node as one process sees it. Every call is a message of its own: the chain may change between two of them. */
+/**
+ * A node as one process sees it: the real client, and the answers of JSON-RPC. Every call is a message of its own: the chain
+ * may change between two of them.
+ */
 export function createNode(
-  { scheduler }: World,
+  world: World,
   processName: string,
   nth: number,
-  { chain, random, behaviour, accounts }: Parts,
+  { chain, random, behaviour, decimals, accounts, refusedAlone }: Parts,
 ): ChainNode {
+  const { scheduler } = world;
   const label = `node ${nth + 1}`;
-  const isFaulty = () => behaviour.failing + behaviour.behind + behaviour.lying > 0;
-  const lies = () => nth === behaviour.liar && random.chance(behaviour.lying);
+  const count = (fault: ChainFault) => countFault(world, fault);
+  const lies = () => {
+    const isLie = nth === behaviour.liar && random.chance(behaviour.lying);
+    if (isLie) count('lied');
+    return isLie;
+  };
   const liesAboutBlocks = () => behaviour.liesAboutBlocks && lies();
 
-  const call = <Result>(answer: () => Result): Promise<Result> =>
+  const rpc: Rpc = (method, params) =>
     new Promise((resolve, reject) => {
-      const isSlow = isFaulty() && random.chance(0.03);
-      const delayMs = isSlow ? random.between(1_000, 90_000) : random.between(0, 200);
+      const drips = random.chance(behaviour.dripping);
+      const isSlow = behaviour.failing > 0 && random.chance(0.03);
+      const delayMs = isSlow ? random.between(1_000, deadlineMs - 1) : random.between(0, 200);
       const run = () => {
-        if (random.chance(behaviour.failing))
-          return reject(new NodeError(`The ${label} refused the request.`, random.chance(0.7)));
         try {
-          resolve(answer());
+          if (drips) fail('dripped', 'refused');
+          if (behaviour.isThrottling()) fail('throttled', 'throttled');
+          if (random.chance(behaviour.failing)) fail('failed', random.pick(['refused', 'refused', 'failed']));
+          resolve(random.chance(behaviour.unreadable) ? unreadable() : answer(method, params));
         } catch (error) {
           reject(error);
         }
       };
-      scheduler.after(delayMs, { processName, run });
+      scheduler.after(drips ? deadlineMs : delayMs, { processName, run });
     });
 
+  function fail(fault: ChainFault, failure: NodeError['failure']): never {
+    count(fault);
+    throw new NodeError(`The ${label} ${fault}.`, failure);
+  }
+
+  function unreadable(): unknown {
+    count('unreadable');
+    return random.pick([null, undefined, {}, '0x', [null]]);
+  }
+
+  function answer(method: string, params: unknown[]): unknown {
+    switch (method) {
+      case 'eth_chainId':
+        return toHex(1);
+      case 'eth_call':
+        return toHex(decimals);
+      case 'eth_getBlockByNumber':
+        return block(params[0] as string);
+      case 'eth_getLogs':
+        return logs(params[0] as LogFilter);
+      default:
+        throw new Error(`nobody asks for ${method}`);
+    }
+  }
+
   let known = 0;
-  /** The logs that were asked for last, as this node gave them. */
-  let given: TransferLog[] = [];
   /**
    * The last block that this node knows. It can be behind the others, but does not forget: logs of a node that had the last
    * block of a range are complete.
    */
   const head = () => {
     const isBehind = random.chance(behaviour.behind);
+    if (isBehind) count('behind');
     known = Math.max(known, chain.head().number - (isBehind ? random.between(1, 6) : 0));
     return known;
   };
@@ -75,67 +110,87 @@ export function createNode(
       .toString(16)
       .padStart(64, 'e')}`;
 
-  function block(at: bigint | 'finalized' | 'latest') {
+  function block(at: string) {
     const last = head();
     const final = Math.min(last, chain.finalNumber());
     const wanted =
       at === 'latest' ? last : at === 'finalized' ? (liesAboutBlocks() ? last : final) : Number(at);
     const found = wanted <= last ? chain.blocks[wanted] : undefined;
-    if (!found) throw new NodeError(`The ${label} does not have the block ${wanted}.`);
+    if (!found) return null;
     const { number, hash, atMs } = found;
-    return { number: BigInt(number), hash: liesAboutBlocks() ? falseHash() : hash, atMs };
+    const timestamp = toHex(Math.floor(atMs / 1_000));
+    return { number: toHex(number), hash: liesAboutBlocks() ? falseHash() : hash, timestamp };
   }
 
-  /** Hides logs, invents one, or changes who gets how much. */
-  function falsify(logs: TransferLog[]): TransferLog[] {
-    switch (random.pick(['hide', 'invent', 'amount', 'account'] as const)) {
+  /** What a liar gave last, by block. Only the other node can show that it lies: it does not contradict itself. */
+  let given: ChainLog[] = [];
+  /** How logs were counted in the last answer. */
+  let lastNumbering: string | undefined;
+
+  function logs({ fromBlock, toBlock, blockHash, topics }: LogFilter): unknown[] {
+    const asked = (topics[2] as string[] | undefined)?.map(accountOfTopic);
+    const last = head();
+    const byHash = blockHash === undefined ? undefined : chain.find(blockHash);
+    if (blockHash !== undefined && !(byHash && chain.isOnChain(byHash) && byHash.number <= last))
+      throw new NodeError(`The ${label} does not have the block.`, 'refused');
+    const [first, end] = byHash ? [byHash.number, byHash.number] : [Number(fromBlock), Number(toBlock)];
+    const blocks = chain.blocks.slice(first, Math.min(end, last) + 1);
+    const isAsked = ({ account }: ChainLog) => asked?.includes(account) ?? true;
+    const real = blocks.flatMap(logsOf).filter(log => log.contract === contract && isAsked(log));
+    if (real.length > behaviour.maxLogsOf(nth)) refuse(asked, first, end);
+    const isWithin = ({ blockNumber }: ChainLog) => blockNumber >= first && blockNumber <= end;
+    if (byHash && nth === behaviour.liar) return encode(given.filter(log => isWithin(log) && isAsked(log)));
+    const told = lies() ? falsify(real, () => refuse(asked, first, end)) : real;
+    given = [...given.filter(log => !isWithin(log) || !isAsked(log)), ...told];
+    // Logs of other contracts, accounts and blocks come along: what counts is for the watcher to decide.
+    const around = chain.blocks.slice(Math.max(0, first - 1), Math.min(end, last) + 1).flatMap(logsOf);
+    const others = random.chance(0.3) ? around.filter(log => !real.includes(log)) : [];
+    return encode([...told, ...others]);
+  }
+
+  function refuse(asked: string[] | undefined, first: number, last: number): never {
+    const isAlone = asked?.length === 1 && first === last;
+    if (isAlone) refusedAlone.add(`${first} ${asked[0]}`);
+    return fail(isAlone ? 'too large for one account' : 'too large', 'too_large');
+  }
+
+  function encode(told: ChainLog[]): unknown[] {
+    const numbering = behaviour.numberingOf(nth);
+    if (told.length > 0 && lastNumbering !== undefined && numbering !== lastNumbering) count('renumbered');
+    if (told.length > 0) lastNumbering = numbering;
+    const isDoubled = ({ transaction }: ChainLog) => transaction[2]! < '8';
+    if (!told.some(isDoubled) || !behaviour.isDoubling()) return encodeLogs(random, told, numbering);
+    count('doubled');
+    return encodeLogs(
+      random,
+      told.flatMap(log => (isDoubled(log) ? [log, log] : [log])),
+      numbering,
+    );
+  }
+
+  /** Hides logs, invents one, changes who gets how much, or claims that there are too many. */
+  function falsify(real: ChainLog[], refuseAll: () => never): ChainLog[] {
+    switch (random.pick(['hide', 'invent', 'amount', 'account', 'refuse'] as const)) {
+      case 'refuse':
+        return refuseAll();
       case 'hide':
-        return logs.filter(() => random.chance(0.5));
+        return real.filter(() => random.chance(0.5));
       case 'amount':
-        return logs.map(log => ({ ...log, units: log.units + 1_000_000n }));
+        return real.map(log => ({ ...log, units: log.units * 2n + 10n ** BigInt(decimals) }));
       case 'account':
-        return logs.map(log => ({ ...log, account: random.pick(accounts) }));
+        return real.map(log => ({ ...log, account: random.pick(accounts) }));
       case 'invent': {
         const at = random.pick(chain.blocks.slice(-8));
-        const place = {
-          blockNumber: BigInt(at.number),
-          blockHash: at.hash,
-          transaction: falseHash(),
-          logIndex: 0,
-        };
+        const place = { blockNumber: at.number, blockHash: at.hash, transaction: falseHash() };
+        const counted = { inBlock: 0, inTransaction: 0 };
+        const units = 5n * 10n ** BigInt(decimals);
         return [
-          ...logs,
-          { ...place, contract, sender: contract, account: random.pick(accounts), units: 5_000_000n },
+          ...real,
+          { ...place, ...counted, contract, sender: contract, account: random.pick(accounts), units },
         ];
       }
     }
   }
 
-  return {
-    label,
-    chainId: () => call(() => 1),
-    decimals: () => call(() => decimals),
-    balance: () => Promise.reject(new Error('nobody asks for a balance')),
-    block: at => call(() => block(at)),
-    logs: ({ fromBlock, toBlock }) =>
-      call(() => {
-        // Logs of other contracts, accounts and blocks come along: what counts is for the watcher to decide.
-        const logs = chain.blocks
-          .slice(Math.max(0, Number(fromBlock) - 1), Math.min(Number(toBlock), head()) + 1)
-          .flatMap(chain.logsOf);
-        given = lies() ? falsify(logs) : logs;
-        return given;
-      }),
-    receipt: transaction =>
-      call(() => {
-        const found = chain.blocks.find(({ transactions }) =>
-          transactions.some(({ hash }) => hash === transaction),
-        );
-        // A liar does not contradict itself: only the other node can show that it lies.
-        const logs = nth === behaviour.liar ? given : found ? chain.logsOf(found) : [];
-        const transfers = logs.filter(log => log.transaction === transaction);
-        if (transfers.length === 0) throw new NodeError(`The ${label} does not have the transaction.`);
-        return { isSuccess: true, transfers };
-      }),
-  };
+  return openNode('', label, rpc);
 }

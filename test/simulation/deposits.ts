@@ -1,18 +1,23 @@
-import { createHash } from 'node:crypto';
-import type { Alarms } from '../../src/alarms/index.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { completeAddresses } from '../../src/deposits/addresses.ts';
 import type { DepositChain } from '../../src/deposits/chain/deposit-chain.ts';
 import { startDepositWatchers } from '../../src/deposits/index.ts';
 import { createRandom } from '../helpers/random.ts';
+import { createAccountLocks, isLockTimeout } from './account-locks.ts';
 import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
-import { createSimulatedChain, type Transfer } from './chain.ts';
+import { createSimulatedChain } from './chain.ts';
 import { createChainConnection } from './chain-connection.ts';
+import { countFault, drawBehaviour, stopNodeFaults } from './chain-faults.ts';
+import { logsOf } from './chain-logs.ts';
 import { contract, createNode } from './chain-nodes.ts';
 import { createDepositBooks } from './deposit-books.ts';
+import { type Console, createDepositOperators } from './deposit-operators.ts';
+import { createSenders } from './deposit-senders.ts';
 import type { Histories } from './histories.ts';
-import { type Console, createScreening } from './screening.ts';
-import type { Watcher } from './watcher.ts';
+import { createScreening } from './screening.ts';
+import { createWatchedRound } from './watched-round.ts';
+import type { WatchDeps, Watcher } from './watcher.ts';
 import type { World } from './world.ts';
 
 /** The chain on which partners deposit, the watchers of the processes, and the operators who decide on held deposits. */
@@ -20,11 +25,24 @@ export interface Deposits extends Actor, Watcher {
   checkEnd(): Promise<void>;
 }
 
-const watchEveryMs = 5_000;
+/** Rounds, and how often the service looks whether a chain is late, and whether a day is over. */
+const watchEveryMs = [5_000, 60_000, 600_000];
+/** Operators look so often whether the chain is another one, when nothing else is wrong. */
+const operatorsLookEveryMs = 30_000;
+/** Rounds go on at their pace for so long, and then seldom. */
+const busyForMs = 600_000;
+const seldomMs = 300_000;
+/** What more than so many accounts in a block get too much of is no fault of one sender: the node is broken. */
+const maxUnreadPerBlock = 2;
 
-/** As the real one, it depends on the partner only. */
-const accountOf = (partnerId: string) =>
-  `0x${createHash('sha256').update(partnerId).digest('hex').slice(0, 40)}`;
+/**
+ * As the real one, it depends on the partner only. In the order of the partners: logs are sorted by it, and a seed must run the
+ * same again.
+ */
+function accountOf(partnerId: Id<'prt'>): string {
+  const uuid = uuidFromId(partnerId);
+  return `0x${uuid.slice(-12)}${'0'.repeat(20)}${uuid.slice(0, 8)}`;
+}
 
 /** What it draws comes from a source of its own, so that runs without a chain stay as they are. */
 export async function createDeposits(
@@ -39,27 +57,24 @@ export async function createDeposits(
   const { scheduler, trace, pool } = world;
   const random = createRandom(seed + 500_000);
   const chain = createSimulatedChain(random, { name: `${run}`, nowMs: scheduler.nowMs });
-  const hasTwoNodes = random.chance(0.6);
-  const behaviour = {
-    // One node that lies would be believed: with one, it does not. Of two, what the first one says is booked.
-    liar: hasTwoNodes && random.chance(0.7) ? random.pick([0, 0, 1]) : undefined,
-    failing: random.pick([0, 0.01, 0.05]),
-    behind: random.pick([0, 0.1, 0.3]),
-    lying: random.pick([0.02, 0.1, 0.3]),
-    liesAboutBlocks: random.chance(0.5),
-  };
-  const minMicroUsdt = random.pick([1n, 1_500_000n]);
+  const startedMs = scheduler.nowMs();
+  const firstBlock = chain.finalNumber();
+  const nodeCount = random.chance(0.6) ? 2 : 1;
+  const behaviour = drawBehaviour(random, nodeCount === 2);
+  const decimals = random.pick([6, 18]);
+  let minMicroUsdt = random.pick([1n, 500_000n, 1_500_000n, 5_000_000n]);
+  let lowered = 0;
   const own = accounts.map(({ partnerId }) => accountOf(partnerId));
-  const settings: Omit<DepositChain, 'nodes'> = {
+  const uuids = accounts.map(({ uuid }) => uuid);
+  const settings: Omit<DepositChain, 'nodes' | 'minMicroUsdt'> = {
     name: 'ethereum',
     title: 'Ethereum',
     form: 'hex',
     chainId: 1,
-    decimals: 6,
+    decimals,
     usualMinutes: 16,
     readAgain: 12,
     confirmations: undefined,
-    minMicroUsdt,
     explorer: '',
     contractAccount: contract,
     deriveAddress: partnerId => ({
@@ -69,16 +84,40 @@ export async function createDeposits(
     }),
     formatAccount: account => account,
   };
+  const refusedAlone = new Set<string>();
+  const nodeParts = { chain, random, behaviour, decimals, accounts: own, refusedAlone };
   const chainOf = (processName: string): DepositChain => ({
     ...settings,
-    nodes: Array.from({ length: hasTwoNodes ? 2 : 1 }, (_, nth) =>
-      createNode(world, processName, nth, { chain, random, behaviour, accounts: own }),
-    ),
+    get minMicroUsdt() {
+      return minMicroUsdt;
+    },
+    nodes: Array.from({ length: nodeCount }, (_, nth) => createNode(world, processName, nth, nodeParts)),
   });
-  const uuids = accounts.map(({ uuid }) => uuid);
-  const screening = random.chance(0.6) ? createScreening(world, random, uuids) : undefined;
-  const books = createDepositBooks(world, { chain, accounts, accountOf, minMicroUsdt, screening });
+  const screening = random.chance(0.6) ? createScreening(world, random) : undefined;
+  const locks = createAccountLocks(world, random, uuids);
+  const senders = createSenders(world, { random, accounts: own, decimals, minMicroUsdt: () => minMicroUsdt });
   const consoles: Console[] = [];
+  const operators = createDepositOperators(world, {
+    ...{ random, chain, uuids, firstBlock },
+    consoles: () => consoles.filter(({ history }) => history === histories.current()),
+  });
+  /** When no fault is left: how many logs the nodes give then. */
+  let maxLogs: number[] = [];
+  const countOf = (blockNumber: number, account: string) =>
+    logsOf(chain.blocks[blockNumber]!).filter(log => log.contract === contract && log.account === account)
+      .length;
+  const books = createDepositBooks(world, {
+    ...{ chain, decimals, accounts, accountOf, refusedAlone },
+    minMicroUsdt: () => minMicroUsdt,
+    version: () => chain.version() + lowered,
+    isUnreadable: (blockNumber, account, by) =>
+      countOf(blockNumber, account) > Math.min(...(by === 'any' ? maxLogs : maxLogs.slice(0, 1))),
+    rules: {
+      isScreened: screening !== undefined,
+      isAllowed: deposit => screening?.isAllowed(deposit) ?? true,
+      isDecided: operators.isDecided,
+    },
+  });
 
   // Partners of earlier runs have addresses too. The watchers find the rest of this run only.
   while (!(await completeAddresses(pool, scheduler.clockOf('set-up'), chainOf('set-up'))));
@@ -86,94 +125,161 @@ export async function createDeposits(
   let planned = 0;
   let isClosing = false;
 
-  function drawTransfer(): Transfer {
-    const isOurs = random.chance(0.85);
-    const units = random.chance(0.05) ? 0n : BigInt(random.between(1, 30)) * 100_000n;
-    return {
-      contract: random.chance(0.9) ? contract : `0x${'f'.repeat(40)}`,
-      account: isOurs ? random.pick(own) : `0x${'b'.repeat(40)}`,
-      units,
-    };
-  }
-
   function grow(): void {
-    planned -= 1;
     const canReplace = chain.head().number > chain.finalNumber();
-    if (!isClosing && canReplace && random.chance(0.25)) chain.reorganise();
-    else {
-      const transactions = isClosing ? 0 : random.pick([0, 1, 1, 2]);
-      chain.mine(
-        Array.from({ length: transactions }, () =>
-          Array.from({ length: random.between(1, 3) }, drawTransfer),
-        ),
-      );
-    }
+    if (!isClosing && canReplace && random.chance(0.25)) {
+      countFault(world, 'replaced');
+      chain.reorganise();
+    } else chain.mine(isClosing ? [] : senders.draw());
     trace.add('chain', `block ${chain.head().number}, final ${chain.finalNumber()}`);
   }
 
-  /** A round that fails raises an alarm. Only a lost connection is a reason to. */
-  function reportExpected(alarms: Alarms, ...[subject, found]: Parameters<Alarms['report']>): Promise<void> {
-    for (const { kind, detail } of found)
-      if (kind === 'deposit_watch_failing' && !/terminated unexpectedly|is another one/.test(detail))
-        world.violate('no error but a lost connection', detail);
-    return alarms.report(subject, found);
+  function replaceFinal(): void {
+    if (isClosing || chain.finalNumber() === firstBlock) return;
+    if (operators.isRewinding()) {
+      planAfter(10_000, replaceFinal);
+      return;
+    }
+    countFault(world, 'replaced below final');
+    chain.reorganiseFinal(firstBlock);
+    trace.add('chain', `another one: block ${chain.head().number}, final ${chain.finalNumber()}`);
   }
 
-  /** Sometimes two decide at the same time, each in a process that may be stalled or dead. */
-  function decideAfter(ms: number): void {
+  function lowerSmallest(): void {
+    const lower = random.pick([1n, 100_000n, 500_000n]);
+    if (lower >= minMicroUsdt) return;
+    countFault(world, 'smallest amount lowered');
+    minMicroUsdt = lower;
+    lowered += 1;
+    trace.add('operator', `the smallest amount is ${lower} now`);
+  }
+
+  /** A round that fails raises an alarm. Only a lost connection or a locked account is a reason to. */
+  function checkAlarm({ kind, detail }: { kind: string; detail: string }, roundStartedMs: number): void {
+    const isExpected = /terminated unexpectedly|is another one|lock timeout|could not be stored/.test(detail);
+    if (kind === 'deposit_watch_failing' && !isExpected)
+      world.violate('no error but a lost connection', detail);
+    const isHonest = isClosing && roundStartedMs > world.faultsStoppedMs!;
+    if (
+      kind === 'deposit_nodes_disagree' &&
+      isHonest &&
+      !/another block|different blocks|meanwhile/.test(detail)
+    )
+      world.violate('honest nodes are not said to disagree', detail);
+  }
+
+  /** The cause of a credit that failed is what counts. */
+  const logTo = (log: WatchDeps['log']): WatchDeps['log'] => ({
+    ...log,
+    error: (details, message) => {
+      const { err } = details as { err?: Error };
+      if (!isLockTimeout(err)) log.error({ ...details, err: err?.cause ?? err }, message);
+    },
+  });
+
+  function planAfter(ms: number, act: () => void): void {
     planned += 1;
     const run = () => {
       planned -= 1;
-      if (consoles.length === 0) return;
-      for (let left = random.pick([1, 2]); left > 0; left--)
-        void screening?.decideOnOne(random.pick(consoles.slice(-3)));
+      act();
     };
     scheduler.after(ms, { run });
   }
 
-  function growAfter(ms: number): void {
-    planned += 1;
-    scheduler.after(ms, { run: grow });
+  /** A node that is broken is replaced; others keep their limits, and what they cannot give stays unread. */
+  function drawLastLimits(): number[] {
+    const limits = Array.from({ length: nodeCount }, (_, nth) => behaviour.maxLogsOf(nth));
+    const isBroken = chain.blocks.some(({ number }) =>
+      limits.some(
+        limit => own.filter(account => countOf(number, account) > limit).length > maxUnreadPerBlock,
+      ),
+    );
+    return isBroken || random.chance(0.5) ? limits.map(() => Number.POSITIVE_INFINITY) : limits;
+  }
+
+  const isMissing = () => books.knownOf(histories.current())?.isMissing ?? true;
+
+  /** After the faults: what was unread is read again if a node gives it now. */
+  function lookAgain(): void {
+    const isSettled = books.isSettled(histories.current());
+    if (isSettled && !isMissing()) return;
+    if (isSettled) operators.rewindWholly();
+    else operators.rewindIfReplaced();
+    planAfter(operatorsLookEveryMs, lookAgain);
+  }
+
+  /** In a run of hours a chain that is stuck is looked at seldom. */
+  function nextRoundMs(): number {
+    const nowMs = scheduler.nowMs();
+    return isClosing || nowMs - startedMs < busyForMs ? nowMs : Math.ceil(nowMs / seldomMs) * seldomMs;
   }
 
   return {
     plan: ({ busyMs, faultsEndAfterMs }) => {
-      for (let left = random.between(8, 24); left > 0; left--)
-        growAfter(random.between(0, random.pick([busyMs, faultsEndAfterMs])));
-      if (screening)
-        for (let left = random.between(10, 20); left > 0; left--)
-          decideAfter(random.between(0, faultsEndAfterMs));
+      const sometime = () => random.between(0, random.pick([busyMs, faultsEndAfterMs]));
+      const planSome = (count: number, act: () => void) => {
+        for (let left = count; left > 0; left--) planAfter(sometime(), act);
+      };
+      planSome(random.between(8, 24), grow);
+      planSome(random.pick([0, 1, 2, 3]), replaceFinal);
+      planSome(random.pick([0, 4]), operators.rewindIfReplaced);
+      planSome(random.pick([0, 1, 3]), operators.rewind);
+      planSome(random.pick([0, 1]), lowerSmallest);
+      planSome(random.pick([0, 12, 24]), locks.lockOne);
+      planSome(random.between(5, 20), operators.decide);
     },
     stopFaults: () => {
-      Object.assign(behaviour, { liar: undefined, failing: 0, behind: 0, lying: 0 });
+      maxLogs = drawLastLimits();
+      stopNodeFaults(behaviour, maxLogs);
       screening?.stopFaults();
+      locks.stop();
       isClosing = true;
       // What was sent becomes final, and some of what is held is decided on.
-      for (let left = 6; left > 0; left--) growAfter(random.between(0, 20_000));
-      if (screening) for (let left = 4; left > 0; left--) decideAfter(random.between(0, 60_000));
+      for (let left = 6; left > 0; left--) planAfter(random.between(0, 20_000), grow);
+      for (let left = 4; left > 0; left--) planAfter(random.between(0, 60_000), operators.decide);
+      planAfter(operatorsLookEveryMs, lookAgain);
     },
-    isDone: () => planned === 0 && books.isSettled(histories.current()),
+    isDone: () => planned === 0 && books.isSettled(histories.current()) && !isMissing(),
     watch: ({ name, instance, history }, { alarms, log, clockOf }) => {
+      const round = createWatchedRound(world, { history, books, uuids });
       const connection = createChainConnection(world, {
         ...{ random, processName: name, history },
         before: () => books.open(history),
         afterCommit: () => books.check(history),
+        refuse: statement => {
+          const refusal = locks.refuse(statement);
+          if (refusal) round.wasRefused(statement.values![0] as string[]);
+          return refusal;
+        },
+        onLost: round.forget,
       });
       const clock = clockOf({
-        everyMs: [watchEveryMs],
-        nextDueMs: async () => (books.isSettled(history) ? Number.POSITIVE_INFINITY : scheduler.nowMs()),
+        everyMs: watchEveryMs,
+        nextDueMs: async () => (books.isSettled(history) ? Number.POSITIVE_INFINITY : nextRoundMs()),
       });
-      consoles.push({ pool: connection, clock });
+      const watched = chainOf(name);
+      consoles.push({ pool: connection, clock, chain: watched, history });
       startDepositWatchers(
         {
-          ...{ pool: connection, clock, log, heartbeat: { instance } },
-          chains: new Map([[settings.name, chainOf(name)]]),
+          ...{ pool: round.listen(connection), clock, log: logTo(log), heartbeat: { instance } },
+          chains: new Map([[settings.name, watched]]),
           depositScreenUrl: screening && 'https://screen.example',
-          alarms: { ...alarms, report: (subject, found) => reportExpected(alarms, subject, found) },
+          alarms: {
+            ...alarms,
+            report: (subject, found) => {
+              for (const alarm of found) checkAlarm(alarm, round.startedMs());
+              // With screening two loops credit, and one may be at work when the other ends.
+              if (subject === `deposits ${settings.name}` && !screening) round.end();
+              return alarms.report(subject, found);
+            },
+          },
         },
         () => screening!.screenOf(name),
       );
     },
-    checkEnd: () => books.check(histories.current()),
+    checkEnd: async () => {
+      await books.check(histories.current());
+      await books.checkEnd(histories.current());
+    },
   };
 }

@@ -1,17 +1,18 @@
 /**
  * `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P]
- * [--max-payments P] [--shards S] [--keeps-history] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
- * the same again with the same `--max-payments` and `--keeps-history`. Without `--shards` a third of the seeds has four.
+ * [--max-payments P] [--shards S] [--chains] [--keeps-history] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
+ * the same again with the same `--max-payments` and `--keeps-history`. Without `--shards` a third of the seeds has four. `--chains` leaves
+ * out seeds without a chain, and counts the faults of chains.
  */
 import { availableParallelism } from 'node:os';
 import type { Finding } from '../../src/ledger/verify.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { describeFailure } from './report.ts';
-import type { RunResult } from './run.ts';
+import { hasChainIn, type RunResult } from './run.ts';
 import { startWorker } from './workers.ts';
 
 const usage =
-  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--shards S] [--keeps-history] [--json]';
+  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--shards S] [--chains] [--keeps-history] [--json]';
 const { values } = readOptions(usage, {
   options: {
     seed: { type: 'string' },
@@ -21,6 +22,7 @@ const { values } = readOptions(usage, {
     processes: { type: 'string' },
     'max-payments': { type: 'string', default: '32' },
     shards: { type: 'string' },
+    chains: { type: 'boolean', default: false },
     'keeps-history': { type: 'boolean', default: false },
     json: { type: 'boolean' },
     trace: { type: 'boolean' },
@@ -39,6 +41,7 @@ const report = {
   firstSeed,
   ...{ seeds: 0, payments: 0, crashes: 0, losses: 0, rebuilt: 0, fenced: 0, steps: 0 },
   ...{ simulatedHours: 0, wallSeconds: 0 },
+  chainFaults: {} as Record<string, number>,
 };
 
 if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments + Number(values.shards ?? 1)))
@@ -47,6 +50,7 @@ if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments + Number(va
 let failure: RunResult | undefined;
 const ledgerFindings: Finding[] = [];
 let started = 0;
+let lastSeed = firstSeed - 1;
 let shownMs = Date.now();
 let isInterrupted = false;
 process.once('SIGINT', () => {
@@ -57,7 +61,9 @@ function nextSeed(): number | undefined {
   const isTimeLeft = !isInterrupted && (forMs === 0 || Date.now() - startedMs < forMs);
   if (failure || ledgerFindings.length > 0 || started >= seeds || !isTimeLeft) return undefined;
   started += 1;
-  return firstSeed + started - 1;
+  lastSeed += 1;
+  while (values.chains && !hasChainIn(lastSeed)) lastSeed += 1;
+  return lastSeed;
 }
 
 function onResult(result: RunResult): void {
@@ -68,6 +74,8 @@ function onResult(result: RunResult): void {
   report.rebuilt += result.rebuilt;
   report.fenced += result.fenced;
   report.steps += result.steps;
+  for (const [fault, count] of Object.entries(result.chainFaults))
+    report.chainFaults[fault] = (report.chainFaults[fault] ?? 0) + count;
   report.simulatedHours += result.simulatedMs / 3_600_000;
   report.wallSeconds = (Date.now() - startedMs) / 1000;
   if (result.violation) failure ??= result;
@@ -91,6 +99,7 @@ const work = {
 };
 await Promise.all(Array.from({ length: processes }, () => startWorker(options, work)));
 
+if (values.chains) process.stderr.write(`${JSON.stringify(report.chainFaults, null, 2)}\n`);
 if (failure) process.stderr.write(`${describeFailure(failure)}\n`);
 if (ledgerFindings.length > 0) process.stderr.write(`ledger verify: ${JSON.stringify(ledgerFindings)}\n`);
 const violation = failure && { seed: failure.seed, ...failure.violation };

@@ -42,6 +42,8 @@ export interface RunResult {
   losses: number;
   rebuilt: number;
   fenced: number;
+  /** In runs with a chain: how often each of its faults happened. */
+  chainFaults: Record<string, number>;
   simulatedMs: number;
 }
 
@@ -79,7 +81,7 @@ async function beginWithIncarnation({ pool, ofShards }: Sessions): Promise<void>
 }
 
 const mayGoBackIn = (seed: number) => seed % 4 === 3;
-const hasChainIn = (seed: number) => seed % 5 === 1;
+export const hasChainIn = (seed: number) => seed % 5 === 1;
 const hasQuotesIn = (seed: number) => seed % 7 === 0;
 const hasFurtherEndpointsIn = (seed: number) => seed % 5 > 2;
 /** Some of them with quotes. None goes back: a lost roll would leave a partner without its key. */
@@ -116,7 +118,7 @@ export async function runSeed(
     violate: (rule, detail) => {
       violation ??= { rule, detail };
     },
-    counts: { payments: 0, crashes: 0, steps: 0, losses: 0, rebuilt: 0, fenced: 0 },
+    counts: { payments: 0, crashes: 0, steps: 0, losses: 0, rebuilt: 0, fenced: 0, chainFaults: {} },
   };
   await pool.query('DELETE FROM alarms');
   if (ofShards.length > 1) world.faults.guardInterrupted = random.pick([0, 0.2, 0.5]);

@@ -28,6 +28,8 @@ export interface World {
     rebuilt: number;
     /** Openings whose code the sweeper had freed before. */
     fenced: number;
+    /** In runs with a chain: how often each fault of `chain-faults.ts` happened. */
+    chainFaults: Record<string, number>;
   };
 }
 

@@ -2,7 +2,7 @@ import { AnswerTooLongError, CallTimeoutError, callHttp } from '../../http-clien
 import { NodeError, type NodeFailure } from './node-error.ts';
 
 /** One call of a node. It fails with a `NodeError`, whatever the node does. */
-type Rpc = (method: string, params: unknown[]) => Promise<unknown>;
+export type Rpc = (method: string, params: unknown[]) => Promise<unknown>;
 
 const timeoutMs = 10_000;
 /** Some twelve thousand logs, which take 30 ms to parse. What needs more is asked for in parts. */

@@ -10,20 +10,20 @@ export const depositSimulationSabotages: Sabotage[] = [
   {
     guard: 'one lying node of two, in the simulation',
     ...reading,
-    pattern: /describeAll\(read\(other\.transfers\)\) !== describeAll\(transfers\)/,
+    pattern: /!areSame\(read\(other\.transfers\), transfers\)/,
     replacement: 'false',
   },
   {
     guard: 'a transfer is known by its place in its transaction, in the simulation',
     ...reading,
-    pattern: /return \{ \.\.\.log, ordinal \};/,
-    replacement: 'return { ...log, ordinal: log.logIndex };',
+    pattern: /ordinal: isFirst \? 0 : before\.ordinal \+ 1/,
+    replacement: 'ordinal: log.logIndex',
   },
   {
     guard: 'a log that is given twice is refused, in the simulation',
     ...reading,
-    pattern: /if \(seen\.has\(place\)\) throw/,
-    replacement: 'if (false) throw',
+    pattern: /!isFirst && before\.logIndex === log\.logIndex/,
+    replacement: 'false',
   },
   {
     guard: 'what is worth nothing is left out, in the simulation',

@@ -314,6 +314,14 @@ CREATE TABLE deposit_chains (
   CONSTRAINT deposit_cursor_is_final CHECK (cursor_block <= final_block)
 );
 
+CREATE TABLE deposit_gaps (
+  chain text NOT NULL,
+  block_number bigint NOT NULL,
+  partner_id uuid NOT NULL,
+  found_at timestamp with time zone NOT NULL,
+  CONSTRAINT deposit_gaps_pkey PRIMARY KEY (chain, block_number, partner_id)
+);
+
 CREATE TABLE deposits (
   partner_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -340,7 +348,7 @@ CREATE TABLE deposits (
   CONSTRAINT deposits_pkey PRIMARY KEY (partner_id, id),
   CONSTRAINT credited_deposits_have_a_reference CHECK ((state = 'credited'::text) = (credited_at IS NOT NULL) AND (state = 'credited'::text) = (credit_reference IS NOT NULL)),
   CONSTRAINT deposits_are_final_before_credit CHECK ((state = ANY (ARRAY['pending'::text, 'dropped'::text])) = (final_at IS NULL)),
-  CONSTRAINT deposits_held_for_check CHECK (held_for = ANY (ARRAY['amount'::text, 'reference'::text, 'screening'::text, 'no_answer'::text, 'late'::text])),
+  CONSTRAINT deposits_held_for_check CHECK (held_for = ANY (ARRAY['amount'::text, 'reference'::text, 'screening'::text, 'no_answer'::text, 'late'::text, 'unread'::text])),
   CONSTRAINT deposits_micro_usdt_check CHECK (micro_usdt >= 0),
   CONSTRAINT deposits_rest_units_check CHECK (rest_units >= 0::numeric),
   CONSTRAINT deposits_state_check CHECK (state = ANY (ARRAY['pending'::text, 'dropped'::text, 'screening'::text, 'accumulating'::text, 'credited'::text, 'held'::text, 'rejected'::text])),

@@ -14,9 +14,18 @@ ALTER TABLE deposits ALTER COLUMN ordinal SET NOT NULL,
   ADD COLUMN reference text NOT NULL GENERATED ALWAYS AS ('deposit:' || chain || ':' || transaction || ':' || ordinal) STORED,
   DROP CONSTRAINT deposits_held_for_check,
   ADD CONSTRAINT deposits_held_for_check
-    CHECK (held_for IN ('amount', 'reference', 'screening', 'no_answer', 'late'));
+    CHECK (held_for IN ('amount', 'reference', 'screening', 'no_answer', 'late', 'unread'));
 DROP INDEX deposits_once_per_log;
 CREATE UNIQUE INDEX deposits_once_per_transfer ON deposits (chain, transaction, partner_id, ordinal);
+-- Blocks whose transfers to a partner no node could give. An operator may have credited them by hand, so what is found
+-- there later is held.
+CREATE TABLE deposit_gaps (
+  chain text NOT NULL,
+  block_number bigint NOT NULL,
+  partner_id uuid NOT NULL,
+  found_at timestamptz NOT NULL,
+  CONSTRAINT deposit_gaps_pkey PRIMARY KEY (chain, block_number, partner_id)
+);
 -- Whose deposits are due is asked in every round.
 DROP INDEX deposits_accumulating;
 CREATE INDEX deposits_accumulating ON deposits (chain, partner_id) WHERE state = 'accumulating';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createAlarms } from '../alarms/index.ts';
-import { type DepositDifferenceKind, reconcileDeposits } from '../deposits/index.ts';
+import { type DepositDifference, type DepositDifferenceKind, reconcileDeposits } from '../deposits/index.ts';
 import { day } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { openConfiguredChain } from './deposit-chains.ts';
@@ -22,6 +22,13 @@ const headings: Record<DepositDifferenceKind, string> = {
   not_in_ledger: 'not in the ledger',
 };
 
+const rowOf = ({ kind, transaction, ordinal, partnerId, chainUnits, recordedUnits }: DepositDifference) => ({
+  ...{ kind, transaction, ordinal, partner_id: partnerId },
+  chain_units: chainUnits === null ? null : `${chainUnits}`,
+  recorded_units: recordedUnits === null ? null : `${recordedUnits}`,
+});
+type DifferenceRow = ReturnType<typeof rowOf>;
+
 async function reconcile({ audit, settings }: CommandContext, name: string, from: Date): Promise<Output> {
   const chain = await openConfiguredChain(settings, name);
   const { pool: db, clock } = audit;
@@ -30,12 +37,8 @@ async function reconcile({ audit, settings }: CommandContext, name: string, from
   const { firstBlock, lastBlock, onChain, onRecord, differences, unread, isComplete } = found;
   const date = from.toISOString().slice(0, 10);
   const blocks = firstBlock > lastBlock ? 'no blocks' : `blocks ${firstBlock} to ${lastBlock}`;
-  const rows = differences.map(({ kind, transaction, ordinal, partnerId, chainUnits, recordedUnits }) => ({
-    ...{ kind, transaction, ordinal, partner_id: partnerId },
-    chain_units: chainUnits === null ? null : `${chainUnits}`,
-    recorded_units: recordedUnits === null ? null : `${recordedUnits}`,
-  }));
-  const ok = rows.length === 0;
+  const rows = differences.map(rowOf);
+  const ok = rows.length === 0 && unread.length === 0;
   const notes = [
     ...(isComplete ? [] : ['Not all blocks of the day are booked yet.']),
     ...unread.map(
@@ -49,18 +52,24 @@ async function reconcile({ audit, settings }: CommandContext, name: string, from
       ...{ on_chain: onChain, on_record: onRecord, differences: rows },
       unread: unread.map(one => ({ block: `${one.blockNumber}`, partner_id: one.partnerId })),
     },
-    text: ok
-      ? [`${date}, ${blocks}: no discrepancies (${onRecord} deposits).`, ...notes].join(' ')
-      : table(
-          ['difference', 'transaction', 'transfer', 'partner', 'units on chain', 'units on record'],
-          rows.map(row => [
-            headings[row.kind],
-            row.transaction,
-            `${row.ordinal}`,
-            row.partner_id,
-            row.chain_units ?? '–',
-            row.recorded_units ?? '–',
-          ]),
-        ),
+    text: [
+      rows.length > 0
+        ? differenceTable(rows)
+        : `${date}, ${blocks}: no discrepancies (${onRecord} deposits).`,
+      ...notes,
+    ].join('\n'),
   };
 }
+
+const differenceTable = (rows: DifferenceRow[]) =>
+  table(
+    ['difference', 'transaction', 'transfer', 'partner', 'units on chain', 'units on record'],
+    rows.map(row => [
+      headings[row.kind],
+      row.transaction,
+      `${row.ordinal}`,
+      row.partner_id,
+      row.chain_units ?? '–',
+      row.recorded_units ?? '–',
+    ]),
+  );

@@ -23,10 +23,13 @@ interface NodeCheck {
  */
 export function startNodeCheck(settings: DepositChainSettings[]): NodeCheck {
   let wrong: OperatorError | undefined;
-  const verdict = findWrongNode(settings).then(found => {
-    wrong = found;
-    return found;
-  });
+  const verdict = findWrongNode(settings)
+    // A setting of a chain that cannot be used.
+    .catch((error: OperatorError) => error)
+    .then(found => {
+      wrong = found;
+      return found;
+    });
   return {
     refuseIfKnownWrong: () => {
       if (wrong) throw wrong;

@@ -38,51 +38,72 @@ export async function creditDue(deps: CreditDeps): Promise<void> {
   });
 }
 
-/** All that is final, allowed and not credited, if it reaches the smallest amount. */
-export const creditPartner = ({ pool, clock, chain }: CreditDeps, partnerId: Id<'prt'>): Promise<void> =>
-  transaction(pool, tx => creditWithin(tx, clock, chain, partnerId));
+/** So many at once: a statement has six seconds, and payments of the partner wait for the credit. */
+const creditedAtOnce = 500;
+
+/** All that is final, allowed and not credited, if it reaches the smallest amount. The largest first, in slices. */
+export async function creditPartner(deps: CreditDeps, partnerId: Id<'prt'>): Promise<void> {
+  const { pool, chain } = deps;
+  const { rows } = await pool.query<{ is_enough: boolean }>({
+    text: `SELECT sum(micro_usdt) >= $3 AS is_enough FROM deposits
+            WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating'`,
+    values: [uuidFromId(partnerId), chain.name, chain.minMicroUsdt],
+  });
+  if (!rows[0]!.is_enough) return;
+  while ((await transaction(pool, tx => creditSlice(tx, deps, partnerId))) === creditedAtOnce);
+}
+
+interface DueDeposit extends DepositCredit {
+  id: string;
+}
+
+/** How many were credited. What the ledger refuses, since an operator has used the reference, is held. */
+async function creditSlice(
+  tx: Queryable,
+  { clock, chain: { name, minMicroUsdt } }: CreditDeps,
+  partnerId: Id<'prt'>,
+): Promise<number> {
+  await tx.query({ text: `SELECT set_config('lock_timeout', $1, true)`, values: [lockTimeout] });
+  const partner = uuidFromId(partnerId);
+  // Locked, so that another process does not credit them too.
+  const { rows: due } = await tx.query<DueDeposit>({
+    text: `SELECT id, micro_usdt AS "microUsdt", reference FROM deposits
+            WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating'
+            ORDER BY micro_usdt >= $3 DESC, id LIMIT ${creditedAtOnce} FOR UPDATE`,
+    values: [partner, name, minMicroUsdt],
+  });
+  if (due.length === 0) return 0;
+  const references = referencesOf(due, minMicroUsdt);
+  const sums = new Map<string, bigint>();
+  for (const [nth, { microUsdt }] of due.entries())
+    sums.set(references[nth]!, (sums.get(references[nth]!) ?? 0n) + microUsdt);
+  const credits = [...sums].map(([reference, microUsdt]) => ({ reference, microUsdt }));
+  const refused = await creditDeposits(tx, clock, partnerId, credits);
+  await tx.query({
+    text: `UPDATE deposits d
+              SET state = CASE WHEN c.is_refused THEN 'held' ELSE 'credited' END,
+                  held_for = CASE WHEN c.is_refused THEN 'reference' ELSE d.held_for END,
+                  credited_at = CASE WHEN NOT c.is_refused THEN $5::timestamptz END,
+                  credit_reference = CASE WHEN NOT c.is_refused THEN c.reference END
+             FROM (SELECT id, reference, reference = ANY ($4) AS is_refused
+                     FROM unnest($2::uuid[], $3::text[]) AS c (id, reference)) AS c
+            WHERE d.partner_id = $1 AND d.id = c.id`,
+    values: [partner, due.map(({ id }) => id), references, refused, instantOf(clock)],
+  });
+  return due.length;
+}
 
 /**
  * A deposit that reaches the smallest amount is an entry of its own. Those below it are one entry with the reference of the
- * last of them, if together they reach it; else they go with the last of the others. What the ledger refuses, since an operator has used the reference, is held.
+ * last of them, if together they reach it; else they go with the last of the others.
  */
-async function creditWithin(
-  tx: Queryable,
-  clock: Clock,
-  { name, minMicroUsdt }: CreditDeps['chain'],
-  partnerId: Id<'prt'>,
-): Promise<void> {
-  await tx.query({ text: `SELECT set_config('lock_timeout', $1, true)`, values: [lockTimeout] });
-  const partner = uuidFromId(partnerId);
-  // Locked, so that another process does not credit them too. What is booked meanwhile may come along.
-  const { rows: due } = await tx.query<{ reference: string }>({
-    text: `WITH due AS (
-             SELECT id, micro_usdt, reference, micro_usdt >= $3 AS is_enough
-               FROM deposits WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating' ORDER BY id FOR UPDATE)
-           SELECT reference
-             FROM (SELECT id, reference, is_enough, sum(micro_usdt) OVER () AS total,
-                          coalesce(sum(micro_usdt) FILTER (WHERE NOT is_enough) OVER (), 0) AS small FROM due) AS sums
-            WHERE total >= $3 ORDER BY is_enough = (small >= $3), id DESC LIMIT 1`,
-    values: [partner, name, minMicroUsdt],
-  });
-  if (!due[0]) return;
-  const { rows: credits } = await tx.query<DepositCredit>({
-    text: `WITH credited AS (
-             UPDATE deposits SET state = 'credited', credited_at = $5,
-                    credit_reference = CASE WHEN micro_usdt >= $3 THEN reference ELSE $4 END
-              WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating'
-             RETURNING id, credit_reference, micro_usdt)
-           SELECT credit_reference AS reference, sum(micro_usdt)::bigint AS "microUsdt"
-             FROM credited GROUP BY credit_reference ORDER BY max(id::text)`,
-    values: [partner, name, minMicroUsdt, due[0].reference, instantOf(clock)],
-  });
-  const refused = await creditDeposits(tx, clock, partnerId, credits);
-  if (refused.length === 0) return;
-  await tx.query({
-    text: `UPDATE deposits SET state = 'held', held_for = 'reference', credited_at = NULL, credit_reference = NULL
-            WHERE partner_id = $1 AND credit_reference = ANY ($2)`,
-    values: [partner, refused],
-  });
+function referencesOf(due: DueDeposit[], minMicroUsdt: bigint): string[] {
+  const isEnough = ({ microUsdt }: DueDeposit) => microUsdt >= minMicroUsdt;
+  const small = due.filter(deposit => !isEnough(deposit));
+  const sum = small.reduce((total, { microUsdt }) => total + microUsdt, 0n);
+  const others = due.filter(isEnough);
+  const last = (sum < minMicroUsdt && others.at(-1)) || small.at(-1);
+  return due.map(deposit => (isEnough(deposit) ? deposit : last!).reference);
 }
 
 export interface DepositCredit {

@@ -20,7 +20,8 @@ export const heldReasons = {
   reference: 'its reference has already been credited',
   screening: 'held by the screening service',
   no_answer: 'no clear answer of the screening service',
-  late: 'another deposit of its transaction was booked before',
+  late: 'other deposits of its transaction were booked before, compare all of them with the chain',
+  unread: 'a node could not give its block, compare with what was credited by hand',
 };
 export type HeldFor = keyof typeof heldReasons;
 

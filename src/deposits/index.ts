@@ -20,7 +20,7 @@ export {
   type SomeDeposit,
   searchDeposits,
 } from './deposits.ts';
-export { type DepositDifferenceKind, reconcileDeposits } from './reconcile.ts';
+export { type DepositDifference, type DepositDifferenceKind, reconcileDeposits } from './reconcile.ts';
 export { restoreCredits } from './restore-credits.ts';
 export { type RewindOutcome, rewindChain } from './rewind.ts';
 export { readSweep } from './sweep.ts';

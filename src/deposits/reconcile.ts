@@ -85,8 +85,8 @@ async function compareDay(
     blockNumber,
     partnerId: accounts.get(account)!,
   }));
-  const isUnread = ({ block_number, partner_id }: Recorded) =>
-    unread.some(one => one.blockNumber === block_number && uuidFromId(one.partnerId) === partner_id);
+  const gaps = new Set(unread.map(one => `${one.blockNumber} ${uuidFromId(one.partnerId)}`));
+  const isUnread = ({ block_number, partner_id }: Recorded) => gaps.has(`${block_number} ${partner_id}`);
   const recorded = await readRecorded(db, chain.name, firstBlock, lastBlock);
   return {
     ...{ firstBlock, lastBlock, onChain: found.transfers.length, onRecord: recorded.length, unread },
@@ -111,7 +111,7 @@ async function readBlocks(
     const read = await readHalving({ clock, size }, rangeFrom(next, toBlock), asked =>
       readFinalRange(chain, accounts, asked),
     );
-    found.transfers = found.transfers.concat(read.transfers);
+    found.transfers = found.transfers.concat(read.transfers, read.unconfirmed);
     found.unread = found.unread.concat(read.unread);
     next = read.end.number + 1n;
   }
@@ -158,10 +158,11 @@ async function readRecorded(
 ): Promise<Recorded[]> {
   const { rows } = await db.query<Recorded>({
     text: `SELECT d.transaction, d.ordinal, d.block_number, d.partner_id, d.units,
-                  d.state <> 'credited' OR coalesce(e.micro_usdt = (
-                    SELECT sum(s.micro_usdt) FROM deposits s
-                     WHERE s.partner_id = d.partner_id AND s.credit_reference = d.credit_reference), false) AS is_in_ledger
-             FROM deposits d LEFT JOIN all_entries e
+                  d.state <> 'credited' OR coalesce(e.micro_usdt = s.total, false) AS is_in_ledger
+             FROM deposits d
+             LEFT JOIN (SELECT partner_id, credit_reference, sum(micro_usdt) AS total FROM deposits
+                         WHERE chain = $1 AND state = 'credited' GROUP BY 1, 2) AS s USING (partner_id, credit_reference)
+             LEFT JOIN all_entries e
                ON e.reference = d.credit_reference AND e.partner_id = d.partner_id AND e.mode = 'live'
             WHERE d.chain = $1 AND d.block_number BETWEEN $2 AND $3 AND d.final_at IS NOT NULL`,
     values: [chain, firstBlock, lastBlock],

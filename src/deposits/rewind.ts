@@ -11,7 +11,8 @@ export type RewindOutcome =
 /**
  * Puts the cursor of a chain back to `block`, so that all blocks after it are read again: after a reorganisation below what
  * was final, or to read what a broken node left out. What is on record is not credited again, whichever block it is in now,
- * since a deposit is known by its transaction. A round that is under way books nothing: the cursor is not where it was.
+ * since a deposit is known by its transaction. What is neither credited nor held waits until it is found again: its
+ * transaction may be gone. A round that is under way books nothing: the cursor is not where it was.
  */
 export async function rewindChain(
   audit: AuditContext,
@@ -34,6 +35,11 @@ export async function rewindChain(
     await tx.query({
       text: 'UPDATE deposit_chains SET cursor_block = $2, cursor_hash = $3, cursor_time = $4 WHERE chain = $1',
       values: [chain.name, number, hash, new Date(atMs)],
+    });
+    await tx.query({
+      text: `UPDATE deposits SET state = 'dropped', final_at = NULL
+              WHERE chain = $1 AND block_number > $2 AND state IN ('screening', 'accumulating')`,
+      values: [chain.name, block],
     });
     await recordChange(tx, audit, {
       action: 'deposit.rewind',

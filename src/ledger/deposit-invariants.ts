@@ -1,6 +1,6 @@
 /** The invariants of deposits, in the form of those in verify.ts. Deposits stand once; only those of a shard's partners are in its ledger. */
 export const depositInvariants: Record<string, string> = {
-  'each credited deposit is in the ledger, and each such entry is the sum of its deposits': `
+  'each credited deposit is in the ledger, in an entry of their sum': `
     SELECT d.partner_id, 'live' AS mode,
            format('%s: deposits of %s, entry of %s', d.credit_reference, d.total, coalesce(e.micro_usdt, 0)) AS detail
       FROM (SELECT partner_id, credit_reference, sum(micro_usdt) AS total

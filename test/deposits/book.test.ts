@@ -120,10 +120,12 @@ test('two watchers at once book a range once', async () => {
     fromBlock: cursor + 1n,
     toBlock: BigInt(world.chain.blocks.length - 3),
   });
-  const { rows } = await world.pool.query('SELECT cursor_block FROM deposit_chains');
+  const { rows } = await world.pool.query(
+    'SELECT cursor_block AS block, cursor_hash AS hash FROM deposit_chains',
+  );
   const { pool, clock, depositChain: chain } = world;
   const booking = { pool, clock, chain, accounts, isScreened: false };
-  const results = await Promise.all([1, 2, 3].map(() => bookRange(booking, rows[0].cursor_block, range)));
+  const results = await Promise.all([1, 2, 3].map(() => bookRange(booking, rows[0], range)));
   expect(results.filter(Boolean)).toHaveLength(1);
   await world.round();
   expect(await world.balanceOf(partnerId)).toBe(9n * usdt);

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
-import { openDepositChains } from '../../src/deposits/index.ts';
+import { openDepositChains, rewindChain } from '../../src/deposits/index.ts';
 import { runRound } from '../../src/deposits/watch/round.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { type Transfer, usdtContract } from '../helpers/chain.ts';
+import { auditContextOf } from '../helpers/database.ts';
 import { holdLocks } from '../helpers/locks.ts';
 import { inShardOf, shardOf } from '../helpers/shards.ts';
 import { startDepositWorld, xpub } from './world.ts';
@@ -20,15 +21,20 @@ const limited =
     const asked: number[] = [];
     node.interfere = (method, params) => {
       if (method !== 'eth_getLogs') return undefined;
-      const [filter] = params as [{ topics: (string[] | string | null)[] }];
+      const [filter] = params as [
+        { topics: (string[] | string | null)[]; fromBlock: string; toBlock: string; blockHash?: string },
+      ];
       const accounts = filter.topics[2] as string[];
       asked.push(accounts.length);
-      const isFull = world.chain.blocks.some(({ transactions }) =>
-        transactions.some(({ transfers }) => {
-          const wanted = transfers.filter(({ to }) => accounts.some(topic => topic.endsWith(to.slice(2))));
-          return wanted.length > maxLogs;
-        }),
-      );
+      const isAsked = ({ number, hash }: { number: number; hash: string }) =>
+        filter.blockHash
+          ? hash === filter.blockHash
+          : number >= Number(filter.fromBlock) && number <= Number(filter.toBlock);
+      const wanted = world.chain.blocks
+        .filter(isAsked)
+        .flatMap(({ transactions }) => transactions.flatMap(({ transfers }) => transfers))
+        .filter(({ to }) => accounts.some(topic => topic.endsWith(to.slice(2))));
+      const isFull = wanted.length > maxLogs;
       return isFull ? answer : undefined;
     };
     return asked;
@@ -115,14 +121,15 @@ test('dust is stored in few statements, whatever it is worth, and delays no othe
   expect(await world.balanceOf(other.partnerId)).toBe(5n * usdt);
   expect((await world.states()).filter(state => state === 'accumulating 1')).toHaveLength(4_000);
   expect(statements).toBeLessThan(50);
-  // Enough of it is one entry.
+  // Enough of it is credited, in slices.
   world.chain.mine([{ to: victim.account, units: 2n * usdt }]);
   await world.settle();
   expect(await world.balanceOf(victim.partnerId)).toBe(2n * usdt + 4_000n);
   const { rows } = await pool.query(
     `SELECT DISTINCT credit_reference FROM deposits WHERE state = 'credited'`,
   );
-  expect(rows).toHaveLength(2);
+  // Those of the other partner and of the deposit, and one for each slice.
+  expect(rows).toHaveLength(2 + 8);
 });
 
 test('what is worth less than a millionth is dropped', async () => {
@@ -210,4 +217,71 @@ test('a node that allows a few requests at a time makes progress in every round'
     await runRound({ pool, clock, alarms, chain, isScreened: false }, size);
   }
   expect(await world.balanceOf(partnerId)).toBe(8n * usdt);
+});
+
+test('blocks filled for several partners stop nobody else, whatever a node calls it', async () => {
+  const world = await startDepositWorld();
+  const victims = await Promise.all(Array.from({ length: 4 }, world.newPartner));
+  const other = await world.newPartner();
+  world.chain.mine(
+    victims.flatMap(({ account }) => many(6, { to: account, units: usdt })),
+    [{ to: other.account, units: 5n * usdt }],
+  );
+  limited(5, { error: { code: -32_602, message: 'response is too big' } })(world);
+  await world.settle();
+  expect(await world.balanceOf(other.partnerId)).toBe(5n * usdt);
+  expect(await world.alarmKinds()).toEqual(Array(4).fill('deposit_unread'));
+});
+
+test('what was reported as unread is held when it is read later: it may have been credited by hand', async () => {
+  const world = await startDepositWorld();
+  const { partnerId, account } = await world.newPartner();
+  const before = BigInt(world.chain.blocks.length - 1);
+  world.chain.mine(many(6, { to: account, units: usdt }));
+  limited(5, { error: { code: -32_005, message: 'more than 5 results' } })(world);
+  await world.settle();
+  expect(await world.alarmKinds()).toEqual(['deposit_unread']);
+  world.node.interfere = undefined;
+  const audit = auditContextOf(world.pool, world.clock);
+  await rewindChain(audit, world.depositChain, { block: before, reason: 'another node' });
+  await world.settle();
+  expect(await world.states()).toEqual(Array(6).fill('held 1000000'));
+  expect(await world.balanceOf(partnerId)).toBe(0n);
+});
+
+test('what only one of two nodes can give is held, and what neither has is not reported', async () => {
+  const world = await startDepositWorld({ twoNodes: true });
+  const [hidden, other] = [await world.newPartner(), await world.newPartner()];
+  world.chain.mine([{ to: other.account, units: 2n * usdt }]);
+  world.chain.mine([{ to: hidden.account, units: 5n * usdt }]);
+  const topic = hidden.account.slice(2);
+  world.nodes[1]!.interfere = (method, params) => {
+    if (method !== 'eth_getLogs') return undefined;
+    const [{ topics }] = params as [{ topics: string[][] }];
+    const isRefused = topics[2]!.some(one => one.endsWith(topic));
+    return isRefused ? { error: { code: -32_005, message: 'limit exceeded' } } : undefined;
+  };
+  await world.settle();
+  expect(await world.states()).toEqual(['credited 2000000', 'held 5000000']);
+  expect(await world.alarmKinds()).toEqual(['deposit_held']);
+  expect(await world.balanceOf(hidden.partnerId)).toBe(0n);
+});
+
+test('a deposit that an operator has locked stops no other', async () => {
+  const world = await startDepositWorld({
+    name: 'bnb',
+    node: { chainId: 56, decimals: 18 },
+    env: { DEPOSIT_BNB_CONTRACT: '0xdAC17F958D2ee523a2206206994597C13D831ec7' },
+  });
+  const [one, other] = [await world.newPartner(), await world.newPartner()];
+  const amount = 5n * usdt * 10n ** 12n;
+  world.chain.mine([{ to: one.account, units: amount }]);
+  await world.settle();
+  const { unlock } = await holdLocks(world.url, 'SELECT FROM deposits FOR UPDATE', []);
+  // The last blocks are read again with the next ones.
+  world.chain.mine([{ to: other.account, units: amount }]);
+  await world.settle();
+  expect(await world.balanceOf(other.partnerId)).toBe(5n * usdt);
+  expect(await world.alarmKinds()).toEqual([]);
+  await unlock();
 });

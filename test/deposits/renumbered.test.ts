@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { rewindChain } from '../../src/deposits/index.ts';
+import { bookRange } from '../../src/deposits/watch/book.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { usdtContract } from '../helpers/chain.ts';
 import { endOfTime } from '../helpers/clock.ts';
@@ -77,7 +78,7 @@ test('another log of a transaction that is booked is held, and an operator decid
   expect(await world.states()).toEqual(['credited 100000000', 'held 100000000']);
   expect(await world.balance()).toBe(100n * usdt);
   expect(await world.alarmDetails()).toEqual([
-    '100.000000 USDT on Ethereum: another deposit of its transaction was booked before. Credit or reject it.',
+    '100.000000 USDT on Ethereum: other deposits of its transaction were booked before, compare all of them with the chain. Credit or reject it.',
   ]);
   expect(await world.findings()).toEqual([]);
 });
@@ -124,6 +125,40 @@ test('after a reorganisation below the final block the cursor is put back: what 
     `SELECT action, subject, after FROM audit WHERE action = 'deposit.rewind'`,
   );
   expect(rows).toMatchObject([{ subject: 'ethereum', after: { block: `${world.before}`, reason: 'test' } }]);
+});
+
+test('what is not credited waits after a rewind until it is found again: its transaction may be gone', async () => {
+  const world = await startDepositWorld({ isScreened: true });
+  const [gone, kept] = [await world.newPartner(), await world.newPartner()];
+  const before = BigInt(world.chain.blocks.length - 1);
+  world.chain.mine([{ to: gone.account, units: 100n * usdt }]);
+  const { transactions } = world.chain.mine([{ to: kept.account, units: 7n * usdt }]);
+  await world.settle();
+  expect(await world.states()).toEqual(['screening 100000000', 'screening 7000000']);
+  world.chain.reorganise(world.chain.blocks.length - 1 - Number(before));
+  world.chain.mine().transactions.push(...transactions);
+  world.chain.mineMany(5);
+  const audit = auditContextOf(world.pool, world.clock);
+  expect(await rewindChain(audit, world.depositChain, { block: before, reason: 'test' })).toMatchObject({
+    outcome: 'done',
+  });
+  await world.screen(async () => 'allow');
+  await world.round();
+  await world.screen(async () => 'allow');
+  expect(await world.balanceOf(gone.partnerId)).toBe(0n);
+  expect(await world.balanceOf(kept.partnerId)).toBe(7n * usdt);
+});
+
+test('a range of a fork that is gone is not booked after the cursor has come back to its number', async () => {
+  const world = await startBookedWorld();
+  const { pool, clock, depositChain: chain } = world;
+  const { rows } = await pool.query('SELECT cursor_block AS block, cursor_hash AS hash FROM deposit_chains');
+  const end = { number: rows[0].block + 1n, hash: `0x${'f'.repeat(64)}`, atMs: clock.nowMs() };
+  const range = { end, transfers: [], unconfirmed: [], unread: [] };
+  const booking = { pool, clock, chain, accounts: new Map(), isScreened: false };
+  const stale = { block: rows[0].block, hash: `0x${'e'.repeat(64)}` };
+  expect(await bookRange(booking, stale, range)).toBe(false);
+  expect(await bookRange(booking, rows[0], range)).toBe(true);
 });
 
 test('a cursor is not put back to a block that is not booked, not final, or not the same on all nodes', async () => {

@@ -9,7 +9,7 @@ export interface DepositRow {
   chain_title: string;
   state: 'pending' | 'dropped' | 'screening' | 'accumulating' | 'credited' | 'held' | 'rejected';
   /** Why an operator has to decide, or had to; null if nobody had to. */
-  held_for: 'amount' | 'reference' | 'screening' | 'no_answer' | 'late' | null;
+  held_for: 'amount' | 'reference' | 'screening' | 'no_answer' | 'late' | 'unread' | null;
   amount_usdt: string;
   transaction_id: string;
   log_index: number;

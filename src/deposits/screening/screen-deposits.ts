@@ -1,6 +1,5 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { ChainName } from '../../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
@@ -32,7 +31,7 @@ const noAnswer: Screen = async () => 'no_answer';
  */
 export async function screenDeposits(deps: ScreeningDeps): Promise<'more' | 'done'> {
   const { pool, alarms, chain, screen = noAnswer } = deps;
-  const waiting = await listWaiting(pool, chain.name);
+  const waiting = await listWaiting(pool, chain);
   // One booking at a time, so that a round takes one connection of the pool.
   let lastBooking: Promise<void> = Promise.resolve();
   const bookings = await Promise.allSettled(
@@ -49,11 +48,16 @@ export async function screenDeposits(deps: ScreeningDeps): Promise<'more' | 'don
   return waiting.length === askedAtOnce ? 'more' : 'done';
 }
 
-async function listWaiting(db: Queryable, chain: ChainName): Promise<WaitingDeposit[]> {
+/** The oldest, but dust after all others: anybody can send any number of it. */
+async function listWaiting(
+  db: Queryable,
+  { name, minMicroUsdt }: ScreeningDeps['chain'],
+): Promise<WaitingDeposit[]> {
   const { rows } = await db.query<ScreenedDeposit & { id: string; partner_id: string }>({
     text: `SELECT partner_id, id, chain, transaction, log_index AS "logIndex", sender, micro_usdt AS "microUsdt"
-             FROM deposits WHERE chain = $1 AND state = 'screening' ORDER BY id LIMIT ${askedAtOnce}`,
-    values: [chain],
+             FROM deposits WHERE chain = $1 AND state = 'screening'
+            ORDER BY micro_usdt >= $2 DESC, id LIMIT ${askedAtOnce}`,
+    values: [name, minMicroUsdt],
   });
   return rows.map(({ partner_id, ...deposit }) => ({
     ...deposit,

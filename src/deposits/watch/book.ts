@@ -6,7 +6,7 @@ import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { amountOf, maxMicroUsdt } from '../amount.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import type { DepositState, HeldFor } from '../deposits.ts';
-import type { Range, RangeResult, Transfer } from './read-range.ts';
+import type { Range, RangeResult, Transfer, Unread } from './read-range.ts';
 
 export type Accounts = ReadonlyMap<string, Id<'prt'>>;
 
@@ -24,32 +24,43 @@ interface Booking {
   isScreened: boolean;
 }
 
+/** The block that was booked last. */
+export interface Cursor {
+  block: bigint;
+  hash: string;
+}
+
 /**
  * Books the final blocks after `cursor`: deposits and the new cursor in one transaction. Nothing is credited in it, so it
- * locks no account. False if another watcher has moved the cursor: then nothing is booked here.
+ * locks no account. False if another watcher or an operator has moved the cursor: then nothing is booked here.
  */
-export const bookRange = (
-  { pool, clock, chain, accounts, isScreened }: Booking,
-  cursor: bigint,
-  { end, transfers }: RangeResult,
-): Promise<boolean> =>
-  transaction(pool, async tx => {
+export const bookRange = (booking: Booking, cursor: Cursor, range: RangeResult): Promise<boolean> =>
+  transaction(booking.pool, async tx => {
+    const { chain, clock, accounts, isScreened } = booking;
+    const { end, transfers, unconfirmed, unread } = range;
     const { rowCount } = await tx.query({
-      text: `UPDATE deposit_chains SET cursor_block = $3, cursor_hash = $4, cursor_time = $5,
-                     final_block = greatest(final_block, $3)
-              WHERE chain = $1 AND cursor_block = $2`,
-      values: [chain.name, cursor, end.number, end.hash, new Date(end.atMs)],
+      text: `UPDATE deposit_chains SET cursor_block = $4, cursor_hash = $5, cursor_time = $6,
+                     final_block = greatest(final_block, $4)
+              WHERE chain = $1 AND cursor_block = $2 AND cursor_hash = $3`,
+      values: [chain.name, cursor.block, cursor.hash, end.number, end.hash, new Date(end.atMs)],
     });
     if (rowCount !== 1) return false;
-    const booked = await findBooked(tx, chain, transfers);
+    await storeGaps(tx, booking, unread);
+    const all = [...transfers, ...unconfirmed];
+    const known = await readKnown(tx, booking, all);
+    const gaps = await readGaps(tx, booking, all);
+    const isUnread = new Set(unconfirmed);
     await storeDeposits(
       tx,
       { clock, chain, accounts },
-      transfers.map(transfer => {
-        const heldFor = heldForOf(transfer, chain, booked);
-        const state = heldFor ? 'held' : isScreened ? 'screening' : 'accumulating';
-        return { transfer, state, heldFor };
-      }),
+      all
+        .filter(transfer => !known.deposits.has(keyOf(transfer, accounts)))
+        .map(transfer => {
+          const isGap = isUnread.has(transfer) || gaps.has(`${transfer.blockNumber} ${transfer.account}`);
+          const heldFor = isGap ? 'unread' : heldForOf(transfer, chain, known.transactions);
+          const state = heldFor ? 'held' : isScreened ? 'screening' : 'accumulating';
+          return { transfer, state, heldFor };
+        }),
     );
     await tx.query({
       text: `UPDATE deposits SET state = 'dropped' WHERE chain = $1 AND state = 'pending' AND block_number <= $2`,
@@ -67,21 +78,59 @@ function heldForOf(
   return booked.has(hash) ? 'late' : null;
 }
 
+const keyOf = ({ transaction: hash, ordinal, account }: Transfer, accounts: Accounts) =>
+  `${hash} ${ordinal} ${uuidFromId(accounts.get(account)!)}`;
+
 /**
- * Transactions of which deposits are final already. All logs of a transaction are in one block and are booked together, so
- * another one that comes later is nothing a chain does: a node has changed how it reports the transaction.
+ * What is final already, read without a lock: an operator may have locked such a row. All logs of a transaction are in one
+ * block and are booked together, so another one that comes later is nothing a chain does: a node has changed how it reports
+ * the transaction.
  */
-async function findBooked(
+async function readKnown(
   tx: Queryable,
-  { name }: DepositChain,
+  { chain }: Booking,
+  transfers: Transfer[],
+): Promise<{ deposits: ReadonlySet<string>; transactions: ReadonlySet<string> }> {
+  const { rows } = await tx.query<{ transaction: string; ordinal: number; partner_id: string }>({
+    text: `SELECT transaction, ordinal, partner_id FROM deposits
+            WHERE chain = $1 AND transaction = ANY ($2) AND final_at IS NOT NULL`,
+    values: [chain.name, [...new Set(transfers.map(({ transaction: hash }) => hash))]],
+  });
+  return {
+    deposits: new Set(rows.map(row => `${row.transaction} ${row.ordinal} ${row.partner_id}`)),
+    transactions: new Set(rows.map(row => row.transaction)),
+  };
+}
+
+const storeGaps = (tx: Queryable, { chain, clock, accounts }: Booking, unread: Unread[]) =>
+  tx.query({
+    text: `INSERT INTO deposit_gaps (chain, block_number, partner_id, found_at)
+           SELECT $1, g.block_number, g.partner_id, $4
+             FROM unnest($2::bigint[], $3::uuid[]) AS g (block_number, partner_id) ON CONFLICT DO NOTHING`,
+    values: [
+      chain.name,
+      unread.map(({ blockNumber }) => blockNumber),
+      unread.map(({ account }) => uuidFromId(accounts.get(account)!)),
+      instantOf(clock),
+    ],
+  });
+
+/** The blocks and accounts of these transfers that could not be read at another time. */
+async function readGaps(
+  tx: Queryable,
+  { chain, accounts }: Booking,
   transfers: Transfer[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await tx.query<{ transaction: string }>({
-    text: `SELECT DISTINCT transaction FROM deposits
-            WHERE chain = $1 AND transaction = ANY ($2) AND final_at IS NOT NULL`,
-    values: [name, [...new Set(transfers.map(({ transaction: hash }) => hash))]],
+  const { rows } = await tx.query<{ block_number: bigint; partner_id: string }>({
+    text: 'SELECT block_number, partner_id FROM deposit_gaps WHERE chain = $1 AND block_number = ANY ($2)',
+    values: [chain.name, [...new Set(transfers.map(({ blockNumber }) => blockNumber))]],
   });
-  return new Set(rows.map(row => row.transaction));
+  const gaps = new Set(rows.map(row => `${row.block_number} ${row.partner_id}`));
+  return new Set(
+    transfers
+      .filter(({ blockNumber, account }) => gaps.has(`${blockNumber} ${uuidFromId(accounts.get(account)!)}`))
+      .map(({ blockNumber, account }) => `${blockNumber} ${account}`),
+  );
 }
 
 interface NewDeposit {

@@ -10,9 +10,6 @@ export class DisagreementError extends Error {}
 /** Nodes limit how many topics a request may have (TRON: 1000). With more accounts all transfers are read. */
 const maxAccountTopics = 500;
 
-/** To fill a block for one account takes more than most blocks hold. A node that says so of several is broken, or lies. */
-const maxUnreadPerBlock = 2;
-
 /** An account that is no partner's, and no one's. */
 const nobody = `0x${'6e6f626f6479'.padStart(40, '0')}`;
 
@@ -43,11 +40,14 @@ export interface Transfers {
 
 export interface RangeResult extends Transfers {
   end: ChainBlock;
+  /** What one node gives and another cannot. */
+  unconfirmed: Transfer[];
 }
 
 /**
  * The transfers to our accounts in a range of final blocks. Every node is asked for everything, and all must give the same:
- * the hash of the last block, and the transfers.
+ * the last block, and the transfers. Where a node cannot give those of one account in one block, the other has not been
+ * contradicted, and not been confirmed either.
  */
 export async function readFinalRange(
   chain: DepositChain,
@@ -56,22 +56,30 @@ export async function readFinalRange(
 ): Promise<RangeResult> {
   const results = await Promise.all(chain.nodes.map(node => readRangeOf(node, chain, accounts, range)));
   const [first, ...others] = results;
-  // What one node cannot give is unread, whatever the others say.
-  const unread = [
-    ...new Map(results.flatMap(result => result.unread).map(one => [placeOf(one), one])).values(),
-  ];
-  const isRead = (transfer: Transfer) => !unread.some(one => placeOf(one) === placeOf(transfer));
-  const read = (transfers: Transfer[]) => (unread.length === 0 ? transfers : transfers.filter(isRead));
-  const transfers = read(first!.transfers);
-  for (const other of others) {
-    if (other.end.hash !== first!.end.hash)
+  const places = new Set(results.flatMap(({ unread }) => unread.map(placeOf)));
+  const isPlaced = (transfer: Transfer) => places.size > 0 && places.has(placeOf(transfer));
+  const transfers = first!.transfers.filter(transfer => !isPlaced(transfer));
+  for (const { end, ...other } of others) {
+    if (end.hash !== first!.end.hash || end.atMs !== first!.end.atMs)
       throw new DisagreementError(`the nodes have different blocks ${range.toBlock}`);
-    if (!areSame(read(other.transfers), transfers))
+    if (
+      !areSame(
+        other.transfers.filter(transfer => !isPlaced(transfer)),
+        transfers,
+      )
+    )
       throw new DisagreementError(
         `the nodes have different transfers in the blocks ${range.fromBlock} to ${range.toBlock}`,
       );
   }
-  return { end: first!.end, transfers, unread };
+  return {
+    end: first!.end,
+    transfers,
+    unconfirmed: results.flatMap(result => result.transfers.filter(isPlaced)),
+    unread: first!.unread.filter(one =>
+      others.every(({ unread }) => unread.some(two => placeOf(two) === placeOf(one))),
+    ),
+  };
 }
 
 const placeOf = ({ blockNumber, account }: Unread) => `${blockNumber} ${account}`;
@@ -87,7 +95,7 @@ async function readRangeOf(
   chain: DepositChain,
   accounts: ReadonlySet<string>,
   range: Range,
-): Promise<RangeResult> {
+): Promise<Transfers & { end: ChainBlock }> {
   const { hash } = await node.block(range.toBlock);
   const { transfers, unread } = await readTransfers(node, chain, accounts, range);
   for (const [blockNumber, given] of Map.groupBy(transfers, transfer => transfer.blockNumber)) {
@@ -127,6 +135,10 @@ export async function readTransfers(
   return { transfers: await transfersOf(node, chain, accounts, logs.filter(isInRange)), unread: [] };
 }
 
+/** The node may give less. It may also be slow: what takes too long is too much. */
+const isRefusal = (error: unknown) =>
+  error instanceof NodeError && (error.failure === 'too_large' || error.failure === 'refused');
+
 interface BlockQuestion {
   /** At least one. */
   accounts: ReadonlySet<string>;
@@ -147,18 +159,19 @@ async function readBlock(
   const within = blockHash === undefined ? { fromBlock: blockNumber, toBlock: blockNumber } : { blockHash };
   const unread: Unread[] = [];
 
+  const ask = (asked: readonly string[] | undefined) =>
+    node.logs({ contract: chain.contractAccount, accounts: asked, within });
+
   async function read(asked: string[] | undefined): Promise<TransferLog[]> {
     try {
-      const logs = await node.logs({ contract: chain.contractAccount, accounts: asked, within });
+      const logs = await ask(asked);
       const wanted = new Set(asked ?? accounts);
       return logs.filter(({ account }) => wanted.has(account));
     } catch (error) {
-      if (!(error instanceof NodeError && error.failure === 'too_large')) throw error;
-      if (asked?.length === 1) {
-        await refuseUnlessFull(asked[0]!, error);
-        unread.push({ blockNumber, account: asked[0]! });
-        return [];
-      }
+      if (!isRefusal(error)) throw error;
+      // A node that refuses this too has another reason than what is in the block.
+      await ask([nobody]);
+      if (asked?.length === 1) return readOnceMore(asked[0]!);
       const all = asked ?? [...accounts];
       const half = Math.min(maxAccountTopics, Math.ceil(all.length / 2));
       const logs: TransferLog[] = [];
@@ -168,16 +181,14 @@ async function readBlock(
     }
   }
 
-  /** A node may call it too much when it means too many requests: then it says so again, or of any account. */
-  async function refuseUnlessFull(account: string, error: NodeError): Promise<void> {
-    if (unread.length === maxUnreadPerBlock) throw new NodeError(error.message);
-    const ask = (one: string) => node.logs({ contract: chain.contractAccount, accounts: [one], within });
-    await ask(nobody);
-    const isFull = await ask(account).then(
-      () => false,
-      (again: unknown) => again instanceof NodeError && again.failure === 'too_large',
-    );
-    if (!isFull) throw new NodeError(error.message);
+  async function readOnceMore(account: string): Promise<TransferLog[]> {
+    try {
+      return (await ask([account])).filter(log => log.account === account);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      unread.push({ blockNumber, account });
+      return [];
+    }
   }
 
   const logs = await read(accounts.size > maxAccountTopics ? undefined : [...accounts]);

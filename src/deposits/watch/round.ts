@@ -7,7 +7,7 @@ import type { ChainBlock, ChainNode } from '../chain/node.ts';
 import { NodeError } from '../chain/node-error.ts';
 import { creditDue } from '../credit.ts';
 import { reportHeld } from '../held-alarm.ts';
-import { type Accounts, bookRange, type PendingBooking, storePending } from './book.ts';
+import { type Accounts, bookRange, type Cursor, type PendingBooking, storePending } from './book.ts';
 import { type RangeSize, rangeAfter, rangeFrom, readHalving } from './halving.ts';
 import { DisagreementError, readFinalRange, readTransfers, type Unread } from './read-range.ts';
 
@@ -21,11 +21,6 @@ export interface RoundDeps {
 }
 
 const maxRangesPerRound = 20;
-
-interface Cursor {
-  block: bigint;
-  hash: string;
-}
 
 /** One round of one chain: up to the final block, then what is not final. Problems of the chain are alarms. */
 export async function runRound(deps: RoundDeps, size: RangeSize): Promise<'more' | 'done'> {
@@ -66,13 +61,12 @@ async function catchUp(deps: RoundDeps, size: RangeSize): Promise<'more' | 'done
   const known = new Set(accounts.keys());
   for (let nth = 0; cursor.block < final.number; nth++) {
     if (nth === maxRangesPerRound) return 'more';
-    const { block } = cursor;
-    const choose = rangeAfter(block, final.number, BigInt(chain.readAgain));
+    const choose = rangeAfter(cursor.block, final.number, BigInt(chain.readAgain));
     const range = await readHalving({ clock, size }, choose, asked => readFinalRange(chain, known, asked));
     // Again, after the range was read: what comes after another block than that of the cursor does not follow it.
     await refuseReplaced(chain, cursor);
     await reportUnread(deps, accounts, range.unread);
-    const isBooked = await bookRange({ pool, clock, chain, accounts, isScreened }, block, range);
+    const isBooked = await bookRange({ pool, clock, chain, accounts, isScreened }, cursor, range);
     if (!isBooked) return 'done';
     cursor = { block: range.end.number, hash: range.end.hash };
   }
@@ -93,7 +87,7 @@ async function reportUnread(
     const isStored = await alarms.raise({
       kind: 'deposit_unread',
       subject: `${chain.name} block ${blockNumber} ${account}`,
-      detail: `The transfers on ${chain.title} in block ${blockNumber} to ${chain.formatAccount(account)} of ${accounts.get(account)} are too many to be read. None of them was booked.`,
+      detail: `The transfers on ${chain.title} in block ${blockNumber} to ${chain.formatAccount(account)} of ${accounts.get(account)} are too many to be read. None of them was booked; what is read of them later is held.`,
     });
     if (!isStored) throw new Error(`the alarm of block ${blockNumber} could not be stored`);
   }

@@ -6,14 +6,18 @@ export const depositSentences: [english: string, russian: string][] = [
   ['held by the screening service', 'задержано сервисом проверки'],
   ['no clear answer of the screening service', 'нет однозначного ответа сервиса проверки'],
   [
-    'another deposit of its transaction was booked before',
-    'другой перевод из этой транзакции уже был учтён раньше',
+    'other deposits of its transaction were booked before, compare all of them with the chain',
+    'другие переводы из этой транзакции уже учтены, сверьте их все с сетью',
+  ],
+  [
+    'a node could not give its block, compare with what was credited by hand',
+    'узел не смог отдать этот блок, сверьте с тем, что зачислено вручную',
   ],
   ['Deposits on {} are booked up to {} only.', 'Пополнения в сети {} обработаны только до {}.'],
   ['Deposits on {} are not read yet.', 'Пополнения в сети {} ещё не читаются.'],
   [
-    'The transfers on {} in block {} to {} of {} are too many to be read. None of them was booked.',
-    'В сети {} в блоке {} слишком много переводов на адрес {} партнёра {}: прочитать их не удалось, ни один не учтён.',
+    'The transfers on {} in block {} to {} of {} are too many to be read. None of them was booked; what is read of them later is held.',
+    'В сети {} в блоке {} слишком много переводов на адрес {} партнёра {}: прочитать их не удалось, ни один не учтён. Если их удастся прочитать позже, они будут задержаны.',
   ],
   [
     '{} deposits of {} on {} differ from the chain or the ledger: see kopeck deposit reconcile --chain {} --day {}.',

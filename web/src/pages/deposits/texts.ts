@@ -57,7 +57,8 @@ export const texts = inBoth({
       reference: 'Reference already credited',
       screening: 'Held by the screening service',
       no_answer: 'No clear answer from the screening service',
-      late: 'Another deposit of its transaction was booked before',
+      late: 'Other deposits of its transaction were booked before: compare all of them with the chain',
+      unread: 'A node could not give its block: compare with what was credited by hand',
     } as Words,
   },
   ru: {
@@ -114,7 +115,8 @@ export const texts = inBoth({
       reference: 'Основание уже зачислено',
       screening: 'Задержано сервисом проверки',
       no_answer: 'Нет однозначного ответа сервиса проверки',
-      late: 'Другой перевод из этой транзакции уже был учтён раньше',
+      late: 'Другие переводы из этой транзакции уже учтены: сверьте их все с сетью',
+      unread: 'Узел не смог отдать этот блок: сверьте с тем, что зачислено вручную',
     },
   },
 });

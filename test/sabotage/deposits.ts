@@ -96,8 +96,8 @@ export const depositSabotages: Sabotage[] = [
     guard: 'status of the screening service',
     file: 'src/deposits/screening/ask.ts',
     test: screening.test,
-    pattern: /answer\.statusCode !== 200/,
-    replacement: 'answer.statusCode === 0',
+    pattern: /status !== 200/,
+    replacement: 'status === 0',
     failingTitle: 'the service answers with an error',
   },
   {

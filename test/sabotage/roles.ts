@@ -147,4 +147,12 @@ export const roleSabotages: Sabotage[] = [
     test: 'test/db/differing-rights.test.ts',
     failingTitle: 'a function with the rights of the owner that somebody left behind',
   },
+  {
+    guard: 'a round of the chain without work takes no lock',
+    file: 'database/functions/audit_chain_extend.sql',
+    pattern: /RETURN false;/,
+    replacement: 'NULL;',
+    test: 'test/db/audit-chain.test.ts',
+    failingTitle: 'takes no lock that VACUUM waits for while nothing is queued',
+  },
 ];

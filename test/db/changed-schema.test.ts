@@ -23,6 +23,8 @@ const restored = async () => {
   return rows[0]!.text;
 };
 
+const findFaults = async () => (await findChangedSchema(pool)).faults;
+
 /** Each with the statement that undoes it. */
 const changes: [fault: string, change: string, undo: string][] = [
   [
@@ -107,33 +109,69 @@ const changes: [fault: string, change: string, undo: string][] = [
     "CREATE SCHEMA elsewhere; CREATE FUNCTION elsewhere.shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'SELECT'",
     'DROP SCHEMA elsewhere CASCADE',
   ],
+  [
+    'newer functions on record, though the migrations are those of this version',
+    'UPDATE schema_functions SET revision = revision + 1',
+    'UPDATE schema_functions SET revision = revision - 1',
+  ],
+  [
+    'outdated functions on record, though the migrations are those of this version',
+    'UPDATE schema_functions SET revision = revision - 1',
+    'UPDATE schema_functions SET revision = revision + 1',
+  ],
 ];
 
 describe('a changed schema', () => {
   test('is one that differs from that of the version', async () => {
-    expect(await findChangedSchema(pool)).toEqual([]);
+    expect(await findFaults()).toEqual([]);
   });
 
   test.each(changes)('is found: %s', async (fault, change, undo) => {
     await pool.query(change);
-    expect(await findChangedSchema(pool)).toEqual([fault]);
+    expect(await findFaults()).toEqual([fault]);
     await pool.query(undo);
-    expect(await findChangedSchema(pool)).toEqual([]);
+    expect(await findFaults()).toEqual([]);
   });
 
-  test('is bad for kopeck doctor', async () => {
+  describe('for kopeck doctor', () => {
     const check = async () => {
       const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
       const { checks } = JSON.parse((await kopeck(env, 'doctor', '--json')).stdout);
       return checks.find((one: { check: string }) => one.check === 'schema');
     };
-    expect(await check()).toMatchObject({ state: 'ok' });
-    await pool.query('ALTER TABLE audit_chain DISABLE TRIGGER ALL');
-    expect(await check()).toEqual({
-      check: 'schema',
-      state: 'bad',
-      detail:
-        'disabled trigger audit_chain_is_append_only on audit_chain, disabled trigger audit_chain_is_not_truncated on audit_chain: see docs/operations/audit.md, "A changed schema"',
+    const faults =
+      'disabled trigger audit_chain_is_append_only on audit_chain, disabled trigger audit_chain_is_not_truncated on audit_chain';
+
+    test('is bad', async () => {
+      expect(await check()).toMatchObject({ state: 'ok' });
+      await pool.query('ALTER TABLE audit_chain DISABLE TRIGGER ALL');
+      expect(await check()).toEqual({
+        check: 'schema',
+        state: 'bad',
+        detail: `${faults}: see docs/operations/audit.md, "A changed schema"`,
+      });
+    });
+
+    test('is bad whatever version the functions claim to be of', async () => {
+      await pool.query('UPDATE schema_functions SET revision = revision + 1');
+      expect(await check()).toMatchObject({
+        state: 'bad',
+        detail: expect.stringMatching(`^newer functions on record, .*, ${faults}: see`),
+      });
+      await pool.query('UPDATE schema_functions SET revision = revision - 1');
+    });
+
+    test('is never ok while a newer release is on record', async () => {
+      await pool.query(`INSERT INTO schema_migrations (version, name, sha256, oldest)
+                          SELECT max(version) + 1, 'next', 'x', max(version) FROM schema_migrations`);
+      expect(await check()).toMatchObject({
+        state: 'warn',
+        detail: expect.stringMatching(`^of a newer release, .*: ${faults}$`),
+      });
+      await pool.query('ALTER TABLE audit_chain ENABLE TRIGGER ALL');
+      for (const name of ['audit_chain_is_append_only', 'audit_chain_is_not_truncated'])
+        await pool.query(`ALTER TABLE audit_chain ENABLE ALWAYS TRIGGER ${name}`);
+      expect(await check()).toMatchObject({ state: 'warn', detail: expect.stringMatching(': nothing$') });
     });
   });
 });

@@ -155,4 +155,20 @@ export const roleSabotages: Sabotage[] = [
     test: 'test/db/audit-chain.test.ts',
     failingTitle: 'takes no lock that VACUUM waits for while nothing is queued',
   },
+  {
+    guard: 'kopeck doctor finds functions that claim to be of a newer version',
+    file: 'src/db/migrate.ts',
+    pattern: /if \(!isNewer && functions !== 'current'\)/,
+    replacement: "if (functions === 'outdated')",
+    test: 'test/db/changed-schema.test.ts',
+    failingTitle: 'is found: newer functions on record',
+  },
+  {
+    guard: 'kopeck doctor never finds the schema of a newer release in order',
+    file: 'src/cli/doctor/database-checks.ts',
+    pattern: /if \(isNewer\)\n\s+return warn\(/,
+    replacement: 'if (isNewer) return ok(',
+    test: 'test/db/changed-schema.test.ts',
+    failingTitle: 'is never ok while a newer release is on record',
+  },
 ];

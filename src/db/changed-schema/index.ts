@@ -1,4 +1,4 @@
-import { hasOwnSchema, ownDatabase } from '../migrate.ts';
+import { compareRecord, ownDatabase } from '../migrate.ts';
 import { type Pool, transaction } from '../pool.ts';
 import { citusFunctions, distributedShards } from '../shards/citus.ts';
 import { copiesOf, listShards, pathOf, schemaOf, schemaOfAll, schemasOf } from '../shards/layout.ts';
@@ -9,19 +9,20 @@ import { findTableFaults, findTriggerFaults } from './triggers.ts';
 
 /**
  * How the triggers and functions in the database differ from those of this version: disabled, missing, changed and foreign ones. Only
- * the owner of the schema can do that, or somebody who got its rights. Undefined if the schema is that of another version.
+ * the owner of the schema can do that, or somebody who got its rights; who can also write which version is on record, so all is compared
+ * whatever that is. A newer release has differences of its own.
  */
-export async function findChangedSchema(pool: Pool): Promise<string[] | undefined> {
-  if (!(await hasOwnSchema(pool))) return undefined;
+export async function findChangedSchema(pool: Pool): Promise<{ isNewer: boolean; faults: string[] }> {
   const { files, citus } = loadFunctions(ownDatabase);
   const first = readTriggerStatements(ownDatabase);
   const { triggers } = readShardStatements(ownDatabase);
   return transaction(pool, async tx => {
+    const record = await compareRecord(tx);
     const shards = await listShards(tx);
     const distributed = (await distributedShards(tx, shards)).map(schemaOf);
     await tx.query({ text: 'SET LOCAL search_path = pg_catalog' });
     const schemas = schemasOf(shards);
-    const faults: string[] = [];
+    const faults = record.faults;
     for (const schema of schemas) {
       const isDistributed = distributed.includes(schema);
       const path = `${isDistributed ? `${schema}, ${copiesOf(schema)}, public` : pathOf(schema)}, pg_temp`;
@@ -36,6 +37,7 @@ export async function findChangedSchema(pool: Pool): Promise<string[] | undefine
         );
       faults.push(...(await findFunctionFaults(tx, { schema, path, files: expected })));
     }
-    return [...faults, ...(await findTableFaults(tx, schemas)), ...(await findForeignOwners(tx, schemas))];
+    faults.push(...(await findTableFaults(tx, schemas)), ...(await findForeignOwners(tx, schemas)));
+    return { isNewer: record.isNewer, faults };
   });
 }

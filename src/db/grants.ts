@@ -1,3 +1,4 @@
+import { notOfExtension } from './extensions.ts';
 import type { Queryable } from './pool.ts';
 import { mayRunCall, readPrivileges, runPrivileges } from './privileges.ts';
 import { copiesOf, listShards, schemaOf, schemasOf } from './shards/layout.ts';
@@ -18,7 +19,10 @@ interface Target {
   /** Without its schema. */
   bare: string;
   isView: boolean;
-  /** Not a partition, which is used through its table; except the default one, from which rows are deleted by their address. */
+  /**
+   * Not a member of an extension; nor a partition, which is used through its table, except the default one, from which rows are deleted
+   * by their address.
+   */
   isUsed: boolean;
 }
 
@@ -42,8 +46,8 @@ async function listSchemas(db: Queryable): Promise<string[]> {
   return [...schemasOf(shards), ...rows.map(({ name }) => name)];
 }
 
-const notOfExtension = (of: string, catalog: string) =>
-  `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalog}'::regclass AND d.objid = ${of}.oid AND d.deptype = 'e')`;
+const isNoMember =
+  "NOT EXISTS (SELECT FROM pg_depend m WHERE m.classid = 'pg_class'::regclass AND m.objid = c.oid AND m.deptype = 'e')";
 
 /**
  * SQL: all that has rights, with their list. Of functions those that run with the rights of their owner: anybody may call the others,
@@ -58,7 +62,7 @@ const targets = `
     FROM pg_namespace n WHERE n.nspname = ANY ($1)
   UNION ALL
   SELECT CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, format('%I.%I', n.nspname, c.relname), c.relname, c.relkind = 'v',
-         NOT c.relispartition OR c.oid IN (SELECT partdefid FROM pg_partitioned_table), c.relowner, c.relacl
+         (NOT c.relispartition OR c.oid IN (SELECT partdefid FROM pg_partitioned_table)) AND ${isNoMember}, c.relowner, c.relacl
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND ${notOfExtension('c', 'pg_class')}
   UNION ALL

@@ -119,6 +119,17 @@ const changes: [fault: string, change: string, undo: string][] = [
     'UPDATE schema_functions SET revision = revision - 1',
     'UPDATE schema_functions SET revision = revision + 1',
   ],
+  [
+    'foreign function shell',
+    `CREATE FUNCTION shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'SELECT'; ALTER EXTENSION plpgsql ADD FUNCTION shell()`,
+    'ALTER EXTENSION plpgsql DROP FUNCTION shell(); DROP FUNCTION shell()',
+  ],
+  [
+    'foreign function of_extension.shell with the rights of its owner',
+    `CREATE SCHEMA of_extension; CREATE FUNCTION of_extension.shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'SELECT';
+     ALTER EXTENSION plpgsql ADD FUNCTION of_extension.shell()`,
+    'ALTER EXTENSION plpgsql DROP FUNCTION of_extension.shell(); DROP SCHEMA of_extension CASCADE',
+  ],
 ];
 
 describe('a changed schema', () => {

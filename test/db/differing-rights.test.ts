@@ -57,6 +57,12 @@ describe('rights that kopeck migrate did not give', () => {
       'pay_run has the attribute CREATEROLE',
     ],
     ['a schema', 'CREATE SCHEMA mine AUTHORIZATION pay_run', 'DROP SCHEMA mine', 'pay_run owns schema mine'],
+    [
+      'a view of an extension',
+      `CREATE VIEW peek AS SELECT * FROM api_keys; GRANT SELECT ON peek TO PUBLIC; ALTER EXTENSION plpgsql ADD VIEW peek`,
+      'ALTER EXTENSION plpgsql DROP VIEW peek; DROP VIEW peek',
+      'PUBLIC has SELECT on peek',
+    ],
   ])('are found, for the administrator to take back: %s', async (_what, statement, undo, found) => {
     await ask('kopeck', statement);
     expect(await privileges()).toMatch(`bad: ${found}: run npx kopeck migrate as the owner`);

@@ -171,4 +171,20 @@ export const roleSabotages: Sabotage[] = [
     test: 'test/db/changed-schema.test.ts',
     failingTitle: 'is never ok while a newer release is on record',
   },
+  {
+    guard: 'kopeck doctor finds functions that are hidden in an extension',
+    file: 'src/db/extensions.ts',
+    pattern: /\n\s+AND e\.extname IN .*/,
+    replacement: ')`;',
+    test: 'test/db/changed-schema.test.ts',
+    failingTitle: 'is found: foreign function shell',
+  },
+  {
+    guard: 'kopeck doctor finds rights on what is hidden in an extension',
+    file: 'src/db/extensions.ts',
+    pattern: /\n\s+AND e\.extname IN .*/,
+    replacement: ')`;',
+    test: 'test/db/differing-rights.test.ts',
+    failingTitle: 'are found, for the administrator to take back: a view of an extension',
+  },
 ];

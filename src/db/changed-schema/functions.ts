@@ -1,3 +1,4 @@
+import { notOfExtension } from '../extensions.ts';
 import type { SqlFile } from '../migrations.ts';
 import type { Queryable } from '../pool.ts';
 
@@ -30,8 +31,7 @@ export async function findFunctionFaults(
                   p.proowner = (SELECT relowner FROM pg_class WHERE oid = 'public.payments'::regclass) AS "isOwners",
                   (SELECT substring(s FROM '^search_path=(.*)$') FROM unnest(p.proconfig) s WHERE s LIKE 'search_path=%') AS path
              FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-            WHERE n.nspname = $1 AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass
-                                                    AND d.objid = p.oid AND d.deptype = 'e') ORDER BY 1`,
+            WHERE n.nspname = $1 AND ${notOfExtension('p', 'pg_proc')} ORDER BY 1`,
     values: [schema],
   });
   const found = Map.groupBy(rows, ({ name }) => name);
@@ -60,7 +60,7 @@ export async function findForeignOwners(db: Queryable, schemas: string[]): Promi
   const { rows } = await db.query<{ name: string }>({
     text: `SELECT format('%I.%I', n.nspname, p.proname) AS name FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
             WHERE p.prosecdef AND n.nspname <> ALL ($1) AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-              AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+              AND ${notOfExtension('p', 'pg_proc')}
             ORDER BY 1`,
     values: [schemas],
   });

@@ -130,6 +130,65 @@ const changes: [fault: string, change: string, undo: string][] = [
      ALTER EXTENSION plpgsql ADD FUNCTION of_extension.shell()`,
     'ALTER EXTENSION plpgsql DROP FUNCTION of_extension.shell(); DROP SCHEMA of_extension CASCADE',
   ],
+  [
+    'changed function payments_finish',
+    'ALTER FUNCTION payments_finish SET search_path = pg_temp, public',
+    'ALTER FUNCTION payments_finish RESET search_path',
+  ],
+  [
+    'changed function archive_entries',
+    "ALTER FUNCTION archive_entries SET TimeZone = 'Asia/Tokyo'",
+    "ALTER FUNCTION archive_entries SET TimeZone = 'UTC'",
+  ],
+  [
+    'changed function refuse_change',
+    'ALTER FUNCTION refuse_change OWNER TO pg_monitor',
+    'ALTER FUNCTION refuse_change OWNER TO CURRENT_USER',
+  ],
+  [
+    'foreign owner pg_monitor of audit_unchained',
+    'ALTER TABLE audit_unchained OWNER TO pg_monitor',
+    'ALTER TABLE audit_unchained OWNER TO CURRENT_USER',
+  ],
+  [
+    'foreign owner pg_monitor of schema shard_1',
+    'ALTER SCHEMA shard_1 OWNER TO pg_monitor',
+    'ALTER SCHEMA shard_1 OWNER TO CURRENT_USER',
+  ],
+  [
+    'missing constraint accounts_never_below_zero on accounts',
+    'ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero',
+    'ALTER TABLE accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0)',
+  ],
+  [
+    'changed constraint accounts_never_below_zero on shard_1.accounts',
+    `ALTER TABLE shard_1.accounts DROP CONSTRAINT accounts_never_below_zero;
+     ALTER TABLE shard_1.accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 OR held >= 0 OR settled >= 0)`,
+    `ALTER TABLE shard_1.accounts DROP CONSTRAINT accounts_never_below_zero;
+     ALTER TABLE shard_1.accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0)`,
+  ],
+  [
+    'foreign constraint mine on payments',
+    'ALTER TABLE payments ADD CONSTRAINT mine CHECK (amount_kopecks <> 7)',
+    'ALTER TABLE payments DROP CONSTRAINT mine',
+  ],
+  [
+    'missing unique index entries_once_per_reference on entries',
+    'DROP INDEX entries_once_per_reference',
+    'CREATE UNIQUE INDEX entries_once_per_reference ON entries (reference, partner_id, mode) WHERE reference IS NOT NULL',
+  ],
+  [
+    'changed unique index entries_once_per_payment on shard_1.entries',
+    `DROP INDEX shard_1.entries_once_per_payment;
+     CREATE UNIQUE INDEX entries_once_per_payment ON shard_1.entries (payment_id, from_account, partner_id, mode) WHERE false`,
+    `DROP INDEX shard_1.entries_once_per_payment;
+     CREATE UNIQUE INDEX entries_once_per_payment ON shard_1.entries (payment_id, from_account, partner_id, mode) WHERE payment_id IS NOT NULL`,
+  ],
+  [
+    'foreign unique index mine on payments',
+    'CREATE UNIQUE INDEX mine ON payments (id, amount_kopecks)',
+    'DROP INDEX mine',
+  ],
 ];
 
 describe('a changed schema', () => {

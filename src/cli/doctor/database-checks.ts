@@ -54,7 +54,7 @@ export const databaseChecks: Record<string, Check> = {
         `of a newer release, so run the doctor of that one. From this version differs: ${faults.length === 0 ? 'nothing' : firstOf(faults)}`,
       );
     return faults.length === 0
-      ? ok('its triggers and functions are those of this version')
+      ? ok('its triggers, constraints and functions are those of this version')
       : bad(`${firstOf(faults)}: see docs/operations/audit.md, "A changed schema"`);
   },
   'audit log': async (settings, { pool, clock }) => {

@@ -11,6 +11,10 @@ DECLARE
   next record;
   added int := 0;
 BEGIN
+  -- Most rounds find nothing, and VACUUM would wait for the lock, and every round for VACUUM.
+  IF NOT EXISTS (SELECT FROM audit_unchained u WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = u.audit_id)) THEN
+    RETURN false;
+  END IF;
   LOCK TABLE audit_chain IN SHARE ROW EXCLUSIVE MODE;
   SELECT c.place, c.hash INTO last_place, last_hash FROM audit_chain c ORDER BY c.place DESC LIMIT 1;
   last_place := coalesce(last_place, 0);

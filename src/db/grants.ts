@@ -1,3 +1,4 @@
+import { notOfExtension } from './extensions.ts';
 import type { Queryable } from './pool.ts';
 import { mayRunCall, readPrivileges, runPrivileges } from './privileges.ts';
 import { copiesOf, listShards, schemaOf, schemasOf } from './shards/layout.ts';
@@ -18,7 +19,10 @@ interface Target {
   /** Without its schema. */
   bare: string;
   isView: boolean;
-  /** Not a partition, which is used through its table; except the default one, from which rows are deleted by their address. */
+  /**
+   * Not a member of an extension; nor a partition, which is used through its table, except the default one, from which rows are deleted
+   * by their address.
+   */
   isUsed: boolean;
 }
 
@@ -30,6 +34,8 @@ export interface Grant {
   name: string;
   /** Whether the role may pass it on. */
   isGrantable: boolean;
+  /** In a schema that is not ours, such as a view of our tables there. */
+  isElsewhere: boolean;
 }
 
 /** With those of the copies that shards on Citus have. */
@@ -42,27 +48,29 @@ async function listSchemas(db: Queryable): Promise<string[]> {
   return [...schemasOf(shards), ...rows.map(({ name }) => name)];
 }
 
-const notOfExtension = (of: string, catalog: string) =>
-  `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalog}'::regclass AND d.objid = ${of}.oid AND d.deptype = 'e')`;
+const isNoMember =
+  "NOT EXISTS (SELECT FROM pg_depend m WHERE m.classid = 'pg_class'::regclass AND m.objid = c.oid AND m.deptype = 'e')";
+
+const notOfSystem = "n.nspname !~ '^(pg_|information_schema$)'";
 
 /**
  * SQL: all that has rights, with their list. Of functions those that run with the rights of their owner: anybody may call the others,
  * which can do nothing more than their caller.
  */
 const targets = `
-  SELECT 'DATABASE' AS kind, quote_ident(d.datname) AS name, d.datname AS bare, false AS "isView", true AS "isUsed",
+  SELECT 'DATABASE' AS kind, quote_ident(d.datname) AS name, d.datname AS bare, false AS "isElsewhere", false AS "isView", true AS "isUsed",
          d.datdba AS owner, coalesce(d.datacl, acldefault('d', d.datdba)) AS acl
     FROM pg_database d WHERE d.datname = current_database()
   UNION ALL
-  SELECT 'SCHEMA', quote_ident(n.nspname), n.nspname, false, true, n.nspowner, n.nspacl
+  SELECT 'SCHEMA', quote_ident(n.nspname), n.nspname, false, false, true, n.nspowner, n.nspacl
     FROM pg_namespace n WHERE n.nspname = ANY ($1)
   UNION ALL
-  SELECT CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, format('%I.%I', n.nspname, c.relname), c.relname, c.relkind = 'v',
-         NOT c.relispartition OR c.oid IN (SELECT partdefid FROM pg_partitioned_table), c.relowner, c.relacl
+  SELECT CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, format('%I.%I', n.nspname, c.relname), c.relname,
+         n.nspname <> ALL ($1), c.relkind = 'v', n.nspname = ANY ($1) AND (NOT c.relispartition OR c.oid IN (SELECT partdefid FROM pg_partitioned_table)) AND ${isNoMember}, c.relowner, c.relacl
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND ${notOfExtension('c', 'pg_class')}
+   WHERE ${notOfSystem} AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND ${notOfExtension('c', 'pg_class')}
   UNION ALL
-  SELECT 'FUNCTION', format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)), p.proname, false, true, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner))
+  SELECT 'FUNCTION', format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)), p.proname, false, false, true, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner))
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
    WHERE n.nspname = ANY ($1) AND p.prosecdef AND ${notOfExtension('p', 'pg_proc')}`;
 
@@ -77,15 +85,16 @@ async function listTargets(db: Queryable): Promise<Target[]> {
 /** Without those of the owner of the schema and of superusers, who need none. */
 async function listGrants(db: Queryable): Promise<Grant[]> {
   const { rows } = await db.query<Grant & Record<string, unknown>>({
-    text: `SELECT coalesce(r.rolname, 'PUBLIC') AS grantee, privilege, kind, name, "isGrantable"
-             FROM (SELECT t.owner, t.kind, t.name, a.grantee AS oid, a.privilege_type AS privilege, a.is_grantable AS "isGrantable"
+    text: `SELECT coalesce(r.rolname, 'PUBLIC') AS grantee, privilege, kind, name, "isGrantable", "isElsewhere"
+             FROM (SELECT t.owner, t.kind, t.name, a.grantee AS oid, a.privilege_type AS privilege, a.is_grantable AS "isGrantable",
+                          t."isElsewhere"
                      FROM (${targets}) AS t, aclexplode(t.acl) a
                    UNION ALL
                    SELECT c.relowner, 'TABLE', format('%I.%I', n.nspname, c.relname), a.grantee,
-                          format('%s (%I)', a.privilege_type, o.attname), a.is_grantable
+                          format('%s (%I)', a.privilege_type, o.attname), a.is_grantable, n.nspname <> ALL ($1)
                      FROM pg_attribute o JOIN pg_class c ON c.oid = o.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace,
                           aclexplode(o.attacl) a
-                    WHERE n.nspname = ANY ($1) AND ${notOfExtension('c', 'pg_class')}) AS g
+                    WHERE ${notOfSystem} AND ${notOfExtension('c', 'pg_class')}) AS g
              LEFT JOIN pg_roles r ON r.oid = g.oid
             WHERE g.oid <> g.owner AND r.rolsuper IS NOT TRUE
               AND g.oid <> (SELECT relowner FROM pg_class WHERE oid = 'public.payments'::regclass)
@@ -116,7 +125,7 @@ const isHarmless = ({ grantee, privilege, kind, name }: Grant) =>
 const neededFor = (allTargets: Target[], grantee: string, role: keyof Roles): Grant[] =>
   allTargets.flatMap(target =>
     neededOn(target, role).map(privilege => ({
-      ...{ grantee, privilege, kind: target.kind, name: target.name, isGrantable: false },
+      ...{ grantee, privilege, kind: target.kind, name: target.name, isGrantable: false, isElsewhere: false },
     })),
   );
 
@@ -135,9 +144,16 @@ export async function compareGrants(
   const neededKeys = new Set(needed.map(keyOf));
   // Who may pass a right on has the right as well.
   const actualKeys = new Set(actual.map(grant => keyOf({ ...grant, isGrantable: false })));
+  // What other roles have on what is not ours is not our concern.
+  const ours = new Set(['PUBLIC', ...roles.run, ...roles.read]);
   return {
     missing: needed.filter(grant => !actualKeys.has(keyOf(grant))),
-    additional: actual.filter(grant => !neededKeys.has(keyOf(grant)) && !isHarmless(grant)),
+    additional: actual.filter(
+      grant =>
+        !neededKeys.has(keyOf(grant)) &&
+        !isHarmless(grant) &&
+        (!grant.isElsewhere || ours.has(grant.grantee)),
+    ),
   };
 }
 

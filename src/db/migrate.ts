@@ -88,14 +88,24 @@ async function isUpToDate(db: Queryable, { migrations, functions }: Schema): Pro
   return isNewer || (await compareFunctions(db, functions)) !== 'outdated';
 }
 
+/**
+ * How the versions on record differ from this one. The next release has functions of its own; without its migrations nobody has any
+ * reason to claim a higher revision, and the functions would stay as they are.
+ */
+export async function compareRecord(db: Queryable): Promise<{ isNewer: boolean; faults: string[] }> {
+  const migrations = loadMigrations(new URL('migrations/', ownDatabase));
+  const { pending, isNewer } = await compareMigrations(db, migrations);
+  const faults = pending.map(({ name }) => `missing migration ${name}`);
+  const functions = await compareFunctions(db, loadFunctions(ownDatabase));
+  if (!isNewer && functions !== 'current')
+    faults.push(`${functions} functions on record, though the migrations are those of this version`);
+  return { isNewer, faults };
+}
+
 /** Whether the database has the schema and the functions of this version, and no others. */
 export async function hasOwnSchema(db: Queryable): Promise<boolean> {
-  const { pending, isNewer } = await compareMigrations(
-    db,
-    loadMigrations(new URL('migrations/', ownDatabase)),
-  );
-  if (pending.length > 0 || isNewer) return false;
-  return (await compareFunctions(db, loadFunctions(ownDatabase))) === 'current';
+  const { isNewer, faults } = await compareRecord(db);
+  return !isNewer && faults.length === 0;
 }
 
 /** For what else changes the schema, in its transaction. False: another process does so now. */

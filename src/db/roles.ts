@@ -37,7 +37,9 @@ export async function grantRolesIn(tx: Queryable, names: RoleNames): Promise<voi
   const ours = [...roles.run, ...roles.read];
   for (const role of ours) await refuseUnfit(tx, role);
   const { additional } = await compareGrants(tx, roles);
-  const taken = additional.filter(({ grantee }) => grantee === 'PUBLIC' || ours.includes(grantee));
+  const taken = additional.filter(
+    ({ grantee, isElsewhere }) => !isElsewhere && (grantee === 'PUBLIC' || ours.includes(grantee)),
+  );
   // One at a time: Citus passes no message with several on to its nodes.
   for (const text of revokeStatements(taken)) await tx.query({ text });
   const { missing } = await compareGrants(tx, roles);

@@ -148,6 +148,17 @@ describe('the chain of the audit log', () => {
     expect(await verifyChain(pool, [])).toMatchObject({ head: { place: 4 }, fault: undefined });
   });
 
+  test('takes no lock that VACUUM waits for while nothing is queued', async () => {
+    const { pool } = await createChain(1);
+    // A record that is in the chain already does not count.
+    await pool.query('INSERT INTO audit_unchained SELECT audit_id FROM audit_chain');
+    const vacuum = await pool.connect();
+    await vacuum.query('BEGIN; LOCK TABLE audit_chain IN SHARE UPDATE EXCLUSIVE MODE');
+    await extendChain(pool);
+    await vacuum.query('ROLLBACK');
+    vacuum.release();
+  });
+
   test('goes on whatever the roles of the service and of reports do', async () => {
     const { pool, audit } = await createChain(1);
     const [run, read] = ['run', 'read'].map(name => `chain_${name}_${randomBytes(4).toString('hex')}`);

@@ -23,6 +23,8 @@ const restored = async () => {
   return rows[0]!.text;
 };
 
+const findFaults = async () => (await findChangedSchema(pool)).faults;
+
 /** Each with the statement that undoes it. */
 const changes: [fault: string, change: string, undo: string][] = [
   [
@@ -107,33 +109,139 @@ const changes: [fault: string, change: string, undo: string][] = [
     "CREATE SCHEMA elsewhere; CREATE FUNCTION elsewhere.shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'SELECT'",
     'DROP SCHEMA elsewhere CASCADE',
   ],
+  [
+    'newer functions on record, though the migrations are those of this version',
+    'UPDATE schema_functions SET revision = revision + 1',
+    'UPDATE schema_functions SET revision = revision - 1',
+  ],
+  [
+    'outdated functions on record, though the migrations are those of this version',
+    'UPDATE schema_functions SET revision = revision - 1',
+    'UPDATE schema_functions SET revision = revision + 1',
+  ],
+  [
+    'foreign function shell',
+    `CREATE FUNCTION shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'SELECT'; ALTER EXTENSION plpgsql ADD FUNCTION shell()`,
+    'ALTER EXTENSION plpgsql DROP FUNCTION shell(); DROP FUNCTION shell()',
+  ],
+  [
+    'foreign function of_extension.shell with the rights of its owner',
+    `CREATE SCHEMA of_extension; CREATE FUNCTION of_extension.shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'SELECT';
+     ALTER EXTENSION plpgsql ADD FUNCTION of_extension.shell()`,
+    'ALTER EXTENSION plpgsql DROP FUNCTION of_extension.shell(); DROP SCHEMA of_extension CASCADE',
+  ],
+  [
+    'changed function payments_finish',
+    'ALTER FUNCTION payments_finish SET search_path = pg_temp, public',
+    'ALTER FUNCTION payments_finish RESET search_path',
+  ],
+  [
+    'changed function archive_entries',
+    "ALTER FUNCTION archive_entries SET TimeZone = 'Asia/Tokyo'",
+    "ALTER FUNCTION archive_entries SET TimeZone = 'UTC'",
+  ],
+  [
+    'changed function refuse_change',
+    'ALTER FUNCTION refuse_change OWNER TO pg_monitor',
+    'ALTER FUNCTION refuse_change OWNER TO CURRENT_USER',
+  ],
+  [
+    'foreign owner pg_monitor of audit_unchained',
+    'ALTER TABLE audit_unchained OWNER TO pg_monitor',
+    'ALTER TABLE audit_unchained OWNER TO CURRENT_USER',
+  ],
+  [
+    'foreign owner pg_monitor of schema shard_1',
+    'ALTER SCHEMA shard_1 OWNER TO pg_monitor',
+    'ALTER SCHEMA shard_1 OWNER TO CURRENT_USER',
+  ],
+  [
+    'missing constraint accounts_never_below_zero on accounts',
+    'ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero',
+    'ALTER TABLE accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0)',
+  ],
+  [
+    'changed constraint accounts_never_below_zero on shard_1.accounts',
+    `ALTER TABLE shard_1.accounts DROP CONSTRAINT accounts_never_below_zero;
+     ALTER TABLE shard_1.accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 OR held >= 0 OR settled >= 0)`,
+    `ALTER TABLE shard_1.accounts DROP CONSTRAINT accounts_never_below_zero;
+     ALTER TABLE shard_1.accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0)`,
+  ],
+  [
+    'foreign constraint mine on payments',
+    'ALTER TABLE payments ADD CONSTRAINT mine CHECK (amount_kopecks <> 7)',
+    'ALTER TABLE payments DROP CONSTRAINT mine',
+  ],
+  [
+    'missing unique index entries_once_per_reference on entries',
+    'DROP INDEX entries_once_per_reference',
+    'CREATE UNIQUE INDEX entries_once_per_reference ON entries (reference, partner_id, mode) WHERE reference IS NOT NULL',
+  ],
+  [
+    'changed unique index entries_once_per_payment on shard_1.entries',
+    `DROP INDEX shard_1.entries_once_per_payment;
+     CREATE UNIQUE INDEX entries_once_per_payment ON shard_1.entries (payment_id, from_account, partner_id, mode) WHERE false`,
+    `DROP INDEX shard_1.entries_once_per_payment;
+     CREATE UNIQUE INDEX entries_once_per_payment ON shard_1.entries (payment_id, from_account, partner_id, mode) WHERE payment_id IS NOT NULL`,
+  ],
+  [
+    'foreign unique index mine on payments',
+    'CREATE UNIQUE INDEX mine ON payments (id, amount_kopecks)',
+    'DROP INDEX mine',
+  ],
 ];
 
 describe('a changed schema', () => {
   test('is one that differs from that of the version', async () => {
-    expect(await findChangedSchema(pool)).toEqual([]);
+    expect(await findFaults()).toEqual([]);
   });
 
   test.each(changes)('is found: %s', async (fault, change, undo) => {
     await pool.query(change);
-    expect(await findChangedSchema(pool)).toEqual([fault]);
+    expect(await findFaults()).toEqual([fault]);
     await pool.query(undo);
-    expect(await findChangedSchema(pool)).toEqual([]);
+    expect(await findFaults()).toEqual([]);
   });
 
-  test('is bad for kopeck doctor', async () => {
+  describe('for kopeck doctor', () => {
     const check = async () => {
       const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
       const { checks } = JSON.parse((await kopeck(env, 'doctor', '--json')).stdout);
       return checks.find((one: { check: string }) => one.check === 'schema');
     };
-    expect(await check()).toMatchObject({ state: 'ok' });
-    await pool.query('ALTER TABLE audit_chain DISABLE TRIGGER ALL');
-    expect(await check()).toEqual({
-      check: 'schema',
-      state: 'bad',
-      detail:
-        'disabled trigger audit_chain_is_append_only on audit_chain, disabled trigger audit_chain_is_not_truncated on audit_chain: see docs/operations/audit.md, "A changed schema"',
+    const faults =
+      'disabled trigger audit_chain_is_append_only on audit_chain, disabled trigger audit_chain_is_not_truncated on audit_chain';
+
+    test('is bad', async () => {
+      expect(await check()).toMatchObject({ state: 'ok' });
+      await pool.query('ALTER TABLE audit_chain DISABLE TRIGGER ALL');
+      expect(await check()).toEqual({
+        check: 'schema',
+        state: 'bad',
+        detail: `${faults}: see docs/operations/audit.md, "A changed schema"`,
+      });
+    });
+
+    test('is bad whatever version the functions claim to be of', async () => {
+      await pool.query('UPDATE schema_functions SET revision = revision + 1');
+      expect(await check()).toMatchObject({
+        state: 'bad',
+        detail: expect.stringMatching(`^newer functions on record, .*, ${faults}: see`),
+      });
+      await pool.query('UPDATE schema_functions SET revision = revision - 1');
+    });
+
+    test('is never ok while a newer release is on record', async () => {
+      await pool.query(`INSERT INTO schema_migrations (version, name, sha256, oldest)
+                          SELECT max(version) + 1, 'next', 'x', max(version) FROM schema_migrations`);
+      expect(await check()).toMatchObject({
+        state: 'warn',
+        detail: expect.stringMatching(`^of a newer release, .*: ${faults}$`),
+      });
+      await pool.query('ALTER TABLE audit_chain ENABLE TRIGGER ALL');
+      for (const name of ['audit_chain_is_append_only', 'audit_chain_is_not_truncated'])
+        await pool.query(`ALTER TABLE audit_chain ENABLE ALWAYS TRIGGER ${name}`);
+      expect(await check()).toMatchObject({ state: 'warn', detail: expect.stringMatching(': nothing$') });
     });
   });
 });

@@ -57,6 +57,24 @@ describe('rights that kopeck migrate did not give', () => {
       'pay_run has the attribute CREATEROLE',
     ],
     ['a schema', 'CREATE SCHEMA mine AUTHORIZATION pay_run', 'DROP SCHEMA mine', 'pay_run owns schema mine'],
+    [
+      'a view elsewhere',
+      `CREATE SCHEMA side; CREATE VIEW side.queue AS SELECT * FROM public.audit_unchained; GRANT DELETE ON side.queue TO pay_run`,
+      'DROP SCHEMA side CASCADE',
+      'pay_run has DELETE on side.queue',
+    ],
+    [
+      'a column of a view elsewhere',
+      `CREATE SCHEMA side; CREATE VIEW side.chain AS SELECT * FROM public.audit_chain; GRANT UPDATE (hash) ON side.chain TO PUBLIC`,
+      'DROP SCHEMA side CASCADE',
+      'PUBLIC has UPDATE (hash) on side.chain',
+    ],
+    [
+      'a view of an extension',
+      `CREATE VIEW peek AS SELECT * FROM api_keys; GRANT SELECT ON peek TO PUBLIC; ALTER EXTENSION plpgsql ADD VIEW peek`,
+      'ALTER EXTENSION plpgsql DROP VIEW peek; DROP VIEW peek',
+      'PUBLIC has SELECT on peek',
+    ],
   ])('are found, for the administrator to take back: %s', async (_what, statement, undo, found) => {
     await ask('kopeck', statement);
     expect(await privileges()).toMatch(`bad: ${found}: run npx kopeck migrate as the owner`);

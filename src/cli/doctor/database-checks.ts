@@ -48,10 +48,13 @@ export const databaseChecks: Record<string, Check> = {
       : ok(`${user} has what the service needs, and cannot change the schema`);
   },
   schema: async (_settings, { pool }) => {
-    const faults = await findChangedSchema(pool);
-    if (faults === undefined) return ok('of another version, so it is not compared');
+    const { isNewer, faults } = await findChangedSchema(pool);
+    if (isNewer)
+      return warn(
+        `of a newer release, so run the doctor of that one. From this version differs: ${faults.length === 0 ? 'nothing' : firstOf(faults)}`,
+      );
     return faults.length === 0
-      ? ok('its triggers and functions are those of this version')
+      ? ok('its triggers, constraints and functions are those of this version')
       : bad(`${firstOf(faults)}: see docs/operations/audit.md, "A changed schema"`);
   },
   'audit log': async (settings, { pool, clock }) => {

@@ -1,3 +1,4 @@
+import { notOfExtension } from '../extensions.ts';
 import type { Queryable } from '../pool.ts';
 import { relationOf } from '../shards/schema-statements.ts';
 
@@ -95,10 +96,14 @@ async function findPartitionFaults(db: Queryable, schema: string): Promise<strin
   return rows.map(({ fault }) => fault.replace(' public.', ' '));
 }
 
-/** Other ways in which a table does not do what it seems to: rules, row security, foreign keys that are not checked. */
+/**
+ * Other ways in which a table does not do what it seems to: rules, row security, foreign keys that are not checked, and owners who could
+ * change it. The first schema belongs to whoever owns the database, or to an administrator.
+ */
 export async function findTableFaults(db: Queryable, schemas: string[]): Promise<string[]> {
   const { rows } = await db.query<{ fault: string }>({
-    text: `SELECT fault FROM (
+    text: `WITH o AS (SELECT relowner AS id FROM pg_class WHERE oid = 'public.payments'::regclass)
+           SELECT fault FROM (
              SELECT 'foreign rule ' || r.rulename || ' on ' || c.oid::regclass AS fault, c.relnamespace
                FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE r.rulename <> '_RETURN'
              UNION ALL
@@ -106,7 +111,15 @@ export async function findTableFaults(db: Queryable, schemas: string[]): Promise
              UNION
              SELECT 'foreign keys of ' || c.oid::regclass || ' are not checked', c.relnamespace
                FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-              WHERE t.tgisinternal AND t.tgconstraint <> 0 AND t.tgenabled <> 'O') AS f
+              WHERE t.tgisinternal AND t.tgconstraint <> 0 AND t.tgenabled <> 'O'
+             UNION ALL
+             SELECT format('foreign owner %s of %s', pg_get_userbyid(c.relowner), c.oid::regclass), c.relnamespace
+               FROM pg_class c, o WHERE c.relowner <> o.id AND c.relkind NOT IN ('i', 'I') AND ${notOfExtension('c', 'pg_class')}
+             UNION ALL
+             SELECT format('foreign owner %s of schema %I', r.rolname, s.nspname), s.oid
+               FROM pg_namespace s JOIN pg_roles r ON r.oid = s.nspowner, o
+              WHERE s.nspowner <> o.id
+                AND NOT (s.nspname = 'public' AND (r.rolsuper OR r.rolname = 'pg_database_owner'))) AS f
              JOIN pg_namespace n ON n.oid = f.relnamespace WHERE n.nspname = ANY ($1) ORDER BY 1`,
     values: [schemas],
   });

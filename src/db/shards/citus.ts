@@ -60,3 +60,14 @@ export async function bindFunctions(tx: Queryable, schema: string): Promise<void
     text: `ALTER FUNCTION ${schema}.archive_prepare SET citus.enable_unsafe_triggers = on`,
   });
 }
+
+/** What that makes of the settings of a function in PL/pgSQL. */
+export function boundSettings(
+  name: string,
+  settings: Map<string, string>,
+  path: string,
+): Map<string, string> {
+  const bound = new Map(settings).set('search_path', path);
+  bound.delete('plan_cache_mode');
+  return name === 'archive_prepare' ? bound.set('citus.enable_unsafe_triggers', 'on') : bound;
+}

@@ -30,16 +30,28 @@ const oldTrigger = 'events_are_delivered';
 const readStatements = (database: URL) =>
   splitStatements(readFileSync(new URL('schema.sql', database), 'utf8').split('\nFUNCTION ')[0]!);
 
-/** The triggers of shard 0 and of what stands once. */
-export const readTriggerStatements = (database: URL): string[] => readStatements(database).filter(isTrigger);
+interface Statements {
+  /** Tables with their indexes and views. */
+  tables: string[];
+  /** They need the functions. */
+  triggers: string[];
+}
 
-/** What schema.sql has for a shard: tables with their indexes and views; and triggers, which need the functions. */
-export function readShardStatements(database: URL): { tables: string[]; triggers: string[] } {
-  const statements = readStatements(database).filter(statement =>
-    shardRelations.includes(relationOf(statement) ?? ''),
-  );
+/** What schema.sql has for shard 0 and for what stands once. */
+export function readFirstStatements(database: URL): Statements {
+  const statements = readStatements(database);
   return {
     tables: statements.filter(statement => !isTrigger(statement)),
-    triggers: statements.filter(statement => isTrigger(statement) && !statement.includes(oldTrigger)),
+    triggers: statements.filter(isTrigger),
+  };
+}
+
+/** What schema.sql has for a shard. */
+export function readShardStatements(database: URL): Statements {
+  const { tables, triggers } = readFirstStatements(database);
+  const isOfShard = (statement: string) => shardRelations.includes(relationOf(statement) ?? '');
+  return {
+    tables: tables.filter(isOfShard),
+    triggers: triggers.filter(statement => isOfShard(statement) && !statement.includes(oldTrigger)),
   };
 }

@@ -6,7 +6,7 @@ import { dayMs, pruneOlder } from './prune.ts';
 const maxPerDay = {
   /** Partners that a person has created, also those that they have left since. */
   'sign-ups': 5,
-  /** Keys of a partner that were created, rolled or given other addresses: enough to roll all of them in one day. */
+  /** Keys of a partner and mode that people created, rolled or gave other addresses: enough to roll all of them in one day. */
   keys: 50,
   /** All changes of a person: far more than anybody needs. A record of the audit log is kept without limit. */
   changes: 300,

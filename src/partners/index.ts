@@ -18,11 +18,11 @@ export {
   keyIdOf,
   keyState,
   listKeys,
-  maxActiveKeys,
   revokeKey,
   setAllowedAddresses,
   type WantedKey,
 } from './keys.ts';
+export { maxActiveKeys } from './key-maximum.ts';
 export {
   auditContextOfPerson,
   changeRole,

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { takeDailyChange } from '../../src/db/daily-changes.ts';
 import { openPool } from '../../src/db/pool.ts';
 import {
   auditContextOfPerson,
@@ -128,6 +129,14 @@ test('a key is restricted or replaced at once also when the changes of the day a
   expect(await allow('192.0.2.129')).toBe('changed');
   expect(await rollKey(member, keyring, keyId, 1)).toEqual({ outcome: 'too_many_key_changes' });
   expect(await rollKey(member, keyring, keyId, 0)).toMatchObject({ outcome: 'rolled' });
+});
+
+test('processes on both sides of midnight count into one day', async () => {
+  const [before, after] = ['2026-11-17T23:59:59.990Z', '2026-11-18T00:00:00.010Z'].map(at => manualClock(at));
+  const take = (own = clock) => takeDailyChange(pool, own, 'keys', 'around midnight');
+  let taken = 0;
+  for (let nth = 0; nth < 120; nth++) if (await take(nth % 2 ? before : after)) taken++;
+  expect(taken).toBe(50);
 });
 
 test('what was refused or rolled back is not counted', async () => {

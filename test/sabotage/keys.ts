@@ -175,6 +175,14 @@ export const keySabotages: Sabotage[] = [
     failingTitle: 'the keys of a partner change fifty times a day',
   },
   {
+    guard: 'changes of a day: the day does not go back',
+    file: 'src/db/daily-changes.ts',
+    ...maximum,
+    pattern: /WHERE d\.day < excluded\.day OR/,
+    replacement: 'WHERE d.day <> excluded.day OR',
+    failingTitle: 'processes on both sides of midnight',
+  },
+  {
     guard: 'changes of a person a day',
     file: 'src/partners/members.ts',
     test: 'test/portal/daily-changes.test.ts',

@@ -191,6 +191,21 @@ export const keySabotages: Sabotage[] = [
     failingTitle: 'a person makes 300 changes a day',
   },
   {
+    guard: 'changes of a person a day: sign-ins are counted apart',
+    file: 'src/partners/portal/sessions.ts',
+    test: 'test/portal/daily-changes.test.ts',
+    pattern: /countedAs: 'sign-ins',/,
+    failingTitle: 'signs in and ends a stolen session',
+  },
+  {
+    guard: 'sign-ins of a person a day',
+    file: 'src/partners/portal/sessions.ts',
+    test: 'test/portal/daily-changes.test.ts',
+    pattern: /countedAs: 'sign-ins',/,
+    replacement: 'isRemoval: true,',
+    failingTitle: 'sign-ins have a maximum of their own',
+  },
+  {
     guard: 'sign-ups of a person a day',
     file: 'src/partners/members.ts',
     test: 'test/bot/team.test.ts',

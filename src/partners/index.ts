@@ -22,7 +22,7 @@ export {
   setAllowedAddresses,
   type WantedKey,
 } from './keys.ts';
-export { maxActiveKeys } from './key-maximum.ts';
+export { maxActiveKeys, maxRolledKeys } from './key-maximum.ts';
 export {
   auditContextOfPerson,
   changeRole,

@@ -139,6 +139,33 @@ test('processes on both sides of midnight count into one day', async () => {
   expect(taken).toBe(50);
 });
 
+test('at most twenty rolled keys are valid in each mode, also with rolls at once', async () => {
+  const wanted = await newPartner();
+  const roll = (keyId: string, overlapMs: number, own = audit) => rollKey(own, keyring, keyId, overlapMs);
+  const keys: string[] = [];
+  for (let nth = 0; nth < 20; nth++) keys.push(await issue(wanted));
+  const newest: string[] = [];
+  for (const keyId of keys.slice(0, 18)) {
+    const rolled = await roll(keyId, dayMs);
+    if (rolled.outcome === 'rolled') newest.push(rolled.apiKey.keyId);
+  }
+  const left = [...keys.slice(18), ...newest.slice(0, 4)];
+  expect(await outcomesOf(6, (own, nth) => roll(left[nth]!, dayMs, own))).toEqual({
+    rolled: 2,
+    too_many_rolled_keys: 4,
+  });
+  const other = newest[10]!;
+  expect(await roll(other, 1)).toEqual({ outcome: 'too_many_rolled_keys' });
+  // One that is stolen is replaced at once all the same.
+  expect(await roll(other, 0)).toMatchObject({ outcome: 'rolled' });
+  expect(await roll(await issue({ ...wanted, mode: 'live' }), dayMs)).toMatchObject({ outcome: 'rolled' });
+  await revokeKey(audit, keys[0]!);
+  expect(await roll(newest[11]!, dayMs)).toMatchObject({ outcome: 'rolled' });
+  expect(await roll(newest[12]!, dayMs)).toEqual({ outcome: 'too_many_rolled_keys' });
+  clock.advance(dayMs);
+  expect(await roll(newest[12]!, dayMs)).toMatchObject({ outcome: 'rolled' });
+});
+
 test('what was refused or rolled back is not counted', async () => {
   const wanted = await newPartner();
   const keyId = await issue(wanted, member);

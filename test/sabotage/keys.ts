@@ -99,6 +99,14 @@ export const keySabotages: Sabotage[] = [
     failingTitle: 'a partner has at most twenty active keys',
   },
   {
+    guard: 'rolled keys of a partner and mode',
+    file: 'src/partners/roll-key.ts',
+    ...maximum,
+    pattern: /rolled >= maxRolledKeys/,
+    replacement: 'false',
+    failingTitle: 'at most twenty rolled keys are valid',
+  },
+  {
     guard: 'changes of keys a day: creation',
     file: 'src/partners/keys.ts',
     ...maximum,
@@ -163,7 +171,8 @@ export const keySabotages: Sabotage[] = [
     guard: 'changes of keys a day: a key can be replaced at once',
     file: 'src/partners/roll-key.ts',
     ...maximum,
-    pattern: /overlapMs > 0 && /,
+    pattern: /overlapMs > 0/,
+    replacement: 'overlapMs >= 0',
     failingTitle: 'a key is restricted or replaced at once',
   },
   {

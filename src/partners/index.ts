@@ -9,6 +9,7 @@ export {
 export { acceptInvitation, invite, pruneInvitations } from './invitations.ts';
 export { pruneKeyAddresses } from './key-addresses.ts';
 export { noticeExpiries } from './key-expiries.ts';
+export { maxActiveKeys, maxRolledKeys } from './key-maximum.ts';
 export { keyObject } from './key-object.ts';
 export { allRights, type KeyRights, rightsObject, type Scope, scopes } from './key-rights.ts';
 export {
@@ -22,7 +23,6 @@ export {
   setAllowedAddresses,
   type WantedKey,
 } from './keys.ts';
-export { maxActiveKeys, maxRolledKeys } from './key-maximum.ts';
 export {
   auditContextOfPerson,
   changeRole,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { keyIdOf, rollKey } from '../partners/index.ts';
+import { keyIdOf, maxRolledKeys, rollKey } from '../partners/index.ts';
 import { overlap } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { describeKey, keepSecret, noSuchKey, tooManyKeyChanges } from './key-output.ts';
@@ -23,6 +23,7 @@ const refusals = {
   partner_suspended: 'belongs to a suspended partner',
   no_partner: 'has no partner',
   not_approved: 'belongs to a partner whose live mode is not approved',
+  too_many_rolled_keys: `belongs to a partner with ${maxRolledKeys} rolled keys that are still valid, the maximum: revoke one, or use --overlap 0h`,
   overlap_too_long: 'must not stay valid for more than 7 days',
 } as const;
 

@@ -23,6 +23,8 @@ export interface Change {
   after?: unknown;
   /** It takes something away, such as a key: never refused, since what was made before bounds it. */
   isRemoval?: true;
+  /** What it is counted as for a person; `changes` unless told. */
+  countedAs?: 'sign-ins';
 }
 
 /** Writes to the audit log, in the transaction of the change itself: there is never one without the other. */
@@ -32,7 +34,8 @@ export async function recordChange(
   change: Change,
 ): Promise<void> {
   // Here, so that it holds for every change, whichever module makes it.
-  if (isBounded && !change.isRemoval && !(await takeDailyChange(tx, clock, 'changes', actor)))
+  const { isRemoval, countedAs = 'changes' } = change;
+  if (isBounded && !isRemoval && !(await takeDailyChange(tx, clock, countedAs, actor)))
     throw new TooManyChangesError(`${actor} has made too many changes today`);
   await tx.query({
     text: 'INSERT INTO audit (at, actor, action, subject, before, after) VALUES ($1, $2, $3, $4, $5, $6)',

@@ -25,3 +25,20 @@ export function isAddressAllowed(ranges: string[], address: string): boolean {
   }
   return allowed.check(bare, family(bare));
 }
+
+/**
+ * Whether a list allows no address that the other one does not. Each of its ranges is within one of the other's: ranges that are
+ * only together as wide count as wider.
+ */
+export function isNarrower(ranges: string[], than: string[]): boolean {
+  if (than.length === 0) return true;
+  return ranges.length > 0 && ranges.every(range => than.some(wider => isWithin(range, wider)));
+}
+
+function isWithin(text: string, widerText: string): boolean {
+  const [range, wider] = [parseRange(text), parseRange(widerText)];
+  if (!range || !wider || family(range.address) !== family(wider.address)) return false;
+  const allowed = new BlockList();
+  allowed.addSubnet(wider.address, wider.prefix, family(wider.address));
+  return range.prefix >= wider.prefix && allowed.check(range.address, family(range.address));
+}

@@ -9,6 +9,7 @@ export {
 export { acceptInvitation, invite, pruneInvitations } from './invitations.ts';
 export { pruneKeyAddresses } from './key-addresses.ts';
 export { noticeExpiries } from './key-expiries.ts';
+export { maxActiveKeys, maxRolledKeys } from './key-maximum.ts';
 export { keyObject } from './key-object.ts';
 export { allRights, type KeyRights, rightsObject, type Scope, scopes } from './key-rights.ts';
 export {
@@ -18,7 +19,6 @@ export {
   keyIdOf,
   keyState,
   listKeys,
-  maxActiveKeys,
   revokeKey,
   setAllowedAddresses,
   type WantedKey,

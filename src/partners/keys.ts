@@ -3,12 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
-import { takeDailyChange } from '../db/daily-changes.ts';
 import type { Keyring, SecretKey } from '../db/keyring.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import type { Mode } from '../ledger/index.ts';
+import { isNarrower } from './addresses.ts';
 import { noticedDays } from './key-expiries.ts';
+import { countKeys, maxActiveKeys, takeKeyChange } from './key-maximum.ts';
 import { allRights, isLimited, type KeyRights, type RightsRow, toRights } from './key-rights.ts';
 import { lockPartner } from './partners.ts';
 
@@ -79,35 +80,15 @@ export type KeyCreation =
         | 'too_many_key_changes';
     };
 
-/** Of one partner and mode. Keys that were rolled and end within days do not count: a roll must always be possible. */
-export const maxActiveKeys = 20;
-
-async function countActiveKeys(tx: Queryable, clock: Clock, { partnerId, mode }: WantedKey): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>({
-    text: `SELECT count(*)::int FROM api_keys
-            WHERE partner_id = $1 AND mode = $2 AND revoked_at IS NULL AND rolled_to IS NULL
-              AND (expires_at IS NULL OR expires_at > $3)`,
-    values: [uuidFromId(partnerId), mode, instantOf(clock)],
-  });
-  return rows[0]!.count;
-}
-
-/**
- * False if the partner has changed as many keys today as one may. Locks are taken in the order partner, key, this one. A
- * revocation is never refused: every key has one at most.
- */
-export const takeKeyChange = (tx: Queryable, { clock }: AuditContext, partnerId: Id<'prt'>) =>
-  takeDailyChange(tx, clock, 'keys', partnerId);
-
 /** Returns the key once; only its hash is stored. */
 export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedKey): Promise<KeyCreation> {
   return transaction(audit.pool, async tx => {
     const refusal = await findRefusal(tx, wanted);
     if (refusal) return { outcome: refusal };
     if (wanted.expiresAt && wanted.expiresAt <= instantOf(audit.clock)) return { outcome: 'expiry_passed' };
-    if ((await countActiveKeys(tx, audit.clock, wanted)) >= maxActiveKeys)
-      return { outcome: 'too_many_keys' };
-    if (!(await takeKeyChange(tx, audit, wanted.partnerId))) return { outcome: 'too_many_key_changes' };
+    const { active } = await countKeys(tx, audit.clock, wanted);
+    if (active >= maxActiveKeys) return { outcome: 'too_many_keys' };
+    if (!(await takeKeyChange(tx, audit, wanted))) return { outcome: 'too_many_key_changes' };
     const { key, apiKey } = await insertKey(tx, audit, keyring, wanted);
     await recordChange(tx, audit, { action: 'key.create', subject: apiKey.keyId, after: chosenOf(wanted) });
     await notifyTeam(tx, audit, 'key_created', apiKey);
@@ -269,7 +250,8 @@ export function setAllowedAddresses(
     if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
     if (isDeepStrictEqual(apiKey.allowedAddresses, allowedAddresses))
       return { outcome: 'same_addresses', apiKey };
-    if (!(await takeKeyChange(tx, audit, apiKey.partnerId)))
+    // Restricting a key must not wait until tomorrow.
+    if (!isNarrower(allowedAddresses, apiKey.allowedAddresses) && !(await takeKeyChange(tx, audit, apiKey)))
       return { outcome: 'too_many_key_changes', apiKey };
     await tx.query({
       text: 'UPDATE api_keys SET allowed_addresses = $2 WHERE id = $1',

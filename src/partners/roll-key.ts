@@ -4,6 +4,7 @@ import type { Keyring } from '../db/keyring.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { noticedDays } from './key-expiries.ts';
+import { countKeys, maxRolledKeys, takeKeyChange } from './key-maximum.ts';
 import {
   type ApiKey,
   chosenOf,
@@ -13,7 +14,6 @@ import {
   keyState,
   lockKeyRow,
   revokeKeyIn,
-  takeKeyChange,
   toKey,
 } from './keys.ts';
 
@@ -29,6 +29,7 @@ export type KeyRoll =
         | 'already_expired'
         | 'already_rolled'
         | 'overlap_too_long'
+        | 'too_many_rolled_keys'
         | 'too_many_key_changes'
         | 'no_partner'
         | 'partner_suspended'
@@ -57,7 +58,12 @@ export function rollKey(
     const state = keyState(before, audit.clock);
     if (state !== 'active') return { outcome: state === 'revoked' ? 'already_revoked' : 'already_expired' };
     if (before.rolledTo) return { outcome: 'already_rolled' };
-    if (!(await takeKeyChange(tx, audit, before.partnerId))) return { outcome: 'too_many_key_changes' };
+    // A roll without an overlap ends a key that may be stolen: it is always possible.
+    if (overlapMs > 0) {
+      const { rolled } = await countKeys(tx, audit.clock, before);
+      if (rolled >= maxRolledKeys) return { outcome: 'too_many_rolled_keys' };
+      if (!(await takeKeyChange(tx, audit, before))) return { outcome: 'too_many_key_changes' };
+    }
 
     // As it is under the lock: its addresses may have been restricted since it was found.
     const { partnerId, mode, allowedAddresses, label, rights, createdAt, expiresAt: oldEnd } = before;

@@ -116,7 +116,7 @@ export async function createSharedParts(
     signals,
     sender,
     vault: createVault(keyring),
-    signingKeys: createSigningKeys(pool, clock, keyring),
+    signingKeys: createSigningKeys(pool, clock, keyring, log),
     chains: await openDepositChains(settings.depositChains),
   };
 }

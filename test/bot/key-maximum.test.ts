@@ -57,12 +57,12 @@ test.each([
 
     const [first] = await listKeys(pool, partnerId);
     await revokeKey(auditContextOf(pool), first!.keyId);
-    await fill(`keys ${partnerId}`, 50);
+    await fill(`keys ${partnerId} test`, 50);
     await attempt(tooOften);
     await owner.press(back);
     await owner.reads(list);
 
-    await fill(`keys ${partnerId}`, 0);
+    await fill(`keys ${partnerId} test`, 0);
     await fill(`changes telegram:${owner.account.id}`, 300);
     await attempt(tooManyChanges);
     expect(await listKeys(pool, partnerId)).toHaveLength(20);

@@ -75,7 +75,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     authenticator,
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(options.maxBeforeDebit ?? 500),
-    signingKeys: createSigningKeys(pool, clock, keyring),
+    signingKeys: createSigningKeys(pool, clock, keyring, log),
     signals,
     qrHosts: options.qrHosts ?? ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,

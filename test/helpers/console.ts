@@ -98,7 +98,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     trustProxy,
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(500),
-    signingKeys: createSigningKeys(pool, clock, keyring),
+    signingKeys: createSigningKeys(pool, clock, keyring, log),
     metrics: new Registry(),
     console: async scope => {
       scope.addHook('onRoute', ({ method, url, config }) => {

@@ -7,11 +7,19 @@ import { newPerson, startPortal } from '../helpers/portal.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock('2026-11-17T12:00:00Z');
-const { visit, member, audit } = await startPortal({ pool, clock });
+const { visit, signIn, member, audit } = await startPortal({ pool, clock });
 const tooMany = { status: 429, json: { error: { code: 'too_many_changes' } } };
 const recordsOf = async (userId: bigint) =>
   (await pool.query('SELECT count(*)::int FROM audit WHERE actor = $1', [`telegram:${userId}`])).rows[0]
     .count;
+
+/** As if so many had been made today. */
+const count = (kind: string, userId: bigint, made: number) =>
+  pool.query(
+    `INSERT INTO daily_changes (owner, day, count) VALUES ($1, $2, $3)
+     ON CONFLICT (owner) DO UPDATE SET day = excluded.day, count = excluded.count`,
+    [`${kind} telegram:${userId}`, new Date(clock.nowMs() - (clock.nowMs() % 86_400_000)), made],
+  );
 
 test('a person makes 300 changes a day, of whatever kind', async () => {
   const { partnerId } = await createPartnerWithKeys(pool);
@@ -19,11 +27,9 @@ test('a person makes 300 changes a day, of whatever kind', async () => {
   const colleague = await member(partnerId, 'viewer');
   const { userId } = owner.person;
   expect(await recordsOf(userId)).toBe(1);
-  // As if most of them had been made.
-  const fill = 'UPDATE daily_changes SET count = count + 280 WHERE owner = $1 RETURNING count';
-  expect((await pool.query(fill, [`changes telegram:${userId}`])).rows).toEqual([{ count: 281 }]);
+  await count('changes', userId, 281);
   let answer = await owner.act('/team/invite', { role: 'viewer' });
-  for (let count = 1; answer.status === 200 && count < 60; count++) {
+  for (let nth = 1; answer.status === 200 && nth < 60; nth++) {
     clock.advance(100);
     answer = await owner.act('/team/invite', { role: 'viewer' });
   }
@@ -34,18 +40,39 @@ test('a person makes 300 changes a day, of whatever kind', async () => {
   expect(await owner.act('/keys', { mode: 'test', scopes: ['read'], allowed_addresses: [] })).toMatchObject(
     tooMany,
   );
-  const token = await createPortalLink(audit, owner.person);
-  expect(await visit().post('/sign-in', { token })).toMatchObject(tooMany);
   expect(await recordsOf(userId)).toBe(20);
 
   // What takes something away goes on, and so do others.
   expect((await owner.act(`/team/${colleague.person.userId}/remove`)).status).toBe(200);
-  expect((await owner.post('/logout')).status).toBe(200);
   const other = await member((await createPartnerWithKeys(pool)).partnerId, 'owner', newPerson());
   expect((await other.act('/team/invite', { role: 'viewer' })).status).toBe(200);
   clock.advance(12 * 3_600_000);
-  const next = await createPortalLink(audit, owner.person);
-  expect((await visit().post('/sign-in', { token: next })).status).toBe(200);
+  const next = await signIn(owner.person);
+  expect((await next.post(`/partners/${partnerId}/team/invite`, { role: 'viewer' })).status).toBe(200);
+});
+
+test('who has made all changes of the day signs in and ends a stolen session', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  const stolen = await member(partnerId, 'owner');
+  const { person } = stolen;
+  await count('changes', person.userId, 300);
+  expect(await stolen.act('/team/invite', { role: 'viewer' })).toMatchObject(tooMany);
+  const own = visit();
+  const token = await createPortalLink(audit, person);
+  expect((await own.post('/sign-in', { token })).status).toBe(200);
+  expect((await own.post(`/sessions/${stolen.sessionId}/end`)).status).toBe(200);
+  expect((await stolen.get('/sessions')).status).toBe(401);
+  expect((await own.post('/logout')).status).toBe(200);
+});
+
+test('sign-ins have a maximum of their own', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  const { person, act } = await member(partnerId, 'owner');
+  await count('sign-ins', person.userId, 299);
+  const arrive = async () => visit().post('/sign-in', { token: await createPortalLink(audit, person) });
+  expect((await arrive()).status).toBe(200);
+  expect(await arrive()).toMatchObject(tooMany);
+  expect((await act('/team/invite', { role: 'viewer' })).status).toBe(200);
 });
 
 test('the portal says which maximum of keys is reached', async () => {

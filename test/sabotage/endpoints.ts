@@ -3,6 +3,10 @@ import type { Sabotage } from './sabotage.ts';
 const delivery = { test: 'test/webhooks/endpoints.test.ts' };
 const changes = { test: 'test/webhooks/endpoint-changes.test.ts' };
 const refunds = { test: 'test/api/refunds.test.ts' };
+const signingKeys = {
+  file: 'src/webhooks/signing/signing-keys.ts',
+  test: 'test/webhooks/signing-keys.test.ts',
+};
 const proofs = { test: 'test/webhooks/proofs.test.ts' };
 const opening = { file: 'database/functions/payments_open.sql', ...delivery };
 const finish = { file: 'database/functions/payments_finish.sql', ...refunds };
@@ -162,5 +166,25 @@ export const endpointSabotages: Sabotage[] = [
     pattern: / AND url = \$3/,
     replacement: ' AND $3::text IS NOT NULL',
     failingTitle: 'a check of the URL before does not enable the new one',
+  },
+  {
+    guard: 'signing keys: one broken root does not hide the others',
+    ...signingKeys,
+    pattern: /root\.isBroken = true;/,
+    replacement: 'throw error;',
+    failingTitle: 'a root that cannot be decrypted is left out',
+  },
+  {
+    guard: 'signing keys: public keys are cached',
+    ...signingKeys,
+    pattern: /publicKeys\.set\(name, publicKey\);/,
+    failingTitle: 'a public key is derived once',
+  },
+  {
+    guard: 'signing keys: cached by root, partner and mode',
+    ...signingKeys,
+    pattern: / \$\{receiver\.mode\}`/,
+    replacement: '`',
+    failingTitle: 'a public key is derived once',
   },
 ];

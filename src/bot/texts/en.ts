@@ -275,6 +275,8 @@ export const en = {
       `Your key, shown only once:\n<code>${key}</code>\nKeep it like a password: we do not store it and cannot show it again.`,
     tooMany: (count: number) =>
       `You have ${count} active keys in this mode, the maximum. Revoke one that you do not need.`,
+    tooManyRolled: (count: number) =>
+      `${count} rolled keys of this mode are still valid, the maximum. Revoke one of them first.`,
     tooManyChanges:
       'The keys were changed too often today. Try again tomorrow (UTC). A key can still be revoked.',
     notApproved: 'Live mode is not approved yet. Your request is under review.',

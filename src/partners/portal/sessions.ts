@@ -90,6 +90,7 @@ export async function openSession(
     action: 'portal.sign_in',
     subject: audit.actor,
     after: { session_id: sessionId, address },
+    countedAs: 'sign-ins',
   });
   return { token, session: toSession(rows[0]!) };
 }

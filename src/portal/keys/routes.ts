@@ -11,6 +11,7 @@ import {
   listKeys,
   maxActiveKeys,
   maxOverlapMs,
+  maxRolledKeys,
   revokeKey,
   roleIncludes,
   rollKey,
@@ -91,6 +92,7 @@ const refusals = {
   already_rolled: 'The key was already rolled.',
   overlap_too_long: 'The old key can stay valid for seven days at most.',
   too_many_keys: `The partner has ${maxActiveKeys} active keys in this mode: revoke one that is not needed.`,
+  too_many_rolled_keys: `${maxRolledKeys} rolled keys of this mode are still valid: revoke one, or let the old key end at once.`,
   too_many_key_changes: 'The keys of the partner were changed too often today: try again tomorrow (UTC).',
 } as const;
 

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createBoundedCache } from '../../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
@@ -100,14 +101,24 @@ async function insertRoot(
 export interface SigningKeys {
   /** The key that signs now for the partner and mode. Fails if there is none, or if it cannot be decrypted. */
   current(receiver: AccountKey): Promise<KeyObject>;
-  /** All public keys of the partner and mode, the newest first. */
+  /** All public keys of the partner and mode, the newest first, without those of roots that cannot be decrypted. */
   listPublic(receiver: AccountKey): Promise<PublicKey[]>;
 }
 
 const readAgainAfterMs = 5_000;
 
+/** Of roots, partners and modes: 3 MB. */
+const maxPublicKeys = 10_000;
+
 /** Remembers the roots for some seconds: they are needed for every event of such an endpoint, and anybody may ask for public keys. */
-export function createSigningKeys(db: Queryable, clock: Clock, keyring: Keyring): SigningKeys {
+export function createSigningKeys(
+  db: Queryable,
+  clock: Clock,
+  keyring: Keyring,
+  log: { error(details: object, message: string): void },
+): SigningKeys {
+  /** Anybody may ask for them, and a derivation takes longer than the rest of the answer. A root never changes. */
+  const publicKeys = createBoundedCache<Buffer>(maxPublicKeys);
   let known: { roots: ReturnType<typeof read>; untilMs: number } | undefined;
 
   /** A root is decrypted when it is needed: an old one that cannot be does not keep the newest from signing. */
@@ -118,8 +129,24 @@ export function createSigningKeys(db: Queryable, clock: Clock, keyring: Keyring)
         secret ??= sealerOf(keyring).unseal(sealed, root.keyId);
         return deriveKey(secret, receiver);
       };
-      return { ...root, keyOf };
+      return { ...root, keyOf, isBroken: false };
     });
+  }
+
+  /** Undefined if the root cannot be decrypted. It is not tried again until the roots are read again: others call this. */
+  function publicKeyOf(root: Awaited<ReturnType<typeof read>>[number], receiver: AccountKey) {
+    const name = `${root.keyId} ${receiver.partnerId} ${receiver.mode}`;
+    let publicKey = publicKeys.get(name);
+    if (publicKey || root.isBroken) return publicKey;
+    try {
+      publicKey = rawPublicKey(root.keyOf(receiver));
+    } catch (error) {
+      root.isBroken = true;
+      log.error({ err: error, keyId: root.keyId }, 'a signing key cannot be decrypted and is not listed');
+      return undefined;
+    }
+    publicKeys.set(name, publicKey);
+    return publicKey;
   }
 
   function roots(): ReturnType<typeof read> {
@@ -127,9 +154,11 @@ export function createSigningKeys(db: Queryable, clock: Clock, keyring: Keyring)
     if (known && nowMs < known.untilMs) return known.roots;
     const reading = read();
     known = { roots: reading, untilMs: nowMs + readAgainAfterMs };
-    reading.catch(() => {
+    const forget = () => {
       if (known?.roots === reading) known = undefined;
-    });
+    };
+    // That there is none is not remembered: the first one signs at once.
+    reading.then(found => found.length === 0 && forget(), forget);
     return reading;
   }
 
@@ -140,11 +169,10 @@ export function createSigningKeys(db: Queryable, clock: Clock, keyring: Keyring)
       return root.keyOf(receiver);
     },
     listPublic: async receiver =>
-      (await roots()).map(({ keyOf, createdAt, signsFrom }) => ({
-        publicKey: rawPublicKey(keyOf(receiver)),
-        createdAt,
-        signsFrom,
-      })),
+      (await roots()).flatMap(root => {
+        const publicKey = publicKeyOf(root, receiver);
+        return publicKey ? [{ publicKey, createdAt: root.createdAt, signsFrom: root.signsFrom }] : [];
+      }),
   };
 }
 

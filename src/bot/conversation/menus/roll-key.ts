@@ -1,4 +1,4 @@
-import { roleIncludes, rollKey, undoRoll } from '../../../partners/index.ts';
+import { maxRolledKeys, roleIncludes, rollKey, undoRoll } from '../../../partners/index.ts';
 import { ask, callbackData, canStillAct, type PartnerContext, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
 import { findKey, roleFor, showKeys } from './keys.ts';
@@ -60,6 +60,7 @@ async function roll(chat: PartnerContext, keyId: string, hours: string): Promise
     await message.discard();
     const { partner, keys, outdated } = chat.texts;
     if (rolled.outcome === 'partner_suspended') chat.toast = partner.suspended;
+    else if (rolled.outcome === 'too_many_rolled_keys') chat.toast = keys.tooManyRolled(maxRolledKeys);
     else chat.toast = rolled.outcome === 'too_many_key_changes' ? keys.tooManyChanges : outdated;
     return showKeys(chat);
   }

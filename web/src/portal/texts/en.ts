@@ -23,6 +23,8 @@ const errors: Record<string, string> = {
   overlap_too_long: 'The old key can stay valid for seven days at most.',
   no_key: 'Key not found.',
   too_many_keys: 'There are 20 active keys in this mode, the maximum. Revoke one that you do not need.',
+  too_many_rolled_keys:
+    '20 rolled keys of this mode are still valid, the maximum. Revoke one, or let the old key end at once.',
   too_many_key_changes:
     'The keys were changed too often today. Try again tomorrow (UTC). A key can still be revoked.',
   too_many_changes: 'You have made too many changes today. Try again tomorrow (UTC).',

@@ -10,7 +10,7 @@ export const depositSimulationSabotages: Sabotage[] = [
   {
     guard: 'one lying node of two, in the simulation',
     ...reading,
-    pattern: /!areSame\(read\(other\.transfers\), transfers\)/,
+    pattern: /!areSame\(readByAll\(other\.transfers\), transfers\)/,
     replacement: 'false',
   },
   {
@@ -34,8 +34,8 @@ export const depositSimulationSabotages: Sabotage[] = [
   {
     guard: 'what comes after its transaction was booked is held, in the simulation',
     ...booking,
-    pattern: /return booked\.has\(hash\) \? 'late' : null;/,
-    replacement: 'return null;',
+    pattern: /isLate \? 'late' : null/,
+    replacement: 'null',
   },
   {
     guard: 'final deposits never change, in the simulation',

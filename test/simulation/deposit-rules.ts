@@ -85,7 +85,12 @@ function isPermitted({ isScreened, isAllowed, isDecided }: StateRules, deposit: 
     case 'rejected':
       return isDecided(key, 'rejected');
     case 'held':
-      return heldFor === 'late' || heldFor === 'amount' || (isScreened && heldFor !== 'reference');
+      return (
+        heldFor === 'late' ||
+        heldFor === 'unread' ||
+        heldFor === 'amount' ||
+        (isScreened && heldFor !== 'reference')
+      );
     case 'screening':
       return isScreened;
     case 'accumulating':

@@ -57,7 +57,10 @@ export const bookRange = (booking: Booking, cursor: Cursor, range: RangeResult):
         .filter(transfer => !known.deposits.has(keyOf(transfer, accounts)))
         .map(transfer => {
           const isGap = isUnread.has(transfer) || gaps.has(`${transfer.blockNumber} ${transfer.account}`);
-          const heldFor = isGap ? 'unread' : heldForOf(transfer, chain, known.transactions);
+          const heldFor = heldForOf(transfer, chain, {
+            isGap,
+            isLate: known.transactions.has(transfer.transaction),
+          });
           const state = heldFor ? 'held' : isScreened ? 'screening' : 'accumulating';
           return { transfer, state, heldFor };
         }),
@@ -70,12 +73,12 @@ export const bookRange = (booking: Booking, cursor: Cursor, range: RangeResult):
   });
 
 function heldForOf(
-  { units, transaction: hash }: Transfer,
+  { units }: Transfer,
   { decimals }: DepositChain,
-  booked: ReadonlySet<string>,
+  { isGap, isLate }: { isGap: boolean; isLate: boolean },
 ): HeldFor | null {
   if (amountOf(units, decimals).microUsdt > maxMicroUsdt) return 'amount';
-  return booked.has(hash) ? 'late' : null;
+  return isGap ? 'unread' : isLate ? 'late' : null;
 }
 
 const keyOf = ({ transaction: hash, ordinal, account }: Transfer, accounts: Accounts) =>

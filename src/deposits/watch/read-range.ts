@@ -58,16 +58,12 @@ export async function readFinalRange(
   const [first, ...others] = results;
   const places = new Set(results.flatMap(({ unread }) => unread.map(placeOf)));
   const isPlaced = (transfer: Transfer) => places.size > 0 && places.has(placeOf(transfer));
-  const transfers = first!.transfers.filter(transfer => !isPlaced(transfer));
+  const readByAll = (given: Transfer[]) => given.filter(transfer => !isPlaced(transfer));
+  const transfers = readByAll(first!.transfers);
   for (const { end, ...other } of others) {
     if (end.hash !== first!.end.hash || end.atMs !== first!.end.atMs)
       throw new DisagreementError(`the nodes have different blocks ${range.toBlock}`);
-    if (
-      !areSame(
-        other.transfers.filter(transfer => !isPlaced(transfer)),
-        transfers,
-      )
-    )
+    if (!areSame(readByAll(other.transfers), transfers))
       throw new DisagreementError(
         `the nodes have different transfers in the blocks ${range.fromBlock} to ${range.toBlock}`,
       );

@@ -23,7 +23,7 @@ export interface Change {
   after?: unknown;
   /** It takes something away, such as a key: never refused, since what was made before bounds it. */
   isRemoval?: true;
-  /** What it is counted as for a person; `changes` by default. */
+  /** What it is counted as for a person; by default `changes`. */
   countedAs?: 'sign-ins';
 }
 

@@ -98,7 +98,7 @@ async function findPartitionFaults(db: Queryable, schema: string): Promise<strin
 
 /**
  * Other ways in which a table does not do what it seems to: rules, row security, foreign keys that are not checked, and owners who could
- * change it. The first schema belongs to whoever owns the database, or to an administrator.
+ * change it. The first schema belongs to the owner of the database, or to an administrator.
  */
 export async function findTableFaults(db: Queryable, schemas: string[]): Promise<string[]> {
   const { rows } = await db.query<{ fault: string }>({

@@ -1,5 +1,5 @@
 /**
- * Extensions whose objects are not ours to compare. Only an administrator can make these or add to them. The owner of the database can
+ * Extensions whose objects are not ours to compare. Only an administrator can make these or add to them. The owner of a database can
  * make others, such as hstore, and hide a function or a view of his own among their members.
  */
 const known = ['citus', 'citus_columnar'];

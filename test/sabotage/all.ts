@@ -4,6 +4,7 @@ import { approvalSabotages } from './approvals.ts';
 import { archiveSabotages } from './archive.ts';
 import { backupSabotages } from './backup.ts';
 import { citusSabotages } from './citus.ts';
+import { depositChainSabotages } from './deposit-chains.ts';
 import { depositNodeSabotages } from './deposit-nodes.ts';
 import { depositSimulationSabotages } from './deposit-simulation.ts';
 import { depositSabotages } from './deposits.ts';
@@ -26,6 +27,7 @@ import { testDataSabotages } from './test-data.ts';
 export const sabotages = [
   ...moneySabotages,
   ...depositSabotages,
+  ...depositChainSabotages,
   ...depositNodeSabotages,
   ...depositSimulationSabotages,
   ...refundSabotages,

@@ -32,7 +32,7 @@ test('finds nothing in a correct ledger', async () => {
   expect({ findings, entries, invariants: invariants.length }).toEqual({
     findings: [],
     entries: 5n,
-    invariants: 18,
+    invariants: 20,
   });
 });
 

@@ -42,6 +42,9 @@ const examples: Record<string, string[]> = {
   'deposit decide': [`kopeck deposit decide ${deposit} --outcome rejected --reason 'sender under sanctions'`],
   'deposit sweep': ['kopeck deposit sweep --chain tron > sweep.csv'],
   'deposit reconcile': ['kopeck deposit reconcile --chain ethereum --day 2026-11-15'],
+  'deposit rewind': [
+    "kopeck deposit rewind --chain ethereum --block 21000000 --reason 'reorganisation below the final block'",
+  ],
   'deposit chains': ['kopeck deposit chains'],
   'ledger verify': ['kopeck ledger verify'],
   'ledger statement': [`kopeck ledger statement ${partner} --mode live --day 2026-11-15 --csv`],

@@ -1,19 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { addSigningRoot, createSigningKeys } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-
-const derivations = vi.hoisted(() => ({ count: 0 }));
-vi.mock('node:crypto', async importOriginal => {
-  const original = await importOriginal<typeof import('node:crypto')>();
-  const hkdfSync: typeof original.hkdfSync = (...args) => {
-    if (`${args[3]}`.startsWith('kopeck webhooks')) derivations.count++;
-    return original.hkdfSync(...args);
-  };
-  return { ...original, hkdfSync };
-});
 
 const { pool } = await createDatabase();
 const clock = manualClock('2026-11-17T12:00:00Z');
@@ -36,15 +26,17 @@ test('a public key is derived once for its root, partner and mode', async () => 
   await addSigningRoot(audit, keyring);
   const listed = await keys.listPublic(receiver);
   expect(listed).toHaveLength(2);
-  derivations.count = 0;
-  expect(await keys.listPublic(receiver)).toEqual(listed);
+  // One that is derived again is another buffer.
+  const isKept = async () => {
+    const again = await keys.listPublic(receiver);
+    return again.every(({ publicKey }, nth) => publicKey === listed[nth]!.publicKey);
+  };
+  expect(await isKept()).toBe(true);
   // Also when the roots are read again.
   clock.advance(60_000);
-  expect(await keys.listPublic(receiver)).toEqual(listed);
-  expect(derivations.count).toBe(0);
+  expect(await isKept()).toBe(true);
   const ofTest = await keys.listPublic({ ...receiver, mode: 'test' });
   const ofOther = await keys.listPublic({ ...receiver, partnerId: newId('prt', clock) });
-  expect(derivations.count).toBe(4);
   const all = [listed, ofTest, ofOther].flat().map(({ publicKey }) => publicKey.toString('hex'));
   expect(new Set(all).size).toBe(6);
 });

@@ -87,9 +87,9 @@ export async function claimDue(
               WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
              RETURNING p.*)
            SELECT c.partner_id, c.mode, c.payment_id, c.qrc_id, c.tries, c.support_since, p.amount_kopecks, p.created_at,
-                  CASE c.mode WHEN 'test' THEN p.metadata END AS metadata
-                  , f.first_due
-             FROM (SELECT min(next_at) AS first_due FROM open_payments WHERE mode = $5) AS f
+                  CASE c.mode WHEN 'test' THEN p.metadata END AS metadata, f.first_due
+             -- Those that wait for a test clock are due never.
+             FROM (SELECT min(nullif(next_at, 'infinity')) AS first_due FROM open_payments WHERE mode = $5) AS f
              LEFT JOIN (claimed c JOIN payments p
                ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id) ON true`,
     values: [instantOf(clock), until, leaseHolder, limit, mode],

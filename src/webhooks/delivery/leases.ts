@@ -56,7 +56,7 @@ export async function acquireLeases(
                     LIMIT (SELECT least($5, ceil(count(*) / 2.0)) FROM due) FOR UPDATE OF c SKIP LOCKED) AS free
             WHERE w.${key} = free.${key} RETURNING w.${key} AS endpoint),
            first AS (
-             SELECT min(d.next_at) AS first_due FROM waiting JOIN ${webhooks} c USING (${key})
+             SELECT min(nullif(d.next_at, 'infinity')) AS first_due FROM waiting JOIN ${webhooks} c USING (${key})
               CROSS JOIN LATERAL (SELECT next_at FROM ${deliveries} d WHERE d.${key} = c.${key} AND d.failed_at IS NULL
                                    ORDER BY d.next_at LIMIT 1) AS d
               WHERE c.suspended_at IS NULL)

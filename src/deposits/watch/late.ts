@@ -23,9 +23,11 @@ export async function reportLate({ pool, clock, alarms, chain }: LateDeps, since
     values: [chain.name],
   });
   const bookedMs = rows[0]?.cursor_time.getTime();
-  const upTo =
-    bookedMs === undefined ? 'not read yet' : `booked up to ${new Date(bookedMs).toISOString()} only`;
-  const late = { kind: 'deposit_chain_late', detail: `Deposits on ${chain.title} are ${upTo}.` };
+  const detail =
+    bookedMs === undefined
+      ? `Deposits on ${chain.title} are not read yet.`
+      : `Deposits on ${chain.title} are booked up to ${new Date(bookedMs).toISOString()} only.`;
+  const late = { kind: 'deposit_chain_late', detail };
   const isLate = clock.nowMs() - (bookedMs ?? sinceMs) > maxLagMs;
   await alarms.report(`deposits ${chain.name} progress`, isLate ? [late] : []);
 }

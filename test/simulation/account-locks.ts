@@ -30,5 +30,3 @@ export function createAccountLocks(world: World, random: Random, uuids: string[]
     },
   };
 }
-
-export type AccountLocks = ReturnType<typeof createAccountLocks>;

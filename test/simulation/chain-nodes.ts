@@ -140,12 +140,12 @@ export function createNode(
     if (real.length > behaviour.maxLogsOf(nth)) refuse(asked, first, end);
     const isWithin = ({ blockNumber }: ChainLog) => blockNumber >= first && blockNumber <= end;
     if (byHash && nth === behaviour.liar) return encode(given.filter(log => isWithin(log) && isAsked(log)));
-    const told = lies() ? falsify(real, () => refuse(asked, first, end)) : real;
-    given = [...given.filter(log => !isWithin(log) || !isAsked(log)), ...told];
+    const answered = lies() ? falsify(real, () => refuse(asked, first, end)) : real;
+    given = [...given.filter(log => !isWithin(log) || !isAsked(log)), ...answered];
     // Logs of other contracts, accounts and blocks come along: what counts is for the watcher to decide.
     const around = chain.blocks.slice(Math.max(0, first - 1), Math.min(end, last) + 1).flatMap(logsOf);
     const others = random.chance(0.3) ? around.filter(log => !real.includes(log)) : [];
-    return encode([...told, ...others]);
+    return encode([...answered, ...others]);
   }
 
   function refuse(asked: string[] | undefined, first: number, last: number): never {
@@ -154,16 +154,17 @@ export function createNode(
     return fail(isAlone ? 'too large for one account' : 'too large', 'too_large');
   }
 
-  function encode(told: ChainLog[]): unknown[] {
+  function encode(answered: ChainLog[]): unknown[] {
     const numbering = behaviour.numberingOf(nth);
-    if (told.length > 0 && lastNumbering !== undefined && numbering !== lastNumbering) count('renumbered');
-    if (told.length > 0) lastNumbering = numbering;
+    if (answered.length > 0 && lastNumbering !== undefined && numbering !== lastNumbering)
+      count('renumbered');
+    if (answered.length > 0) lastNumbering = numbering;
     const isDoubled = ({ transaction }: ChainLog) => transaction[2]! < '8';
-    if (!told.some(isDoubled) || !behaviour.isDoubling()) return encodeLogs(random, told, numbering);
+    if (!answered.some(isDoubled) || !behaviour.isDoubling()) return encodeLogs(random, answered, numbering);
     count('doubled');
     return encodeLogs(
       random,
-      told.flatMap(log => (isDoubled(log) ? [log, log] : [log])),
+      answered.flatMap(log => (isDoubled(log) ? [log, log] : [log])),
       numbering,
     );
   }

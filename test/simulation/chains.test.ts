@@ -23,16 +23,20 @@ afterAll(database.end);
  */
 const seeds = [1, 11, 16, 36, 46, 76, 86, 91, 96, 116, 131, 161, 476];
 
+const happened = new Set<string>();
+
 test('whatever chains and their nodes do, no rule about deposits is broken', async () => {
-  const happened = new Set<string>();
   for (const seed of seeds) {
     const result = await runSeed(database, seed, { keepsHistory: true });
     if (result.violation) throw new Error(describeFailure(result));
     for (const fault of Object.keys(result.chainFaults)) happened.add(fault);
   }
   expect((await verifyLedger(database.pool, { now: endOfTime })).findings).toEqual([]);
-  expect([...happened].sort()).toEqual([...chainFaults].sort());
 }, 180_000);
+
+test('each fault of chains and their nodes happens in these seeds', () => {
+  expect([...happened].sort()).toEqual([...chainFaults].sort());
+});
 
 test('seed 36 gives the same run every time', async () => {
   const [first, second] = [await runSeed(database, 36), await runSeed(database, 36)];

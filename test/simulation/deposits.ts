@@ -200,12 +200,12 @@ export async function createDeposits(
   const isMissing = () => books.knownOf(histories.current())?.isMissing ?? true;
 
   /** After the faults: what was unread is read again if a node gives it now. */
-  function readHeldAgain(): void {
+  function finishReading(): void {
     const isSettled = books.isSettled(histories.current());
     if (isSettled && !isMissing()) return;
     if (isSettled) operators.rewindWholly();
     else operators.rewindIfReplaced();
-    planAfter(operatorsLookEveryMs, readHeldAgain);
+    planAfter(operatorsLookEveryMs, finishReading);
   }
 
   /** In a run of hours a chain that is stuck is looked at seldom. */
@@ -237,7 +237,7 @@ export async function createDeposits(
       // What was sent becomes final, and some of what is held is decided on.
       for (let left = 6; left > 0; left--) planAfter(random.between(0, 20_000), grow);
       for (let left = 4; left > 0; left--) planAfter(random.between(0, 60_000), operators.decide);
-      planAfter(operatorsLookEveryMs, readHeldAgain);
+      planAfter(operatorsLookEveryMs, finishReading);
     },
     isDone: () => planned === 0 && books.isSettled(histories.current()) && !isMissing(),
     watch: ({ name, instance, history }, { alarms, log, clockOf }) => {

@@ -67,12 +67,13 @@ describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () =
     await untilFiring('KopeckDepositsLate');
     expect((await run('deposit', 'chains')).stdout).toMatch(/ethereum +1 +3 +3 +2025-/);
     await expect
-      .poll(async () => (await run('alarm', 'list')).stdout, { timeout: 40_000 })
+      .poll(async () => (await run('alarm', 'list')).stdout, { timeout: 90_000 })
       .toContain('deposit_chain_late');
     world.chain.startSec = Math.floor(Date.now() / 1_000) - world.chain.blocks.length;
     world.chain.mine();
     await untilOver('KopeckDepositsLate');
-  });
+    // The alarm is checked once a minute.
+  }, 180_000);
 
   test('KopeckQueueFull: the gateway is slow to read QR codes', async () => {
     // As long as a scrape of a busy machine may take, and less than the limit of the call.

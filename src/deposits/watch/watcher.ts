@@ -19,7 +19,7 @@ interface WatcherDeps extends Omit<RoundDeps, 'chain' | 'isScreened'> {
 }
 
 const roundEveryMs = 5_000;
-const checkLateEveryMs = 10_000;
+const checkLateEveryMs = 60_000;
 /** Longer than most rounds. A watcher that goes on after its lease is harmless: the cursor lets one of them book. */
 const leaseMs = 60_000;
 

@@ -58,9 +58,11 @@ test('the service is ready while a node drips', async () => {
     const isFirst = !isHungUp;
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     await slow.dripping;
-    await expect.poll(async () => (await fetch(`${service.address}/readyz`)).status).toBe(200);
+    await expect
+      .poll(async () => (await fetch(`${service.address}/readyz`)).status, { timeout: 50_000 })
+      .toBe(200);
     return isFirst;
   }
   // A busy machine may need more than one start that takes less than the limit; a start that waits never does.
   while (!(await isReadyFirst()));
-});
+}, 180_000);

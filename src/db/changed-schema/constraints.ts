@@ -1,5 +1,6 @@
 import type { Queryable } from '../pool.ts';
 import { relationOf } from '../shards/schema-statements.ts';
+import { type ComparedSchema, placeIn } from './compared-schema.ts';
 
 /** What the statements of schema.sql make, by kind, name and table. */
 function parse(statements: string[]): Map<string, string> {
@@ -44,16 +45,12 @@ async function listFound(db: Queryable, schema: string): Promise<Map<string, str
  */
 export async function findConstraintFaults(
   db: Queryable,
-  {
-    schema,
-    statements,
-    areOthersAllowed,
-  }: { schema: string; statements: string[]; areOthersAllowed: boolean },
+  { schema, statements, areOthersAllowed }: ComparedSchema,
 ): Promise<string[]> {
   const [expected, found] = [parse(statements), await listFound(db, schema)];
   const faults: string[] = [];
   const add = (what: 'missing' | 'changed' | 'foreign', key: string) =>
-    faults.push(`${what} ${schema === 'public' ? key : key.replace(' on ', ` on ${schema}.`)}`);
+    faults.push(`${what} ${placeIn(schema, key)}`);
   for (const [key, definition] of expected) {
     const actual = found.get(key);
     if (actual === undefined) add('missing', key);

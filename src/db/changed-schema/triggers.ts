@@ -1,6 +1,7 @@
 import { notOfExtension } from '../extensions.ts';
 import type { Queryable } from '../pool.ts';
 import { relationOf } from '../shards/schema-statements.ts';
+import { type ComparedSchema, placeIn } from './compared-schema.ts';
 
 /** What the statements of schema.sql make, by table and name. */
 function parse(statements: string[]): Map<string, { definition: string; isAlways: boolean }> {
@@ -37,23 +38,18 @@ async function listTriggers(db: Queryable, schema: string): Promise<Found[]> {
 }
 
 /**
- * Faults of the triggers of a schema: schema.sql has those that should be there. Citus makes others on its tables. The connection must
- * search no schema but `pg_catalog`.
+ * Faults of the triggers of a schema: schema.sql has those that should be there. The connection must search no schema but `pg_catalog`.
  */
 export async function findTriggerFaults(
   db: Queryable,
-  {
-    schema,
-    statements,
-    areOthersAllowed,
-  }: { schema: string; statements: string[]; areOthersAllowed: boolean },
+  { schema, statements, areOthersAllowed }: ComparedSchema,
 ): Promise<string[]> {
   const all = await listTriggers(db, schema);
   const found = new Map<string, Found>(
     all.filter(one => !one.isPartition).map(one => [`${one.name} on ${one.table}`, one] as const),
   );
   const expected = parse(statements);
-  const shown = (key: string) => (schema === 'public' ? key : key.replace(' on ', ` on ${schema}.`));
+  const shown = (key: string) => placeIn(schema, key);
   const faults: string[] = [];
   const add = (what: 'missing' | 'disabled' | 'changed' | 'foreign', key: string) =>
     faults.push(`${what} trigger ${shown(key)}`);

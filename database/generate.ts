@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { openEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openPool, type Pool } from '../src/db/pool.ts';
-import { checksumOf, loadFunctions, readFunctionsLock, recordsOf } from '../src/db/sql-functions.ts';
+import { checksumOf, loadFunctions, readFunctionsLock } from '../src/db/sql-functions.ts';
 import { dumpSchema, readSignatures } from './dump.ts';
 import { changedSignatures, releasedSignatures, signaturesFile } from './signatures.ts';
 
@@ -17,7 +17,7 @@ const database = new URL('./', import.meta.url);
 /** Every change of the functions gets the next revision: processes compare it to find out which version is newer. */
 function raiseRevision(): void {
   const { revision, sha256 } = readFunctionsLock(database);
-  const current = checksumOf(recordsOf(loadFunctions(database)));
+  const current = checksumOf(loadFunctions(database).files);
   if (current !== sha256) writeFileSync(new URL('functions.lock', database), `${revision + 1} ${current}\n`);
 }
 

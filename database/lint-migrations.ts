@@ -1,11 +1,8 @@
-import { isForEachShard } from '../src/db/migrations.ts';
-import { shardRelations } from '../src/db/shards/layout.ts';
 import { splitStatements } from '../src/db/sql-statements.ts';
 
 /** A migration as the rules see it. */
 interface Migration {
   isOutside: boolean;
-  isForEachShard: boolean;
   statements: string[];
   /** Tables of this migration: they are empty, and nobody uses them yet. */
   created: Set<string>;
@@ -27,11 +24,6 @@ const captured = (pattern: string, statement: string) =>
   new RegExp(pattern, 'i').exec(statement)?.[1]?.toLowerCase();
 const alteredTable = (statement: string) => captured(`^ALTER TABLE ${name}`, statement);
 const indexedTable = (statement: string) => captured(`^CREATE (?:UNIQUE )?INDEX.*? ON ${name}`, statement);
-const changedTable = (statement: string) =>
-  alteredTable(statement) ??
-  indexedTable(statement) ??
-  captured(`^CREATE (?:UNLOGGED )?TABLE ${name}`, statement) ??
-  captured(`^(?:UPDATE|DELETE FROM|INSERT INTO) ${name}`, statement);
 const isNew = (table: string | undefined, { created }: Migration) =>
   table !== undefined && created.has(table);
 const has = (statement: string, pattern: RegExp) => pattern.test(statement);
@@ -193,22 +185,6 @@ export const rules: Record<string, Rule> = {
     breaks: statement => has(statement, /^SET (?:LOCAL |SESSION )?"?(?:lock_timeout|statement_timeout)/i),
     instead: 'Migrations wait 3 s for a lock and are tried again five times: src/db/migrate.ts sets it.',
   },
-  'one-shard-only': {
-    breaks: (statement, { isForEachShard, earlier }) =>
-      !isForEachShard &&
-      earlier.some(one => /^CREATE TABLE shards\b/i.test(one)) &&
-      shardRelations.includes(changedTable(statement) ?? ''),
-    instead:
-      'The table is in every shard, and would differ there. Begin the file with the line "-- each shard".',
-  },
-  'once-for-each-shard': {
-    breaks: (statement, { isForEachShard }) => {
-      const table = changedTable(statement);
-      return isForEachShard && table !== undefined && !shardRelations.includes(table);
-    },
-    instead:
-      'The table stands once, and would be changed once for each shard. Move it to a migration without the line "-- each shard"; a new table of shards belongs into shardRelations.',
-  },
   'unreadable-block': {
     breaks: statement => has(statement, /^DO\b/i),
     instead:
@@ -238,7 +214,6 @@ export function lintMigration(sql: string, earlier: string[] = []): Finding[] {
   );
   const migration = {
     isOutside: sql.startsWith(outsideMark),
-    isForEachShard: isForEachShard({ sql }),
     statements,
     created: new Set(created),
     earlier,

@@ -254,14 +254,6 @@ CREATE TABLE chat_users (
   CONSTRAINT chat_users_language_check CHECK (language = ANY (ARRAY['ru'::text, 'en'::text]))
 );
 
-CREATE TABLE code_reservations (
-  qrc_id text NOT NULL,
-  partner_id uuid NOT NULL,
-  payment_ids uuid[] NOT NULL,
-  CONSTRAINT code_reservations_pkey PRIMARY KEY (qrc_id),
-  CONSTRAINT code_reservations_are_for_payments CHECK (cardinality(payment_ids) > 0)
-) WITH (fillfactor=50);
-
 CREATE TABLE daily_changes (
   owner text NOT NULL,
   day timestamp with time zone NOT NULL,
@@ -429,16 +421,6 @@ CREATE TABLE entry_gaps (
   CONSTRAINT entry_gaps_incarnation_fkey FOREIGN KEY (incarnation) REFERENCES incarnations(number),
   CONSTRAINT entry_gaps_partner_id_mode_fkey FOREIGN KEY (partner_id, mode) REFERENCES accounts(partner_id, mode),
   CONSTRAINT entry_gaps_go_forward CHECK (next_no > (after_no + 1))
-);
-
-CREATE TABLE event_gaps (
-  incarnation integer NOT NULL,
-  shard integer NOT NULL,
-  last_event_id bigint NOT NULL,
-  next_event_id bigint NOT NULL,
-  CONSTRAINT event_gaps_pkey PRIMARY KEY (incarnation, shard),
-  CONSTRAINT event_gaps_incarnation_fkey FOREIGN KEY (incarnation) REFERENCES incarnations(number),
-  CONSTRAINT event_gaps_go_forward CHECK (next_event_id > last_event_id)
 );
 
 CREATE TABLE events (
@@ -787,7 +769,6 @@ CREATE TABLE partners (
   live_approved boolean NOT NULL DEFAULT true,
   approval_asked_at timestamp with time zone,
   live_refused_at timestamp with time zone,
-  shard integer NOT NULL DEFAULT 0,
   CONSTRAINT partners_pkey PRIMARY KEY (id),
   CONSTRAINT max_is_not_below_min CHECK (max_kopecks >= min_kopecks),
   CONSTRAINT partners_concurrent_check CHECK (concurrent > 0),
@@ -1085,13 +1066,6 @@ CREATE TABLE service (
   CONSTRAINT service_resolve_alone_kopecks_check CHECK (resolve_alone_kopecks >= 0)
 );
 
-CREATE TABLE shards (
-  number integer NOT NULL,
-  created_at timestamp with time zone NOT NULL,
-  CONSTRAINT shards_pkey PRIMARY KEY (number),
-  CONSTRAINT shards_number_check CHECK (number >= 0 AND number <= 998)
-);
-
 CREATE TABLE signing_keys (
   id uuid NOT NULL,
   private_key bytea NOT NULL,
@@ -1165,13 +1139,6 @@ CREATE TABLE test_refusals (
   CONSTRAINT test_refusals_pkey PRIMARY KEY (partner_id, idempotency_key)
 );
 CREATE INDEX test_refusals_by_time ON test_refusals USING btree (at);
-
-CREATE TABLE void_openings (
-  payment_id uuid NOT NULL,
-  partner_id uuid NOT NULL,
-  voided_at timestamp with time zone NOT NULL,
-  CONSTRAINT void_openings_pkey PRIMARY KEY (payment_id)
-);
 
 CREATE TABLE webhook_attempts (
   partner_id uuid NOT NULL,
@@ -1397,12 +1364,6 @@ FUNCTION audit_chain_extend()
 FUNCTION audit_record(a audit)
   RETURNS text STABLE;
 
-FUNCTION codes_free(codes text[], payment_ids uuid[])
-  RETURNS void;
-
-FUNCTION codes_reserve(codes text[], partner_ids uuid[], payment_ids uuid[])
-  RETURNS TABLE(item bigint, reserved boolean);
-
 FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
   RETURNS TABLE(partner_id uuid, suspended boolean)
   SET plan_cache_mode=force_generic_plan
@@ -1470,9 +1431,6 @@ FUNCTION notify_of_endpoint(partner uuid, notice text, notice_details jsonb, not
 
 FUNCTION number_after_loss(last bigint, first_free bigint)
   RETURNS bigint IMMUTABLE;
-
-FUNCTION opening_void(partner uuid, payment uuid, at timestamp with time zone)
-  RETURNS boolean;
 
 FUNCTION payment_is_superseded(in_partner uuid, in_mode mode, in_payment uuid)
   RETURNS boolean STABLE;
@@ -1555,7 +1513,7 @@ FUNCTION queue_audit_record()
 FUNCTION queue_deliveries()
   RETURNS trigger;
 
-FUNCTION quotes_lock(ids uuid[], partner_ids uuid[], modes mode[], amounts_kopecks bigint[], amounts_usdt bigint[], rates_e4 bigint[], rate_ids bigint[], rates_stale_at timestamp with time zone[], in_spread_bps integer, at timestamp with time zone, until timestamp with time zone, max_of_partner bigint, max_of_shard bigint)
+FUNCTION quotes_lock(ids uuid[], partner_ids uuid[], modes mode[], amounts_kopecks bigint[], amounts_usdt bigint[], rates_e4 bigint[], rate_ids bigint[], rates_stale_at timestamp with time zone[], in_spread_bps integer, at timestamp with time zone, until timestamp with time zone, max_of_partner bigint, max_of_all bigint)
   RETURNS TABLE(item bigint, verdict text);
 
 FUNCTION refuse_change()
@@ -1569,9 +1527,6 @@ FUNCTION refuse_unarchived()
 
 FUNCTION refuse_unpruned()
   RETURNS trigger;
-
-FUNCTION shard_schema(shard integer)
-  RETURNS text IMMUTABLE;
 
 FUNCTION take_tokens(partner uuid, in_mode mode, of_kind text, per_second double precision, burst double precision, wanted integer, at timestamp with time zone)
   RETURNS TABLE(granted integer, retry_after_sec double precision);

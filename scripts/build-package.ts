@@ -15,7 +15,6 @@ const parts = [
   'src',
   'simulator',
   'database/migrations',
-  'database/citus',
   'database/functions',
   'database/functions.lock',
   'database/previous-release',

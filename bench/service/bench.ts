@@ -18,7 +18,6 @@ import { liveSection, paymentsSection, yardstickSection } from './payments.ts';
 import { profileSection } from './profile.ts';
 import { writeTable, writeToReadme } from './readme-table.ts';
 import { readsSection } from './reads.ts';
-import { shardsSection } from './shards.ts';
 import { soakSection } from './soak.ts';
 import { startSection } from './start.ts';
 
@@ -38,13 +37,12 @@ export const sections: Record<string, Section> = {
   overload: overloadSection,
   growth: growthSection,
   console: consoleSection,
-  shards: shardsSection,
   soak: soakSection,
   profile: profileSection,
 };
 
 /** Sections that run only when they are named. */
-export const onRequest = ['shards', 'soak', 'profile'];
+export const onRequest = ['soak', 'profile'];
 
 /** Measures the named sections, as often as the options say; returns the figures of each run. */
 export async function benchService(

@@ -7,7 +7,7 @@ import type { Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { type Running, start } from '../process.ts';
 import { newFolder } from './cleanup.ts';
-import { embeddedDatabase } from './databases.ts';
+import { connectTo } from './databases.ts';
 import { warmUpKeys } from './drive.ts';
 import { createPartners, type PayingPartner } from './partners.ts';
 import { startService } from './start-service.ts';
@@ -32,20 +32,18 @@ const bankSide = join(import.meta.dirname, '..', 'bank.process.ts');
 export async function openEnvironment(
   name: string,
   progress: (line: string) => void,
-  { kind = embeddedDatabase(), count = partnerCount } = {},
+  { count = partnerCount } = {},
 ): Promise<BenchEnvironment> {
   progress(`Starting the service (${name}) …`);
   const folder = newFolder(name);
-  const settings = await kind.prepare(folder.dir);
   const bank = await start(bankSide, [], {});
   const service = await startService(folder.dir, {
     GATEWAY_URL: bank.address,
     RATE_SOURCES: 'fixed:92.50',
     // All payments of one partner in one run are more than the usual quota.
     TEST_PAYMENTS_PER_DAY: '100000000',
-    ...settings,
   });
-  const database = await kind.connect(folder.dir);
+  const database = await connectTo(folder.dir);
   const { pool } = database;
   const close = async () => {
     await service.stop();

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pool } from '../../src/db/pool.ts';
 import type { BenchEnvironment } from './environment.ts';
 
 /** Of the times in /proc. */
@@ -81,26 +80,4 @@ export async function readGroups({ service, bank, pool }: BenchEnvironment): Pro
     sessionsOfBench: ofServer.filter(({ pid }) => ofBench.has(pid)),
     bank: withDescendants(bank.pid, all),
   };
-}
-
-/** CPU time of each database server since its start, first that of the pool, then the workers of Citus. */
-export async function readServerTimes(pool: Pool): Promise<number[]> {
-  const own = await pool.query<{ folder: string }>({
-    text: `SELECT current_setting('data_directory') AS folder`,
-  });
-  const citus = await pool.query({ text: `SELECT FROM pg_extension WHERE extname = 'citus'` });
-  const workers =
-    citus.rowCount === 0
-      ? { rows: [] }
-      : await pool.query<{ folder: string }>({
-          text: `SELECT result AS folder FROM run_command_on_workers($$SELECT current_setting('data_directory')$$) ORDER BY nodeport`,
-        });
-  const all = listProcesses();
-  return [...own.rows, ...workers.rows].map(({ folder }) => {
-    const postmaster = readPostmaster(folder);
-    // The time of ended sessions counts with the postmaster.
-    const { ticksOfEnded } = readEntry(postmaster);
-    const ticks = withDescendants(postmaster, all).reduce((sum, entry) => sum + entry.ticks, ticksOfEnded);
-    return ticks * msPerTick;
-  });
 }

@@ -1,4 +1,4 @@
--- Writes a notice for the partner and, with a subject, the alarm of a suspension. On Citus they stand on another node and wait first.
+-- Writes a notice for the partner and, with a subject, the alarm of a suspension.
 CREATE OR REPLACE FUNCTION notify_of_endpoint(
   partner uuid, notice text, notice_details jsonb, noticed_at timestamptz, alarm_subject text, alarm_detail text
 ) RETURNS void LANGUAGE plpgsql AS $$

@@ -46,18 +46,6 @@ BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
-  -- With several shards the caller has reserved the codes of live payments (codes_reserve). Only under the locks it is certain
-  -- that it knew all shards, and that no reservation was freed meanwhile (opening_void).
-  IF EXISTS (SELECT FROM shards s WHERE s.number > 0) THEN
-    IF current_setting('kopeck.shards', true) IS DISTINCT FROM (SELECT count(*)::text FROM shards)
-       AND EXISTS (SELECT FROM unnest(openings) o WHERE o.mode = 'live') THEN
-      RAISE EXCEPTION 'the shards have changed' USING ERRCODE = 'cannot_connect_now';
-    END IF;
-    IF EXISTS (SELECT FROM void_openings v WHERE v.payment_id = ANY (ARRAY(SELECT o.id FROM unnest(openings) o))) THEN
-      RAISE EXCEPTION 'the code of a payment was freed before it was opened' USING ERRCODE = 'cannot_connect_now';
-    END IF;
-  END IF;
-
   IF EXISTS (SELECT FROM unnest(openings) o WHERE o.unchecked_name IS NOT NULL) THEN
     SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1),
            s.maintenance OR EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL)

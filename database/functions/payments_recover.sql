@@ -12,8 +12,6 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
-  -- Not in a query of a table: on Citus a worker would be asked, whose session does not know it.
-  known_shards CONSTANT text := current_setting('kopeck.shards', true);
   next record;
   book accounts;
   created_day date;
@@ -21,21 +19,13 @@ BEGIN
   PERFORM FROM (SELECT DISTINCT f.partner_id, f.mode FROM unnest(forgotten) f ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
-  -- As in payments_open: the caller has reserved the codes at their places only if it knew all shards.
-  IF EXISTS (SELECT FROM shards s WHERE s.number > 0)
-     AND known_shards IS DISTINCT FROM (SELECT count(*)::text FROM shards)
-     AND EXISTS (SELECT FROM unnest(forgotten) f WHERE f.mode = 'live') THEN
-    RAISE EXCEPTION 'the shards have changed' USING ERRCODE = 'cannot_connect_now';
-  END IF;
-
   FOR next IN
     SELECT f.*, CASE f.mode WHEN 'live' THEN live_scope ELSE f.partner_id END AS scope, f.ordinality AS nth
       FROM unnest(forgotten) WITH ORDINALITY AS f ORDER BY f.ordinality
   LOOP
     item := next.nth;
     SELECT * INTO book FROM accounts a WHERE a.partner_id = next.partner_id AND a.mode = next.mode;
-    -- Not an assignment: on Citus its target would be sent along, and a worker cannot tell its type.
-    SELECT CASE
+    verdict := CASE
       WHEN EXISTS (SELECT FROM all_payments p WHERE p.partner_id = next.partner_id AND p.mode = next.mode AND p.id = next.id)
         THEN 'known'::recovery_verdict
       WHEN book.partner_id IS NULL THEN 'no_account'
@@ -46,7 +36,7 @@ BEGIN
       WHEN EXISTS (SELECT FROM open_payments o WHERE o.scope = next.scope AND o.qrc_id = next.qrc_id) THEN 'qr_in_flight'
       WHEN book.available < next.micro_usdt THEN 'insufficient_balance'
       ELSE 'recovered'
-    END INTO verdict;
+    END;
     RETURN NEXT;
     CONTINUE WHEN verdict <> 'recovered';
 

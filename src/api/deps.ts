@@ -4,7 +4,6 @@ import type { ClockOffset } from '../db/database-clock.ts';
 import type { Heartbeat } from '../db/heartbeat.ts';
 import type { PartnerReads } from '../db/outside-pools.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Shards } from '../db/shards/shards.ts';
 import type { DepositChains } from '../deposits/index.ts';
 import type { Authenticator, KeyHolder, RateLimiter, Scope } from '../partners/index.ts';
 import type { Caller, CreateDeps, QuoteLocker } from '../payments/index.ts';
@@ -15,21 +14,11 @@ import type { Admission } from './http/admission-control.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import type { TelegramReceiver } from './telegram/webhook-route.ts';
 
-/** What belongs to one shard, and the rest of what creating a payment needs. */
-export interface ApiShard extends CreateDeps {
+/** What the HTTP server needs from the rest of the service. */
+export interface ApiDeps extends CreateDeps {
+  pool: Pool;
   reads: PartnerReads;
   quoteLocker: QuoteLocker;
-}
-
-/** What the HTTP server needs from the rest of the service. */
-export interface ApiDeps
-  extends Omit<
-    CreateDeps,
-    'writer' | 'leaseRelease' | 'outcomeWaiters' | 'paymentTraces' | 'answerWithinMs'
-  > {
-  pool: Pool;
-  /** What serves a partner is that of its shard. */
-  shards: Shards<ApiShard>;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   admission: Admission;
@@ -43,8 +32,6 @@ export interface ApiDeps
   confirmHistory(): Promise<void>;
   /** How the clock of this machine differs from the database's. */
   clockOffset(): ClockOffset;
-  /** Why a shard cannot be used; undefined: it can. */
-  whyShardNot?(shard: number): string | undefined;
   /** Aborted when the process will stop: it still serves, but its callers should leave. */
   draining?: AbortSignal;
   metrics: Registry;
@@ -71,7 +58,7 @@ export interface ApiDeps
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller: Caller & Pick<KeyHolder, 'shard'>;
+    caller: Caller;
     /** Whose key it carries, also if it is refused; undefined if the key is not genuine. */
     keyHolder?: KeyHolder | undefined;
     /** It took a token of its partner's rate limit. */

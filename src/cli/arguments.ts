@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from 'commander';
-import type { ServerAddress } from '../base/database-url.ts';
 import { type Id, parseId } from '../base/ids.ts';
 import { parseDay, parseInstant } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
@@ -38,28 +37,6 @@ export function positiveCount(text: string): number {
 
 export function blockNumber(text: string): bigint {
   return /^\d{1,15}$/.test(text) ? BigInt(text) : refuse('the number of a block, such as 21000000');
-}
-
-export function shardNumber(text: string): number {
-  return /^[1-9]\d{0,2}$/.test(text) && text !== '999'
-    ? Number(text)
-    : refuse('the number of a shard, from 1 to 998');
-}
-
-/** Shard 0 stands with what stands once, on the server of the database. */
-export function movableShard(text: string): number {
-  return text === '0'
-    ? refuse('another shard: shard 0 stays on the server of the database')
-    : shardNumber(text);
-}
-
-/** `host:port` of a node of Citus, as its catalog has it. */
-export function nodeAddress(text: string): ServerAddress {
-  const [, bracketed, name, port = ''] = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(text) ?? [];
-  const host = bracketed ?? name;
-  return host !== undefined && Number(port) > 0 && Number(port) < 65_536
-    ? { host, port: Number(port) }
-    : refuse('the address of a node, such as db2.internal:5432');
 }
 
 export function pageSize(text: string): number {

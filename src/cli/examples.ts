@@ -63,16 +63,6 @@ const examples: Record<string, string[]> = {
   'recovery show': ['kopeck recovery show'],
   'recovery release': [`kopeck recovery release ${payment} --reason 'refunded by the bank'`],
   archive: ['kopeck archive --before 2026-01 --dry-run', 'kopeck archive --before 2026-01'],
-  'shard list': ['kopeck shard list', 'kopeck shard list --json'],
-  'shard create': [
-    'kopeck shard create',
-    'kopeck shard create 3 --json',
-    'kopeck shard create --node db2.internal:5432',
-  ],
-  'shard move': [
-    'kopeck shard move 1 --to db3.internal:5432',
-    'kopeck shard move 1 --to db3.internal:5432 --json',
-  ],
   'payment list': [
     'kopeck payment list --external-id order-1',
     "kopeck payment list --partner 'Coffee' --status failed --limit 50",

@@ -42,14 +42,9 @@ export function maintenanceCommands(withDatabase: WithDatabase): Command {
 }
 
 async function switchMaintenance({ audit }: CommandContext, on: boolean): Promise<Output> {
-  const unconfirmed = await setMaintenance(audit, on);
+  await setMaintenance(audit, on);
   const maintenance = await isUnderMaintenance(audit.pool, audit.clock);
-  const text = `Maintenance is ${maintenance ? 'on' : 'off'}.`;
-  if (unconfirmed.length === 0) return { json: { maintenance }, text };
-  return {
-    json: { maintenance, unconfirmed_shards: unconfirmed },
-    text: `${text}\nNot confirmed by shard ${unconfirmed.join(', ')}: there it applies within 10 seconds.`,
-  };
+  return { json: { maintenance }, text: `Maintenance is ${maintenance ? 'on' : 'off'}.` };
 }
 
 async function plan({ audit }: CommandContext, window: { from: Date; until: Date }): Promise<Output> {

@@ -30,7 +30,6 @@ import { requestCommands } from './request.ts';
 import { restoreCommand } from './restore.ts';
 import { runProgram } from './run.ts';
 import { secretCommands } from './secret.ts';
-import { shardCommands } from './shard.ts';
 import { triggerCommand } from './trigger.ts';
 import { archiveWalCommand, restoreWalCommand } from './wal.ts';
 import { webhookCommands } from './webhook.ts';
@@ -76,7 +75,6 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(gatewayCommands(terminal))
     .addCommand(recoveryCommands(withDatabase))
     .addCommand(archiveCommand(withDatabase))
-    .addCommand(shardCommands(withDatabase))
     .addCommand(backupCommands(withDatabase, terminal))
     .addCommand(restoreCommand(terminal))
     .addCommand(drillCommand(terminal))

@@ -3,7 +3,6 @@ import { type AuditContext, recordChange } from '../db/audit.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { pruneOlder } from '../db/prune.ts';
-import { bringCopies, changeOriginals } from '../db/shards/copies.ts';
 import { sharedRead } from '../db/shared-read.ts';
 
 export interface MaintenanceWindow {
@@ -59,12 +58,10 @@ export const isUnderMaintenance = async (db: Queryable, clock: Clock) =>
 
 /**
  * While it is on, no new payment is accepted; running ones continue. Switching it off also ends an open window, since
- * the operator wants payments now. Returns the shards on Citus that have not confirmed it: they obey within ten seconds.
+ * the operator wants payments now.
  */
-export async function setMaintenance(audit: AuditContext, maintenance: boolean): Promise<number[]> {
-  await transaction(audit.pool, tx => switchMaintenance(tx, audit, maintenance));
-  return bringCopies(audit.pool);
-}
+export const setMaintenance = (audit: AuditContext, maintenance: boolean): Promise<void> =>
+  transaction(audit.pool, tx => switchMaintenance(tx, audit, maintenance));
 
 async function switchMaintenance(tx: Queryable, audit: AuditContext, maintenance: boolean): Promise<void> {
   const { rows } = await tx.query<{ maintenance: boolean }>({
@@ -97,7 +94,7 @@ export function planMaintenance(
   audit: AuditContext,
   { from, until }: { from: Date; until: Date },
 ): Promise<Plan> {
-  return changeOriginals(audit.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     if (until <= from) return { outcome: 'until_before_from' };
     if (until <= instantOf(audit.clock)) return { outcome: 'over_already' };
     if (until.getTime() - from.getTime() > maxWindowMs) return { outcome: 'too_long' };
@@ -120,7 +117,7 @@ export function planMaintenance(
 
 /** Partners are notified that the window is cancelled, or, if it was open, that maintenance is over. */
 export function cancelMaintenance(audit: AuditContext, windowId: bigint): Promise<'cancelled' | 'no_window'> {
-  return changeOriginals(audit.pool, async tx =>
+  return transaction(audit.pool, async tx =>
     (await cancel(tx, audit, 'id = $4', [windowId], { notify: true })) > 0 ? 'cancelled' : 'no_window',
   );
 }

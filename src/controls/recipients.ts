@@ -1,7 +1,6 @@
 import { instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
-import type { Queryable } from '../db/pool.ts';
-import { changeOriginals } from '../db/shards/copies.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 
 export interface BlockedRecipient {
@@ -17,7 +16,7 @@ export function blockRecipient(
   idOrName: string,
 ): Promise<'blocked' | 'already_blocked'> {
   const recipient = fold(idOrName);
-  return changeOriginals(audit.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const { rowCount } = await tx.query({
       text: 'INSERT INTO blocked_recipients (recipient, blocked_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
       values: [recipient, instantOf(audit.clock)],
@@ -38,7 +37,7 @@ export function unblockRecipient(
   idOrName: string,
 ): Promise<'unblocked' | 'not_blocked'> {
   const recipient = fold(idOrName);
-  return changeOriginals(audit.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const { rowCount } = await tx.query({
       text: 'DELETE FROM blocked_recipients WHERE recipient = $1',
       values: [recipient],

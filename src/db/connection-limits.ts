@@ -19,19 +19,4 @@ export async function readConnectionLimits(db: Queryable): Promise<ConnectionLim
 }
 
 /** The pools of a process, its sessions for locks and messages, and the check of the history; see docs/internals/database.md. */
-const connectionsPerProcess = 24;
-/** Each of several shards has pools of its own. */
-const connectionsPerShard = 10;
-
-/** How many connections a process may open. */
-export const connectionsOfProcess = (shards: number) =>
-  connectionsPerProcess + (shards > 1 ? shards * connectionsPerShard : 0);
-
-/**
- * Of a shard on Citus, on its worker: its pool (src/db/shards/pools.ts), the check of its history, and one each with which the general pool, console
- * and conversations bring it changes.
- */
-const connectionsPerShardOnWorker = 10;
-
-/** How many connections a process may open on a worker that has so many shards. */
-export const connectionsOnWorker = (shards: number) => shards * connectionsPerShardOnWorker;
+export const connectionsPerProcess = 24;

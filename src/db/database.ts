@@ -5,7 +5,6 @@ import type { Settings } from '../base/settings.ts';
 import { type DatabaseClock, openDatabaseClock } from './database-clock.ts';
 import { openEmbedded } from './embedded/server.ts';
 import { createIncarnationGuard } from './incarnation/guard.ts';
-import type { Identity } from './incarnation/identity.ts';
 import { joinIncarnation } from './incarnation/join.ts';
 import { createNewestHistory } from './incarnation/newest-history.ts';
 import { hasSchema, migrate } from './migrate.ts';
@@ -14,9 +13,6 @@ import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf 
 import { refuseTransactionPooling } from './pooler.ts';
 import { hasRestoredMark, removeRestoredMark } from './restored-mark.ts';
 import { findRoles, grantRoles, type RoleNames } from './roles.ts';
-import { distributedShards } from './shards/citus.ts';
-import { listShards } from './shards/layout.ts';
-import { sessionOfAll } from './shards/sessions.ts';
 
 export interface Database {
   pool: Pool;
@@ -48,7 +44,7 @@ export async function openDatabase(
     ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
     : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings);
   const guard = createIncarnationGuard(history);
-  let pool = openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
+  const pool = openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
   const close = async () => {
     await pool.end();
     await server.close();
@@ -63,7 +59,6 @@ export async function openDatabase(
     const origin = { place: server.place, isRestored: isRestored || isMarked };
     const joined = await joinIncarnation({ pool, clock }, origin);
     guard.stayWith(joined);
-    pool = await withAllShards(pool, joined);
     // Only now: after a crash before this line the next one to open it begins an incarnation again, which is harmless.
     if (isMarked) await removeRestoredMark(settings.dataDir);
     const { changed, leave } = guard;
@@ -72,16 +67,6 @@ export async function openDatabase(
     await close();
     throw explainDatabaseError(error, settings);
   }
-}
-
-/** With several shards, general sessions are those of all shards. */
-async function withAllShards(pool: Pool, { incarnation }: Identity): Promise<Pool> {
-  const shards = await listShards(pool);
-  if (shards.length === 1) return pool;
-  const distributed = await distributedShards(pool, shards);
-  await pool.end();
-  const session = sessionOfAll(shards.length);
-  return openPool({ ...pool.options, session, distributed, incarnation: incarnation!.number });
 }
 
 /** For `kopeck migrate`: schema and grants only. The roles that have grants already get those of new tables. */

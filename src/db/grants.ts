@@ -1,7 +1,6 @@
 import { notOfExtension } from './extensions.ts';
 import type { Queryable } from './pool.ts';
 import { mayRunCall, readPrivileges, runPrivileges } from './privileges.ts';
-import { copiesOf, listShards, schemaOf, schemasOf } from './shards/layout.ts';
 
 /** The roles of PostgreSQL that run the service, and those that only read. */
 export interface Roles {
@@ -38,16 +37,6 @@ export interface Grant {
   isElsewhere: boolean;
 }
 
-/** With those of the copies that shards on Citus have. */
-async function listSchemas(db: Queryable): Promise<string[]> {
-  const shards = await listShards(db);
-  const { rows } = await db.query<{ name: string }>({
-    text: 'SELECT nspname AS name FROM pg_namespace WHERE nspname = ANY ($1) ORDER BY 1',
-    values: [shards.map(shard => copiesOf(schemaOf(shard)))],
-  });
-  return [...schemasOf(shards), ...rows.map(({ name }) => name)];
-}
-
 const isNoMember =
   "NOT EXISTS (SELECT FROM pg_depend m WHERE m.classid = 'pg_class'::regclass AND m.objid = c.oid AND m.deptype = 'e')";
 
@@ -63,21 +52,20 @@ const targets = `
     FROM pg_database d WHERE d.datname = current_database()
   UNION ALL
   SELECT 'SCHEMA', quote_ident(n.nspname), n.nspname, false, false, true, n.nspowner, n.nspacl
-    FROM pg_namespace n WHERE n.nspname = ANY ($1)
+    FROM pg_namespace n WHERE n.nspname = 'public'
   UNION ALL
   SELECT CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, format('%I.%I', n.nspname, c.relname), c.relname,
-         n.nspname <> ALL ($1), c.relkind = 'v', n.nspname = ANY ($1) AND (NOT c.relispartition OR c.oid IN (SELECT partdefid FROM pg_partitioned_table)) AND ${isNoMember}, c.relowner, c.relacl
+         n.nspname <> 'public', c.relkind = 'v', n.nspname = 'public' AND (NOT c.relispartition OR c.oid IN (SELECT partdefid FROM pg_partitioned_table)) AND ${isNoMember}, c.relowner, c.relacl
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE ${notOfSystem} AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND ${notOfExtension('c', 'pg_class')}
   UNION ALL
   SELECT 'FUNCTION', format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)), p.proname, false, false, true, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner))
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-   WHERE n.nspname = ANY ($1) AND p.prosecdef AND ${notOfExtension('p', 'pg_proc')}`;
+   WHERE n.nspname = 'public' AND p.prosecdef AND ${notOfExtension('p', 'pg_proc')}`;
 
 async function listTargets(db: Queryable): Promise<Target[]> {
   const { rows } = await db.query<Target & Record<string, unknown>>({
     text: `SELECT kind, name, bare, "isView", "isUsed" FROM (${targets}) AS t ORDER BY kind DESC, name`,
-    values: [await listSchemas(db)],
   });
   return rows;
 }
@@ -91,7 +79,7 @@ async function listGrants(db: Queryable): Promise<Grant[]> {
                      FROM (${targets}) AS t, aclexplode(t.acl) a
                    UNION ALL
                    SELECT c.relowner, 'TABLE', format('%I.%I', n.nspname, c.relname), a.grantee,
-                          format('%s (%I)', a.privilege_type, o.attname), a.is_grantable, n.nspname <> ALL ($1)
+                          format('%s (%I)', a.privilege_type, o.attname), a.is_grantable, n.nspname <> 'public'
                      FROM pg_attribute o JOIN pg_class c ON c.oid = o.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace,
                           aclexplode(o.attacl) a
                     WHERE ${notOfSystem} AND ${notOfExtension('c', 'pg_class')}) AS g
@@ -99,12 +87,11 @@ async function listGrants(db: Queryable): Promise<Grant[]> {
             WHERE g.oid <> g.owner AND r.rolsuper IS NOT TRUE
               AND g.oid <> (SELECT relowner FROM pg_class WHERE oid = 'public.payments'::regclass)
             ORDER BY kind DESC, name, privilege, grantee`,
-    values: [await listSchemas(db)],
   });
   return rows;
 }
 
-/** What a role needs on this. A view has the rights of the table whose name it has: over all shards there is one for each table. */
+/** What a role needs on this. */
 function neededOn({ kind, bare, isView, isUsed }: Target, role: keyof Roles): string[] {
   if (!isUsed) return [];
   if (kind === 'SCHEMA') return ['USAGE'];

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Queryable } from './pool.ts';
-import { distributedShards, prepareCitus } from './shards/citus.ts';
-import { listShards, pathOf, schemaOf } from './shards/layout.ts';
-import { createViews } from './shards/views.ts';
+import { type Queryable, sqlStateOf } from './pool.ts';
 import { splitStatements } from './sql-statements.ts';
 
 export interface SqlFile {
@@ -99,8 +96,10 @@ export async function compareMigrations(db: Queryable, migrations: SqlFile[]): P
  * again, so each must be harmless when it is repeated. database/README.md says how to write them.
  */
 export async function applyMigration(db: Queryable, migration: SqlFile, oldest: number): Promise<void> {
-  await runSqlFile(db, migration);
-  if (isForEachShard(migration)) await runInOtherShards(db, migration);
+  await runSqlFile(db, migration).catch(error => {
+    // It found what it cannot change, and says what to do.
+    throw sqlStateOf(error) === '55000' ? new OperatorError(`The migration ${error.message}.`) : error;
+  });
   await db.query({
     text: 'INSERT INTO schema_migrations (version, name, sha256, oldest) VALUES ($1, $2, $3, $4)',
     values: [Number(migration.name.slice(0, 4)), migration.name, migration.sha256, oldest],
@@ -110,21 +109,3 @@ export async function applyMigration(db: Queryable, migration: SqlFile, oldest: 
 /** Its first line. For statements that run only outside a transaction, such as CREATE INDEX CONCURRENTLY. */
 const outsideMark = '-- outside a transaction\n';
 export const isOutside = ({ sql }: SqlFile) => sql.startsWith(outsideMark);
-
-/** The first line, or the one after the mark above: it changes tables that every shard has. */
-const eachShardMark = '-- each shard\n';
-export const isForEachShard = ({ sql }: Pick<SqlFile, 'sql'>) =>
-  sql.replace(outsideMark, '').startsWith(eachShardMark);
-
-async function runInOtherShards(db: Queryable, migration: SqlFile): Promise<void> {
-  const set = isOutside(migration) ? 'SET' : 'SET LOCAL';
-  const shards = await listShards(db);
-  if (shards.length === 1) return;
-  if ((await distributedShards(db, shards)).length > 0) await prepareCitus(db, set);
-  for (const schema of shards.slice(1).map(schemaOf)) {
-    await db.query({ text: `${set} search_path = ${pathOf(schema)}` });
-    await runSqlFile(db, migration);
-  }
-  await db.query({ text: `${set} search_path = public` });
-  if (!isOutside(migration)) await createViews(db, shards);
-}

@@ -35,7 +35,7 @@ export function openOutsidePools({ options }: Pool): OutsidePools {
   };
 }
 
-/** For what partners of a shard read. */
+/** For what partners read. */
 export const openReadPool = ({ options }: Pool): Pool =>
   openPool({ ...options, statement_timeout: readTimeoutMs }, readConnections);
 

@@ -73,12 +73,6 @@ export interface PoolConnection extends pg.ClientConfig {
   /** Of another pool whose options are used again. */
   timeouts?: SessionTimeouts;
   servers?: ServerChoice;
-  /** Other settings of its sessions: those of a shard. */
-  session?: Record<string, string>;
-  /** The shards that are on workers of Citus. */
-  distributed?: number[];
-  /** The number of the one that this process has joined, if there are such shards. */
-  incarnation?: number;
 }
 
 export interface Pool extends pg.Pool {
@@ -90,7 +84,7 @@ export function openPool(connection: PoolConnection, max = 10): Pool {
   // Not the driver's `verify`: if the caller stops waiting while that runs, the pool never gets the connection back.
   const onConnect: Pool['options']['onConnect'] = async client => {
     try {
-      await applySessionSettings(client, timeouts, connection.session);
+      await applySessionSettings(client, timeouts);
       await connection.check?.(client);
     } catch (error) {
       // The pool says that it failed when the connection has ended, and a server may not answer to that.

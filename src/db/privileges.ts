@@ -2,17 +2,7 @@
 type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 
 /** Rows are added and never changed. */
-const appendOnly = [
-  'audit',
-  'deposit_addresses',
-  'entries',
-  'event_gaps',
-  'events',
-  'rate_rules',
-  'rates',
-  'refunds',
-  'void_openings',
-];
+const appendOnly = ['audit', 'deposit_addresses', 'entries', 'events', 'rate_rules', 'rates', 'refunds'];
 /** Written by the owner, or by a function with its rights. */
 const ownersOnly = [
   'archive_sums',
@@ -26,7 +16,6 @@ const ownersOnly = [
   'payments_archive',
   'schema_functions',
   'schema_migrations',
-  'shards',
   'test_checkpoints',
 ];
 /** Rows change and stay. */

@@ -6,7 +6,6 @@ import { type LiveProcess, listLiveProcesses } from './live-processes.ts';
 import { type Pool, type Queryable, transaction } from './pool.ts';
 import { isSealedBy, type SealedColumn, sealedColumns } from './sealed-values.ts';
 import { createSealer } from './sealing.ts';
-import { inEachShard } from './shards/sessions.ts';
 
 export type KeySwitch =
   | { outcome: 'switched'; from: string; to: string }
@@ -139,7 +138,7 @@ async function resealBatch(
 ): Promise<number> {
   const { table, column, id, idKind, purpose } = sealed;
   const sealer = createSealer(keyring, purpose);
-  const counts = await inEachShard(pool, async tx => {
+  return transaction(pool, async tx => {
     const { rows } = await tx.query<{ id: string; value: Buffer }>({
       text: `SELECT v.${id} AS id, v.${column} AS value FROM ${table} v JOIN secret_keys k ON k.id = $1
               WHERE ${isLeft(sealed)} AND v.${id} <> ALL ($2)
@@ -162,5 +161,4 @@ async function resealBatch(
     });
     return anew.length;
   });
-  return counts.reduce((sum, count) => sum + count, 0);
 }

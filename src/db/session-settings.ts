@@ -39,9 +39,8 @@ const keepAlives = {
 export async function applySessionSettings(
   session: Pick<pg.ClientBase, 'query'>,
   timeouts: SessionTimeouts,
-  others: Record<string, string> = {},
 ): Promise<void> {
-  const settings = Object.entries({ ...needed, ...keepAlives, ...timeouts, ...others });
+  const settings = Object.entries({ ...needed, ...keepAlives, ...timeouts });
   await session.query({
     text: 'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS s (name, value)',
     values: [settings.map(([name]) => name), settings.map(([, value]) => `${value}`)],

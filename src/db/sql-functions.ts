@@ -1,34 +1,19 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readSqlFiles, runSqlFile, type SqlFile } from './migrations.ts';
 import type { Queryable } from './pool.ts';
-import { bindFunctions, citusFunctions, distributedShards, prepareCitus } from './shards/citus.ts';
-import { listShards, pathOf, schemaOf, schemasOf } from './shards/layout.ts';
-import { createViews } from './shards/views.ts';
 
 /** All SQL functions of this version. */
 export interface FunctionSet {
   /** Grows with every change of the set, so that of two versions the newer one is known. */
   revision: number;
   files: SqlFile[];
-  /** Forms for shards on Citus, and functions that only these have. */
-  citus: SqlFile[];
 }
 
 export const loadFunctions = (database: URL): FunctionSet => ({
   revision: readFunctionsLock(database).revision,
   files: readSqlFiles(new URL('functions/', database)),
-  citus: readCitusFunctions(new URL('citus/functions/', database)),
 });
-
-/** A set may have none. */
-const readCitusFunctions = (folder: URL) => (existsSync(folder) ? readSqlFiles(folder) : []);
-
-/** All files of a set, by the names under which they are on record. */
-export const recordsOf = ({ files, citus }: FunctionSet): Pick<SqlFile, 'name' | 'sha256'>[] =>
-  [...files, ...citus.map(({ name, sha256 }) => ({ name: `citus/${name}`, sha256 }))].sort((one, other) =>
-    one.name < other.name ? -1 : 1,
-  );
 
 /** What `npm run schema` wrote last: a revision, and the checksum of the files it stands for. */
 export function readFunctionsLock(database: URL): { revision: number; sha256: string } {
@@ -59,50 +44,29 @@ export async function compareFunctions(
   });
   const applied = rows[0]?.revision ?? 0;
   if (applied > set.revision) return 'newer';
-  const isCurrent = applied === set.revision && checksumOf(rows) === checksumOf(recordsOf(set));
+  const isCurrent = applied === set.revision && checksumOf(rows) === checksumOf(set.files);
   return isCurrent ? 'current' : 'outdated';
 }
 
 /**
- * Creates or replaces all functions and drops those whose file is gone, in every shard. Functions with the rights of the
- * owner keep the search path that is set here (`SET search_path FROM CURRENT`): no other schema may come before ours, and no
- * file names it.
+ * Creates or replaces all functions and drops those whose file is gone. Functions with the rights of the owner keep the search
+ * path that is set here (`SET search_path FROM CURRENT`): no other schema may come before ours, and no file names it.
  */
-export async function applyFunctions(tx: Queryable, set: FunctionSet): Promise<void> {
-  const shards = await listShards(tx);
-  const records = recordsOf(set);
-  const names = records.map(({ name }) => name);
+export async function applyFunctions(tx: Queryable, { files, revision }: FunctionSet): Promise<void> {
   const { rows } = await tx.query<{ name: string }>({
     text: 'DELETE FROM schema_functions RETURNING name',
   });
-  const kept = new Set(names.map(functionOf));
-  const gone = new Set(rows.map(({ name }) => functionOf(name)).filter(name => !kept.has(name)));
-  const distributed = (await distributedShards(tx, shards)).map(schemaOf);
-  if (distributed.length > 0) await prepareCitus(tx);
-  if (shards.length > 1) await createViews(tx, shards);
-  for (const schema of schemasOf(shards)) {
-    await createFunctions(tx, set, schema, distributed.includes(schema));
-    for (const name of gone) await tx.query({ text: `DROP FUNCTION IF EXISTS ${schema}.${name}` });
-  }
+  const kept = new Set(files.map(functionOf));
+  const gone = new Set(rows.map(functionOf).filter(name => !kept.has(name)));
   await tx.query({ text: 'SET LOCAL search_path = public, pg_temp' });
+  for (const file of files) await runSqlFile(tx, file);
+  for (const name of gone) await tx.query({ text: `DROP FUNCTION IF EXISTS ${name}` });
   await tx.query({
     text: `INSERT INTO schema_functions (name, sha256, revision)
              SELECT name, sha256, $3 FROM unnest($1::text[], $2::text[]) AS f (name, sha256)`,
-    values: [names, records.map(({ sha256 }) => sha256), set.revision],
+    values: [files.map(({ name }) => name), files.map(({ sha256 }) => sha256), revision],
   });
 }
 
-/** The name of the function, for the name of a file on record. */
-const functionOf = (name: string) => name.replace('citus/', '').replace('.sql', '');
-
-/** Creates or replaces the functions of one schema. */
-export async function createFunctions(
-  tx: Queryable,
-  { files, citus }: FunctionSet,
-  schema: string,
-  isDistributed: boolean,
-): Promise<void> {
-  await tx.query({ text: `SET LOCAL search_path = ${pathOf(schema)}, pg_temp` });
-  for (const file of isDistributed ? citusFunctions(files, citus) : files) await runSqlFile(tx, file);
-  if (isDistributed) await bindFunctions(tx, schema);
-}
+/** Those of earlier versions in a folder of their own replaced one of the same name. */
+const functionOf = ({ name }: Pick<SqlFile, 'name'>) => name.replace('citus/', '').replace('.sql', '');

@@ -3,7 +3,6 @@ import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
-import { enterShardOf } from '../db/shards/sessions.ts';
 import { credit } from '../ledger/index.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 
@@ -114,7 +113,7 @@ export interface DepositCredit {
 
 /**
  * Puts deposits on the balance, in the transaction that changes their state, and returns the references that the ledger
- * refuses. Deposits and cursors stand once; the credit is in the partner's shard.
+ * refuses.
  */
 export async function creditDeposits(
   tx: Queryable,
@@ -122,7 +121,6 @@ export async function creditDeposits(
   partnerId: Id<'prt'>,
   credits: DepositCredit[],
 ): Promise<string[]> {
-  await enterShardOf(tx, uuidFromId(partnerId));
   const items = credits.map(item => ({ ...item, partnerId, mode: 'live' as const }));
   const verdicts = await credit(tx, clock, items);
   const refused: string[] = [];

@@ -21,7 +21,6 @@ export {
   searchDeposits,
 } from './deposits.ts';
 export { type DepositDifference, type DepositDifferenceKind, reconcileDeposits } from './reconcile.ts';
-export { restoreCredits } from './restore-credits.ts';
 export { type RewindOutcome, rewindChain } from './rewind.ts';
 export { readSweep } from './sweep.ts';
 export { creditTestDeposit } from './test-deposit.ts';

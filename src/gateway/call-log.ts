@@ -115,17 +115,14 @@ export interface PastCall {
 
 const firstCalls = 20;
 
-/**
- * The calls about a payment, oldest first; if there are very many, the first and the last ones. On Citus each node draws ids from a
- * range of its own, so after a shard has moved only the time gives their order.
- */
+/** The calls about a payment, oldest first; if there are very many, the first and the last ones. */
 export async function listCalls(db: Queryable, paymentId: Id<'pay'>, maxLast = 200): Promise<PastCall[]> {
   const { rows } = await db.query<PastCall>({
     text: `SELECT at, call, duration_ms AS "durationMs", status, outcome, request, response, error
              FROM ((SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id LIMIT ${firstCalls})
                    UNION
                    (SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id DESC LIMIT $2)) AS c
-            ORDER BY at, id`,
+            ORDER BY id`,
     values: [uuidFromId(paymentId), maxLast],
   });
   return rows;

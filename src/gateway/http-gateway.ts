@@ -54,7 +54,7 @@ interface Connection extends CallDeps {
 }
 
 /** The gateway's wire contract over HTTP. An answer that the contract does not list is an unknown outcome. */
-export function createHttpGateway(options: HttpGatewayOptions): HttpGateway {
+export function createHttpGateway(options: HttpGatewayOptions): Gateway {
   const { url, token, clock, onCall } = options;
   const closing = new AbortController();
   const breaker = createBreaker({
@@ -81,25 +81,15 @@ export function createHttpGateway(options: HttpGatewayOptions): HttpGateway {
     return transport.close();
   };
   return {
-    ...callsOf(connection, close),
-    reportingTo: report => callsOf({ ...connection, onCall: report }, close),
+    resolve: (qrUrl, requester) => resolve(connection, qrUrl, requester),
+    pay: order => pay(connection, order),
+    poll: order => poll(connection, order),
+    void: order => voidOrder(connection, order),
+    listOrders: (since, cursor) => listOrders(connection, since, cursor),
+    listRefunds: (since, cursor) => listRefunds(connection, since, cursor),
+    close,
   };
 }
-
-/** One that several users share, each of which gets its own calls reported. */
-export interface HttpGateway extends Gateway {
-  reportingTo(onCall: (call: GatewayCall) => void): Gateway;
-}
-
-const callsOf = (connection: Connection, close: Gateway['close']): Gateway => ({
-  resolve: (qrUrl, requester) => resolve(connection, qrUrl, requester),
-  pay: order => pay(connection, order),
-  poll: order => poll(connection, order),
-  void: order => voidOrder(connection, order),
-  listOrders: (since, cursor) => listOrders(connection, since, cursor),
-  listRefunds: (since, cursor) => listRefunds(connection, since, cursor),
-  close,
-});
 
 /** Beyond the payments that a partner may have under way at once: previews, and requests that are refused later. */
 const moreResolvesPerPartner = 30;

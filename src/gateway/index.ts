@@ -1,3 +1,4 @@
+export type { GatewayCall } from './call.ts';
 export { createCallLog, listCalls, type PastCall, pruneCalls } from './call-log.ts';
 export { checkGateway, type GatewayCheck } from './check/check.ts';
 export type {
@@ -9,5 +10,5 @@ export type {
   Requester,
   Unknown,
 } from './gateway.ts';
-export { createHttpGateway, type HttpGateway } from './http-gateway.ts';
+export { createHttpGateway } from './http-gateway.ts';
 export { createGatewayMetrics } from './metrics.ts';

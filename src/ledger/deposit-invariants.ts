@@ -1,4 +1,4 @@
-/** The invariants of deposits, in the form of those in verify.ts. Deposits stand once; only those of a shard's partners are in its ledger. */
+/** The invariants of deposits, in the form of those in verify.ts. */
 export const depositInvariants: Record<string, string> = {
   'each credited deposit is in the ledger, in an entry of their sum': `
     SELECT d.partner_id, 'live' AS mode,

@@ -1,9 +1,7 @@
-import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { enterShardOf } from '../db/shards/sessions.ts';
 import { type CreditVerdict, credit } from './credits.ts';
 import type { Credit } from './post.ts';
 
@@ -19,7 +17,6 @@ export async function topUpIn(
   /** With four-eyes approval: the operator who asked for it. */
   requestedBy?: string,
 ): Promise<CreditVerdict> {
-  await enterShardOf(tx, uuidFromId(item.partnerId));
   const [verdict] = await credit(tx, audit.clock, [item]);
   if (verdict!.outcome !== 'credited') return verdict!;
   const { mode, reference, microUsdt } = item;

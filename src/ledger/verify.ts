@@ -2,7 +2,6 @@ import { instantOf } from '../base/clock.ts';
 import { idFromUuid } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
-import { enterShard, knownShards } from '../db/shards/sessions.ts';
 import { archiveInvariants } from './archive-invariants.ts';
 import { checkpointInvariants, checkpointLegs, checkpoints, entriesAfterCheckpoints } from './checkpoints.ts';
 import { depositInvariants } from './deposit-invariants.ts';
@@ -159,24 +158,13 @@ export interface VerifyOptions {
   onProgress?(invariant: string): void;
 }
 
-/** Verifies the whole ledger in one snapshot, so it may run beside the service. On Citus it is one snapshot for each shard. */
+/** Verifies the whole ledger in one snapshot, so it may run beside the service. */
 export function verifyLedger(pool: Pool, options?: VerifyOptions): Promise<Verification> {
-  const shards = knownShards(pool);
   return transaction(
     pool,
     async tx => {
       await tx.query({ text: `SET LOCAL statement_timeout = ${timeLimitMs}` });
-      if (shards === 1) return checkInvariants(tx, options);
-      const each: Verification[] = [];
-      for (let shard = 0; shard < shards; shard++) {
-        await enterShard(tx, shard);
-        each.push(await checkInvariants(tx, options));
-      }
-      return {
-        invariants: each[0]!.invariants,
-        entries: each.reduce((sum, { entries }) => sum + entries, 0n),
-        findings: each.flatMap(({ findings }) => findings),
-      };
+      return checkInvariants(tx, options);
     },
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   );

@@ -19,7 +19,6 @@ export interface KeyHolder {
   mode: Mode;
   keyId: string;
   /** Where the partner's payments are, for good. */
-  shard: number;
 }
 
 /** Of a key that may not do everything. */
@@ -41,7 +40,6 @@ export interface Authenticator {
 
 interface KnownKey {
   partnerId: Id<'prt'>;
-  shard: number;
   mode: Mode;
   hash: Buffer;
   /** The secret key under which the hash was made; null: the first of the database. */
@@ -99,8 +97,8 @@ export function createAuthenticator(
       if (!keyId) return { outcome: 'unauthorized' };
       const found = await find(keyId);
       if (!found || !isCorrectKey(keyring, presented.key, found)) return { outcome: 'unauthorized' };
-      const { partnerId, shard, mode } = found;
-      const holder = { partnerId, shard, mode, keyId };
+      const { partnerId, mode } = found;
+      const holder = { partnerId, mode, keyId };
       const now = instantOf(clock);
       if (found.revoked || now.getTime() >= found.expiresMs) return { outcome: 'unauthorized', holder };
       if (!isAddressAllowed(found.allowedAddresses, presented.address))
@@ -142,7 +140,6 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
   const { rows } = await db.query<
     PartnerRow & {
       key_id: string;
-      shard: number;
       mode: Mode;
       hash: Buffer;
       hash_key: string | null;
@@ -158,7 +155,7 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
   >({
     name: 'read keys',
     text: `SELECT p.id, p.name, p.suspended, p.live_approved, p.created_at, p.min_kopecks, p.max_kopecks, p.daily_kopecks,
-                  p.concurrent, p.create_rps, p.create_burst, p.other_rps, p.shard, k.id AS key_id, k.mode, k.hash, k.hash_key, k.allowed_addresses,
+                  p.concurrent, p.create_rps, p.create_burst, p.other_rps, k.id AS key_id, k.mode, k.hash, k.hash_key, k.allowed_addresses,
                   k.revoked_at IS NOT NULL AS revoked, k.expires_at, k.scopes, k.max_kopecks AS key_max_kopecks,
                   k.daily_kopecks AS key_daily_kopecks, k.turnover_of, k.last_used_at
              FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = ANY ($1)`,
@@ -171,7 +168,6 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
     const { partnerId, suspended, limits } = toPartner(row);
     return {
       partnerId,
-      shard: row.shard,
       mode: row.mode,
       hash: row.hash,
       hashKey: row.hash_key,

@@ -4,7 +4,6 @@ import { type AuditContext, recordChange } from '../db/audit.ts';
 import { takeDailyChange } from '../db/daily-changes.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { changeOriginals } from '../db/shards/copies.ts';
 import { addPartner, lockPartner, type Partner, type PartnerRow, toPartner } from './partners.ts';
 
 /** In ascending order: each role includes the ones before it. */
@@ -43,7 +42,7 @@ export function signUp(
   person: Person,
   name: string,
 ): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' | 'too_many_today' }> {
-  return changeOriginals(audit.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     // One sign-up at a time per person, so that the limits hold.
     await tx.query({
       text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',

@@ -4,9 +4,6 @@ import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { chooseShard } from '../db/shards/choose-shard.ts';
-import { changeOriginals } from '../db/shards/copies.ts';
-import { enterShard, enterShardOf } from '../db/shards/sessions.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
 /** Limits of a partner; the contract has the defaults. */
@@ -46,7 +43,7 @@ export interface Partner {
 const testGrantMicroUsdt = 10_000_000_000n;
 
 export const createPartner = (audit: AuditContext, name: string): Promise<Partner> =>
-  changeOriginals(audit.pool, tx => addPartner(tx, audit, { name, liveApproved: true }));
+  transaction(audit.pool, tx => addPartner(tx, audit, { name, liveApproved: true }));
 
 export async function addPartner(
   tx: Queryable,
@@ -54,12 +51,10 @@ export async function addPartner(
   { name, liveApproved }: Pick<Partner, 'name' | 'liveApproved'>,
 ): Promise<Partner> {
   const partnerId = newId('prt', audit.clock);
-  const shard = await chooseShard(tx);
   await tx.query({
-    text: 'INSERT INTO partners (id, name, live_approved, created_at, shard) VALUES ($1, $2, $3, $4, $5)',
-    values: [uuidFromId(partnerId), name, liveApproved, instantOf(audit.clock), shard],
+    text: 'INSERT INTO partners (id, name, live_approved, created_at) VALUES ($1, $2, $3, $4)',
+    values: [uuidFromId(partnerId), name, liveApproved, instantOf(audit.clock)],
   });
-  await enterShard(tx, shard);
   await openAccounts(tx, partnerId);
   await grantTestBalance(tx, audit, partnerId, 'kopeck: test balance');
   const partner = (await findPartner(tx, partnerId))!;
@@ -93,7 +88,6 @@ export function refillTestBalance(
   partnerId: Id<'prt'>,
 ): Promise<'refilled' | 'not_again_today'> {
   return transaction(audit.pool, async tx => {
-    await enterShardOf(tx, uuidFromId(partnerId));
     const today = instantOf(audit.clock).toISOString().slice(0, 10);
     const verdict = await grantTestBalance(tx, audit, partnerId, `kopeck: test balance of ${today}`);
     if (verdict.outcome !== 'credited') return 'not_again_today';
@@ -196,7 +190,7 @@ export function setLimits(
   /** The limits that the change is based on; undefined skips this check. */
   expected?: Limits,
 ): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> {
-  return changeOriginals(audit.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (expected && !isDeepStrictEqual(expected, partner.limits))

@@ -36,6 +36,7 @@ export {
   type Refunded,
   toPayment,
 } from './payment.ts';
+export { createPaymentParts } from './payment-parts.ts';
 export { pruneQuotes, readExposure } from './quotes/exposure.ts';
 export { lockQuote } from './quotes/lock-quote.ts';
 export type { QuoteLocker } from './quotes/locker.ts';
@@ -65,8 +66,6 @@ export { readSearchWords } from './search/search-words.ts';
 export { countInReview, createThroughputReader } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
 export { type PaymentTotals, totalPayments } from './search/totals.ts';
-export { openShards } from './shards/open-shards.ts';
-export { startSweeper } from './shards/sweeper.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
 export { findPayment, findPaymentOf } from './store.ts';
 export { lastPrunedEvent } from './test-data/last-event.ts';

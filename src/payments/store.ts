@@ -12,8 +12,6 @@ import type { NewPayment } from './openings.ts';
 import { type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
 import type { PhaseDeps } from './phases.ts';
 import type { FinishResult, OpenResult, PaymentOutcome, PaymentToFinish } from './results.ts';
-import type { CodeGuard } from './shards/code-guard.ts';
-import { guardedFinish, guardedOpening } from './shards/guarded-writes.ts';
 
 /**
  * Finishes payments in one statement: the status, the ledger entries and the outbox row of the webhook event commit
@@ -65,8 +63,6 @@ export function createPaymentWriter(
   clock: Clock,
   quota: Quota = {},
   observers: PhaseDeps = {},
-  /** With several shards. With one, the statement that opens a payment guards its code. */
-  guard?: CodeGuard,
 ): PaymentWriter {
   const openBatch = (payments: NewPayment[], lockWait: LockWait) =>
     retryOnDeadlock(() => openAll(db, clock, payments, lockWait, quota));
@@ -111,12 +107,7 @@ export function createPaymentWriter(
       maxWaitingApart: maxWaiting,
     },
   });
-  if (!guard) return { open: openEach, finish };
-  const findKnown = (payment: NewPayment) => findPaymentByKey(db, payment, payment.idempotencyKey);
-  return {
-    open: guardedOpening(guard, clock, findKnown, openEach),
-    finish: guardedFinish(guard, db, finish),
-  };
+  return { open: openEach, finish };
 }
 
 /** Test payments end when they are opened. */

@@ -20,7 +20,6 @@ type Needed =
 
 /** What the portal needs from the rest of the service. */
 export interface PortalDeps extends Pick<Settings, Needed> {
-  /** In general sessions: these read all shards. */
   pool: Pool;
   clock: Clock;
   log: { error(details: object, message: string): void };

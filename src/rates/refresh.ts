@@ -17,8 +17,6 @@ export interface RefreshDeps {
   reportAlarms(alarms: Alarm[]): void;
   /** For metrics: what the sources answered. */
   onAnswers?(answers: Answer[]): void;
-  /** Shards that have a copy of the newest rate get it before the refresh is over. */
-  bringCopies?(): Promise<unknown>;
 }
 
 const never = new AbortController().signal;
@@ -41,7 +39,6 @@ export async function refreshRate(deps: RefreshDeps, signal = never): Promise<Cu
   const { rate, alarms } = combine(answers, rules);
   const stored = rate && (await storeRate(db, clock, rate));
   reportAlarms(alarms);
-  if (stored) await deps.bringCopies?.();
   return stored;
 }
 

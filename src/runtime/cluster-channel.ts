@@ -7,9 +7,9 @@ import type { OwnMetrics } from './metrics.ts';
 
 /** What a process shares with the other processes of the same `kopeck start`. */
 export interface ClusterChannel {
-  /** The outbox of a shard may have events to send: the process that delivers to their partner reads it now. */
-  announceEvents(shard: number): void;
-  onEventsAnnounced(shard: number, listener: () => void): void;
+  /** The outbox may have events to send: the process that delivers to their partner reads it now. */
+  announceEvents(): void;
+  onEventsAnnounced(listener: () => void): void;
   /** Adds the metrics of this process to those of the service. */
   shareMetrics(own: OwnMetrics): void;
   /** Images take much memory: the processes decode one at a time. */
@@ -28,8 +28,8 @@ export type Message =
   | { kopeck: 'failed'; line: string }
   /** Worker to primary, for the process that takes its place: the newest history that it has seen. */
   | { kopeck: 'history'; newest: Identity }
-  /** Worker to primary, which relays it to all other workers: read the outbox of these shards now. */
-  | { kopeck: 'events_ready'; shards: number[] }
+  /** Worker to primary, which relays it to all other workers: read the outbox now. */
+  | { kopeck: 'events_ready' }
   /** Worker to primary: it wants to read an image, and has read it; primary to worker in between: it may. */
   | { kopeck: 'image_lock'; requestId: number; state: 'requested' | 'granted' | 'released' }
   /** Worker to primary: it wants no more connections; and back, when it has got the last one. */
@@ -61,9 +61,9 @@ const announceIntervalMs = 20;
 
 /** The channel of a worker process. */
 export function joinCluster(send: (message: Message) => void): ClusterChannel {
-  const announced = new Set<number>();
+  let isAnnouncementDue = false;
   let own: OwnMetrics | undefined;
-  const listeners: { shard: number; listener: () => void }[] = [];
+  let onEvents = () => {};
   const hasLastConnection = Promise.withResolvers<void>();
   process.once('disconnect', hasLastConnection.resolve);
   let requests = 0;
@@ -75,8 +75,7 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
 
   process.on('message', async message => {
     if (!isMessage(message)) return;
-    if (message.kopeck === 'events_ready')
-      for (const { shard, listener } of listeners) if (message.shards.includes(shard)) listener();
+    if (message.kopeck === 'events_ready') onEvents();
     if (message.kopeck === 'leaving') hasLastConnection.resolve();
     if (message.kopeck === 'image_lock') waiting.get(message.requestId)?.();
     if (message.kopeck === 'metrics')
@@ -84,17 +83,17 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
   });
 
   return {
-    announceEvents: shard => {
-      const isAnnouncementDue = announced.size > 0;
-      announced.add(shard);
+    announceEvents: () => {
       if (isAnnouncementDue) return;
+      isAnnouncementDue = true;
       setTimeout(() => {
-        const shards = [...announced];
-        announced.clear();
-        send({ kopeck: 'events_ready', shards });
+        isAnnouncementDue = false;
+        send({ kopeck: 'events_ready' });
       }, announceIntervalMs).unref();
     },
-    onEventsAnnounced: (shard, listener) => void listeners.push({ shard, listener }),
+    onEventsAnnounced: listener => {
+      onEvents = listener;
+    },
     shareMetrics: given => {
       own = given;
     },

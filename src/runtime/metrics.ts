@@ -1,10 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { alarmGauges } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
-import { type Pool, withCircuitBreaker } from '../db/pool.ts';
+import { withCircuitBreaker } from '../db/pool.ts';
 import { measurePools } from '../db/pool-metrics.ts';
-import type { NodePool } from '../db/shards/nodes.ts';
-import type { Shards } from '../db/shards/shards.ts';
 import { depositGauges } from '../deposits/index.ts';
 import { ledgerGauges } from '../ledger/index.ts';
 import { paymentGauges } from '../payments/index.ts';
@@ -16,10 +14,8 @@ import type { SharedParts } from './shared-parts.ts';
 
 type ReadParts = Pick<
   SharedParts,
-  'pool' | 'outside' | 'heartbeat' | 'clockOffset' | 'requestLog' | 'rateMaxAgeSec' | 'tracer' | 'whyShardNot'
-> & { clock: Clock; shards: Shards<ShardPools> };
-
-type ShardPools = Record<'pool' | 'readPool', Pool> & { number: number; worker?: NodePool | undefined };
+  'pool' | 'readPool' | 'outside' | 'heartbeat' | 'clockOffset' | 'requestLog' | 'rateMaxAgeSec' | 'tracer'
+> & { clock: Clock };
 
 /** Two sets: every process has the first, and all would read the second from the same database. */
 export interface OwnMetrics {
@@ -32,7 +28,7 @@ const lagSampleMs = 100;
 
 /** Adds what is read from parts of this process when somebody asks for the metrics. */
 export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
-  const { pool, outside, shards, heartbeat, clock, clockOffset, requestLog, rateMaxAgeSec } = parts;
+  const { pool, readPool, outside, heartbeat, clock, clockOffset, requestLog, rateMaxAgeSec } = parts;
   const registers = [process];
   collectDefaultMetrics({ register: process, eventLoopMonitoringPrecision: lagSampleMs });
   new Gauge({ name: 'kopeck_processes', help: 'Processes of the service', registers }).set(1);
@@ -47,16 +43,6 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
     },
   });
   new Gauge({
-    name: 'kopeck_shard_unreachable',
-    help: 'Processes that cannot use the tables of the shard',
-    labelNames: ['shard'],
-    registers,
-    collect() {
-      for (const { number } of shards.all())
-        this.set({ shard: number }, parts.whyShardNot(number) === undefined ? 0 : 1);
-    },
-  });
-  new Gauge({
     name: 'kopeck_clock_offset_seconds',
     help: "Clock of the machine less the database's",
     // Values of several processes would be added up otherwise.
@@ -68,7 +54,8 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
   });
   const { console, conversations } = outside;
   measurePools(process, {
-    ...poolsOf(shards),
+    payments: pool,
+    partner_reads: readPool,
     console,
     conversations,
     request_log: outside.requestLog,
@@ -88,20 +75,6 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
     { db: withCircuitBreaker(pool, heartbeat.isDatabaseAnswering), clock },
   );
   return { process, database };
-}
-
-/** With one shard, `payments` is the general pool. Otherwise the pools of the shards have their numbers. */
-function poolsOf(shards: Shards<ShardPools>): Record<string, Pool> {
-  const nameOf = (name: string, shard: number) => (shards.all().length === 1 ? name : `${name}_${shard}`);
-  return Object.fromEntries(
-    shards
-      .all()
-      .flatMap(({ number, pool, readPool, worker }) => [
-        [nameOf('payments', number), pool],
-        [nameOf('partner_reads', number), readPool],
-        ...(worker ? [[`worker_${number}`, worker.pool] as const] : []),
-      ]),
-  );
 }
 
 function countLostSpans(registry: Registry, { lost }: Tracer): void {

@@ -4,7 +4,6 @@ import { pruneChatUsers } from '../bot/index.ts';
 import { pruneMaintenance } from '../controls/index.ts';
 import { pruneDailyChanges } from '../db/daily-changes.ts';
 import { pruneNotices } from '../db/notices.ts';
-import type { Pool } from '../db/pool.ts';
 import { pruneBeats } from '../db/process-beats.ts';
 import type { Prune } from '../db/prune.ts';
 import { pruneCalls } from '../gateway/index.ts';
@@ -25,22 +24,10 @@ import {
 import { pruneRequestLog } from '../request-log/index.ts';
 import { pruneLog } from '../webhooks/index.ts';
 
-/** Everything that has a retention. What bounds the other tables: docs/internals/database.md. */
-export const createPrunes = (settings: Retentions, shards: Pool[]): Prune[] => [
-  ...createPrunesOfAll(settings),
-  ...shards.flatMap(pool =>
-    createShardPrunes(settings).map(
-      (prune): Prune =>
-        (_, clock) =>
-          prune(pool, clock),
-    ),
-  ),
-];
-
 type Retentions = Pick<Settings, 'testDataDays' | 'requestLogDays'>;
 
-/** What stands once. */
-const createPrunesOfAll = ({ requestLogDays }: Retentions): Prune[] => [
+/** Everything that has a retention. What bounds the other tables: docs/internals/database.md. */
+export const createPrunes = ({ testDataDays, requestLogDays }: Retentions): Prune[] => [
   pruneBeats,
   pruneNotices,
   pruneRuns,
@@ -52,16 +39,12 @@ const createPrunesOfAll = ({ requestLogDays }: Retentions): Prune[] => [
   pruneMaintenance,
   pruneDailyChanges,
   pruneChatUsers,
-  (pool, clock) => pruneRequestLog(pool, clock, requestLogDays),
-];
-
-/** What every shard has. What keys have spent stands once, but on Citus it is in the shards. */
-const createShardPrunes = ({ testDataDays }: Retentions): Prune[] => [
   pruneKeyTurnovers,
   pruneLog,
   pruneCalls,
   pruneRefusals,
   pruneTraces,
   pruneQuotes,
+  (pool, clock) => pruneRequestLog(pool, clock, requestLogDays),
   (pool, clock) => pruneTestData(pool, clock, { keptDays: testDataDays }),
 ];

@@ -6,7 +6,6 @@ import { type ConsoleDeps, createConsole } from '../console/index.ts';
 import { openAuditHeads } from '../db/audit-heads.ts';
 import type { Database, PoolAndClock } from '../db/database.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
-import { shardsOf } from '../db/shards/shards.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
 import { createPortal, type PortalDeps } from '../portal/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
@@ -91,10 +90,7 @@ async function startServer(
     authenticator,
     rateLimiter: createRateLimiter(withCircuitBreaker(pool, heartbeat.isDatabaseAnswering), clock),
     admission: createAdmission(maxBeforeDebit),
-    shards: shardsOf(
-      parts.shards.all().map(shard => ({ ...parts, ...shard, answerWithinMs })),
-      parts.whyShardNot,
-    ),
+    answerWithinMs,
     rendersDocsAhead: true,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,
@@ -105,7 +101,7 @@ async function startServer(
     // First callers are asked to leave, and the port closes when they have had time to.
     draining.abort();
     if (manner !== 'leave' && server.server.listening) await clock.sleep(parts.drainSec * 1_000);
-    for (const { outcomeWaiters } of parts.shards.all()) outcomeWaiters.stop();
+    parts.outcomeWaiters.stop();
     // Together: the server drains the updates it has passed to the bot, and the bot waits for Telegram.
     await Promise.all([closeServer(server, channel), bot?.stop()]);
   });

@@ -7,11 +7,9 @@ import { type IncarnationWatch, watchIncarnation } from '../db/incarnation/watch
 import { openOutsidePools } from '../db/outside-pools.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
 import { followActiveKey, openKeyring } from '../db/secret-key.ts';
-import { beginAfterNodeChange } from '../db/shards/node-history.ts';
-import { shardsOf } from '../db/shards/shards.ts';
 import { openDepositChains } from '../deposits/index.ts';
-import { createCallLog, createHttpGateway, type HttpGateway } from '../gateway/index.ts';
-import { createPaymentSignals, createReferenceSealer, openShards } from '../payments/index.ts';
+import { createCallLog, createHttpGateway, type Gateway, type GatewayCall } from '../gateway/index.ts';
+import { createPaymentParts, createPaymentSignals, createReferenceSealer } from '../payments/index.ts';
 import { createRequestLog, type RequestLog } from '../request-log/index.ts';
 import { createTracer, type Tracer } from '../telemetry/index.ts';
 import { createSender, createSigningKeys, createVault } from '../webhooks/index.ts';
@@ -19,8 +17,6 @@ import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { createLog } from './log.ts';
 import { createMeters } from './meters.ts';
-import { startShardCopies } from './shard-copies.ts';
-import { startShardWatch } from './shard-watch.ts';
 
 export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
 
@@ -48,7 +44,6 @@ export async function createSharedParts(
   const watch = watchHistory(settings, pool, clock, databaseRefused);
   const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
-  if (leave) cleanups.push(startShardWatch({ pool, clock, instance: heartbeat.instance, leave }));
   const outside = openOutsidePools(pool);
   cleanups.push(outside.close);
 
@@ -58,40 +53,30 @@ export async function createSharedParts(
   const { gatewayMetrics } = meters;
   const tracer = openTracer(settings, clock, log);
   if (tracer) cleanups.push(tracer.stop);
-  const gateway = openGateway(settings, clock, alarms, { tracer, setBreaker: gatewayMetrics.setBreaker });
   const signals = createPaymentSignals();
-  const payments = openShards({
+  const db = withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause);
+  const { close: closePayments, ...payments } = createPaymentParts({
     ...settings,
     ...meters,
     pool,
+    db,
     clock,
     signals,
     heartbeat,
     tracer,
-    withCircuitBreaker: one => withCircuitBreaker(one, heartbeat.canCommit, watch?.afterPause),
-    onShardState: (shard, whyNot) => void reportShard(alarms, shard, whyNot),
-    onNodeChanged: async change => {
-      log.warn({ shard: change.shard }, change.message);
-      await beginAfterNodeChange({ pool, clock }, change).catch(err =>
-        log.error({ err, shard: change.shard }, 'the next incarnation cannot begin: the shard stays closed'),
-      );
+  });
+  const callLog = createCallLog({ db, clock, log });
+  gatewayMetrics.countLost(callLog.lost);
+  const gateway = openGateway(settings, clock, alarms, {
+    tracer,
+    setBreaker: gatewayMetrics.setBreaker,
+    onCall: call => {
+      callLog.record(call);
+      gatewayMetrics.observeCall(call);
     },
   });
-  const callLogs = payments.all().map(({ node }) => createCallLog({ db: node, clock, log }));
-  gatewayMetrics.countLost(() => callLogs.reduce((sum, { lost }) => sum + lost(), 0));
-  const shards = shardsOf(
-    payments.all().map(shard => ({
-      ...shard,
-      gateway: gateway.reportingTo(call => {
-        callLogs[shard.number]!.record(call);
-        gatewayMetrics.observeCall(call);
-      }),
-    })),
-    payments.whyNot,
-  );
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
-  cleanups.push(...callLogs.map(({ stop }) => stop), gateway.close, payments.close, sender.close);
-  cleanups.push(startShardCopies({ pool, clock, log, shards }));
+  cleanups.push(callLog.stop, gateway.close, closePayments, sender.close);
 
   return {
     ...settings,
@@ -99,11 +84,9 @@ export async function createSharedParts(
     tracer,
     log,
     pool,
-    db: withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause),
+    db,
     outside,
-    shards,
-    whyShardNot: payments.whyNot,
-    codeGuard: payments.guard,
+    ...payments,
     clock,
     clockOffset: clock.offset,
     keyring,
@@ -153,6 +136,7 @@ const openTracer = (
 
 interface GatewayObserver {
   setBreaker(isOpen: boolean): void;
+  onCall(call: GatewayCall): void;
   tracer: Tracer | undefined;
 }
 
@@ -160,14 +144,15 @@ function openGateway(
   settings: Settings,
   clock: Clock,
   alarms: Alarms,
-  { setBreaker, tracer }: GatewayObserver,
-): HttpGateway {
+  { setBreaker, onCall, tracer }: GatewayObserver,
+): Gateway {
   let reported = Promise.resolve();
   return createHttpGateway({
     url: settings.gatewayUrl!,
     token: settings.gatewayToken,
     clock,
     tracer,
+    onCall,
     onReachable: isReachable => {
       setBreaker(!isReachable);
       // One report after the other, so that the latest state is the one that is stored.
@@ -175,15 +160,6 @@ function openGateway(
     },
   });
 }
-
-const reportShard = (alarms: Alarms, shard: number, whyNot: string | undefined) =>
-  whyNot === undefined
-    ? alarms.clear('shard_unreachable', `shard ${shard}`)
-    : alarms.raise({
-        kind: 'shard_unreachable',
-        subject: `shard ${shard}`,
-        detail: `The tables of the shard cannot be used (${whyNot}): its partners get 503 until they can.`,
-      });
 
 const gatewayUnreachable = {
   kind: 'gateway_unreachable',

@@ -35,7 +35,6 @@ export {
 } from './delivery/envelope.ts';
 export { findLastEvent, listEvents } from './delivery/feed.ts';
 export { createVault, newSecret } from './delivery/secret.ts';
-export { createSharedSlots, type SlotShare } from './delivery/shared-slots.ts';
 export { sign } from './delivery/sign.ts';
 export { standardHeaders, standardSecret } from './delivery/standard-webhooks.ts';
 export { moveTestClock } from './delivery/test-mode.ts';

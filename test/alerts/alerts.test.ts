@@ -240,22 +240,4 @@ describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () =
     await untilOver('KopeckRateStale');
     await untilOver('KopeckClockOffset');
   });
-
-  test('KopeckShardUnreachable: a foreign session locks the accounts of one of two shards', async () => {
-    expect(await run('shard', 'create', '1')).toMatchObject({ code: 0 });
-    // It has joined the database again, on another port.
-    await world.start();
-    const added = await world.newPartner();
-    await expect.poll(() => pay(added.testKey, newTestLink(10_000)), { timeout: 20_000 }).toBe(200);
-    const { ended } = await holdLocks(world.url, 'LOCK TABLE shard_1.accounts IN ACCESS EXCLUSIVE MODE', []);
-    await untilFiring('KopeckShardUnreachable');
-    expect(await pay(added.testKey, newTestLink(10_000))).toBe(503);
-    expect(await pay(shop.testKey, newTestLink(10_000))).toBe(200);
-    expect((await run('alarm', 'list')).stdout).toMatch(/shard_unreachable +shard 1/);
-    const [blocker] = await followSql('KopeckShardUnreachable', 1);
-    await followSql('KopeckShardUnreachable', 2, blocker.pid);
-    await ended;
-    await untilOver('KopeckShardUnreachable');
-    await expect.poll(() => pay(added.testKey, newTestLink(10_000)), { timeout: 20_000 }).toBe(200);
-  });
 });

@@ -10,7 +10,7 @@ import { makeQr, startSimulator } from '../helpers/simulator.ts';
 const { pool, url } = await createDatabase();
 await setRate(pool);
 const simulator = await startSimulator();
-const { address, deps, partsOf } = await startApi({
+const { address, deps } = await startApi({
   pool,
   gatewayUrl: simulator.address,
   maxBeforeDebit: 2,
@@ -20,13 +20,9 @@ test('over its capacity, the service refuses at once and debits nothing', async 
   const customer = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, customer.testKey);
   // A lock on the account blocks every debit.
-  const { number } = await partsOf(customer.partnerId);
-  const { unlock } = await holdLocks(
-    url,
-    'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE',
-    [uuidFromId(customer.partnerId)],
-    number,
-  );
+  const { unlock } = await holdLocks(url, 'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE', [
+    uuidFromId(customer.partnerId),
+  ]);
   const waiting = [partner.pay({ qr_url: newLink(10_000) }), partner.pay({ qr_url: newLink(10_000) })];
   const key = randomUUID();
   const body = { qr_url: newLink(10_000) };

@@ -3,14 +3,14 @@ import { Registry } from 'prom-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { transaction } from '../../src/db/pool.ts';
 import { newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRaw, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { inShardOf } from '../helpers/shards.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 import { startHttpWorld } from './http-world.ts';
 
-const { pool, address, deps, partnerId, testKey, liveKey, partner, authorization, countPayments } =
+const { pool, address, deps, testKey, liveKey, partner, authorization, countPayments } =
   await startHttpWorld();
 
 describe('malformed HTTP', () => {
@@ -128,7 +128,7 @@ describe('a slow caller', async () => {
 describe('an internal error', () => {
   test('shows no details, debits nothing and leaves the key free', async () => {
     const broken = await startApi({ pool });
-    const { writer } = await broken.partsOf(partnerId);
+    const { writer } = broken.deps;
     const { open } = writer;
     const logged: object[] = [];
     broken.deps.log.error = details => void logged.push(details);
@@ -155,7 +155,7 @@ describe('once a payment is debited', () => {
   test('an internal error is not a refusal: the payment exists and ends later', async () => {
     const simulator = await startSimulator();
     const broken = await startApi({ pool, gatewayUrl: simulator.address });
-    const { writer } = await broken.partsOf(partnerId);
+    const { writer } = broken.deps;
     const { finish } = writer;
     writer.finish = () => Promise.reject(new Error('the database is gone'));
     const unlucky = partnerAt(broken.address, liveKey);
@@ -170,7 +170,7 @@ describe('once a payment is debited', () => {
 
   test('a payment whose commit was not confirmed is found by its key and continues', async () => {
     const broken = await startApi({ pool });
-    const { writer } = await broken.partsOf(partnerId);
+    const { writer } = broken.deps;
     const { open } = writer;
     writer.open = async opening => {
       await open(opening);
@@ -189,7 +189,7 @@ describe('once a payment is debited', () => {
       code: 'ECONNREFUSED',
       syscall: 'connect',
     });
-    (await broken.partsOf(partnerId)).writer.open = () => Promise.reject(gone);
+    broken.deps.writer.open = () => Promise.reject(gone);
     const failed = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) });
     expect({ status: failed.status, code: failed.json.error.code }).toEqual({
       status: 503,
@@ -198,7 +198,7 @@ describe('once a payment is debited', () => {
   });
 
   test('an overloaded database is a temporary error too', async () => {
-    const failed = await inShardOf(pool, partnerId, async tx => {
+    const failed = await transaction(pool, async tx => {
       await tx.query({ text: 'SELECT FROM accounts FOR UPDATE' });
       return partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
     });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Id } from '../../src/base/ids.ts';
 import { readBalances } from '../../src/ledger/index.ts';
 import { type Answer, issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -71,9 +70,9 @@ describe('a repeat while the first is running', async () => {
   const newBody = async () => ({ qr_url: (await makeQr(simulator)).link });
 
   /** A service whose live payments end when the test says so. */
-  async function startSlowApi(partnerId: Id<'prt'>) {
+  async function startSlowApi() {
     const slow = await startApi({ pool, clock, gatewayUrl: simulator.address });
-    const { writer } = await slow.partsOf(partnerId);
+    const { writer } = slow.deps;
     const { finish } = writer;
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -92,7 +91,7 @@ describe('a repeat while the first is running', async () => {
     ['in another process', false],
   ])('joins it %s', async (_name, same) => {
     const partner = await newPartner();
-    const slow = await startSlowApi(partner.partnerId);
+    const slow = await startSlowApi();
     const body = await newBody();
     const first = partnerAt(slow.address, partner.liveKey).pay(body, 'join');
     await slow.begun;
@@ -116,7 +115,7 @@ describe('a repeat while the first is running', async () => {
 
   test('with another body is a conflict at once', async () => {
     const partner = await newPartner();
-    const slow = await startSlowApi(partner.partnerId);
+    const slow = await startSlowApi();
     const first = partnerAt(slow.address, partner.liveKey).pay(await newBody(), 'join');
     await slow.begun;
     expect(codeOf(await live(partner).pay(await newBody(), 'join'))).toBe('409 idempotency_conflict');
@@ -138,7 +137,7 @@ describe('a repeat while the first is running', async () => {
       const { json } = await paid.post('/v1/quote', { body: { amount_rub: '150.00', lock: true } });
       // With a locked quote, the key is looked up before the bank is asked, and not again after it.
       const body = { ...(await newBody()), quote_id: json.quote_id };
-      const { gateway } = await repeat!.partsOf(partner.partnerId);
+      const { gateway } = repeat!.deps;
       const answers: Answer[] = [];
       gateway.resolve = async () => {
         answers.push(await paid.pay(body, 'join'));
@@ -153,7 +152,7 @@ describe('a repeat while the first is running', async () => {
 
   test('waits no longer than the first would, and then says processing', async () => {
     const partner = await newPartner();
-    const slow = await startSlowApi(partner.partnerId);
+    const slow = await startSlowApi();
     const body = await newBody();
     const first = partnerAt(slow.address, partner.liveKey).pay(body, 'join');
     await slow.begun;

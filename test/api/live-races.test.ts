@@ -37,7 +37,7 @@ describe('crashes and races', () => {
     ],
   ])('a process that dies %s leaves a row that recovery can finish', async (_case, pay, status, code) => {
     const { partnerId } = await newCustomer();
-    const deps = await world.partsOf(partnerId);
+    const deps = world.deps;
     const qr = await qrWith();
     const dying = { ...deps, gateway: { ...deps.gateway, pay } };
     void createPayment(dying, await callerOf(partnerId, 'live'), requestFor(qr.link));
@@ -57,7 +57,7 @@ describe('crashes and races', () => {
     'a process that dies in test mode over %i kopecks: the outcome is that of the contract',
     async (kopecks, status, code) => {
       const { partnerId } = await newCustomer();
-      const deps = await world.partsOf(partnerId);
+      const deps = world.deps;
       const link = newLink(kopecks);
       const dying = { ...deps, writer: { ...deps.writer, finish: () => never } };
       void createPayment(dying, await callerOf(partnerId, 'test'), requestFor(link));
@@ -70,7 +70,7 @@ describe('crashes and races', () => {
 
   test('a repeat that hung since it found the payment does not show one that was undone', async () => {
     const { partnerId } = await newCustomer();
-    const deps = await world.partsOf(partnerId);
+    const deps = world.deps;
     const caller = await callerOf(partnerId, 'live');
     const qr = await qrWith();
     const request = requestFor(qr.link);
@@ -100,7 +100,7 @@ describe('crashes and races', () => {
 
   test('an order is not sent when the process hung since the debit', async () => {
     const { partnerId } = await newCustomer();
-    const deps = await world.partsOf(partnerId);
+    const deps = world.deps;
     const qr = await qrWith();
     const open: typeof deps.writer.open = async payment => {
       const opened = await deps.writer.open(payment);
@@ -123,7 +123,7 @@ describe('crashes and races', () => {
 
   test('a request that hangs while its payment is undone does not show it', async () => {
     const { partnerId } = await newCustomer();
-    const deps = await world.partsOf(partnerId);
+    const deps = world.deps;
     const qr = await qrWith();
     const undoing = Promise.withResolvers<void>();
     const hanging = {
@@ -150,7 +150,7 @@ describe('crashes and races', () => {
 
   test('a refusal that is written when repeats may have shown the payment undoes nothing', async () => {
     const { partnerId } = await newCustomer();
-    const deps = await world.partsOf(partnerId);
+    const deps = world.deps;
     const qr = await qrWith();
     const resumed = Promise.withResolvers<void>();
     const finish: typeof deps.writer.finish = async payment => {
@@ -174,7 +174,7 @@ describe('crashes and races', () => {
 
   test('a repeat that arrives just as the first request is refused gets the refusal', async () => {
     const { partnerId } = await newCustomer();
-    const deps = await world.partsOf(partnerId);
+    const deps = world.deps;
     const caller = await callerOf(partnerId, 'live');
     const qr = await qrWith({ on: 'pay', kind: 'busy', times: 1 });
     const request = requestFor(qr.link);
@@ -214,7 +214,7 @@ describe('crashes and races', () => {
 
   test('a gateway that contradicts itself changes no terminal status and raises an alarm', async () => {
     const { partnerId } = await newCustomer();
-    const deps = await world.partsOf(partnerId);
+    const deps = world.deps;
     const qr = await qrWith();
     let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
     const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
@@ -232,7 +232,7 @@ describe('crashes and races', () => {
 
   test('a rate that goes stale between reading and debiting refuses the payment and debits nothing', async () => {
     const { partnerId, balance } = await newCustomer();
-    const deps = await world.partsOf(partnerId);
+    const deps = world.deps;
     const qr = await qrWith();
     const resolve: Gateway['resolve'] = async (qrUrl, requester) => {
       clock.advance(300_001);

@@ -5,7 +5,6 @@ import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { type Answer, createPartnerWithKeys, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { auditContextOf, createFundedPartner, newPaymentId } from '../helpers/database.ts';
-import { shardCount } from '../helpers/shards.ts';
 import { makeQr } from '../helpers/simulator.ts';
 import { failed, full, less, startLiveWorld, underReview } from './live-world.ts';
 
@@ -19,7 +18,6 @@ const {
   rowsOf,
   newCustomer,
   qrWith,
-  partsOf,
   holdOrders,
   untilBank,
   recoverAfter,
@@ -53,13 +51,13 @@ describe('refused before acceptance:', () => {
   });
 
   test('all joined requests get the refusal, and then the key is free', async () => {
-    const { partnerId, partner, balance } = await newCustomer();
+    const { partner, balance } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'busy', times: 1 });
     const key = randomUUID();
     const { sent, release } = holdOrders();
     const first = partner.pay({ qr_url: qr.link }, key);
     await sent;
-    const waiting = vi.spyOn((await partsOf(partnerId)).outcomeWaiters, 'waitForOutcome');
+    const waiting = vi.spyOn(deps.outcomeWaiters, 'waitForOutcome');
     const joined = [1, 2, 3].map(() => partner.pay({ qr_url: qr.link }, key));
     await expect.poll(() => waiting.mock.calls.length).toBe(3);
     release();
@@ -251,45 +249,41 @@ describe('one at a time', () => {
     expect(codeOf(await inHaste.pay({ qr_url: third.link }))).toBe('200 succeeded');
   });
 
-  // With several shards a code is reserved before there is a batch: then see test/shards/code-guard.test.ts.
-  test.skipIf(shardCount > 1)(
-    'a code is not blocked by a payment of the same batch that has no money',
-    async () => {
-      const poor = await createFundedPartner(pool, 0n);
-      const lane = (id: string) => id.charCodeAt(id.length - 1) % 2;
-      let rich = await createFundedPartner(pool, 1_000_000_000n);
-      while (lane(rich) !== lane(poor)) rich = await createFundedPartner(pool, 1_000_000_000n);
-      const { writer } = deps;
-      const { rows } = await pool.query('SELECT max(id) AS id FROM rates');
-      const opening = (partnerId: typeof rich, qrcId: string) => ({
-        ...{ partnerId, mode: 'live' as const, paymentId: newPaymentId(), idempotencyKey: randomUUID() },
-        ...{ requestHash: Buffer.alloc(32), externalId: null, qrcId, qrUrl: qrcId, fingerprint: 'f' },
-        ...{
-          recipient: 'r',
-          amountKopecks: 15_000n,
-          microUsdt: 1_621_622n,
-          rateE4: 925_000n,
-          metadata: '{}',
-        },
-        ...{
-          rateId: rows[0].id,
-          rateStaleAt: new Date(clock.nowMs() + 1),
-          nextAt: new Date(clock.nowMs() + 1),
-          leaseHolder: null,
-        },
+  test('a code is not blocked by a payment of the same batch that has no money', async () => {
+    const poor = await createFundedPartner(pool, 0n);
+    const lane = (id: string) => id.charCodeAt(id.length - 1) % 2;
+    let rich = await createFundedPartner(pool, 1_000_000_000n);
+    while (lane(rich) !== lane(poor)) rich = await createFundedPartner(pool, 1_000_000_000n);
+    const { writer } = deps;
+    const { rows } = await pool.query('SELECT max(id) AS id FROM rates');
+    const opening = (partnerId: typeof rich, qrcId: string) => ({
+      ...{ partnerId, mode: 'live' as const, paymentId: newPaymentId(), idempotencyKey: randomUUID() },
+      ...{ requestHash: Buffer.alloc(32), externalId: null, qrcId, qrUrl: qrcId, fingerprint: 'f' },
+      ...{
+        recipient: 'r',
+        amountKopecks: 15_000n,
+        microUsdt: 1_621_622n,
+        rateE4: 925_000n,
+        metadata: '{}',
+      },
+      ...{
+        rateId: rows[0].id,
+        rateStaleAt: new Date(clock.nowMs() + 1),
+        nextAt: new Date(clock.nowMs() + 1),
+        leaseHolder: null,
+      },
+    });
+    const qrcId = randomUUID();
+    const openings = [opening(rich, randomUUID()), opening(poor, qrcId), opening(rich, qrcId)];
+    const verdicts = await Promise.all(openings.map(writer.open));
+    for (const { paymentId } of openings)
+      await writer.finish({
+        partnerId: rich,
+        mode: 'live',
+        paymentId,
+        outcome: 'rejected',
+        code: 'gateway_busy',
       });
-      const qrcId = randomUUID();
-      const openings = [opening(rich, randomUUID()), opening(poor, qrcId), opening(rich, qrcId)];
-      const verdicts = await Promise.all(openings.map(writer.open));
-      for (const { paymentId } of openings)
-        await writer.finish({
-          partnerId: rich,
-          mode: 'live',
-          paymentId,
-          outcome: 'rejected',
-          code: 'gateway_busy',
-        });
-      expect(verdicts.map(({ verdict }) => verdict)).toEqual(['opened', 'insufficient_balance', 'opened']);
-    },
-  );
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['opened', 'insufficient_balance', 'opened']);
+  });
 });

@@ -29,7 +29,7 @@ export async function startLiveWorld() {
   const patient = await startApi({ ...common, answerWithinMs: 60_000 });
   /** Answers at once, with `processing` if there is no outcome. */
   const hasty = await startApi({ ...common, answerWithinMs: 0, payTimeoutMs: 10_000 });
-  const { deps, partsOf } = patient;
+  const { deps } = patient;
 
   beforeEach(async () => {
     await simulator.call('DELETE', '/sim/faults');
@@ -39,7 +39,7 @@ export async function startLiveWorld() {
   afterEach(() => expectSamePaymentsAtBank(pool, simulator));
 
   return {
-    ...{ pool, clock, simulator, common, patient, hasty, deps, partsOf },
+    ...{ pool, clock, simulator, common, patient, hasty, deps },
     ...readersOf(pool, simulator),
     newCustomer: async (liveMicroUsdt?: bigint) => {
       const customer = await createPartnerWithKeys(pool, liveMicroUsdt);

@@ -12,7 +12,7 @@ const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
 const bank = await startLocalServer();
-const { address, partsOf } = await startApi({ pool, clock, gatewayUrl: bank.url });
+const { address, deps } = await startApi({ pool, clock, gatewayUrl: bank.url });
 const audit = auditContextOf(pool, clock);
 
 async function newPartner() {
@@ -22,7 +22,7 @@ async function newPartner() {
 
 /** Takes both places of the partner, as two slow reads would. */
 async function takePlaces(partnerId: Id<'prt'>) {
-  const { reads } = await partsOf(partnerId);
+  const { reads } = deps;
   let release = () => {};
   const released = new Promise<void>(resolve => (release = resolve));
   const started = [0, 1].map(
@@ -77,9 +77,9 @@ test('a read that waits for a place gets it', async () => {
 });
 
 /** Holds every statement of reads until the test releases it. */
-async function holdStatements(partnerId: Id<'prt'>) {
+async function holdStatements() {
   const held: (() => void)[] = [];
-  const { reads } = await partsOf(partnerId);
+  const { reads } = deps;
   const { of } = reads;
   let isHolding = true;
   const spy = vi.spyOn(reads, 'of').mockImplementation((...args) => ({
@@ -100,7 +100,7 @@ async function holdStatements(partnerId: Id<'prt'>) {
 
 test('a partner has two statements under way at most, and one whose reader leaves reads no further', async () => {
   const partner = await newPartner();
-  const { held, releaseAll } = await holdStatements(partner.partnerId);
+  const { held, releaseAll } = await holdStatements();
   const leaving = new AbortController();
   const headers = { authorization: `Bearer ${partner.testKey}` };
   const leave = () => fetch(`${address}${today}`, { headers, signal: leaving.signal }).catch(() => 'left');

@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vit
 import { uuidFromId } from '../../src/base/ids.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { countInReview, listReview, paymentGauges, scenarios } from '../../src/payments/index.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createSender, createVault, listAttempts, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { readGauges } from '../helpers/gauges.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { startDeliveries } from '../helpers/shards.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
@@ -20,7 +20,7 @@ const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.ad
 const vault = createVault(keyring);
 const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
 const sending = { ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] };
-let delivery = startDeliveries(sending);
+let delivery = startDelivery(sending);
 afterAll(() => delivery.stop());
 afterAll(() => sender.close());
 beforeEach(() => setRate(pool, clock));
@@ -182,7 +182,7 @@ describe('webhook_twice', () => {
     const { id } = (await partner.pay(asking('webhook_twice'))).json;
     await expect.poll(() => listAttempts(pool, partner.partnerId, 9)).toHaveLength(1);
     await delivery.stop();
-    delivery = startDeliveries(sending);
+    delivery = startDelivery(sending);
     partner.receiver.answer(withStatus(204));
     clock.advance(10_000);
     await partner.untilApplied([id, id, id]);
@@ -221,7 +221,7 @@ describe('webhooks_out_of_order', () => {
       .poll(async () => (await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount)
       .toBe(1);
     await delivery.stop();
-    delivery = startDeliveries(sending);
+    delivery = startDelivery(sending);
     clock.advance(29_999);
     await quietly();
     expect(partner.deliveredIds()).toEqual([]);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { transaction } from '../../src/db/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { inShardOf } from '../helpers/shards.ts';
 
 const { pool } = await createDatabase();
 // Long past by the clock of the database too, which closes the days.
@@ -18,7 +18,7 @@ async function newCustomer() {
   const audit = auditContextOf(pool, clock);
   const { partnerId } = await createPartner(audit, 'Shop of the past');
   const funding = { partnerId, mode: 'live', reference: 'funding', microUsdt: 1_000_000_000n } as const;
-  await inShardOf(pool, partnerId, tx => credit(tx, clock, [funding]));
+  await transaction(pool, tx => credit(tx, clock, [funding]));
   return {
     testKey: await issueKey(pool, partnerId, 'test'),
     liveKey: await issueKey(pool, partnerId, 'live'),

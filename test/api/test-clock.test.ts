@@ -3,11 +3,11 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { startRecovery } from '../../src/payments/index.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createSender, createVault, listAttempts, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { inShards, startDeliveries } from '../helpers/shards.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
@@ -17,10 +17,10 @@ const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const vault = createVault(keyring);
 const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
-const delivery = startDeliveries({ ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] });
-const recoveries = inShards(deps).map(startRecovery);
+const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] });
+const recovery = startRecovery(deps);
 afterAll(async () => {
-  await Promise.all(recoveries.map(({ stop }) => stop()));
+  await recovery.stop();
   await delivery.stop();
   await sender.close();
   expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { transaction } from '../../src/db/pool.ts';
 import { creditTestDeposit } from '../../src/deposits/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartnerWithKeys, partnerAt, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { inShardOf } from '../helpers/shards.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock('2031-05-05T10:00:00.000Z');
@@ -107,7 +107,7 @@ describe('what is refused', () => {
 test('at most a hundred a day; a repeat is still answered', async () => {
   const { partnerId, deposit, added } = await newPartner();
   for (let nth = 0; nth < 100; nth++)
-    await inShardOf(pool, partnerId, tx =>
+    await transaction(pool, tx =>
       creditTestDeposit(tx, clock, { partnerId, microUsdt: 1_000_000n, reference: `d-${nth}` }),
     );
   const { status, json } = await deposit('1', 'd-100');

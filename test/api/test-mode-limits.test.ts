@@ -139,7 +139,7 @@ describe('payments decided in one statement', () => {
     const gatherer = partnerAt(gathering.address, partner.testKey);
     // So that the newest rate is known.
     expect(codeOf(await gatherer.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
-    const { writer } = await gathering.partsOf(partner.partnerId);
+    const { writer } = gathering.deps;
     const { open } = writer;
     const openings: Parameters<typeof open>[0][] = [];
     writer.open = opening => {

@@ -208,7 +208,7 @@ describe('the rate', () => {
   test('that goes stale between reading and debiting refuses the payment, with nothing debited', async () => {
     const partner = await newPartner();
     const slow = await startApi({ pool, clock });
-    const { writer } = await slow.partsOf(partner.partnerId);
+    const { writer } = slow.deps;
     const { open } = writer;
     writer.open = opening => {
       clock.advance(300_001);

@@ -42,7 +42,6 @@ describe('kopeck doctor', () => {
       'WAL archive',
       'history',
       'unmatched orders',
-      'shards',
       'connections',
       'clock',
       'alarms',

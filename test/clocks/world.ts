@@ -49,7 +49,7 @@ export async function readStoredTimes(pool: Pool): Promise<{ column: string; min
        JOIN information_schema.tables t USING (table_schema, table_name)
       WHERE c.table_schema = 'public' AND c.data_type = 'timestamp with time zone' AND t.table_type = 'BASE TABLE'
         AND c.table_name NOT LIKE 'schema_%' AND c.column_name <> 'from_at'
-        AND (c.table_name, c.column_name) NOT IN (('service', 'refunds_from'), ('shards', 'created_at'))`,
+        AND (c.table_name, c.column_name) NOT IN (('service', 'refunds_from'))`,
   );
   const times = [];
   for (const { table, column } of columns) {

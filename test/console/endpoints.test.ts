@@ -13,7 +13,6 @@ import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
-import { writeInShards } from '../helpers/shards.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
@@ -153,7 +152,7 @@ describe('support changes endpoints', () => {
 test('an operator who is disabled while a receiver is checked does not end its suspension', async () => {
   const [admin, second] = [await signIn('admin'), await signIn('admin')];
   const { operator } = (await second.get('/session')).json;
-  await writeInShards(pool, 'UPDATE further_webhooks SET suspended_at = now() WHERE endpoint_id = $1', [
+  await pool.query('UPDATE further_webhooks SET suspended_at = now() WHERE endpoint_id = $1', [
     uuidFromId(further as Id<'whe'>),
   ]);
   const [asked, disabled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -72,11 +72,6 @@ export const killedTwice: Cell[][] = [
   [{ point: 'before schedule next poll', second: 'after claim', reachedBy: unclear }],
 ];
 
-/** With several shards: the code of a live payment is reserved before it is opened, and freed after it has ended. */
-export const codeCells = (): Cell[][] => [
-  ['before reserve', 'after reserve', 'before free', 'after free'].map(point => ({ point, reachedBy: live })),
-];
-
 /** Where a process is frozen and presumed dead; it continues after another one has finished its payments. */
 export const frozen: Cell[][] = [
   [

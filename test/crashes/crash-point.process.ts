@@ -54,8 +54,6 @@ const idsOf = (uuids: string[]) => uuids.map(uuid => idFromUuid('pay', uuid));
 
 /** Statements about payments: their step, and the payments they are about. */
 const statements: Record<string, { step: string; namesIn(values: unknown[]): string[] }> = {
-  codes_reserve: { step: 'reserve', namesIn: values => values[0] as string[] },
-  codes_free: { step: 'free', namesIn: values => values[0] as string[] },
   payments_open: { step: 'open', namesIn: values => values[4] as string[] },
   payments_open_quoted: { step: 'open', namesIn: values => values[4] as string[] },
   payments_finish: { step: 'finish', namesIn: values => idsOf(values[2] as string[]) },

@@ -21,10 +21,9 @@ export const reachedIn = (service: Service) =>
 const isNamed = ({ idempotencyKey, qrcId }: Attempt, state: PaymentState | undefined, names: Set<string>) =>
   names.has(idempotencyKey) || names.has(qrcId) || (state !== undefined && names.has(state.id));
 
-/** These steps run once for many payments, so a held one blocks all later ones; a claim, those of its mode and shard. */
+/** These steps run once for many payments, so a held one blocks all later ones; a claim, those of its mode. */
 const blocksOthers = (point: string) => /claim|releaseLeases/.test(point);
 
-const loopOf = ({ mode, shard }: Attempt) => `${mode} ${shard}`;
 /** How a crash point process names a step that is about no payment in particular. */
 const anyPayment = 'any payment';
 
@@ -74,8 +73,8 @@ export async function holdAtPoints(world: World, service: Service, points: Crash
       if (isNamed(attempt, stateOf(attempt), names)) reached.add(attempt);
       return !reached.has(attempt) && !(answered.has(attempt) && stateOf(attempt)?.status !== 'processing');
     });
-    const heldLoops = new Set([...reached].map(loopOf));
-    const isBlocked = (attempt: Attempt) => names.has(anyPayment) || heldLoops.has(loopOf(attempt));
+    const heldModes = new Set([...reached].map(({ mode }) => mode));
+    const isBlocked = (attempt: Attempt) => names.has(anyPayment) || heldModes.has(attempt.mode);
     if (isOneEnough && names.size > 0 && pending.every(isBlocked)) return true;
     if (pending.length > 0 && pending.every(attempt => stateOf(attempt)?.isScheduled)) await makeDue(world);
     return pending.length === 0;

@@ -7,9 +7,8 @@ import { startSimulator } from '../../src/runtime/simulator.ts';
 import type { Service } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { shardCount } from '../helpers/shards.ts';
 import type { BehaviourName } from './behaviours.ts';
-import { type Cell, codeCells, common, frozen, killed, killedTwice } from './cells.ts';
+import { type Cell, common, frozen, killed, killedTwice } from './cells.ts';
 import { freeze, type Held, holdAtPoints, thaw, untilBankIsDone, untilFinal } from './crash.ts';
 import { findHarm } from './findings.ts';
 import {
@@ -45,11 +44,8 @@ const pointsOf = (attemptsByCell: AttemptsByCell, read: (cell: Cell) => string):
     ),
   );
 
-/** There each statement takes many times as long. */
-const isOnCitus = process.env.KOPECK_TEST_CITUS !== undefined;
-
 /** A service takes over unfinished payments within seconds of its start, however long the leases of the dead last. */
-const promptlyMs = isOnCitus ? 30_000 : 25_000;
+const promptlyMs = 25_000;
 
 async function finishAll(
   world: World,
@@ -121,16 +117,14 @@ const presumeDead: Run = async (world, service, attemptsByCell) => {
   return { service: other, outcomes };
 };
 
-const [codesKilled, codesFrozen] = shardCount > 1 ? [codeCells(), codeCells()] : [[], []];
-
 const jobs = [
   ...killedTwice.map(cells => ({ cells, run: killTwice })),
-  ...[...frozen, ...codesFrozen].map(cells => ({ cells, run: presumeDead })),
-  ...[...killed, ...codesKilled].map(cells => ({ cells, run: kill })),
+  ...frozen.map(cells => ({ cells, run: presumeDead })),
+  ...killed.map(cells => ({ cells, run: kill })),
 ].map(job => ({ ...job, outcomes: Promise.withResolvers<Outcomes>() }));
 
-/** The number of worlds that run in parallel; each runs one job after another. A service has connections to each shard. */
-const worldCount = shardCount > 1 ? 2 : 5;
+/** The number of worlds that run in parallel; each runs one job after another. */
+const worldCount = 5;
 const folder = newFolder();
 const databases = await Promise.all(Array.from({ length: worldCount }, () => createDatabase()));
 const bank = await startSimulator(folder, () => {});
@@ -168,8 +162,7 @@ async function work(world: World, queue: typeof jobs): Promise<void> {
 const timeout = 600_000;
 
 beforeAll(async () => {
-  for (const { pool, url } of databases)
-    worlds.push(await createWorld({ pool, url, bank, folder, partners: shardCount }));
+  for (const { pool, url } of databases) worlds.push(await createWorld({ pool, url, bank, folder }));
   // A service that stops gracefully leaves its compiled code in the cache for the others.
   await (await worlds[0]!.start()).stop();
   // The tests below wait for these outcomes and check them.
@@ -184,7 +177,7 @@ async function expectGoodOutcome(cell: Cell): Promise<void> {
 }
 
 describe('killed', { timeout }, () => {
-  test.for([...killed, ...codesKilled].flat())('$point', expectGoodOutcome);
+  test.for(killed.flat())('$point', expectGoodOutcome);
 });
 
 describe('killed, and again while recovering from it', { timeout }, () => {
@@ -192,5 +185,5 @@ describe('killed, and again while recovering from it', { timeout }, () => {
 });
 
 describe('presumed dead, and back after another process has finished its payments', { timeout }, () => {
-  test.for([...frozen, ...codesFrozen].flat())('$point', expectGoodOutcome);
+  test.for(frozen.flat())('$point', expectGoodOutcome);
 });

@@ -1,6 +1,5 @@
 import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { shardCount } from '../helpers/shards.ts';
 import { type Attempt, callBank, isFinal, type World } from './world.ts';
 
 interface PaymentRow {
@@ -122,30 +121,24 @@ async function findLeftovers({ pool, attempts }: World, payments: PaymentRow[]):
     unrequested: number;
     early: number;
     open: number;
-    unreserved: number;
     alarms: string | null;
   }>(
     `SELECT (SELECT count(*)::int FROM payments WHERE idempotency_key <> ALL ($1)) AS unrequested,
             (SELECT count(*)::int FROM events v WHERE NOT EXISTS (
                 SELECT FROM payments p WHERE p.id = v.payment_id AND p.status IN ('succeeded', 'failed'))) AS early,
             (SELECT count(*)::int FROM open_payments WHERE payment_id = ANY ($2)) AS open,
-            (SELECT count(*)::int FROM payments p WHERE $4 AND p.mode = 'live' AND p.status = 'processing' AND NOT EXISTS (
-                SELECT FROM code_reservations r WHERE r.qrc_id = p.qrc_id AND r.partner_id = p.partner_id
-                   AND p.id = ANY (r.payment_ids))) AS unreserved,
             (SELECT string_agg(detail, '; ') FROM alarms WHERE subject = ANY ($3)) AS alarms`,
     [
       attempts.map(({ idempotencyKey }) => idempotencyKey),
       payments.map(({ id }) => uuidFromId(id)),
       payments.map(({ id }) => id),
-      shardCount > 1,
     ],
   );
-  const { unrequested, early, open, unreserved, alarms } = rows[0]!;
+  const { unrequested, early, open, alarms } = rows[0]!;
   const harm: string[] = [];
   if (unrequested > 0) harm.push(`${unrequested} payments that nobody requested`);
   if (early > 0) harm.push(`${early} events of payments that are not finished`);
   if (open > 0) harm.push(`${open} payments are still open`);
-  if (unreserved > 0) harm.push(`${unreserved} unfinished payments without their codes`);
   if (alarms) harm.push(`alarms: ${alarms}`);
   return harm;
 }

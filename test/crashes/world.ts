@@ -8,7 +8,6 @@ import type { Mode } from '../../src/ledger/index.ts';
 import type { BankSide } from '../../src/runtime/simulator.ts';
 import { type Service, startService } from '../helpers/cli.ts';
 import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
-import { shardOf, writeInShards } from '../helpers/shards.ts';
 import { type BehaviourName, behaviours } from './behaviours.ts';
 
 /** One answer to a partner. */
@@ -23,8 +22,6 @@ export interface Answer {
 export interface Attempt {
   behaviour: BehaviourName;
   mode: Mode;
-  /** Of its partner. */
-  shard: number;
   apiKey: string;
   idempotencyKey: string;
   qrUrl: string;
@@ -39,7 +36,7 @@ export interface Attempt {
 /** Which payments are held where. */
 export type CrashPoints = Map<Attempt, string>;
 
-type Customer = Awaited<ReturnType<typeof createPartnerWithKeys>> & { shard: number };
+type Customer = Awaited<ReturnType<typeof createPartnerWithKeys>>;
 
 /** A database with partners, the bank side, and all payments that were requested. */
 export interface World {
@@ -72,10 +69,8 @@ export interface WorldOptions {
 export async function createWorld({ pool, url, bank, folder, partners = 1 }: WorldOptions): Promise<World> {
   await setRate(pool);
   const customers: Customer[] = [];
-  for (let count = 0; count < partners; count++) {
-    const customer = await createPartnerWithKeys(pool, 10n ** 12n);
-    customers.push({ ...customer, shard: await shardOf(pool, customer.partnerId) });
-  }
+  for (let count = 0; count < partners; count++)
+    customers.push(await createPartnerWithKeys(pool, 10n ** 12n));
   const env = {
     DATABASE_URL: url,
     SECRET_KEY: secretKey,
@@ -155,11 +150,10 @@ export async function newAttempt(
     const { id } = await callBank(world, 'PUT', '/sim/faults', { qrc_id: qr.qrc_id, ...fault });
     faultIds.push(id);
   }
-  const { liveKey, testKey, shard } = world.customers[customer]!;
+  const { liveKey, testKey } = world.customers[customer]!;
   const attempt = {
     behaviour,
     mode,
-    shard,
     apiKey: mode === 'live' ? liveKey : testKey,
     idempotencyKey: randomUUID(),
     qrUrl: qr.link,
@@ -234,23 +228,18 @@ export async function readPaymentStates({ pool }: World): Promise<Map<string, Pa
 
 /** Makes payments without a lease due now. */
 export async function makeDue({ pool }: World, mode?: Mode): Promise<void> {
-  await writeInShards(
-    pool,
+  await pool.query(
     'UPDATE open_payments SET next_at = now() WHERE lease_holder IS NULL AND next_at > now() AND mode = coalesce($1, mode)',
     [mode],
   );
 }
 
 /** Makes all payments of a process that was killed due at once: a claim that found only some of them would hold up the others. */
-export const makeAllDue = ({ pool }: World) =>
-  writeInShards(pool, 'UPDATE open_payments SET next_at = now()');
+export const makeAllDue = ({ pool }: World) => pool.query('UPDATE open_payments SET next_at = now()');
 
 /** The leases of the dead last for an hour: what is finished soon was taken over, and did not wait for their end. */
 export const extendLeases = ({ pool }: World) =>
-  writeInShards(
-    pool,
-    "UPDATE open_payments SET next_at = now() + interval '1 hour' WHERE lease_holder IS NOT NULL",
-  );
+  pool.query("UPDATE open_payments SET next_at = now() + interval '1 hour' WHERE lease_holder IS NOT NULL");
 
 export async function until(
   condition: () => boolean | Promise<boolean>,

@@ -3,14 +3,12 @@ import { findChangedSchema } from '../../src/db/changed-schema/index.ts';
 import { keepPartitions } from '../../src/db/partitions.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createShard } from '../helpers/create-shard.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { secretKey } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 const clock = manualClock('2026-02-01T00:00:00Z');
-await createShard(pool, clock);
 // With the partitions that a service has, which are no part of the schema.
 await pool.query("SELECT archive_prepare('2026-01-01')");
 await keepPartitions(pool, clock, { table: 'gateway_calls', since: 'at', keptDays: 90 });
@@ -51,12 +49,6 @@ const changes: [fault: string, change: string, undo: string][] = [
     'foreign trigger mine on payments',
     'CREATE TRIGGER mine AFTER UPDATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
     'DROP TRIGGER mine ON payments',
-  ],
-  [
-    'missing trigger entries_are_append_only on shard_1.entries',
-    'DROP TRIGGER entries_are_append_only ON shard_1.entries',
-    `CREATE TRIGGER entries_are_append_only BEFORE UPDATE ON shard_1.entries FOR EACH STATEMENT EXECUTE FUNCTION shard_1.refuse_change();
-     ALTER TABLE shard_1.entries ENABLE ALWAYS TRIGGER entries_are_append_only`,
   ],
   [
     'disabled trigger entries_archive_is_append_only on entries_archive_2026_01',
@@ -151,21 +143,16 @@ const changes: [fault: string, change: string, undo: string][] = [
     'ALTER TABLE audit_unchained OWNER TO CURRENT_USER',
   ],
   [
-    'foreign owner pg_monitor of schema shard_1',
-    'ALTER SCHEMA shard_1 OWNER TO pg_monitor',
-    'ALTER SCHEMA shard_1 OWNER TO CURRENT_USER',
-  ],
-  [
     'missing constraint accounts_never_below_zero on accounts',
     'ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero',
     'ALTER TABLE accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0)',
   ],
   [
-    'changed constraint accounts_never_below_zero on shard_1.accounts',
-    `ALTER TABLE shard_1.accounts DROP CONSTRAINT accounts_never_below_zero;
-     ALTER TABLE shard_1.accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 OR held >= 0 OR settled >= 0)`,
-    `ALTER TABLE shard_1.accounts DROP CONSTRAINT accounts_never_below_zero;
-     ALTER TABLE shard_1.accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0)`,
+    'changed constraint accounts_never_below_zero on accounts',
+    `ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero;
+     ALTER TABLE accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 OR held >= 0 OR settled >= 0)`,
+    `ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero;
+     ALTER TABLE accounts ADD CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0)`,
   ],
   [
     'foreign constraint mine on payments',
@@ -178,11 +165,11 @@ const changes: [fault: string, change: string, undo: string][] = [
     'CREATE UNIQUE INDEX entries_once_per_reference ON entries (reference, partner_id, mode) WHERE reference IS NOT NULL',
   ],
   [
-    'changed unique index entries_once_per_payment on shard_1.entries',
-    `DROP INDEX shard_1.entries_once_per_payment;
-     CREATE UNIQUE INDEX entries_once_per_payment ON shard_1.entries (payment_id, from_account, partner_id, mode) WHERE false`,
-    `DROP INDEX shard_1.entries_once_per_payment;
-     CREATE UNIQUE INDEX entries_once_per_payment ON shard_1.entries (payment_id, from_account, partner_id, mode) WHERE payment_id IS NOT NULL`,
+    'changed unique index entries_once_per_payment on entries',
+    `DROP INDEX entries_once_per_payment;
+     CREATE UNIQUE INDEX entries_once_per_payment ON entries (payment_id, from_account, partner_id, mode) WHERE false`,
+    `DROP INDEX entries_once_per_payment;
+     CREATE UNIQUE INDEX entries_once_per_payment ON entries (payment_id, from_account, partner_id, mode) WHERE payment_id IS NOT NULL`,
   ],
   [
     'foreign unique index mine on payments',

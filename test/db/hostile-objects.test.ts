@@ -3,7 +3,6 @@ import type { PoolClient } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { grantRoles } from '../../src/db/roles.ts';
-import { createShard } from '../helpers/create-shard.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { createPast } from '../payments/archive-world.ts';
 import {
@@ -24,7 +23,7 @@ const listTables = async () =>
   (
     await pool.query(
       `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname IN ('public', 'shard_1', 'every_shard') AND c.relkind IN ('r', 'p', 'v')
+        WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v')
           AND c.relname !~ '_\\d{8}$' ORDER BY 1`,
     )
   ).rows;
@@ -34,7 +33,6 @@ beforeAll(async () => {
   const partnerId = await past.newPartner();
   partner = uuidFromId(partnerId);
   for (let nth = 0; nth < 3; nth++) await past.pay(partnerId, { mode: 'test' });
-  await createShard(pool, past.clock);
   await pool.query(`CREATE ROLE ${run} LOGIN`);
   await grantRoles(pool, { run });
   await admitHostile(pool, run);
@@ -78,8 +76,7 @@ describe('no function with the rights of the owner reaches an object of its call
     expect(await listTables()).toEqual(before);
     // They were not refused before they could reach anything.
     const working = ['audit_chain_extend', 'log_partition_add', 'log_partition_drop', 'prune_test_data'];
-    for (const schema of ['public', 'shard_1'])
-      for (const name of working) expect([...done]).toContain(`${schema}.${name}`);
+    for (const name of working) expect([...done]).toContain(`public.${name}`);
     expect((await pool.query('SELECT FROM test_checkpoints')).rowCount).toBe(1);
   });
 

@@ -49,7 +49,7 @@ async function makeEach(db: Queryable, text: string): Promise<number> {
 }
 
 const relations = `SELECT DISTINCT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname IN ('public', 'shard_1') AND c.relkind IN ('r', 'p', 'v')`;
+  WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v')`;
 
 /** Writing to one is seen by a trigger, reading one by the condition of a view. */
 const ofRelations = {

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -185,6 +185,27 @@ describe('migrations', () => {
     await expect(migrate(changed, { database: gap })).rejects.toThrow(
       new RegExp(`${next('third', 2)} is out of sequence.*${next('')}`.replace('_.sql', '_')),
     );
+  });
+
+  test('refuse a database with several shards, in one line, and upgrade one without', async () => {
+    const { pool } = await createDatabase({ migrated: false });
+    const folder = newFolder();
+    const before = migrationFiles.slice(0, migrationFiles.indexOf('0040_one_database.sql'));
+    mkdirSync(join(folder, 'functions'));
+    for (const name of before) cpSync(join(database, 'migrations', name), join(folder, 'migrations', name));
+    for (const [file, text] of Object.entries({ 'previous-release': '17', 'functions.lock': '0 any' }))
+      writeFileSync(join(folder, file), text);
+    await migrate(pool, { database: pathToFileURL(`${folder}/`) });
+    await pool.query('INSERT INTO shards (number, created_at) VALUES (1, now())');
+    const refusal = await migrate(pool).catch(error => error);
+    expect(refusal).toBeInstanceOf(OperatorError);
+    expect(refusal.message).toMatch(
+      /^The migration 0040_one_database\.sql: this database has several shards, .*\.$/,
+    );
+    expect(await appliedMigrations(pool)).toEqual(before);
+    await pool.query('DELETE FROM shards WHERE number = 1');
+    await migrate(pool);
+    expect(await appliedMigrations(pool)).toEqual(migrationFiles);
   });
 
   test('that fail leave nothing half done, and are named', async () => {

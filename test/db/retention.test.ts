@@ -11,8 +11,7 @@ const clock = manualClock();
 const partner = uuidFromId(await createFundedPartner(pool, 1n));
 const ago = (days: number) => new Date(clock.nowMs() - days * 86_400_000);
 const pruneAll = async (each: Pool) => {
-  for (const prune of createPrunes({ testDataDays: 100, requestLogDays: 7 }, [each]))
-    await prune(each, clock);
+  for (const prune of createPrunes({ testDataDays: 100, requestLogDays: 7 })) await prune(each, clock);
 };
 
 interface Kept {

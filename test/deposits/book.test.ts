@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { transaction } from '../../src/db/pool.ts';
 import { readAccounts } from '../../src/deposits/addresses.ts';
 import { bookRange } from '../../src/deposits/watch/book.ts';
 import { readFinalRange } from '../../src/deposits/watch/read-range.ts';
 import { credit, verifyLedger } from '../../src/ledger/index.ts';
 import { usdtContract } from '../helpers/chain.ts';
-import { inShardOf } from '../helpers/shards.ts';
 import { startDepositWorld } from './world.ts';
 
 const usdt = 1_000_000n;
@@ -232,7 +232,7 @@ test('an absurd amount, or a reference that is in use, is held with an alarm', a
   await world.settle();
   const { transactions } = world.chain.mine([{ to: account, units: 2n * usdt }]);
   const reference = `deposit:ethereum:${transactions[0]!.hash}:0`;
-  await inShardOf(world.pool, partnerId, tx =>
+  await transaction(world.pool, tx =>
     credit(tx, world.clock, [{ partnerId, mode: 'live', reference, microUsdt: 1n }]),
   );
   await world.settle();

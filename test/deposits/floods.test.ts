@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
+import { transaction } from '../../src/db/pool.ts';
 import { openDepositChains, rewindChain } from '../../src/deposits/index.ts';
 import { runRound } from '../../src/deposits/watch/round.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { type Transfer, usdtContract } from '../helpers/chain.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { holdLocks } from '../helpers/locks.ts';
-import { inShardOf, shardOf } from '../helpers/shards.ts';
 import { startDepositWorld, xpub } from './world.ts';
 
 const usdt = 1_000_000n;
@@ -150,16 +150,13 @@ test('an account that is locked delays the credits of no other partner', async (
   // The first in the order of crediting.
   const [locked, other] = partners.toSorted((a, b) => (a.partnerId < b.partnerId ? -1 : 1));
   for (const { partnerId } of partners)
-    await inShardOf(world.pool, partnerId, tx =>
+    await transaction(world.pool, tx =>
       credit(tx, world.clock, [{ partnerId, mode: 'live', reference: 'first', microUsdt: 1n }]),
     );
   world.chain.mine(partners.map(({ account }) => ({ to: account, units: 5n * usdt })));
-  const { unlock } = await holdLocks(
-    world.url,
-    'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE',
-    [uuidFromId(locked!.partnerId)],
-    await shardOf(world.pool, locked!.partnerId),
-  );
+  const { unlock } = await holdLocks(world.url, 'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE', [
+    uuidFromId(locked!.partnerId),
+  ]);
   await world.settle();
   expect(await world.balanceOf(other!.partnerId)).toBe(5n * usdt + 1n);
   expect(await world.alarmKinds()).toEqual(['deposit_watch_failing']);

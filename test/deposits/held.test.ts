@@ -7,13 +7,13 @@ import {
   submitDepositDecision,
 } from '../../src/approvals/index.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/pool.ts';
 import { decideDeposit } from '../../src/deposits/index.ts';
 import { credit, verifyLedger } from '../../src/ledger/index.ts';
 import { inRussian } from '../../web/src/texts/server-sentences.ts';
 import { endOfTime } from '../helpers/clock.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { insertOperator } from '../helpers/review.ts';
-import { inShardOf } from '../helpers/shards.ts';
 import { startDepositWorld } from './world.ts';
 
 const usdt = 1_000_000n;
@@ -194,7 +194,7 @@ test('releases, rejections and credits of one operator within a day count togeth
 test('a reference that is in use, an absurd amount and an unknown deposit cannot be released', async () => {
   const used = await hold(5n * usdt);
   const item = { partnerId: used.partnerId, mode: 'live', reference: used.reference } as const;
-  await inShardOf(pool, used.partnerId, tx => credit(tx, clock, [{ ...item, microUsdt: 5n * usdt }]));
+  await transaction(pool, tx => credit(tx, clock, [{ ...item, microUsdt: 5n * usdt }]));
   const operator = await fresh();
   expect(await release(used.depositId, operator)).toEqual({ outcome: 'reference_used' });
   expect([await used.state(), await used.balance()]).toEqual(['held', 5n * usdt]);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
-import type { AuditContext } from '../../src/db/audit.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
@@ -22,8 +21,6 @@ export interface World {
   database: DatabaseServer;
   /** For checks, past the services. */
   pool: Pool;
-  /** The sessions of each shard, for checks; with one shard, the pool. */
-  shards: Pool[];
   simulator: Program;
   /** For calls as a partner, each on its own connection: a broken one affects no other. */
   agent: Agent;
@@ -63,22 +60,8 @@ export const startMicroUsdt = 1_000_000_000_000n;
 const secretKey = 'a secret key for the faults, long enough';
 const keyring = createKeyring([secretKey]);
 
-/** What a world with several shards does otherwise. */
-interface Sharding {
-  /** Makes the shards of a migrated database, and opens the sessions for all of them. */
-  open(pool: Pool): Promise<Pick<World, 'pool' | 'shards'>>;
-  /** Creates a partner, in the shard that is next. */
-  addPartner(audit: AuditContext): Promise<Id<'prt'>>;
-}
-
-const oneShard: Sharding = {
-  open: async pool => ({ pool, shards: [pool] }),
-  addPartner: async audit => (await createPartner(audit, 'Faults')).partnerId,
-};
-
 export async function createWorld(
   createServer: (folder: string) => Promise<DatabaseServer> = createDatabaseServer,
-  sharding = oneShard,
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'kopeck-faults-'));
   const database = await createServer(folder);
@@ -86,9 +69,8 @@ export async function createWorld(
     startProgram('simulator/main.ts', [], { SIMULATOR_DIR: join(folder, 'simulator') }),
     database.start(),
   ]);
-  const first = openPool({ connectionString: database.urlAt(database.port) });
-  await migrate(first);
-  const { pool, shards } = await sharding.open(first);
+  const pool = openPool({ connectionString: database.urlAt(database.port) });
+  await migrate(pool);
   const agent = new Agent({ pipelining: 0, connect: { timeout: 5_000 } });
   const audit = { pool, clock, actor: 'faults' };
   const gateway = await createGatewayProxy(simulator.address, createRandom(1));
@@ -129,7 +111,6 @@ export async function createWorld(
   return {
     database,
     pool,
-    shards,
     simulator,
     agent,
     gateway,
@@ -141,7 +122,7 @@ export async function createWorld(
     endServices,
     lastLines: () => [...services].flatMap(({ output }) => output().trimEnd().split('\n').slice(-10)),
     createPartner: async () => {
-      const partnerId = await sharding.addPartner(audit);
+      const { partnerId } = await createPartner(audit, 'Faults');
       const unlimited = 100_000;
       const limits = { createRps: unlimited, createBurst: unlimited, otherRps: unlimited, concurrent: 1_000 };
       await setLimits(audit, partnerId, limits);
@@ -157,7 +138,7 @@ export async function createWorld(
       await endServices('all');
       await gateway.close();
       await agent.destroy();
-      await Promise.all([...new Set([first, pool, ...shards])].map(one => one.end()));
+      await pool.end();
       await simulator.stop('SIGKILL');
       await database.kill();
       rmSync(folder, { recursive: true, force: true });

@@ -4,7 +4,6 @@ import { createAdmission } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutsidePools, openReadPool } from '../../src/db/outside-pools.ts';
 import { openPool } from '../../src/db/pool.ts';
-import { shardsOf } from '../../src/db/shards/shards.ts';
 import { createMeters } from '../../src/runtime/meters.ts';
 import { readMetricsOf } from '../../src/runtime/metrics.ts';
 
@@ -23,14 +22,13 @@ export function listMetrics(): MetricName[] {
   const { process, database } = readMetricsOf(metrics, {
     pool,
     outside: openOutsidePools(pool),
-    shards: shardsOf([{ number: 0, pool, readPool: openReadPool(pool) }]),
+    readPool: openReadPool(pool),
     heartbeat: { instance: 1 } as never,
     clock: systemClock,
     clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
     requestLog: {} as never,
     rateMaxAgeSec: 300,
     tracer: {} as never,
-    whyShardNot: () => undefined,
   });
   const all = [process, database].flatMap(
     registry =>

@@ -7,24 +7,19 @@ import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Id } from '../../src/base/ids.ts';
 import { type QuoteLockSettings, readQuoteLock } from '../../src/base/quote-settings.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Pool } from '../../src/db/pool.ts';
-import { bringCopies } from '../../src/db/shards/copies.ts';
-import { shardsOf } from '../../src/db/shards/shards.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import {
   createPaymentMetrics,
+  createPaymentParts,
   createPaymentSignals,
   createReferenceSealer,
-  openShards,
 } from '../../src/payments/index.ts';
-import { startShardCopies } from '../../src/runtime/shard-copies.ts';
 import { createSigningKeys } from '../../src/webhooks/index.ts';
 import { keyring } from './partners.ts';
-import { shardOf } from './shards.ts';
 
 export { createPartnerWithKeys, issueKey, keyring, secretKey, setRate } from './partners.ts';
 
@@ -64,8 +59,17 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   const metrics = new Registry();
   const paymentMetrics = createPaymentMetrics(metrics);
   const quoteLock = { ...defaultQuoteLock, ...options.quoteLock };
-  const shards = openShards({ pool, clock, signals, heartbeat, paymentMetrics, quoteLock });
-  const shared = {
+  const payments = createPaymentParts({
+    pool,
+    db: pool,
+    clock,
+    signals,
+    heartbeat,
+    paymentMetrics,
+    quoteLock,
+  });
+  const deps = {
+    ...payments,
     pool,
     db: pool,
     clock,
@@ -92,27 +96,16 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     alarms: createAlarms({ db: pool, clock, log }),
     log,
   };
-  const ofShards = shardsOf(shards.all().map(shard => ({ ...shared, ...shard })));
-  const server = await createServer({ ...shared, shards: ofShards });
-  // In real time, as the workers measure the age of their copies.
-  const stopCopies = startShardCopies({ pool, clock: systemClock, log: { ...log, info: log.warn }, shards });
-  await bringCopies(pool);
+  const server = await createServer(deps);
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
-    await stopCopies();
-    await shards.close();
+    await payments.close();
     await authenticator.close();
     await heartbeat.close();
     await gateway.close();
   });
-  return {
-    address,
-    /** Those of the first shard. */
-    deps: Object.assign(ofShards.of({ shard: 0 }), { shards: ofShards }),
-    /** With which the API serves this partner: for what a test calls or replaces itself. */
-    partsOf: async (partnerId: Id<'prt'>) => ofShards.of({ shard: await shardOf(pool, partnerId) }),
-  };
+  return { address, deps };
 }
 
 export interface Answer {

@@ -8,15 +8,14 @@ import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { openOutsidePools } from '../../src/db/outside-pools.ts';
 import type { Pool } from '../../src/db/pool.ts';
-import { shardsOf } from '../../src/db/shards/shards.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
 import type { OperatorRole, Permission } from '../../src/operators/index.ts';
 import { openSession } from '../../src/operators/sessions.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import {
+  createPaymentParts,
   createPaymentSignals,
   createReferenceSealer,
-  openShards,
   type RecoverDeps,
 } from '../../src/payments/index.ts';
 import { createRequestLog } from '../../src/request-log/index.ts';
@@ -67,8 +66,15 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     quoteLock: defaultQuoteLock,
     rateBounds: { minE4: 400_000n, maxE4: 4_000_000n },
   };
-  const shards = openShards({ pool, clock, signals, heartbeat, quoteLock: defaultQuoteLock });
-  const { writer, leaseRelease } = shards.of({ shard: 0 });
+  const payments = createPaymentParts({
+    pool,
+    db: pool,
+    clock,
+    signals,
+    heartbeat,
+    quoteLock: defaultQuoteLock,
+  });
+  const { writer, leaseRelease } = payments;
   const deps: ConsoleDeps & Pick<RecoverDeps, 'writer' | 'leaseRelease'> = {
     ...shared,
     pool: outside.console,
@@ -92,7 +98,8 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const routes: ConsoleRoute[] = [];
   const server = await createServer({
     ...shared,
-    shards: shardsOf(shards.all().map(shard => ({ ...shared, ...shard, answerWithinMs: 5_000 }))),
+    ...payments,
+    answerWithinMs: 5_000,
     requestLog,
     authenticator,
     trustProxy,
@@ -110,7 +117,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
-    await shards.close();
+    await payments.close();
     await authenticator.close();
     await heartbeat.close();
     await gateway.close();

@@ -1,12 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { openPool, type Pool } from '../../src/db/pool.ts';
-import { enterShard } from '../../src/db/shards/sessions.ts';
 
 /**
- * A session of another program, with an open transaction that locks what the statement says until COMMIT. Of this shard.
+ * A session of another program, with an open transaction that locks what the statement says until COMMIT.
  * It may be idle for as long as it likes, unlike one of the service.
  */
-export async function holdLocks(url: string, text: string, values: unknown[], shard = 0) {
+export async function holdLocks(url: string, text: string, values: unknown[]) {
   const pool = openPool({ connectionString: url }, 1);
   const session = await pool.connect();
   // A test may end it.
@@ -18,7 +17,6 @@ export async function holdLocks(url: string, text: string, values: unknown[], sh
   });
   await session.query('SET idle_in_transaction_session_timeout = 0');
   await session.query('BEGIN');
-  await enterShard(session, shard);
   await session.query(text, values);
   return { session, ended, unlock: async () => void (await session.query('COMMIT')) };
 }

@@ -1,9 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts';
-import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import type { Id } from '../../src/base/ids.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { type Pool, transaction } from '../../src/db/pool.ts';
-import { bringCopies } from '../../src/db/shards/copies.ts';
-import { enterShardOf } from '../../src/db/shards/sessions.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits, type WantedKey } from '../../src/partners/index.ts';
 import { createRateSources } from '../../src/rates/index.ts';
@@ -18,11 +16,7 @@ export const auditContextOf = (pool: Pool, clock = systemClock) => ({ pool, cloc
 export async function createFundedPartner(pool: Pool, liveMicroUsdt: bigint): Promise<Id<'prt'>> {
   const { partnerId } = await createPartner(auditContextOf(pool), 'Test shop');
   const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: liveMicroUsdt } as const;
-  if (liveMicroUsdt > 0n)
-    await transaction(pool, async tx => {
-      await enterShardOf(tx, uuidFromId(partnerId));
-      await credit(tx, systemClock, [item]);
-    });
+  if (liveMicroUsdt > 0n) await transaction(pool, tx => credit(tx, systemClock, [item]));
   return partnerId;
 }
 
@@ -39,7 +33,6 @@ export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): 
     {
       ...{ db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, bounds: anyRate },
       reportAlarms: () => {},
-      bringCopies: () => bringCopies(pool),
     },
     AbortSignal.timeout(5_000),
   );

@@ -95,7 +95,7 @@ describe('a key that expires', () => {
     clock.advance(1);
     expect(await authenticate(key)).toEqual({
       outcome: 'unauthorized',
-      holder: { partnerId, mode: 'test', keyId, shard: 0 },
+      holder: { partnerId, mode: 'test', keyId },
     });
     expect(keyState((await listKeys(pool, partnerId))[0]!, clock)).toBe('expired');
   });

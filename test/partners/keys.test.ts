@@ -45,7 +45,7 @@ describe('a key', () => {
 
   test('authenticates its partner and mode', async () => {
     const { partnerId, key, keyId } = await issue('live');
-    expect(await present(key)).toEqual({ outcome: 'ok', partnerId, mode: 'live', keyId, shard: 0 });
+    expect(await present(key)).toEqual({ outcome: 'ok', partnerId, mode: 'live', keyId });
   });
 
   test('is not stored in the database, nor is its secret part', async () => {
@@ -114,7 +114,7 @@ describe('a key', () => {
   test('of a suspended partner is refused, and a new one is not issued', async () => {
     const { partnerId, key, keyId } = await issue();
     await setSuspended(audit, partnerId, true);
-    const holder = { partnerId, mode: 'test', keyId, shard: 0 };
+    const holder = { partnerId, mode: 'test', keyId };
     await expect.poll(() => present(key), { interval: 1 }).toEqual({ outcome: 'partner_suspended', holder });
     const wanted = { partnerId, mode: 'test', allowedAddresses: [] } as const;
     expect(await createKey(audit, keyring, { ...wanted, allowedAddresses: [] })).toEqual({
@@ -149,7 +149,7 @@ describe('a key', () => {
     expect((await present(key, '192.0.2.77')).outcome).toBe('ok');
     expect((await present(key, '::ffff:192.0.2.77')).outcome).toBe('ok');
     expect((await present(key, '2001:db8:1::1')).outcome).toBe('ok');
-    const refused = { outcome: 'ip_not_allowed', holder: { partnerId, mode: 'test', keyId, shard: 0 } };
+    const refused = { outcome: 'ip_not_allowed', holder: { partnerId, mode: 'test', keyId } };
     expect(await present(key, '192.0.3.1')).toEqual(refused);
     expect(await present(key, '2001:db9::1')).toEqual(refused);
   });

@@ -201,21 +201,6 @@ describe('an order that cannot be rebuilt', () => {
     await after.expectSoundBooks();
   });
 
-  test('is not for want of balance that deposits had given: they are credited before', async () => {
-    const { liveKey, partnerId } = await newCustomer(1n);
-    const topUp = async ({ pool, deps: { clock } }: typeof before) =>
-      void (await credit(pool, clock, [
-        { partnerId, mode: 'live', microUsdt: 1_000_000_000n, reference: 'deposit-1' },
-      ]));
-    const { after } = await lose(async () => {
-      await topUp(before);
-      await before.as(liveKey).pay({ qr_url: (await newQr()).link });
-    });
-    await after.round({ restoreCredits: () => topUp(after) });
-    expect(await after.alarms()).not.toContain('stray_order');
-    await after.expectSoundBooks();
-  });
-
   test('because an earlier payment of its code is open here is rebuilt when that one ends', async () => {
     const { simulator, clock, before, newCustomer, newQr, lose } = nextWorld();
     const { liveKey } = await newCustomer();

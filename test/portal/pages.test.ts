@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/pool.ts';
 import { approveLive, listKeys, signUp } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
-import { inShardOf } from '../helpers/shards.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
@@ -83,7 +83,7 @@ test('an export has the same payments', async () => {
 
 test('the timeline of a payment has nothing that is for operators', async () => {
   const { partnerId, paymentId } = await createShop();
-  await inShardOf(pool, partnerId, tx =>
+  await transaction(pool, tx =>
     tx.query({
       text: `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response)
              VALUES ($1, now(), 'pay', 5, 200, 'accepted', 'secret request', 'secret response')`,

@@ -38,65 +38,54 @@ const lockAccount = (partnerId: Id<'prt'>) => ({
   text: `SELECT FROM accounts WHERE partner_id = $1 AND mode = 'test' FOR UPDATE`,
   values: [uuidFromId(partnerId)],
 });
+test('an opening that waits is refused after its repeat was', async () => {
+  const { partnerId, payment, repeat, outwait } = await prepared();
+  let opening: ReturnType<typeof openAll> | undefined;
+  await transaction(pool, async tx => {
+    await tx.query(stayIdle);
+    await tx.query(lockAccount(partnerId));
+    opening = openAll(pool, clock, [payment], 'long', {});
+    await expect.poll(waiting).toBe(1);
+    await outwait();
+    expect(await repeat()).toMatchObject({ status: 409, json: { error: { code: 'quote_expired' } } });
+  });
+  expect(await opening).toMatchObject([{ verdict: 'quote_expired' }]);
+  await expectNoPayment(partnerId, 'test');
+});
 
-// On Citus the session that waits is on another server than the one that is asked.
-test.skipIf(process.env.KOPECK_TEST_CITUS)(
-  'an opening that waits is refused after its repeat was',
-  async () => {
-    const { partnerId, payment, repeat, outwait } = await prepared();
-    let opening: ReturnType<typeof openAll> | undefined;
-    await transaction(pool, async tx => {
-      await tx.query(stayIdle);
-      await tx.query(lockAccount(partnerId));
-      opening = openAll(pool, clock, [payment], 'long', {});
-      await expect.poll(waiting).toBe(1);
-      await outwait();
-      expect(await repeat()).toMatchObject({ status: 409, json: { error: { code: 'quote_expired' } } });
-    });
-    expect(await opening).toMatchObject([{ verdict: 'quote_expired' }]);
-    await expectNoPayment(partnerId, 'test');
-  },
-);
+test('a repeat waits for an opening that has used the quote', async () => {
+  const { payment, repeat, outwait } = await prepared();
+  let repeated: ReturnType<typeof repeat> | undefined;
+  await transaction(pool, async tx => {
+    await tx.query(stayIdle);
+    expect(await openAll(tx, clock, [payment], 'long', {})).toMatchObject([{ verdict: 'opened' }]);
+    await outwait();
+    repeated = repeat();
+    await expect.poll(waiting).toBe(1);
+  });
+  // It has found the payment of its key, which this test has opened for another request.
+  expect(await repeated).toMatchObject({ json: { error: { code: 'idempotency_conflict' } } });
+});
 
-test.skipIf(process.env.KOPECK_TEST_CITUS)(
-  'a repeat waits for an opening that has used the quote',
-  async () => {
-    const { payment, repeat, outwait } = await prepared();
-    let repeated: ReturnType<typeof repeat> | undefined;
-    await transaction(pool, async tx => {
-      await tx.query(stayIdle);
-      expect(await openAll(tx, clock, [payment], 'long', {})).toMatchObject([{ verdict: 'opened' }]);
-      await outwait();
-      repeated = repeat();
-      await expect.poll(waiting).toBe(1);
-    });
-    // It has found the payment of its key, which this test has opened for another request.
-    expect(await repeated).toMatchObject({ json: { error: { code: 'idempotency_conflict' } } });
-  },
-);
-
-test.skipIf(process.env.KOPECK_TEST_CITUS)(
-  'a quote is not ended while an opening with it is under way',
-  async () => {
-    const [partnerId, other] = [await newPartner(), await newPartner()];
-    const quote = await lock(partnerId);
-    const payment = paymentWith(partnerId, quote);
-    const sameCode = paymentWith(other, await lock(other), { qrcId: payment.qrcId });
-    let [opening, ending]: Promise<unknown>[] = [];
-    await transaction(pool, async tx => {
-      await tx.query(stayIdle);
-      await openAll(tx, clock, [sameCode], 'long', {});
-      opening = openAll(pool, clock, [payment], 'long', {});
-      await expect.poll(waiting).toBe(1);
-      ending = endExpired(pool, payment, quote.quoteId);
-      await expect.poll(waiting).toBe(2);
-      throw new Error('undone');
-    }).catch(() => {});
-    expect(await opening).toMatchObject([{ verdict: 'opened' }]);
-    await ending;
-    expect(await findQuoteOf(pool, payment.paymentId)).toEqual(quote);
-  },
-);
+test('a quote is not ended while an opening with it is under way', async () => {
+  const [partnerId, other] = [await newPartner(), await newPartner()];
+  const quote = await lock(partnerId);
+  const payment = paymentWith(partnerId, quote);
+  const sameCode = paymentWith(other, await lock(other), { qrcId: payment.qrcId });
+  let [opening, ending]: Promise<unknown>[] = [];
+  await transaction(pool, async tx => {
+    await tx.query(stayIdle);
+    await openAll(tx, clock, [sameCode], 'long', {});
+    opening = openAll(pool, clock, [payment], 'long', {});
+    await expect.poll(waiting).toBe(1);
+    ending = endExpired(pool, payment, quote.quoteId);
+    await expect.poll(waiting).toBe(2);
+    throw new Error('undone');
+  }).catch(() => {});
+  expect(await opening).toMatchObject([{ verdict: 'opened' }]);
+  await ending;
+  expect(await findQuoteOf(pool, payment.paymentId)).toEqual(quote);
+});
 
 test('an opening that finds its quote expired ends it for those that began before', async () => {
   const { partnerId, payment, outwait } = await prepared();

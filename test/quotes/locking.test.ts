@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { pruneQuotes, readExposure } from '../../src/payments/index.ts';
-import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';
 import { count, startQuotesWorld } from './quotes-world.ts';
 
 const { pool, clock, writer, lockerWith, termsOf, lock, paymentWith, newPartner, openOther } =
@@ -81,15 +80,6 @@ describe('what may be locked', () => {
     expect(outcomeOf(await lockOne(termsOf(partnerId)))).toBe('quote_limit_exceeded');
     letExpire();
     expect(outcomeOf(await lockOne(termsOf(partnerId)))).toBe('locked');
-  });
-
-  test('has an equal part in each shard', async () => {
-    letExpire();
-    const partnerId = await newPartner();
-    const settings = { ...lockerWith().settings, maxMicroUsdt: 4n * one };
-    const ofTwo = createQuoteLocker(pool, clock, settings, 2);
-    const lockings = await Promise.all(Array.from({ length: 6 }, () => ofTwo.lock(termsOf(partnerId))));
-    expect(count(lockings.map(outcomeOf))).toEqual({ locked: 2, quote_limit_exceeded: 4 });
   });
 });
 

@@ -88,29 +88,24 @@ describe('a locked quote', () => {
     expect((await writer.open(paymentWith(partnerId, late))).verdict).toBe('quote_expired');
     expect(await usedBy(late)).toBeNull();
   });
-
-  // On Citus the session that waits is on another server than the one that is asked.
-  test.skipIf(process.env.KOPECK_TEST_CITUS)(
-    'that expires while its payment waits behind another batch is refused',
-    async () => {
-      const [slow, partnerId] = [await newPartner(), await newPartner()];
-      const [first, second] = [await lock(slow), await lock(partnerId)];
-      const session = await pool.connect();
-      await session.query('BEGIN');
-      await session.query("SELECT FROM accounts WHERE partner_id = $1 AND mode = 'live' FOR UPDATE", [
-        uuidFromId(slow),
-      ]);
-      const waiting = writer.open(paymentWith(slow, first));
-      await expect.poll(() => countWaiting(pool)).toBe(1);
-      const behind = writer.open(paymentWith(partnerId, second));
-      clock.advance(60_000);
-      await session.query('COMMIT');
-      session.release();
-      // Its statement was sent in time.
-      expect((await waiting).verdict).toBe('opened');
-      expect((await behind).verdict).toBe('quote_expired');
-    },
-  );
+  test('that expires while its payment waits behind another batch is refused', async () => {
+    const [slow, partnerId] = [await newPartner(), await newPartner()];
+    const [first, second] = [await lock(slow), await lock(partnerId)];
+    const session = await pool.connect();
+    await session.query('BEGIN');
+    await session.query("SELECT FROM accounts WHERE partner_id = $1 AND mode = 'live' FOR UPDATE", [
+      uuidFromId(slow),
+    ]);
+    const waiting = writer.open(paymentWith(slow, first));
+    await expect.poll(() => countWaiting(pool)).toBe(1);
+    const behind = writer.open(paymentWith(partnerId, second));
+    clock.advance(60_000);
+    await session.query('COMMIT');
+    session.release();
+    // Its statement was sent in time.
+    expect((await waiting).verdict).toBe('opened');
+    expect((await behind).verdict).toBe('quote_expired');
+  });
 
   test('of another partner is as unknown as one that never was', async () => {
     const [owner, other] = [await newPartner(), await newPartner()];

@@ -16,7 +16,6 @@ import { openingsOf } from '../helpers/openings.ts';
 import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
 
 /** Everything happens on a worker, which a pool of its own does not find. */
-const isOnCitus = process.env.KOPECK_TEST_CITUS !== undefined;
 
 export const count = (values: string[]) =>
   Object.fromEntries(
@@ -37,7 +36,7 @@ export async function startQuotesWorld() {
   const rateId = rows[0]!.id;
 
   const lockerWith = (settings: Partial<QuoteLockSettings> = {}, db = pool) =>
-    createQuoteLocker(db, clock, { ...defaultQuoteLock, ...settings }, 1);
+    createQuoteLocker(db, clock, { ...defaultQuoteLock, ...settings });
 
   const termsOf = (partnerId: Id<'prt'>, change: Partial<QuoteTerms> = {}): QuoteTerms => {
     const terms = { amountKopecks: 15_000n, rateE4: 920_375n, ...change };
@@ -73,7 +72,6 @@ export async function startQuotesWorld() {
     ...{ pool, clock, writer, lockerWith, termsOf, lock, paymentWith },
     /** The connections of a second process, open already: what is opened first would be alone otherwise. */
     openOther: async (): Promise<Pool> => {
-      if (isOnCitus) return pool;
       const other = openPool({ ...pool.options }, 4);
       afterAll(() => other.end());
       await other.query('SELECT 1');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectionsOfProcess } from '../../src/db/connection-limits.ts';
+import { connectionsPerProcess } from '../../src/db/connection-limits.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { checkConnections } from '../../src/runtime/connection-budget.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -18,7 +18,7 @@ test('more processes than PostgreSQL has connections for are refused, with the n
 });
 
 test('a second node that fits only without the first one is warned of', async () => {
-  const used = 4 * connectionsOfProcess(1);
+  const used = 4 * connectionsPerProcess;
   expect(await checkConnections(serverWith(97, used), 4)).toContain(
     `raise max_connections to ${2 * used + 10}`,
   );

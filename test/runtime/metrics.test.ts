@@ -3,7 +3,6 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { openOutsidePools, openReadPool } from '../../src/db/outside-pools.ts';
-import { shardsOf } from '../../src/db/shards/shards.ts';
 import { createSingleProcess } from '../../src/runtime/cluster-channel.ts';
 import type { Cleanup } from '../../src/runtime/graceful-shutdown.ts';
 import { createMeters } from '../../src/runtime/meters.ts';
@@ -26,8 +25,8 @@ let missing = 0;
 const meters = createMeters();
 const metrics = readMetricsOf(meters.metrics, {
   pool,
+  readPool,
   outside,
-  shards: shardsOf([{ number: 0, pool, readPool }]),
   heartbeat: { ...heartbeat, canCommit: () => false },
   clock,
   clockOffset: () => ({ ms: -31_000, uncertaintyMs: 500 }),
@@ -38,7 +37,6 @@ const metrics = readMetricsOf(meters.metrics, {
   },
   rateMaxAgeSec: 300,
   tracer: undefined,
-  whyShardNot: shard => (shard === 0 ? undefined : 'lost'),
 });
 const channel = createSingleProcess();
 channel.shareMetrics(metrics);

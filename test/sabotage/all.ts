@@ -3,7 +3,6 @@ import { additionsSimulationSabotages } from './additions-simulation.ts';
 import { approvalSabotages } from './approvals.ts';
 import { archiveSabotages } from './archive.ts';
 import { backupSabotages } from './backup.ts';
-import { citusSabotages } from './citus.ts';
 import { depositChainSabotages } from './deposit-chains.ts';
 import { depositNodeSabotages } from './deposit-nodes.ts';
 import { depositSimulationSabotages } from './deposit-simulation.ts';
@@ -21,7 +20,6 @@ import { refundSabotages } from './refunds.ts';
 import { roleSabotages } from './roles.ts';
 import { secretSabotages } from './secrets.ts';
 import { serviceSabotages } from './service.ts';
-import { shardSabotages } from './shards.ts';
 import { testDataSabotages } from './test-data.ts';
 
 export const sabotages = [
@@ -43,8 +41,6 @@ export const sabotages = [
   ...serviceSabotages,
   ...httpClientSabotages,
   ...roleSabotages,
-  ...shardSabotages,
-  ...citusSabotages,
   ...approvalSabotages,
   ...accessSabotages,
   ...portalSabotages,

@@ -101,7 +101,7 @@ export const quoteSabotages: Sabotage[] = [
   {
     guard: 'what all partners may lock',
     ...locking,
-    pattern: /WHEN next\.mode = 'live' AND of_shard \+ .*? THEN 'quote_limit_exceeded'/,
+    pattern: /WHEN next\.mode = 'live' AND of_all \+ .*? THEN 'quote_limit_exceeded'/,
     failingTitle: 'of all partners is not passed by many at once',
   },
   {

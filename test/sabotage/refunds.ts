@@ -101,13 +101,6 @@ export const refundSabotages: Sabotage[] = [
     failingTitle: 'an account that cannot be written now',
   },
   {
-    guard: 'a shard out of reach is no unknown payment',
-    file: 'src/payments/refunds/book.ts',
-    test: 'test/shards/refunds.test.ts',
-    pattern: /if \(found\.failures\.length > 0\) for .*;/,
-    failingTitle: 'a shard out of reach holds up no refunds of the others',
-  },
-  {
     guard: 'refunds from before are left to operators',
     ...reading,
     pattern: /Math\.max\(from\.getTime\(\), fromMs\)/,

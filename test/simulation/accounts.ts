@@ -1,7 +1,7 @@
 import { type Id, idFromUuid } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/pool.ts';
 import { credit, openAccounts } from '../../src/ledger/index.ts';
 import { findPartner, type Limits } from '../../src/partners/index.ts';
-import { inShardOf } from '../helpers/shards.ts';
 import type { World } from './world.ts';
 
 /** A partner of one run. */
@@ -9,7 +9,6 @@ export interface Account {
   partnerId: Id<'prt'>;
   uuid: string;
   limits: Limits;
-  shard: number;
   startMicroUsdt: { live: number; test: number };
 }
 
@@ -20,23 +19,21 @@ export interface Account {
 export async function createAccounts(
   { random, pool, scheduler, maxPayments }: World,
   run: number,
-  shards: number,
 ): Promise<Account[]> {
   const clock = scheduler.clockOf('set-up');
   const accounts: Account[] = [];
-  for (let count = shards > 1 ? random.between(2, 4) : random.between(1, 3); count > 0; count--) {
+  for (let count = random.between(1, 3); count > 0; count--) {
     const uuid = `${run.toString(16).padStart(8, '0')}-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;
     const partnerId = idFromUuid('prt', uuid);
     const concurrent = random.pick([1, 2, 3, 100]);
     const dailyKopecks = random.chance(0.2) ? 40_000 : null;
     const live = random.pick([1_000_000, 5_000_000, 20_000_000]) * (maxPayments / 16);
-    const shard = shards > 1 ? random.between(0, shards - 1) : 0;
     const test = random.pick([2_000_000, 20_000_000]) * (maxPayments / 16);
     await pool.query(
-      'INSERT INTO partners (id, name, created_at, concurrent, daily_kopecks, shard) VALUES ($1, $2, $3, $4, $5, $6)',
-      [uuid, 'Shop', new Date(clock.nowMs()), concurrent, dailyKopecks, shard],
+      'INSERT INTO partners (id, name, created_at, concurrent, daily_kopecks) VALUES ($1, $2, $3, $4, $5)',
+      [uuid, 'Shop', new Date(clock.nowMs()), concurrent, dailyKopecks],
     );
-    await inShardOf(pool, partnerId, async tx => {
+    await transaction(pool, async tx => {
       await openAccounts(tx, partnerId);
       const funding = { partnerId, reference: 'funding' };
       await credit(tx, clock, [
@@ -45,7 +42,7 @@ export async function createAccounts(
       ]);
     });
     const { limits } = (await findPartner(pool, partnerId))!;
-    accounts.push({ partnerId, uuid, limits, shard, startMicroUsdt: { live, test } });
+    accounts.push({ partnerId, uuid, limits, startMicroUsdt: { live, test } });
   }
   return accounts;
 }

@@ -4,19 +4,17 @@ import { type Caller, type Creation, createPayment, lockQuote } from '../../src/
 
 export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
 
-type ShardCaller = Caller & { shard: number };
-
 /** How a process answers partners. */
 export interface Answering {
   /** As a partner sees it: every outcome is an answer, a crash of the process too. With the API key, in runs that have any. */
   request(
-    caller: ShardCaller & { apiKey?: string | undefined },
+    caller: Caller & { apiKey?: string | undefined },
     request: PaymentRequest,
     answered: (answer: Answer) => void,
   ): void;
   /** Undefined: no answer, or an error. */
   lock(
-    caller: ShardCaller,
+    caller: Caller,
     amountKopecks: bigint,
     answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
   ): void;
@@ -30,7 +28,7 @@ type Deps = Parameters<typeof createPayment>[0] & Parameters<typeof lockQuote>[0
 const address = '192.0.2.1';
 
 export function createAnswering(
-  shards: Deps[],
+  deps: Deps,
   authenticator: Pick<Authenticator, 'authenticate'> | undefined,
   expectLost: (error: unknown) => void,
 ): Answering {
@@ -40,10 +38,10 @@ export function createAnswering(
     { apiKey, ...caller }: Parameters<Answering['request']>[0],
     request: PaymentRequest,
   ): Promise<Answer> {
-    if (apiKey === undefined) return createPayment(shards[caller.shard]!, caller, request);
+    if (apiKey === undefined) return createPayment(deps, caller, request);
     const authentication = await authenticator!.authenticate({ key: apiKey, address });
     if (authentication.outcome !== 'ok') return { outcome: 'refused', code: authentication.outcome };
-    return createPayment(shards[authentication.shard]!, authentication, request);
+    return createPayment(deps, authentication, request);
   }
 
   return {
@@ -60,7 +58,7 @@ export function createAnswering(
     lock: (caller, amountKopecks, answered) => {
       const broken = () => answered(undefined);
       waiting.add(broken);
-      lockQuote(shards[caller.shard]!, caller, amountKopecks).then(
+      lockQuote(deps, caller, amountKopecks).then(
         locking => waiting.delete(broken) && answered(locking),
         error => {
           expectLost(error);

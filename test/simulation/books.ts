@@ -38,13 +38,6 @@ export interface BookedAccount {
   lastEntryMs: number | null;
 }
 
-/** A QR code that is reserved for payments of a partner; with several shards. */
-export interface BookedCode {
-  qrcId: string;
-  partnerId: string;
-  paymentIds: string[];
-}
-
 export interface BookedAlarm {
   kind: string;
   paymentId: string;
@@ -56,9 +49,6 @@ export interface Books {
   payments: BookedPayment[];
   accounts: BookedAccount[];
   alarms: BookedAlarm[];
-  codes: BookedCode[];
-  /** Payments that can never be opened. */
-  voidIds: string[];
   open: OpenPayments;
 }
 
@@ -85,10 +75,6 @@ const statement = `
              WHERE partner_id = ANY ($1)) AS a) AS accounts,
          (SELECT coalesce(json_agg(row_to_json(a)), '[]') FROM (
             SELECT kind, subject AS "paymentId", cleared_at IS NULL AS open FROM alarms) AS a) AS alarms,
-         (SELECT coalesce(json_agg(row_to_json(c)), '[]') FROM (
-            SELECT qrc_id AS "qrcId", partner_id AS "partnerId", payment_ids AS "paymentIds" FROM code_reservations
-             WHERE partner_id = ANY ($1)) AS c) AS codes,
-         (SELECT coalesce(json_agg(payment_id), '[]') FROM void_openings WHERE partner_id = ANY ($1)) AS "voidIds",
          (SELECT row_to_json(o) FROM (
             SELECT extract(epoch FROM min(next_at)) * 1000 AS "dueMs",
                    coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS "leaseHolders"
@@ -101,11 +87,6 @@ export async function readBooks(pool: Pool, partnerUuids: string[]): Promise<Boo
     payment.paymentId = idFromUuid('pay', payment.paymentId);
     payment.partnerId = idFromUuid('prt', payment.partnerId);
   }
-  for (const code of books.codes) {
-    code.partnerId = idFromUuid('prt', code.partnerId);
-    code.paymentIds = code.paymentIds.map(id => idFromUuid('pay', id));
-  }
-  books.voidIds = books.voidIds.map(id => idFromUuid('pay', id));
   for (const account of books.accounts) account.partnerId = idFromUuid('prt', account.partnerId);
   return books;
 }

@@ -12,7 +12,6 @@ const name = new URL(url).pathname.slice(1);
 const database = await openRunDatabase({
   connection: inject('connection'),
   name,
-  shards: 1,
   drops: false,
 });
 afterAll(database.end);

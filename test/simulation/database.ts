@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
-import { isFencedOff } from './fence.ts';
 import { createHistoryWatch } from './history-watch.ts';
 import {
   changesWebhooks,
@@ -18,15 +17,13 @@ import type { World } from './world.ts';
 /** The real database, one statement at a time. */
 export interface SimulatedDatabase {
   /**
-   * The connection of one process, to a shard or to all of them. When a statement runs and whether its result arrives is random.
+   * The connection of one process. When a statement runs and whether its result arrives is random.
    */
-  connectionOf(processName: string, shard?: number): Queryable;
+  connectionOf(processName: string): Queryable;
   /** When the first unfinished payment is due; now, if a dead process still holds a lease. */
   nextDueMs(): Promise<number>;
   /** When a webhook delivery or a payment is due next. */
   nextDeliveryMs(): Promise<number>;
-  /** When a sweep could free a code. */
-  nextSweepMs(): Promise<number>;
   /** A change made past these connections: to payments, to webhooks, or to the rate. */
   changed(): Promise<void>;
   webhooksChanged(by: 'processes' | 'operator'): Promise<void>;
@@ -45,16 +42,14 @@ export interface OpenPayments {
 }
 
 export interface DatabaseOptions {
-  /** Of the history that it shows; of this shard, or of all. */
-  pool(shard?: number): Pool;
+  /** Of the history that it shows. */
+  pool(): Pool;
   promotions: number;
   /** The sessions of this process have ended. */
   isCutOff(processName: string): boolean;
   isAlive(instance: number): boolean;
   /** Called after every committed change to payments, with the time when it was sent; returns the state of `open_payments`. */
   onChange(sentMs: number): Promise<OpenPayments>;
-  /** When the first code is reserved in vain that long that a sweep frees it. */
-  nextSweepMs(): number;
   /** In runs where partners have webhooks. */
   webhooks: WebhookWatch | undefined;
   /** A process tried to end a payment that has ended differently, or cannot end this way. */
@@ -74,8 +69,8 @@ export interface WebhookWatch {
   nextDueMs(): number;
 }
 
-/** A statement, when its process sent it, and to which shard. */
-type Sent = Statement & { sentMs: number; shard: number | undefined };
+/** A statement, and when its process sent it. */
+type Sent = Statement & { sentMs: number };
 
 export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
   // Nobody else uses this database, so a result stays valid until its table is written.
@@ -88,7 +83,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   async function paymentsChanged(sentMs: number): Promise<void> {
-    forget(/payments|quotes|code_reservations/);
+    forget(/payments|quotes/);
     open = await options.onChange(sentMs);
   }
 
@@ -137,14 +132,14 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     return result;
   }
 
-  const send = ({ sentMs: _sentMs, shard, ...statement }: Sent) => options.pool(shard).query(statement);
+  const send = ({ sentMs: _sentMs, ...statement }: Sent) => options.pool().query(statement);
 
   const labelOf = ({ name, text }: Statement) => name ?? text.trim().slice(0, 24);
 
   async function read(processName: string, statement: Sent): Promise<pg.QueryResult> {
     // Nobody plans maintenance here, so its times do not matter.
     const values = statement.name === 'what stops payments' ? [] : statement.values;
-    const key = JSON.stringify([statement.text, values, statement.shard]);
+    const key = JSON.stringify([statement.text, values]);
     const result = known.get(key) ?? (await send(statement));
     known.set(key, result);
     world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
@@ -161,8 +156,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
 
   /** Answered from the model, without a query: most polls find nothing. */
   function findsNothing(statement: Statement): boolean {
-    const { name, values, text } = statement;
-    if (text.includes('FROM code_reservations')) return options.nextSweepMs() > world.scheduler.nowMs();
+    const { name, values } = statement;
     if (name !== 'release leases') return options.webhooks?.findsNothing(statement) ?? false;
     const [, instance] = values as [Date, number];
     return open !== undefined && !open.leaseHolders.includes(instance);
@@ -210,18 +204,10 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     });
   }
 
-  async function executeAndWatch(
-    processName: string,
-    statement: Sent,
-  ): Promise<pg.QueryResult | Error | undefined> {
+  async function executeAndWatch(processName: string, statement: Sent): Promise<pg.QueryResult | undefined> {
     try {
       return await execute(processName, statement);
     } catch (error) {
-      if (isFencedOff(error)) {
-        world.trace.add(processName, `${labelOf(statement)} is fenced off`);
-        world.counts.fenced += 1;
-        return error;
-      }
       const why = error instanceof pg.DatabaseError ? `${error.message} ${error.where ?? ''}` : String(error);
       world.violate('the database never has to refuse a statement', `${statement.text}: ${why}`);
       return undefined;
@@ -236,16 +222,16 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     isRecovering: history.isRecovering,
     strayOrders: history.strayOrders,
     nextRoundMs: history.nextRoundMs,
-    connectionOf: (processName, shard) => ({
+    connectionOf: processName => ({
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>
         new Promise<pg.QueryResult<Row>>((resolve, reject) => {
           const { random, scheduler, faults } = world;
-          const sent = { ...statement, sentMs: scheduler.nowMs(), shard };
+          const sent = { ...statement, sentMs: scheduler.nowMs() };
           const delayMs = () =>
             random.chance(faults.databaseSlow) ? random.between(1, 6_000) : random.between(0, 3);
           const fails = random.chance(faults.databaseError * (isRead(statement) ? 1 : 3));
           const runs = !fails || random.chance(0.5);
-          const answer = (result: pg.QueryResult | Error | undefined) => {
+          const answer = (result: pg.QueryResult | undefined) => {
             if (fails) {
               if (statement.name?.endsWith('deliveries_end')) {
                 const [endpoints, eventIds] = statement.values as [string[], bigint[]];
@@ -255,7 +241,6 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
               return reject(new Error('Connection terminated unexpectedly'));
             }
             if (!result) return;
-            if (result instanceof Error) return reject(result);
             if (statement.name === 'payments_finish') reportContradictions(processName, statement, result);
             resolve(result);
           };
@@ -273,7 +258,6 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
         }),
     }),
     nextDueMs,
-    nextSweepMs: async () => options.nextSweepMs(),
     nextDeliveryMs: async () => Math.min(await nextDueMs(), options.webhooks!.nextDueMs()),
   };
 }

@@ -24,8 +24,6 @@ export interface Faults {
   unresolvable: number;
   /** A running process is presumed dead. */
   presumedDead: number;
-  /** With several shards: a process hangs or dies before or after it reserves or frees a code. */
-  guardInterrupted: number;
   /** How often the clock of a machine jumps in the first ten minutes of a process; no probability. */
   clockJumps: number;
 }
@@ -47,7 +45,6 @@ export const noFaults: Faults = {
   lie: 0,
   unresolvable: 0,
   presumedDead: 0,
-  guardInterrupted: 0,
   clockJumps: 0,
 };
 
@@ -74,7 +71,6 @@ export function drawFaults(random: Random, { lastsForHours }: { lastsForHours: b
     lie: sometimes(0.4, 0.65),
     unresolvable: sometimes(0.1),
     presumedDead: sometimes(0.3, 0.8),
-    guardInterrupted: 0,
     clockJumps: random.pick([0, 0, 1, 4]),
   };
 }

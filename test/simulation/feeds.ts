@@ -53,7 +53,7 @@ export function createFeeds(
     const { account, mode, cursor, withRefunds } = reader;
     const { partnerId } = account;
     const page = await listEvents(
-      history.ofShards[account.shard]!,
+      history.pool,
       { partnerId, mode },
       { after: cursor, limit: pageSize, withRefunds },
     );

@@ -1,18 +1,19 @@
+import type { Pool } from '../../src/db/pool.ts';
 import { moveSequencesAhead } from '../helpers/sequences.ts';
 import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { readBooks } from './books.ts';
-import { checkCodes, nextSweepMs } from './codes.ts';
 import { createSimulatedDatabase, type DatabaseOptions, type SimulatedDatabase } from './database.ts';
 import { createEventIds, type EventIds } from './event-ids.ts';
 import { createLateOrders, type LateOrders } from './late-orders.ts';
 import { createModel, type Model } from './model.ts';
 import type { Past } from './past.ts';
-import type { DatabaseCopy, RunDatabase, Sessions } from './run-database.ts';
+import type { DatabaseCopy, RunDatabase } from './run-database.ts';
 import type { World } from './world.ts';
 
 /** One history of the database: what the processes that joined it see, and the rules about it. */
-export interface History extends Sessions {
+export interface History {
+  pool: Pool;
   database: SimulatedDatabase;
   model: Model;
   /** The first process that joins says that commits are missing, and others wait for it; a promotion shows by itself. */
@@ -89,23 +90,21 @@ export function createHistories(world: World, options: HistoriesOptions): Histor
     });
     const sessionsEndMs = new Map<string, number>();
     const database = createSimulatedDatabase(world, {
-      pool: shard => (shard === undefined ? history.pool : history.ofShards[shard]!),
+      pool: () => history.pool,
       promotions: runDatabase.promotions,
-      nextSweepMs: () => nextSweepMs(model.books),
       webhooks: options.webhooks(model),
       isAlive: instance => options.isAlive(history, instance),
       isCutOff: name => (sessionsEndMs.get(name) ?? Number.POSITIVE_INFINITY) <= scheduler.nowMs(),
       onChange: async sentMs => {
         const books = await readBooks(history.pool, uuids);
         model.observe(books, sentMs);
-        if (history.ofShards.length > 1) checkCodes(world, books);
         return books.open;
       },
       onContradiction: model.mustAlarm,
     });
-    const { pool, ofShards } = runDatabase;
+    const { pool } = runDatabase;
     const state = { isMarkedRestored, joinsFirst: undefined, isJoined: false, lostMs: undefined };
-    const history: History = { pool, ofShards, database, model, sessionsEndMs, ...state };
+    const history: History = { pool, database, model, sessionsEndMs, ...state };
     return history;
   }
   let current = begin(undefined, false);
@@ -126,12 +125,12 @@ export function createHistories(world: World, options: HistoriesOptions): Histor
     goBack: async change => {
       const { copy, past, isJoined } = snapshot!;
       const how = isJoined ? change : 'restore';
-      Object.assign(current, await copy.promote());
+      current.pool = await copy.promote();
       current.lostMs = scheduler.nowMs();
       lost.push(current);
       if (how === 'promotion') runDatabase.promotions += 1;
       const ahead = random.between(0, sequencesAhead);
-      for (const shard of runDatabase.ofShards) await moveSequencesAhead(shard, ahead);
+      await moveSequencesAhead(runDatabase.pool, ahead);
       current = begin({ ...past, findLost }, how === 'restore');
       world.counts.losses += 1;
     },

@@ -2,7 +2,6 @@ import type { DatabaseClock } from '../../src/db/database-clock.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import { NotAnsweringError } from '../../src/db/pool.ts';
 import { NoListError } from './bank.ts';
-import { isFencedOff } from './fence.ts';
 import type { Histories, History } from './histories.ts';
 import { openCheckedClock } from './machines.ts';
 import type { World } from './world.ts';
@@ -54,10 +53,10 @@ async function joinDatabase(
 
 /**
  * A lost database connection is the only error that is expected, or no list of orders, or, after a stall, no answer about
- * an undone payment in time, or of an opening none because its code was freed; any other one is a bug.
+ * an undone payment in time; any other one is a bug.
  */
 export function expectLostConnection({ violate }: World, error: unknown): void {
-  if (error instanceof NotAnsweringError || error instanceof NoListError || isFencedOff(error)) return;
+  if (error instanceof NotAnsweringError || error instanceof NoListError) return;
   if (!(error instanceof Error) || error.message !== 'Connection terminated unexpectedly')
     violate('no error but a lost connection', error instanceof Error ? `${error.stack}` : `${error}`);
 }

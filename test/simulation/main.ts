@@ -1,7 +1,7 @@
 /**
  * `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P]
- * [--max-payments P] [--shards S] [--chains] [--keeps-history] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
- * the same again with the same `--max-payments` and `--keeps-history`. Without `--shards` a third of the seeds has four. `--chains` leaves
+ * [--max-payments P] [--chains] [--keeps-history] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
+ * the same again with the same `--max-payments` and `--keeps-history`. `--chains` leaves
  * out seeds without a chain, and counts the faults of chains.
  */
 import { availableParallelism } from 'node:os';
@@ -12,7 +12,7 @@ import { hasChainIn, type RunResult } from './run.ts';
 import { startWorker } from './workers.ts';
 
 const usage =
-  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--shards S] [--chains] [--keeps-history] [--json]';
+  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--chains] [--keeps-history] [--json]';
 const { values } = readOptions(usage, {
   options: {
     seed: { type: 'string' },
@@ -21,7 +21,6 @@ const { values } = readOptions(usage, {
     minutes: { type: 'string' },
     processes: { type: 'string' },
     'max-payments': { type: 'string', default: '32' },
-    shards: { type: 'string' },
     chains: { type: 'boolean', default: false },
     'keeps-history': { type: 'boolean', default: false },
     json: { type: 'boolean' },
@@ -39,13 +38,12 @@ const processes = Math.min(seeds, Number(values.processes ?? availableParallelis
 const maxPayments = Number(values['max-payments']);
 const report = {
   firstSeed,
-  ...{ seeds: 0, payments: 0, crashes: 0, losses: 0, rebuilt: 0, fenced: 0, steps: 0 },
+  ...{ seeds: 0, payments: 0, crashes: 0, losses: 0, rebuilt: 0, steps: 0 },
   ...{ simulatedHours: 0, wallSeconds: 0 },
   chainFaults: {} as Record<string, number>,
 };
 
-if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments + Number(values.shards ?? 1)))
-  refuseCall(usage);
+if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments)) refuseCall(usage);
 
 let failure: RunResult | undefined;
 const ledgerFindings: Finding[] = [];
@@ -72,7 +70,6 @@ function onResult(result: RunResult): void {
   report.crashes += result.crashes;
   report.losses += result.losses;
   report.rebuilt += result.rebuilt;
-  report.fenced += result.fenced;
   report.steps += result.steps;
   for (const [fault, count] of Object.entries(result.chainFaults))
     report.chainFaults[fault] = (report.chainFaults[fault] ?? 0) + count;
@@ -87,11 +84,11 @@ function onResult(result: RunResult): void {
 }
 
 function summary(): string {
-  const { seeds, payments, crashes, losses, rebuilt, fenced, steps, simulatedHours, wallSeconds } = report;
-  return `${seeds} seeds, ${payments} payments, ${crashes} crashes, ${losses} lost histories, ${rebuilt} payments rebuilt, ${fenced} fenced off, ${simulatedHours.toFixed(1)} simulated hours, ${steps} steps in ${wallSeconds.toFixed(1)} s`;
+  const { seeds, payments, crashes, losses, rebuilt, steps, simulatedHours, wallSeconds } = report;
+  return `${seeds} seeds, ${payments} payments, ${crashes} crashes, ${losses} lost histories, ${rebuilt} payments rebuilt, ${simulatedHours.toFixed(1)} simulated hours, ${steps} steps in ${wallSeconds.toFixed(1)} s`;
 }
 
-const options = { maxPayments, keepsHistory: values['keeps-history'], shards: values.shards };
+const options = { maxPayments, keepsHistory: values['keeps-history'] };
 const work = {
   nextSeed,
   onResult,

@@ -1,8 +1,8 @@
 import type { Id } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { decidePayment, listStray, releaseStray } from '../../src/payments/index.ts';
 import { openReference } from '../../src/payments/order-reference.ts';
-import { inShardOf } from '../helpers/shards.ts';
 import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
 import type { Histories } from './histories.ts';
@@ -63,7 +63,7 @@ export function createOperator(
     topUps += 1;
     const funding = { partnerId, reference: `top-up ${topUps}` };
     const item = { ...funding, mode: 'live', microUsdt: BigInt(topUpMicroUsdt) } as const;
-    await inShardOf(pool, partnerId, tx => credit(tx, audit.clock, [item]));
+    await transaction(pool, tx => credit(tx, audit.clock, [item]));
     histories.current().model.toppedUp(partnerId, topUpMicroUsdt);
     trace.add('operator', `tops up ${trace.nameOf(partnerId)}`);
   }

@@ -78,7 +78,7 @@ export function createPartners(
     const knownBefore = intent.known;
     intent.underWay += 1;
     const { account, mode, key, qr, quoteId } = intent;
-    const { partnerId, limits, shard } = account;
+    const { partnerId, limits } = account;
     const request: PaymentRequest = {
       qrUrl: qr.url,
       amountKopecks: undefined,
@@ -94,7 +94,7 @@ export function createPartners(
     const process = random.pick(reachable);
     trace.add(nameOf(intent), `asks ${process.name} to pay ${qr.qrcId.slice(14, 18)} in ${mode}`);
     const use = keys?.use(intent);
-    process.request({ partnerId, mode, limits, shard, apiKey: use?.key }, request, answer => {
+    process.request({ partnerId, mode, limits, apiKey: use?.key }, request, answer => {
       const tookMs = scheduler.nowMs() - sentMs;
       if (tookMs > answeredWithinMs && !process.hasStalled)
         violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);

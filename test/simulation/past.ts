@@ -19,7 +19,7 @@ export interface Past {
 /** Of the first history of a run. */
 export const noPast = (): Past => ({
   books: {
-    ...{ payments: [], accounts: [], alarms: [], codes: [], voidIds: [] },
+    ...{ payments: [], accounts: [], alarms: [] },
     open: { dueMs: null, leaseHolders: [] },
   },
   endedByOperator: new Set(),

@@ -2,23 +2,21 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
 import type { DatabaseClock } from '../../src/db/database-clock.ts';
 import { commitBeat } from '../../src/db/process-beats.ts';
-import {
-  createPaymentSignals,
-  startHistoryRecovery,
-  startRecovery,
-  startSweeper,
-} from '../../src/payments/index.ts';
+import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
+import { createPaymentSignals, startHistoryRecovery, startRecovery } from '../../src/payments/index.ts';
+import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';
+import { createLeaseRelease } from '../../src/payments/recovery/lease-release.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { type Answering, createAnswering } from './answering.ts';
 import type { Bank } from './bank.ts';
-import { createProcessGuard } from './code-guard.ts';
 import type { Histories, History } from './histories.ts';
 import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
 import type { Keys } from './keys.ts';
 import type { Model } from './model.ts';
+import { quoteLock } from './quote-limits.ts';
 import { references } from './references.ts';
 import type { Polling } from './scheduler.ts';
 import { sendingEveryMs, startSending } from './sending.ts';
-import { createShardParts } from './shard-parts.ts';
 import type { Watcher } from './watcher.ts';
 import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
@@ -57,8 +55,6 @@ const noticedWithinMs = 5_000;
 const leavesWithinMs = 10_000;
 /** Of the heartbeat: less often than in the service, which is harder for the clock and quicker to run. */
 const beatMs = 5_000;
-/** As in the service. */
-const sweepEveryMs = 30_000;
 
 interface Parts {
   histories: Histories;
@@ -137,10 +133,6 @@ export function createProcesses(
     };
     const log = { info: () => {}, warn: watch, error: watch };
     const signals = createPaymentSignals();
-    const codeGuard = createProcessGuard(world, joined, {
-      hang: () => hang(process),
-      die: () => die(process),
-    });
     const deps = {
       db,
       clock,
@@ -153,14 +145,15 @@ export function createProcesses(
       qrHosts: ['qr.nspk.ru'],
       rateMaxAgeSec: 300,
       answerWithinMs: 60_000,
-      codeGuard,
+      writer: createPaymentWriter(db, clock),
+      quoteLocker: createQuoteLocker(db, clock, quoteLock),
+      outcomeWaiters: createOutcomeWaiters(db, clock, signals),
+      leaseRelease: createLeaseRelease(db, clock, instance),
     };
-    const shards = createShardParts(deps, joined);
-    for (const parts of shards)
-      startRecovery({
-        ...parts,
-        clock: pollingClock(name, clock, { everyMs: [500, 1_000, 1_500], nextDueMs: database.nextDueMs }),
-      });
+    startRecovery({
+      ...deps,
+      clock: pollingClock(name, clock, { everyMs: [500, 1_000, 1_500], nextDueMs: database.nextDueMs }),
+    });
     startHeartbeat(joined);
     if (histories.mayGoBack)
       startHistoryRecovery({
@@ -168,37 +161,18 @@ export function createProcesses(
         clock: pollingClock(name, clock, { everyMs: [5_000], nextDueMs: database.nextRoundMs }),
       });
     if (webhooks)
-      for (const parts of shards)
-        startSending(webhooks, name, {
-          ...parts,
-          clock: pollingClock(name, clock, { everyMs: sendingEveryMs, nextDueMs: database.nextDeliveryMs }),
-        });
+      startSending(webhooks, name, {
+        ...deps,
+        clock: pollingClock(name, clock, { everyMs: sendingEveryMs, nextDueMs: database.nextDeliveryMs }),
+      });
     for (const { watch } of watchers)
       watch(joined, { ...deps, clockOf: polling => pollingClock(name, clock, polling) });
-    startSweeper({
-      ...deps,
-      clock: pollingClock(name, clock, { everyMs: [sweepEveryMs], nextDueMs: database.nextSweepMs }),
-    });
     trace.add(name, 'works');
 
-    const answering = createAnswering(shards, keys?.authenticatorOf(joined), expectLost);
+    const answering = createAnswering(deps, keys?.authenticatorOf(joined), expectLost);
     const process: ServiceProcess = { name, instance, history, hasStalled: false, ...answering };
     running.set(instance, process);
     models.set(name, model);
-  }
-
-  /** Its code goes on after the stall. */
-  function hang(process: ServiceProcess): Promise<void> {
-    trace.add(process.name, 'hangs');
-    process.hasStalled = true;
-    scheduler.stall(process.name, random.between(60_000, 240_000));
-    return scheduler.clockOf(process.name).sleep(0);
-  }
-
-  function die(process: ServiceProcess): Promise<never> {
-    scheduler.after(0, { run: () => kill(process) });
-    scheduler.after(random.between(100, 60_000), { run: start });
-    return new Promise(() => {});
   }
 
   const isAlive = (history: History, instance: number) => running.get(instance)?.history === history;

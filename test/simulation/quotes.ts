@@ -82,9 +82,9 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
 
   function lockNew(wanted: Wanted, done: Done): void {
     const { account, mode, qr } = wanted;
-    const { partnerId, limits, shard } = account;
+    const { partnerId, limits } = account;
     const process = random.pick(processes().running());
-    process.lock({ partnerId, mode, limits, shard }, qr.amountKopecks, async locking => {
+    process.lock({ partnerId, mode, limits }, qr.amountKopecks, async locking => {
       if (locking?.outcome !== 'locked') {
         done(undefined);
         return;

@@ -92,7 +92,7 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
       const answerAfter = (delayMs: number, result: { status: number } | { error: SendError }) => {
         const run = () => {
           for (const step of waiting) scheduler.cancel(step);
-          const durationMs = scheduler.nowMs() - startedMs;
+          const durationMs = Math.round(scheduler.nowMs() - startedMs);
           const verdict: SendResult =
             'status' in result
               ? { outcome: 'answered', ...result, durationMs }

@@ -89,9 +89,8 @@ export async function createRefunds(
   }
 
   /** What partners read of their payments and in their feeds. */
-  async function checkAccount({ partnerId, uuid, shard }: Account): Promise<void> {
-    const { ofShards, model } = histories.current();
-    const db = ofShards[shard]!;
+  async function checkAccount({ partnerId, uuid }: Account): Promise<void> {
+    const { pool: db, model } = histories.current();
     const own = books.of(histories.current()).filter(refund => refund.uuid === uuid);
     const payments = model.books.payments.filter(payment => payment.partnerId === partnerId);
     const totals = await findRefundedOf(db, payments as Parameters<typeof findRefundedOf>[1]);

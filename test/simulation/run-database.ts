@@ -1,17 +1,10 @@
 import pg from 'pg';
 import { openPool, type Pool } from '../../src/db/pool.ts';
-import { sessionOf, sessionOfAll } from '../../src/db/shards/sessions.ts';
 
-/** The sessions of one database. */
-export interface Sessions {
-  /** Of all shards. */
+/** The database of the runs; a run may replace it by an older copy of itself. */
+export interface RunDatabase {
+  /** Always leads to the current one. */
   pool: Pool;
-  /** By the number of the shard. With one shard, the same as of all. */
-  ofShards: Pool[];
-}
-
-/** The database of the runs; a run may replace it by an older copy of itself. Its sessions always lead to the current one. */
-export interface RunDatabase extends Sessions {
   /** Promotions so far; each changes the timeline of a real server. */
   promotions: number;
   /** Copies it as it is now. Nothing else may use it meanwhile. */
@@ -22,46 +15,29 @@ export interface RunDatabase extends Sessions {
 }
 
 export interface DatabaseCopy {
-  /** From now on the copy is the database. Returns the sessions of the one that it replaces, which goes on. */
-  promote(): Promise<Sessions>;
+  /** From now on the copy is the database. Returns the pool of the one that it replaces, which goes on. */
+  promote(): Promise<Pool>;
 }
 
 export interface RunDatabaseOptions {
   connection: pg.ClientConfig;
   name: string;
-  /** How many shards it has. */
-  shards: number;
   /** False where a server with many databases would write all of them to disk for it. */
   drops: boolean;
 }
 
 /** Opens an existing database for runs, with one connection of each kind. */
-export async function openRunDatabase({
-  connection,
-  name,
-  shards,
-  drops,
-}: RunDatabaseOptions): Promise<RunDatabase> {
+export async function openRunDatabase({ connection, name, drops }: RunDatabaseOptions): Promise<RunDatabase> {
   const admin = new pg.Client({ ...connection, database: 'postgres' });
   await admin.connect();
-  function open(database: string): Sessions {
-    const openOne = (session: Record<string, string>) => openPool({ ...connection, database, session }, 1);
-    const pool = openOne(shards === 1 ? {} : sessionOfAll(shards));
-    if (shards === 1) return { pool, ofShards: [pool] };
-    return {
-      pool,
-      ofShards: Array.from({ length: shards }, (_, shard) => openOne(sessionOf(shard, shards))),
-    };
-  }
-  const end = async (sessions: Sessions) =>
-    void (await Promise.all([...new Set([sessions.pool, ...sessions.ofShards])].map(pool => pool.end())));
-  let current = { name, sessions: open(name) };
+  const open = (database: string) => openPool({ ...connection, database }, 1);
+  let current = { name, pool: open(name) };
   let copies = 0;
-  const lost = new Map<string, Sessions | undefined>();
+  const lost = new Map<string, Pool | undefined>();
 
   /** Sessions end a moment after their connections; a copy would wait for them in steps of 100 ms. */
   async function endSessions(): Promise<void> {
-    await end(current.sessions);
+    await current.pool.end();
     const count = { text: 'SELECT FROM pg_stat_activity WHERE datname = $1', values: [current.name] };
     while ((await admin.query(count)).rowCount !== 0);
   }
@@ -72,22 +48,22 @@ export async function openRunDatabase({
     await endSessions();
     await admin.query(`CREATE DATABASE ${copyName} TEMPLATE ${current.name}`);
     await tuneForSpeed(admin, copyName);
-    current.sessions = open(current.name);
+    current.pool = open(current.name);
     lost.set(copyName, undefined);
     return {
       promote: async () => {
-        const { name: lostName, sessions } = current;
+        const { name: lostName, pool } = current;
         lost.delete(copyName);
-        lost.set(lostName, sessions);
-        current = { name: copyName, sessions: open(copyName) };
-        return sessions;
+        lost.set(lostName, pool);
+        current = { name: copyName, pool: open(copyName) };
+        return pool;
       },
     };
   }
 
   async function dropLost(): Promise<void> {
-    for (const [lostName, sessions] of lost) {
-      if (sessions) await end(sessions);
+    for (const [lostName, pool] of lost) {
+      await pool?.end();
       if (drops) await admin.query(`DROP DATABASE ${lostName} WITH (FORCE)`);
     }
     lost.clear();
@@ -95,16 +71,13 @@ export async function openRunDatabase({
 
   await tuneForSpeed(admin, name);
   return {
-    pool: leadingTo(() => current.sessions.pool),
-    ofShards: Array.from({ length: shards }, (_, shard) =>
-      leadingTo(() => current.sessions.ofShards[shard]!),
-    ),
+    pool: leadingTo(() => current.pool),
     promotions: 0,
     copy,
     dropLost,
     end: async () => {
       await dropLost();
-      await end(current.sessions);
+      await current.pool.end();
       if (drops) await admin.query(`DROP DATABASE ${current.name} WITH (FORCE)`);
       await admin.end();
     },

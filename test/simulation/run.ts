@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
-import { placeOf } from '../../src/payments/shards/code-guard.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createAccounts } from './accounts.ts';
 import type { Actor } from './actor.ts';
@@ -20,7 +20,7 @@ import { createProcesses } from './processes.ts';
 import { createQuotes } from './quotes.ts';
 import { createRates } from './rates.ts';
 import { createRefunds } from './refunds.ts';
-import type { RunDatabase, Sessions } from './run-database.ts';
+import type { RunDatabase } from './run-database.ts';
 import { createScheduler } from './scheduler.ts';
 import { createWebhookAdmin } from './webhook-admin.ts';
 import { deleteWebhooks } from './webhook-books.ts';
@@ -31,7 +31,6 @@ export interface RunResult {
   seed: number;
   maxPayments: number;
   keepsHistory: boolean;
-  shards: number;
   violation: Violation | undefined;
   trace: string[];
   digest: string;
@@ -41,7 +40,6 @@ export interface RunResult {
   /** How often the database went back, and how many payments were rebuilt after that. */
   losses: number;
   rebuilt: number;
-  fenced: number;
   /** In runs with a chain: how often each of its faults happened. */
   chainFaults: Record<string, number>;
   simulatedMs: number;
@@ -66,15 +64,11 @@ export interface RunOptions {
   keepsHistory?: boolean;
 }
 
-/** Every shard has numbers of its own. */
-const firstEventOf = (shard: number) => BigInt(shard) * 10n ** 15n + 1n;
-
 /** The same in a new database and in one with earlier runs: a seed must run the same again. */
-async function beginWithIncarnation({ pool, ofShards }: Sessions): Promise<void> {
+async function beginWithIncarnation(pool: Pool): Promise<void> {
   await pool.query('DELETE FROM process_beats');
   // An earlier run may have jumped to a later time of the same day.
-  for (const [shard, db] of ofShards.entries())
-    await db.query("SELECT setval(pg_get_serial_sequence('events', 'id'), $1)", [firstEventOf(shard)]);
+  await pool.query("SELECT setval(pg_get_serial_sequence('events', 'id'), 1)");
   const { rowCount } = await pool.query('SELECT FROM incarnations LIMIT 1');
   if (rowCount === 0)
     await joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored: false });
@@ -87,8 +81,6 @@ const hasFurtherEndpointsIn = (seed: number) => seed % 5 > 2;
 /** Some of them with quotes. None goes back: a lost roll would leave a partner without its key. */
 const hasKeysIn = (seed: number) => seed % 7 === 5 || seed % 14 === 0;
 const hasRefundsIn = (seed: number) => seed % 7 === 3;
-/** How many shards the database of a seed has, unless the caller says so. */
-export const shardsIn = (seed: number) => (seed % 3 === 2 ? 4 : 1);
 
 /** Runs one seed to its end; nothing else may use the database. */
 export async function runSeed(
@@ -97,7 +89,7 @@ export async function runSeed(
   { maxPayments = 16, keepsHistory = false }: RunOptions = {},
 ): Promise<RunResult> {
   const run = ++runs;
-  const { pool, ofShards } = runDatabase;
+  const { pool } = runDatabase;
   const mayGoBack = !keepsHistory && mayGoBackIn(seed);
   const random = createRandom(seed);
   const startMs = firstDayMs + random.between(0, dayMs - 1);
@@ -118,17 +110,16 @@ export async function runSeed(
     violate: (rule, detail) => {
       violation ??= { rule, detail };
     },
-    counts: { payments: 0, crashes: 0, steps: 0, losses: 0, rebuilt: 0, fenced: 0, chainFaults: {} },
+    counts: { payments: 0, crashes: 0, steps: 0, losses: 0, rebuilt: 0, chainFaults: {} },
   };
   await pool.query('DELETE FROM alarms');
-  if (ofShards.length > 1) world.faults.guardInterrupted = random.pick([0, 0.2, 0.5]);
-  await deleteWebhooks(runDatabase);
+  await deleteWebhooks(pool);
   // What earlier runs have left says nothing about this one.
-  if (mayGoBack) await beginWithIncarnation(runDatabase);
-  for (const shard of ofShards) await shard.query('DELETE FROM locked_quotes');
+  if (mayGoBack) await beginWithIncarnation(pool);
+  await pool.query('DELETE FROM locked_quotes');
   await pool.query('DELETE FROM stray_orders');
   await pool.query(`UPDATE incarnations SET listed_at = 'infinity'`);
-  const accounts = await createAccounts(world, run, ofShards.length);
+  const accounts = await createAccounts(world, run);
   const uuids = accounts.map(({ uuid }) => uuid);
   const hasLateOrders = mayGoBack && random.chance(lateOrdersShare);
   if (hasLateOrders) world.faults.orderLate = 0.6;
@@ -179,7 +170,7 @@ export async function runSeed(
   const keys =
     hasKeysIn(seed) && !mayGoBack ? await createKeys(world, { seed, accounts, database }) : undefined;
   const processes = createProcesses(world, { histories, bank, webhooks, watchers, keys });
-  const newQr = (index: number) => drawQr(world, run, index, ofShards.length);
+  const newQr = (index: number) => drawQr(world, run, index);
   const quotes = hasQuotesIn(seed) ? createQuotes(world, () => processes) : undefined;
   const partners = createPartners(world, { accounts, processes, bank, histories, newQr, quotes, keys });
   const actors: Actor[] = [
@@ -217,7 +208,6 @@ export async function runSeed(
     actors.every(actor => actor.isDone?.() ?? true) &&
     !histories.current().database.isRecovering() &&
     histories.late.checkFound() &&
-    histories.current().model.books.codes.length === 0 &&
     histories.current().model.books.payments.every(({ status }) => status !== 'processing');
 
   async function next(): Promise<void> {
@@ -261,7 +251,6 @@ export async function runSeed(
     seed,
     maxPayments,
     keepsHistory,
-    shards: ofShards.length,
     violation,
     trace: trace.lines,
     digest: trace.digest(),
@@ -270,18 +259,9 @@ export async function runSeed(
   };
 }
 
-/** Where a code is reserved depends on all of it. A seed must run the same again, so the place depends on the index only. */
-function codeOf(run: number, index: number, shards: number): string {
-  const code = `AD${run.toString().padStart(10, '0')}QR${index.toString().padStart(4, '0')}`;
-  if (shards === 1) return code;
-  let nth = 0;
-  while (placeOf(`${code}${nth}`, shards) !== index % shards) nth += 1;
-  return `${code}${nth}`;
-}
-
-function drawQr({ random }: World, run: number, index: number, shards: number): Qr {
+function drawQr({ random }: World, run: number, index: number): Qr {
   const kopecks = random.between(10, 200) * 100 + random.pick([0, 0, 1, 2, 3]);
-  const qrcId = codeOf(run, index, shards);
+  const qrcId = `AD${run.toString().padStart(10, '0')}QR${index.toString().padStart(4, '0')}`;
   const url = `https://qr.nspk.ru/${qrcId}?type=02&sum=${kopecks}&cur=RUB`;
   return { qrcId, url, amountKopecks: BigInt(kopecks), reusable: random.chance(0.5) };
 }

@@ -2,16 +2,14 @@ import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { systemClock } from '../../src/base/clock.ts';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool } from '../../src/db/pool.ts';
-import { createShard } from '../helpers/create-shard.ts';
 import { openRunDatabase, type RunDatabase } from './run-database.ts';
 
 export interface SimulationServer {
   /** A fresh database: one gets slow after many seeds. */
-  newDatabase(shards: number): Promise<RunDatabase>;
+  newDatabase(): Promise<RunDatabase>;
   close(): Promise<void>;
 }
 
@@ -34,25 +32,22 @@ export async function startServer(): Promise<SimulationServer> {
   // No run survives a crash of the server, so nothing has to reach the disk.
   for (const setting of ['fsync', 'full_page_writes']) await admin.query(`ALTER SYSTEM SET ${setting} = off`);
   await admin.query('SELECT pg_reload_conf()');
-  /** By the number of their shards. */
-  const current = new Map<number, RunDatabase>();
+  let current: RunDatabase | undefined;
   let count = 0;
   return {
-    newDatabase: async shards => {
-      await current.get(shards)?.end();
+    newDatabase: async () => {
+      await current?.end();
       count += 1;
       const name = `simulation_${count}`;
       await admin.query(`CREATE DATABASE ${name}`);
       const first = openPool({ ...server.connection, database: name });
       await migrate(first);
-      for (let shard = 1; shard < shards; shard++) await createShard(first, systemClock);
       await first.end();
-      const database = await openRunDatabase({ connection: server.connection, name, shards, drops: true });
-      current.set(shards, database);
-      return database;
+      current = await openRunDatabase({ connection: server.connection, name, drops: true });
+      return current;
     },
     close: async () => {
-      for (const database of current.values()) await database.end();
+      await current?.end();
       await admin.end();
       await server.close();
       rmSync(dir, { recursive: true, force: true });

@@ -19,8 +19,6 @@ const functions = [
   'payments_finish',
   'deliveries_end',
   'further_deliveries_end',
-  'codes_reserve',
-  'codes_free',
 ];
 export const isRead = ({ name = '', text }: Statement) =>
   /^\s*SELECT/.test(text) && !functions.includes(name) && !isWriteOfRecovery(text);

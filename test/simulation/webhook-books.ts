@@ -1,7 +1,6 @@
 import { type Id, idFromUuid } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
-import type { Sessions } from './run-database.ts';
 
 /** An endpoint: the first of a partner, or a further one. */
 export interface BookedWebhook {
@@ -89,18 +88,17 @@ const statement = `
            WHERE kind = 'webhook_suspended' AND cleared_at IS NULL) AS alarms`;
 
 /** Removes the webhooks of earlier runs. */
-export async function deleteWebhooks({ pool, ofShards }: Sessions): Promise<void> {
+export async function deleteWebhooks(pool: Pool): Promise<void> {
   // Most runs have none, and TRUNCATE is slow.
   if ((await pool.query('SELECT FROM webhooks LIMIT 1')).rowCount === 0) return;
-  for (const shard of ofShards)
-    await shard.query(
-      'TRUNCATE webhooks, deliveries, further_webhooks, further_deliveries, webhook_attempts, partner_notices',
-    );
+  await pool.query(
+    'TRUNCATE webhooks, deliveries, further_webhooks, further_deliveries, webhook_attempts, partner_notices',
+  );
 }
 
 export async function readWebhookBooks(
   pool: Pool,
-  /** With the last attempt that is known of each partner: every shard counts its own. */
+  /** With the last attempt that is known of each partner. */
   lastAttempts: Map<string, number>,
 ): Promise<Omit<WebhookBooks, 'events'>> {
   const { rows } = await pool.query<Omit<WebhookBooks, 'events'> & { alarms: string[] }>({

@@ -25,10 +25,10 @@ const program = join(import.meta.dirname, 'seeds.process.ts');
 
 /** A process that runs one seed after another; resolves when it has ended. */
 export function startWorker(
-  { maxPayments, keepsHistory, shards }: Required<RunOptions> & { shards: string | undefined },
+  { maxPayments, keepsHistory }: Required<RunOptions>,
   { nextSeed, onResult, onFindings }: Work,
 ): Promise<void> {
-  const worker = fork(program, [`${maxPayments}`, `${keepsHistory}`, shards ?? ''], {
+  const worker = fork(program, [`${maxPayments}`, `${keepsHistory}`], {
     serialization: 'advanced',
   });
   let isEnding = false;

@@ -26,8 +26,6 @@ export interface World {
     steps: number;
     losses: number;
     rebuilt: number;
-    /** Openings whose code the sweeper had freed before. */
-    fenced: number;
     /** In runs with a chain: how often each fault of `chain-faults.ts` happened. */
     chainFaults: Record<string, number>;
   };

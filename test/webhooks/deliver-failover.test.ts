@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import { type Queryable, transaction } from '../../src/db/pool.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { firstEndpointOf, firstEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import {
   createSender,
@@ -14,7 +15,6 @@ import {
   rotateSecret,
 } from '../../src/webhooks/index.ts';
 import { setRate } from '../helpers/api.ts';
-import { inShardOf, startDeliveries, writeInShards } from '../helpers/shards.ts';
 import { hanging, withStatus } from '../helpers/webhook-receiver.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
@@ -33,10 +33,10 @@ describe('nothing is lost', () => {
         return isDead ? new Promise<never>(() => {}) : db.query(statement);
       },
     });
-    startDeliveries({ ...deps, heartbeat }, ({ db, node }) => ({ db: dying(db), node: dying(node) }));
+    startDelivery({ ...deps, heartbeat, db: dying(deps.db) });
     await pay();
     await untilReceived(receiver, 1);
-    world.delivery = startDeliveries(deps);
+    world.delivery = startDelivery(deps);
     await heartbeat.close();
     await untilReceived(receiver, 2);
     await untilRecorded(partnerId, 1);
@@ -48,12 +48,12 @@ describe('nothing is lost', () => {
     const { receiver, pay, partnerId } = await newPartner();
     const heartbeat = await startHeartbeat(pool);
     await pay();
-    await writeInShards(
-      pool,
-      `UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`,
-      [uuidFromId(partnerId), heartbeat.instance, new Date(clock.nowMs() + 30_000)],
-    );
-    world.delivery = startDeliveries(deps);
+    await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
+      uuidFromId(partnerId),
+      heartbeat.instance,
+      new Date(clock.nowMs() + 30_000),
+    ]);
+    world.delivery = startDelivery(deps);
     const other = await newPartner();
     await other.pay();
     await untilReceived(other.receiver, 1);
@@ -65,7 +65,7 @@ describe('nothing is lost', () => {
 
   test('two processes share the partners, and each event is sent once', async () => {
     const heartbeat = await startHeartbeat(pool);
-    const second = startDeliveries({ ...deps, heartbeat });
+    const second = startDelivery({ ...deps, heartbeat });
     const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
     await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
     await Promise.all(partners.map(({ partnerId }) => untilRecorded(partnerId, 10)));
@@ -77,7 +77,7 @@ describe('nothing is lost', () => {
   test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
     const slow = createSender({ allowPrivate: true, timeoutMs: 60_000 });
     await world.delivery.stop();
-    world.delivery = startDeliveries({ ...deps, sender: slow });
+    world.delivery = startDelivery({ ...deps, sender: slow });
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(hanging);
     await pay();
@@ -87,7 +87,7 @@ describe('nothing is lost', () => {
     expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
     receiver.answer(withStatus(200));
-    world.delivery = startDeliveries(deps);
+    world.delivery = startDelivery(deps);
     await untilRecorded(partnerId, 1);
     expect(receiver.received).toHaveLength(2);
     await slow.close();
@@ -100,20 +100,21 @@ describe('every partner is served:', () => {
     let refuses = true;
     const { receiver, pay, partnerId } = await newPartner();
     // The statement ran and its answer was lost: this process holds a lease that it has not recorded.
-    await writeInShards(
-      pool,
-      'UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1',
-      [uuidFromId(partnerId), deps.heartbeat.instance, new Date(clock.nowMs() + 3_600_000)],
-    );
+    await pool.query('UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1', [
+      uuidFromId(partnerId),
+      deps.heartbeat.instance,
+      new Date(clock.nowMs() + 3_600_000),
+    ]);
     await pay();
-    world.delivery = startDeliveries(deps, ({ db }) => ({
+    world.delivery = startDelivery({
+      ...deps,
       db: {
         query: statement =>
           refuses && statement.name === 'release webhook leases'
             ? Promise.reject(new Error('locked'))
-            : db.query(statement),
+            : deps.db.query(statement),
       },
-    }));
+    });
     await untilReceived(receiver, 1);
     refuses = false;
   });
@@ -134,7 +135,7 @@ describe('every partner is served:', () => {
 
   test('a secret that cannot be decrypted blocks only its partner', async () => {
     const [broken, fine] = [await newPartner(), await newPartner()];
-    await writeInShards(pool, `UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
+    await pool.query(`UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
       uuidFromId(broken.partnerId),
     ]);
     await Promise.all([broken.pay(), fine.pay()]);
@@ -157,18 +158,18 @@ describe('every partner is served:', () => {
     receiver.answer(hanging);
     await pay();
     await untilReceived(receiver, 1);
-    const [{ event_id: eventId }] = await writeInShards(
-      pool,
+    const { rows } = await pool.query(
       'UPDATE deliveries SET attempts = 8 WHERE partner_id = $1 RETURNING event_id',
       [uuidFromId(partnerId)],
     );
+    const eventId = rows[0].event_id;
     await resendEvent(audit, eventId);
     const late = {
       ...{ partnerId, endpointId: firstEndpointOf(partnerId), eventId, attempt: 9 },
       ...{ isDelivered: false, hasHung: true },
       ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
     };
-    await inShardOf(pool, partnerId, tx => recordAttempts(tx, firstEndpoints, [late], 'suspended'));
+    await transaction(pool, tx => recordAttempts(tx, firstEndpoints, [late], 'suspended'));
     expect(await findWebhook(pool, partnerId)).toMatchObject({ waiting: 1, givenUp: 0 });
     receiver.answer(withStatus(200));
   });
@@ -177,7 +178,7 @@ describe('every partner is served:', () => {
 test('receivers that hang do not delay those that answer', async () => {
   const slow = createSender({ allowPrivate: true, timeoutMs: 60_000 });
   await world.delivery.stop();
-  world.delivery = startDeliveries({ ...deps, sender: slow });
+  world.delivery = startDelivery({ ...deps, sender: slow });
   const [dead, alive] = [
     await Promise.all(Array.from({ length: 10 }, newPartner)),
     await Promise.all(Array.from({ length: 10 }, newPartner)),
@@ -190,6 +191,6 @@ test('receivers that hang do not delay those that answer', async () => {
   // Each dead receiver has a single attempt under way, however much is due.
   expect(dead.map(({ receiver }) => receiver.received.length)).toEqual(dead.map(() => 1));
   await world.delivery.stop();
-  world.delivery = startDeliveries(deps);
+  world.delivery = startDelivery(deps);
   await slow.close();
 });

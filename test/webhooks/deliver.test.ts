@@ -4,6 +4,7 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { checkReceiver } from '../../src/webhooks/admin/check.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import {
   createSender,
   findWebhook,
@@ -14,7 +15,6 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
-import { startDeliveries } from '../helpers/shards.ts';
 import { verifySignature } from '../helpers/signature.ts';
 import { hanging, type Receiver, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.ts';
@@ -29,7 +29,7 @@ const impatient = createSender({ allowPrivate: true, timeoutMs: 1_000 });
 afterAll(() => impatient.close());
 async function deliverWith(other: typeof sender): Promise<void> {
   await world.delivery.stop();
-  world.delivery = startDeliveries({ ...deps, sender: other });
+  world.delivery = startDelivery({ ...deps, sender: other });
 }
 
 /** Moves the clock through the whole retry schedule, so that the event is given up. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import {
   createSender,
   createVault,
@@ -19,7 +20,6 @@ import {
 } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { startDeliveries, takeAllNotices } from '../helpers/shards.ts';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
 
 export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
@@ -68,7 +68,6 @@ export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'>
       }),
     /** About sending; not about changes by people. */
     noticesOf: async (partnerId: Id<'prt'>): Promise<string[]> => {
-      await takeAllNotices(deps);
       const { rows } = await pool.query(
         `SELECT kind FROM partner_notices WHERE partner_id = $1 AND kind ~ '^(delivery|sending)_' ORDER BY id`,
         [uuidFromId(partnerId)],
@@ -76,11 +75,11 @@ export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'>
       return rows.map(({ kind }) => kind);
     },
     /** Runs all the time; a test that replaces it starts its own. */
-    delivery: startDeliveries(deps),
+    delivery: startDelivery(deps),
   };
   afterEach(async () => {
     await world.delivery.stop();
-    world.delivery = startDeliveries(deps);
+    world.delivery = startDelivery(deps);
   });
   afterAll(() => world.delivery.stop());
   beforeEach(() => setRate(pool, clock));

@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import { transaction } from '../../src/db/pool.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import {
   addEndpoint,
   contractEvents,
@@ -14,7 +16,6 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
-import { inShardOf, startDeliveries, writeInShards } from '../helpers/shards.ts';
 import { hanging, withStatus } from '../helpers/webhook-receiver.ts';
 import { untilReceived } from './delivery-world.ts';
 import { startEndpointWorld } from './endpoint-world.ts';
@@ -46,7 +47,7 @@ describe('five endpoints at most', () => {
   test('by the database itself', async () => {
     const { partnerId } = await newPartner();
     const insert = (number: number) =>
-      inShardOf(pool, partnerId, tx =>
+      transaction(pool, tx =>
         tx.query({
           text: `INSERT INTO further_webhooks (endpoint_id, partner_id, mode, number, url, secret, events, created_at, changed_at)
                  VALUES (gen_random_uuid(), $1, 'test', $2, 'u', '', '{payment.failed}', now(), now())`,
@@ -107,7 +108,7 @@ describe('a removed endpoint', () => {
       CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$;
       CREATE TRIGGER wait_for_test BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION wait_for_test()`;
-      await inShardOf(pool, partnerId, tx => tx.query({ text }));
+      await transaction(pool, tx => tx.query({ text }));
       const { unlock } = await holdLocks(world.url, 'SELECT pg_advisory_xact_lock(4711)', []);
       const waiting = (count: number) =>
         vi.waitFor(
@@ -122,7 +123,7 @@ describe('a removed endpoint', () => {
       await Promise.race([waiting(2), removing.result]);
       await unlock();
       await Promise.all([paying, removing.result]);
-      await inShardOf(pool, partnerId, tx => tx.query({ text: 'DROP TRIGGER wait_for_test ON events' }));
+      await transaction(pool, tx => tx.query({ text: 'DROP TRIGGER wait_for_test ON events' }));
       const { rowCount } = await pool.query('SELECT FROM further_deliveries WHERE endpoint_id = $1', [
         uuidFromId(other.endpointId),
       ]);
@@ -163,15 +164,14 @@ test('a process that dies between attempts leaves the rest to another', async ()
   await untilReceived(receiver, 1);
   // The process is gone without releasing its lease: its heartbeat holds no lock.
   await world.delivery.stop();
-  await writeInShards(
-    pool,
+  await pool.query(
     'UPDATE further_webhooks SET lease_holder = 999999, leased_until = $2 WHERE endpoint_id = $1',
     [uuidFromId(other.endpointId), new Date(clock.nowMs() + 3_600_000)],
   );
   other.receiver.answer(withStatus(200));
   clock.advance(10_000);
   const heartbeat = await startHeartbeat(pool);
-  const successor = startDeliveries({ ...deps, heartbeat });
+  const successor = startDelivery({ ...deps, heartbeat });
   await vi.waitFor(async () => expect(await other.attempts()).toHaveLength(2), { timeout: 8_000 });
   expect(other.paymentsReceived()).toEqual([paymentId, paymentId]);
   expect((await other.attempts())[0]).toMatchObject({ attempt: 2, status: 200 });
@@ -182,7 +182,7 @@ test('a process that dies between attempts leaves the rest to another', async ()
 test('a hanging attempt at one endpoint does not keep the same event from another', async () => {
   await world.delivery.stop();
   const patient = createSender({ allowPrivate: true, timeoutMs: 60_000 });
-  world.delivery = startDeliveries({ ...deps, sender: patient });
+  world.delivery = startDelivery({ ...deps, sender: patient });
   const { partnerId, pay } = await newPartner();
   const [hangs, fails] = [await add(partnerId), await add(partnerId)];
   hangs.receiver.answer(hanging);
@@ -195,6 +195,6 @@ test('a hanging attempt at one endpoint does not keep the same event from anothe
   await fails.untilRecorded(2);
   expect(await hangs.attempts()).toEqual([]);
   await world.delivery.stop();
-  world.delivery = startDeliveries(deps);
+  world.delivery = startDelivery(deps);
   await patient.close();
 });

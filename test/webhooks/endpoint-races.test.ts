@@ -12,7 +12,6 @@ import {
 } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/api.ts';
 import { createFundedPartner } from '../helpers/database.ts';
-import { writeInShards } from '../helpers/shards.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 import { startEndpointWorld } from './endpoint-world.ts';
 
@@ -65,7 +64,7 @@ test('an endpoint that is removed at the same time is not moved', async () => {
 test('a check of the URL before does not enable the new one, and is not taken for its check', async () => {
   const { partnerId, receiver } = await newPartner();
   const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
-  await writeInShards(pool, suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+  await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
   const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   receiver.answer(async response => {
     asked.resolve();

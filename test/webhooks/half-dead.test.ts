@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test, vi } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createSender, createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { startDeliveries } from '../helpers/shards.ts';
 import { hanging, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
-const { deps: apiDeps, partsOf } = await startApi({ pool });
+const { deps: apiDeps } = await startApi({ pool });
 const vault = createVault(keyring);
 // Longer than the test: a wait for a receiver that hangs would not end.
 const sender = createSender({ allowPrivate: true, timeoutMs: 300_000 });
@@ -26,7 +26,7 @@ async function newPartner(kind: (typeof kinds)[number]) {
   if (kind === 'refuses') receiver.answer(withStatus(500));
   if (kind === 'hangs') receiver.answer(hanging);
   await setWebhook(auditContextOf(pool), vault, partnerId, receiver.url);
-  const { writer } = await partsOf(partnerId);
+  const { writer } = apiDeps;
   return { partnerId, kind, receiver, writer };
 }
 
@@ -60,7 +60,7 @@ test('ten thousand events while half of the receivers are dead: the others have 
   for (let made = 0; made < eventsEach; made += 25)
     await Promise.all(partners.flatMap(partner => Array.from({ length: 25 }, () => finishPayment(partner))));
 
-  const delivery = startDeliveries({ ...apiDeps, vault, sender, webhookRetryScheduleSec: [0, 3_600] });
+  const delivery = startDelivery({ ...apiDeps, vault, sender, webhookRetryScheduleSec: [0, 3_600] });
   const healthy = partners.filter(({ kind }) => kind === 'fine');
   await vi.waitFor(
     () =>

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { startLeaseKeeper } from '../../src/webhooks/delivery/lease-keeper.ts';
 import { createDeliverySlots } from '../../src/webhooks/delivery/slots.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { firstEndpoints, furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import { notePauses } from '../helpers/noted-pauses.ts';
-import { startDeliveries } from '../helpers/shards.ts';
 import { withStatus } from '../helpers/webhook-receiver.ts';
 import { startDeliveryWorld } from './delivery-world.ts';
 
@@ -25,7 +25,7 @@ async function firstPauses(tables = firstEndpoints) {
 test('without deliveries leases are looked for every second, otherwise when the first one is due', async () => {
   await world.delivery.stop();
   expect(await firstPauses()).toEqual({ pauses: [1_000, 1_500, 10_000], timers: [200] });
-  world.delivery = startDeliveries(deps);
+  world.delivery = startDelivery(deps);
   const { partnerId, receiver, pay } = await newPartner();
   receiver.answer(withStatus(500));
   await pay();

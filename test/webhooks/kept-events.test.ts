@@ -3,8 +3,8 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batch.ts';
 import type { Queryable } from '../../src/db/pool.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
+import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { findWebhook, listAttempts, resendEvent } from '../../src/webhooks/index.ts';
-import { startDeliveries, writeInShards } from '../helpers/shards.ts';
 import { withStatus } from '../helpers/webhook-receiver.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
@@ -29,14 +29,14 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     const sleep: typeof clock.sleep = (ms, signal) =>
       ms === 5_000 ? resumed.promise : clock.sleep(ms, signal);
     const slow = { ...world.deps, clock: { ...clock, sleep } };
-    world.delivery = startDeliveries(slow, ({ db, node }) => ({ db: pausing(db), node: pausing(node) }));
+    world.delivery = startDelivery({ ...slow, db: pausing(slow.db) });
 
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(withStatus(503));
     const first = await pay();
     await untilReceived(receiver, 1);
     const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
-    await writeInShards(pool, suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+    await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
     const second = await pay();
     expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
     return { receiver, resume: resumed.resolve, inOrder: [first, first, second] };
@@ -76,7 +76,7 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
 test('kept events go out in their order, also when the time of a later one is earlier', async () => {
   const { receiver, pay, partnerId } = await newPartner();
   const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
-  await writeInShards(pool, suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+  await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
   const first = await pay();
   clock.advance(-50);
   const second = await pay();
@@ -92,7 +92,7 @@ test('an event sent again during a suspension also goes out in the order of even
   const first = await pay();
   await untilRecorded(partnerId, 1);
   const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
-  await writeInShards(pool, 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1', [
+  await pool.query('UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1', [
     uuidFromId(partnerId),
     new Date(clock.nowMs()),
   ]);

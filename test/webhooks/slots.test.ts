@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { createSharedSlots } from '../../src/webhooks/delivery/shared-slots.ts';
 import { createDeliverySlots } from '../../src/webhooks/delivery/slots.ts';
 import { manualClock } from '../helpers/clock.ts';
 
@@ -47,20 +46,7 @@ function fill(slots: ReturnType<typeof createDeliverySlots>, clock: ReturnType<t
   return begun;
 }
 
-test('shards share the slots of their process: each leaves the others half of an equal part', () => {
-  const clock = manualClock();
-  const shared = createSharedSlots(4);
-  const [busy, second, third, last] = [0, 1, 2, 3].map(shard =>
-    createDeliverySlots(clock.monotonicMs, shared.of(shard)),
-  );
-  expect(fill(busy!, clock)).toBe(256 - 3 * 32);
-  expect(fill(second!, clock)).toBe(32);
-  expect(fill(third!, clock)).toBe(32);
-  expect(fill(last!, clock)).toBe(32);
-  expect(busy!.plan()).toEqual([]);
-});
-
-test('one shard has all slots', () => {
+test('as many attempts are under way as there are quick slots', () => {
   const clock = manualClock();
   expect(fill(createDeliverySlots(clock.monotonicMs), clock)).toBe(256);
 });

@@ -17,7 +17,7 @@ export function accountRoutes(server: FastifyInstance, deps: ApiDeps): void {
   }));
 
   server.get('/v1/balance', { schema: schemas.getBalanceOperation }, async request => {
-    const balances = await readBalances(deps.shards.of(request.caller).reads.byKey, request.caller.partnerId);
+    const balances = await readBalances(deps.reads.byKey, request.caller.partnerId);
     return {
       balance_usdt: formatMicroUsdt(balances[request.caller.mode].availableMicroUsdt),
       currency: 'USDT',

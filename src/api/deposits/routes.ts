@@ -15,9 +15,7 @@ export function depositRoutes(server: FastifyInstance, deps: ApiDeps): void {
     const addresses =
       mode === 'test'
         ? []
-        : await deps.shards
-            .of(request.caller)
-            .reads.run(partnerId, pool => openAddresses(pool, deps.clock, chains, partnerId));
+        : await deps.reads.run(partnerId, pool => openAddresses(pool, deps.clock, chains, partnerId));
     return { data: addresses.map(addressObject), request_id: request.id };
   });
 
@@ -33,7 +31,7 @@ export function depositRoutes(server: FastifyInstance, deps: ApiDeps): void {
         ? undefined
         : mode === 'test'
           ? noDeposits
-          : await listDeposits(deps.shards.of(request.caller).reads.of(partnerId), partnerId, {
+          : await listDeposits(deps.reads.of(partnerId), partnerId, {
               limit,
               startingAfter,
             });

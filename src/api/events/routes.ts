@@ -14,7 +14,7 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
     { schema: schemas.listEventsOperation },
     async (request, reply) => {
       const { limit, after = 'evt_0', extra_events: extra } = request.query;
-      const db = deps.shards.of(request.caller).reads.of(request.caller.partnerId);
+      const db = deps.reads.of(request.caller.partnerId);
       const position = await readPosition(db, request.caller, after);
       const page = await listEvents(db, request.caller, {
         after: position,

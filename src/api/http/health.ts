@@ -20,8 +20,7 @@ const ask = sharedRead(async (db, questions: true[]) => {
 
 /**
  * `/healthz`: the process runs. `/readyz`: the database also answers and commits, and the machine has the right time. Both
- * answer within a second, whatever the database does. If only some shards cannot be used, the process is ready for the partners
- * of the others, and names them.
+ * answer within a second, whatever the database does.
  */
 export function healthRoutes(
   server: FastifyInstance,
@@ -31,18 +30,13 @@ export function healthRoutes(
     clock,
     clockOffset,
     draining,
-    shards,
-    whyShardNot = () => undefined,
-  }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining' | 'shards' | 'whyShardNot'>,
+  }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining'>,
 ): void {
   const schema = { hide: true };
   server.get('/healthz', { schema }, () => ({ ok: true }));
   server.get('/readyz', { schema }, async (_request, reply) => {
-    const numbers = shards.all().map((_, shard) => shard);
-    const unreachable = numbers.filter(shard => whyShardNot(shard) !== undefined);
-    const named = numbers.length > 1 ? { shards: numbers.length, unreachable_shards: unreachable } : {};
-    const reason = unreachable.length === numbers.length ? 'no shard can be reached' : await whyNotReady();
-    return reason ? reply.status(503).send({ ok: false, reason, ...named }) : { ok: true, ...named };
+    const reason = await whyNotReady();
+    return reason ? reply.status(503).send({ ok: false, reason }) : { ok: true };
   });
 
   async function whyNotReady(): Promise<string | undefined> {

@@ -35,7 +35,7 @@ export function createPaymentRoute(
       const leave = deps.admission.enter();
       const span = startSpan(deps, request);
       const creation = await createPayment(
-        deps.shards.of(request.caller),
+        deps,
         { ...request.caller, onDebited: leave, trace: span?.context },
         {
           qrUrl: request.body.qr_url,
@@ -56,10 +56,7 @@ export function createPaymentRoute(
       request.paymentId = creation.payment.paymentId;
       if (!creation.replayed) return sendJsonText(reply, cache.newToJson(creation.payment));
       reply.header('Idempotent-Replayed', 'true');
-      return sendJsonText(
-        reply,
-        await cache.toJson(deps.shards.of(request.caller).reads.byKey, creation.payment),
-      );
+      return sendJsonText(reply, await cache.toJson(deps.reads.byKey, creation.payment));
     },
   );
 }

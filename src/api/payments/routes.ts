@@ -33,7 +33,7 @@ function resolveQrRoute(server: FastifyInstance, deps: ApiDeps): void {
     { schema: schemas.resolveQrOperation },
     async (request, reply) => {
       const { limits, rights } = request.caller;
-      const resolution = await resolveQr(deps.shards.of(request.caller), request.caller, request.body.qr_url);
+      const resolution = await resolveQr(deps, request.caller, request.body.qr_url);
       if (resolution.outcome === 'refused') return sendError(request, reply, resolution.code);
       const { qr } = resolution;
       const isWithinLimits =
@@ -72,7 +72,7 @@ function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
       const createdFrom = readInstant(request.query.created_after, 'created_after');
       const createdBefore = readInstant(request.query.created_before, 'created_before');
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
-      const { reads } = deps.shards.of(request.caller);
+      const { reads } = deps;
       if (after !== undefined) {
         const cursor = startingAfter && (await findPayment(reads.byKey, request.caller, startingAfter));
         if (startingAfter && !cursor) await deps.confirmHistory();
@@ -105,7 +105,7 @@ function getPaymentRoute(server: FastifyInstance, deps: ApiDeps, cache: Finished
     '/v1/payments/:payment_id',
     { schema: schemas.getPaymentOperation },
     async (request, reply) => {
-      const { reads } = deps.shards.of(request.caller);
+      const { reads } = deps;
       const cached = await cache.find(reads.byKey, request.caller, request.params.payment_id);
       if (cached) return sendJsonText(reply, cached);
       const paymentId = parseId('pay', request.params.payment_id);

@@ -53,7 +53,7 @@ export function rateRoutes(server: FastifyInstance, deps: ApiDeps): void {
     const { caller } = request;
     if (caller.rights && !caller.rights.scopes.includes('pay'))
       return sendError(request, reply, 'insufficient_scope');
-    const locking = await lockQuote(deps.shards.of(caller), caller, kopecks);
+    const locking = await lockQuote(deps, caller, kopecks);
     if (locking.outcome === 'refused')
       return sendError(request, reply, locking.code, limitMessage(locking.code, caller));
     const { quote, rate } = locking;

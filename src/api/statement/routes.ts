@@ -26,7 +26,7 @@ export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const { partnerId, mode } = request.caller;
       if (!underWay.begin(partnerId, maxStatements, reply))
         return sendError(request, reply.header('Retry-After', 1), 'rate_limited');
-      const { reads } = deps.shards.of(request.caller);
+      const { reads } = deps;
       const db = whileConnected(reads.of(partnerId), reply);
       const statement = await openStatement(db, deps.clock, { partnerId, mode }, day);
       if (!statement)

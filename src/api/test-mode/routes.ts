@@ -24,7 +24,7 @@ export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
     { onRequest: onlyTestKeys, schema: schemas.getTestClockOperation },
     async request => {
       const { partnerId } = request.caller;
-      const { reads } = deps.shards.of(request.caller);
+      const { reads } = deps;
       return describe(request, await readTestClock(reads.of(partnerId), partnerId));
     },
   );
@@ -35,7 +35,7 @@ export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
     async request => {
       const { partnerId } = request.caller;
       // Moves of one partner wait for each other, so they take its places and no others.
-      const { reads, signals } = deps.shards.of(request.caller);
+      const { reads, signals } = deps;
       const sumSec = await reads.run(partnerId, pool =>
         moveTestClock(pool, deps.clock, partnerId, request.body.advance_sec),
       );
@@ -62,7 +62,7 @@ export function testDepositRoutes(server: FastifyInstance, deps: ApiDeps): void 
           message: 'amount_usdt must be from 0.000001 to 1000000, with at most six places.',
         });
       // Deposits of one partner wait for each other, so they take its places and no others.
-      const { reads } = deps.shards.of(request.caller);
+      const { reads } = deps;
       const result = await reads.run(partnerId, pool =>
         creditTestDeposit(pool, deps.clock, { partnerId, microUsdt, reference }),
       );

@@ -4,7 +4,6 @@ import { idFromUuid } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import { writeNotice } from '../../db/notices.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
-import { inEachShard } from '../../db/shards/sessions.ts';
 import { noticeExpiries } from '../../partners/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
 import { addJob } from './outbox.ts';
@@ -22,7 +21,7 @@ export interface MonitorDeps {
 /** Finds states that no event reports. A finding is marked in the transaction of its notice, so it is sent once. */
 export async function monitor(deps: MonitorDeps): Promise<void> {
   await transaction(deps.pool, tx => monitorBalances(tx, deps));
-  await inEachShard(deps.pool, tx => monitorPayments(tx, deps));
+  await transaction(deps.pool, tx => monitorPayments(tx, deps));
   await transaction(deps.pool, tx => monitorRate(tx, deps));
   await transaction(deps.pool, tx => noticeExpiries(tx, deps.clock));
   await transaction(deps.pool, tx => monitorForStaff(tx, deps));

@@ -7,7 +7,6 @@ import { describeOffset, exceeds } from '../../db/database-clock.ts';
 import { transaction } from '../../db/pool.ts';
 import { describeDifferingRights, readOwnRights } from '../../db/roles.ts';
 import { openKeyring } from '../../db/secret-key.ts';
-import { readShardFigures } from '../../db/shards/figures.ts';
 import { describeAsynchronous, readStandbys } from '../../db/standbys.ts';
 import { describeNotArchived, readWalArchiving } from '../../db/wal-archiving.ts';
 import { findRecovering, listStray } from '../../payments/index.ts';
@@ -114,16 +113,6 @@ export const databaseChecks: Record<string, Check> = {
   'unmatched orders': async (_settings, { pool }) => {
     const orders = await listStray(pool);
     return orders.length === 0 ? ok('none') : warn(`${orders.length}: see ${programName} recovery show`);
-  },
-  shards: async (_settings, { pool, clock }) => {
-    const shards = await readShardFigures(pool, clock);
-    const numbers = (of: typeof shards) => of.map(({ shard }) => shard).join(', ');
-    const unread = shards.filter(({ paymentsPerMinute }) => paymentsPerMinute === undefined);
-    if (unread.length > 0)
-      return bad(
-        `the tables of shard ${numbers(unread)} cannot be read, so its partners get 503: see docs/runbooks/KopeckShardUnreachable.md`,
-      );
-    return ok(shards.length === 1 ? 'one' : `${shards.length}: ${numbers(shards)}`);
   },
   connections: async (_settings, { pool }) => {
     const { allowed, used } = await readConnectionLimits(pool);

@@ -3,11 +3,9 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { Settings } from '../../base/settings.ts';
 import { type Database, explainDatabaseError, openDatabase } from '../../db/database.ts';
 import { loadSettings } from '../../db/secret-files.ts';
-import { hasCitus } from '../../db/shards/create-on-citus.ts';
 import { closeOnSignals } from '../command.ts';
 import { table } from '../output.ts';
 import { command, printOutput, type Terminal } from '../terminal.ts';
-import { citusChecks } from './citus-checks.ts';
 import { databaseChecks } from './database-checks.ts';
 import { bad, type Finding, ok } from './finding.ts';
 import { machineChecks } from './machine-checks.ts';
@@ -49,8 +47,7 @@ async function examine({ env, stderr }: Terminal): Promise<Record<string, Findin
   const stopListening = closeOnSignals(database);
   try {
     found.database = ok(database.description);
-    const ofNodes = (await hasCitus(database.pool)) ? citusChecks : {};
-    for (const [name, check] of Object.entries({ ...databaseChecks, ...ofNodes, ...serviceChecks }))
+    for (const [name, check] of Object.entries({ ...databaseChecks, ...serviceChecks }))
       found[name] = await check(settings, database).catch(error =>
         problemIn(explainDatabaseError(error, settings)),
       );

@@ -1,12 +1,11 @@
 import type { Queryable } from '../pool.ts';
-import { relationOf } from '../shards/schema-statements.ts';
-import { type ComparedSchema, placeIn } from './compared-schema.ts';
+import { tableOf } from './schema-statements.ts';
 
 /** What the statements of schema.sql make, by kind, name and table. */
 function parse(statements: string[]): Map<string, string> {
   const expected = new Map<string, string>();
   for (const statement of statements) {
-    const table = relationOf(statement);
+    const table = tableOf(statement);
     if (statement.startsWith('CREATE UNIQUE INDEX '))
       expected.set(`unique index ${statement.split(' ')[3]} on ${table}`, statement);
     if (!/^CREATE (?:UNLOGGED )?TABLE \w+ \(/.test(statement)) continue;
@@ -21,9 +20,9 @@ function parse(statements: string[]): Map<string, string> {
 }
 
 /** A partition has those of its table and cannot lose them. PostgreSQL 18 also lists NOT NULL (contype n); older versions do not. */
-async function listFound(db: Queryable, schema: string): Promise<Map<string, string>> {
+async function listFound(db: Queryable): Promise<Map<string, string>> {
   const { rows } = await db.query<{ key: string; definition: string }>({
-    text: `SELECT key, replace(replace(definition, $1 || '.', ''), 'public.', '') AS definition FROM (
+    text: `SELECT key, replace(definition, 'public.', '') AS definition FROM (
              SELECT format('constraint %s on %s', x.conname, c.relname) AS key, pg_get_constraintdef(x.oid, true) AS definition,
                     c.relnamespace, c.relispartition
                FROM pg_constraint x JOIN pg_class c ON c.oid = x.conrelid WHERE x.contype NOT IN ('n', 't')
@@ -33,29 +32,24 @@ async function listFound(db: Queryable, schema: string): Promise<Map<string, str
                     c.relnamespace, c.relispartition
                FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class c ON c.oid = x.indrelid
               WHERE x.indisunique AND NOT EXISTS (SELECT FROM pg_constraint o WHERE o.conindid = i.oid AND o.conrelid = c.oid)) AS f
-             JOIN pg_namespace n ON n.oid = f.relnamespace WHERE n.nspname = $1 AND NOT relispartition ORDER BY 1`,
-    values: [schema],
+             JOIN pg_namespace n ON n.oid = f.relnamespace WHERE n.nspname = 'public' AND NOT relispartition ORDER BY 1`,
   });
   return new Map(rows.map(({ key, definition }) => [key, definition] as const));
 }
 
 /**
- * Faults of the constraints and unique indexes of a schema: schema.sql has those that should be there. The connection must search no
+ * Faults of the constraints and unique indexes: schema.sql has those that should be there. The connection must search no
  * schema but `pg_catalog`.
  */
-export async function findConstraintFaults(
-  db: Queryable,
-  { schema, statements, areOthersAllowed }: ComparedSchema,
-): Promise<string[]> {
-  const [expected, found] = [parse(statements), await listFound(db, schema)];
+export async function findConstraintFaults(db: Queryable, statements: string[]): Promise<string[]> {
+  const [expected, found] = [parse(statements), await listFound(db)];
   const faults: string[] = [];
-  const add = (what: 'missing' | 'changed' | 'foreign', key: string) =>
-    faults.push(`${what} ${placeIn(schema, key)}`);
+  const add = (what: 'missing' | 'changed' | 'foreign', key: string) => faults.push(`${what} ${key}`);
   for (const [key, definition] of expected) {
     const actual = found.get(key);
     if (actual === undefined) add('missing', key);
     else if (actual !== definition) add('changed', key);
   }
-  if (!areOthersAllowed) for (const key of found.keys()) if (!expected.has(key)) add('foreign', key);
+  for (const key of found.keys()) if (!expected.has(key)) add('foreign', key);
   return faults;
 }

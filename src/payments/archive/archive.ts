@@ -1,7 +1,6 @@
 import { minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
-import { withShards } from '../../db/shards/pools.ts';
 import { countArchivable, endedBefore, lastClosedBefore, type MonthCount } from './months.ts';
 
 /** Key of the advisory lock of the one run at a time; an arbitrary number. */
@@ -38,14 +37,12 @@ export async function archiveMonths(audit: AuditContext, options: ArchiveOptions
     const total = months.reduce((sum, { payments, entries }) => sum + payments + entries, 0);
     if (total > 0) await recordChange(pool, audit, startOf(before, total));
     const run = { before, endedBefore: endedBefore(clock), batchSize: options.batchSize ?? 500 };
-    await withShards(pool, async db => {
-      for await (const batch of moveAccounts({ db, ...run })) {
-        moved.payments += batch.payments;
-        moved.events += batch.events;
-        moved.entries += batch.entries;
-        onProgress(moved.payments + moved.entries, total);
-      }
-    });
+    for await (const batch of moveAccounts({ db: pool, ...run })) {
+      moved.payments += batch.payments;
+      moved.events += batch.events;
+      moved.entries += batch.entries;
+      onProgress(moved.payments + moved.entries, total);
+    }
     return { outcome: 'archived', months, ...moved };
   });
 }

@@ -4,14 +4,9 @@ import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Sealer } from '../../db/sealing.ts';
 import type { Gateway } from '../../gateway/index.ts';
-import type { CodeGuard } from '../shards/code-guard.ts';
 
 /** What recovery and watch of a history need. */
 export interface HistoryDeps {
-  /** Undefined with one shard. */
-  codeGuard?: CodeGuard | undefined;
-  /** Where deposits and the ledger can lose commits apart from each other: makes lost credits again. */
-  restoreCredits?: ((certainAt: Date) => Promise<void>) | undefined;
   db: Queryable;
   clock: Clock;
   gateway: Gateway;

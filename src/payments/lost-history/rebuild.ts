@@ -5,7 +5,6 @@ import type { Sealer } from '../../db/sealing.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
 import { openingArray, openingValues } from '../openings.ts';
 import { openReference, type ReferencedPayment } from '../order-reference.ts';
-import type { CodeGuard } from '../shards/code-guard.ts';
 
 /** Why an order could not become a payment. */
 export type StrayReason = 'unreadable' | 'no_account' | 'key_taken' | 'qr_in_flight' | 'insufficient_balance';
@@ -59,8 +58,6 @@ export async function findUnrecorded(
 }
 
 interface RebuildDeps {
-  /** Undefined with one shard. */
-  codeGuard?: CodeGuard | undefined;
   db: Queryable;
   clock: Clock;
   references: Sealer;
@@ -74,7 +71,7 @@ export async function rebuild(
 ): Promise<Rebuilt[]> {
   const read = orders.map(order => ({ order, payment: readReference(order, deps.references) }));
   const readable = read.filter(hasPayment);
-  const verdicts = await recoverGuarded(deps, incarnation, readable);
+  const verdicts = await recover(deps, incarnation, readable);
   const verdictOf = new Map(readable.map(({ order }, nth) => [order, verdicts[nth]!]));
   return read.map(({ order, payment }) => ({
     order,
@@ -101,31 +98,12 @@ function readReference(order: ListedOrder, references: Sealer): ReferencedPaymen
 export const isReadable = (order: ListedOrder, references: Sealer): boolean =>
   readReference(order, references) !== undefined;
 
-/** With several shards each payment and the reservation of its code commit together. */
-async function recoverGuarded(
-  deps: RebuildDeps,
-  incarnation: number,
-  items: Readable[],
-): Promise<Rebuilt['verdict'][]> {
-  const { codeGuard } = deps;
-  if (items.length === 0) return [];
-  if (!codeGuard) return recover(deps, incarnation, items);
-  const verdicts: Rebuilt['verdict'][] = [];
-  for (const item of items) {
-    const verdict = await codeGuard.whileReserved(item.payment, async tx => {
-      const [result] = await recover({ ...deps, db: tx }, incarnation, [item]);
-      return { result: result!, isPayment: result === 'recovered' || result === 'known' };
-    });
-    verdicts.push(verdict ?? 'qr_in_flight');
-  }
-  return verdicts;
-}
-
 async function recover(
   { db, clock }: RebuildDeps,
   incarnation: number,
   items: Readable[],
 ): Promise<Rebuilt['verdict'][]> {
+  if (items.length === 0) return [];
   const now = instantOf(clock);
   const payments = items.map(({ payment }) => ({
     ...payment,

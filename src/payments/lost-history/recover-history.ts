@@ -42,7 +42,6 @@ export async function recoverRound(deps: HistoryDeps, signal?: AbortSignal): Pro
   if (!incarnation) return (await watchRound(deps, signal)) ? 0 : undefined;
   const startedMs = deps.clock.nowMs();
   // First: what was paid from a balance needs it.
-  await deps.restoreCredits?.(incarnation.certainAt);
   const found = await rebuildForgotten(deps, incarnation, signal);
   if (found === undefined) return undefined;
 
@@ -54,8 +53,6 @@ export async function recoverRound(deps: HistoryDeps, signal?: AbortSignal): Pro
   const opensFromMs = Math.max(quietFromMs, lastFoundMs + noNewOrdersMs);
   if (startedMs < opensFromMs) return Math.min(roundPauseMs, opensFromMs - startedMs);
   if (await isAnyCodeUnknown(deps.db)) return undefined;
-  // Not earlier: until now a process of the lost history may have opened a payment whose code was reserved there.
-  await deps.codeGuard?.reserveAgain();
   if (!(await openIncarnation(deps.db, deps.clock, deps.heartbeat.instance))) return undefined;
   const { number, cause } = incarnation;
   deps.log.info(

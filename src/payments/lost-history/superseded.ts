@@ -16,7 +16,6 @@ export async function findSupersession(
 ): Promise<'superseded' | 'perhaps' | 'no'> {
   if (mode === 'test' || !(isRecovering || hasStrayOrders)) return 'no';
   const keys = [uuidFromId(partnerId), mode, uuidFromId(paymentId)];
-  // Apart from each other: on Citus the payments are on another node than the incarnations.
   const { rows: recovering } = await db.query<{ beganAt: Date }>({
     name: 'find when the recovery began',
     text: 'SELECT began_at AS "beganAt" FROM incarnations WHERE opened_at IS NULL',

@@ -18,19 +18,13 @@ export type QuoteLocking =
   | { outcome: 'locked'; quote: LockedQuote }
   | { outcome: 'refused'; code: 'rate_unavailable' | 'quote_limit_exceeded' };
 
-/** Locks quotes of one shard. Calls that arrive together share one statement and one commit. */
+/** Locks quotes. Calls that arrive together share one statement and one commit. */
 export interface QuoteLocker {
   settings: QuoteLockSettings;
   lock(terms: QuoteTerms): Promise<QuoteLocking>;
 }
 
-/** Each shard has an equal part of what may be locked in all: no lock and no sum spans shards. */
-export function createQuoteLocker(
-  db: Queryable,
-  clock: Clock,
-  settings: QuoteLockSettings,
-  shards: number,
-): QuoteLocker {
+export function createQuoteLocker(db: Queryable, clock: Clock, settings: QuoteLockSettings): QuoteLocker {
   const { lifetimeSec, spreadBps, maxMicroUsdtOfPartner, maxMicroUsdt } = settings;
 
   async function lockAll(quotes: QuoteTerms[]): Promise<QuoteLocking[]> {
@@ -53,7 +47,7 @@ export function createQuoteLocker(
         at,
         expiresAt,
         maxMicroUsdtOfPartner,
-        maxMicroUsdt / BigInt(shards),
+        maxMicroUsdt,
       ],
     });
     return rows.map(({ verdict }, nth): QuoteLocking => {

@@ -3,7 +3,6 @@ import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
-import { enterShardOf } from '../../db/shards/sessions.ts';
 import { type Payment, type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
 import { finishAll } from '../store.ts';
 
@@ -94,7 +93,6 @@ export async function decidePaymentIn(
   const { partnerId, mode, status, statusDetail, amountKopecks } = payment;
   // Its order may be on its way to the gateway, which would then pay what was released here.
   if (payment.isUnderWay && status === 'processing') return { outcome: 'under_way' };
-  await enterShardOf(tx, uuidFromId(partnerId));
   const asFinished = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
   const [result] = await finishAll(tx, audit.clock, [{ partnerId, mode, paymentId, ...asFinished }]);
   if (!result!.changed) return { outcome: 'already_ended', status: result!.status };
@@ -123,7 +121,6 @@ export function pollNow(audit: AuditContext, paymentId: Id<'pay'>): Promise<Poll
     if (!payment || payment.status === 'rejected') return { outcome: 'no_payment' };
     if (payment.mode === 'test') return { outcome: 'test_mode' };
     if (payment.status !== 'processing') return { outcome: 'already_ended' };
-    await enterShardOf(tx, uuidFromId(payment.partnerId));
     const { rowCount } = await tx.query({
       text: `UPDATE open_payments SET next_at = $3
               WHERE partner_id = $1 AND mode = 'live' AND payment_id = $2 AND lease_holder IS NULL`,

@@ -2,12 +2,9 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 
-/**
- * SQL for an earlier time, but not before now: what becomes due must not get ahead of what was due already. In UTC, since
- * what depends on the session's time zone cannot be computed from a column in an UPDATE on Citus.
- */
+/** SQL for an earlier time, but not before now: what becomes due must not get ahead of what was due already. */
 export const advancedSql = (at: string, bySec: string, now: string) =>
-  `greatest((${at} AT TIME ZONE 'UTC' - make_interval(secs => ${bySec})) AT TIME ZONE 'UTC', ${now})`;
+  `greatest(${at} - make_interval(secs => ${bySec}), ${now})`;
 
 /** The row lock also serializes concurrent moves of the same clock. */
 export async function addToTestClock(

@@ -3,12 +3,10 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
 import { formatKopecks } from '../../base/money.ts';
 import { type Pool, type Queryable, retryOnDeadlock, transaction } from '../../db/pool.ts';
-import { enterShardOf, readInShards } from '../../db/shards/sessions.ts';
 import type { ListedRefund } from '../../gateway/index.ts';
 import type { PaymentSignals } from '../signals.ts';
 
 export interface BookDeps {
-  /** Of all shards. */
   pool: Pool;
   db: Queryable;
   clock: Clock;
@@ -27,7 +25,7 @@ export type RefundVerdict =
   | 'too_much'
   | 'reference_taken'
   | 'revoked'
-  /** It could not be booked now: an account is locked, or a shard is out of reach. */
+  /** It could not be booked now: an account is locked. */
   | 'failed';
 
 /** Accounts stay locked until a call ends, so that it is kept short. */
@@ -48,12 +46,12 @@ export interface Booking {
  */
 export async function bookRefunds(deps: BookDeps, listed: ListedRefund[]): Promise<Booking> {
   const verdicts = new Array<RefundVerdict>(listed.length).fill('known');
-  const { known, failures } = await findKnown(deps.pool, listed);
+  const known = await findKnown(deps.db, listed);
+  const failures: Error[] = [];
   const fresh: number[] = [];
   for (const [index, refund] of listed.entries()) {
     const same = known.get(refund.refundId);
     if (same) continue;
-    // In whichever shard it is booked.
     if (same === false) verdicts[index] = 'conflict';
     else if (refund.isRevoked) verdicts[index] = 'revoked';
     else fresh.push(index);
@@ -73,22 +71,16 @@ export async function bookRefunds(deps: BookDeps, listed: ListedRefund[]): Promi
 
 /**
  * By id: whether what is booked has the same payment and amount. A plain read, since nearly all of a list is booked already: no
- * account needs to be locked for these. What a shard out of reach has booked is not known, and is not decided there either.
+ * account needs to be locked for these.
  */
-async function findKnown(
-  pool: Pool,
-  listed: ListedRefund[],
-): Promise<{ known: Map<string, boolean>; failures: Error[] }> {
-  if (listed.length === 0) return { known: new Map(), failures: [] };
-  const { results, failures } = await readInShards(pool, async db => {
-    const { rows } = await db.query<{ refund_id: string; payment_id: string; amount_kopecks: bigint }>({
-      text: 'SELECT refund_id, payment_id, amount_kopecks FROM refunds WHERE refund_id = ANY ($1)',
-      values: [listed.map(({ refundId }) => refundId)],
-    });
-    return rows;
+async function findKnown(db: Queryable, listed: ListedRefund[]): Promise<Map<string, boolean>> {
+  if (listed.length === 0) return new Map();
+  const { rows } = await db.query<{ refund_id: string; payment_id: string; amount_kopecks: bigint }>({
+    text: 'SELECT refund_id, payment_id, amount_kopecks FROM refunds WHERE refund_id = ANY ($1)',
+    values: [listed.map(({ refundId }) => refundId)],
   });
-  const booked = new Map(results.flat().map(row => [row.refund_id, row]));
-  const known = new Map(
+  const booked = new Map(rows.map(row => [row.refund_id, row]));
+  return new Map(
     listed.flatMap(({ refundId, paymentId, amountKopecks }) => {
       const row = booked.get(refundId);
       const id = parseId('pay', paymentId);
@@ -96,7 +88,6 @@ async function findKnown(
       return row ? [[refundId, Boolean(isSame)]] : [];
     }),
   );
-  return { known, failures };
 }
 
 interface OwnRefund extends ListedRefund {
@@ -104,21 +95,17 @@ interface OwnRefund extends ListedRefund {
   nth: number;
 }
 
-/** One transaction for each partner, in its shard. A locked account or a shard that is out of reach holds up no other. */
+/** One transaction for each partner: a locked account holds up no other. */
 async function book(deps: BookDeps, refunds: ListedRefund[], failures: Error[]): Promise<RefundVerdict[]> {
   const own = refunds.flatMap((refund, nth): OwnRefund[] => {
     const id = parseId('pay', refund.paymentId);
     return id ? [{ ...refund, uuid: uuidFromId(id), nth }] : [];
   });
-  const found = await findOwners(deps.pool, own);
-  failures.push(...found.failures);
+  const owners = await findOwners(deps.db, own);
   const verdicts = new Array<RefundVerdict>(refunds.length).fill('no_payment');
-  // The payment may be in a shard that could not be read.
-  if (found.failures.length > 0) for (const { nth } of own) verdicts[nth] = 'failed';
-  const owners = new Map(found.results.flat().map(({ id, partner_id }) => [id, partner_id]));
   for (const owner of [...new Set(owners.values())]) {
     const ofOwner = own.filter(({ uuid }) => owners.get(uuid) === owner);
-    const decided = await retryOnDeadlock(() => bookOf(deps, owner, ofOwner)).catch((error: Error) => {
+    const decided = await retryOnDeadlock(() => bookOf(deps, ofOwner)).catch((error: Error) => {
       failures.push(error);
       return ofOwner.map((): RefundVerdict => 'failed');
     });
@@ -130,23 +117,18 @@ async function book(deps: BookDeps, refunds: ListedRefund[], failures: Error[]):
   return verdicts;
 }
 
-const findOwners = (pool: Pool, refunds: OwnRefund[]) =>
-  readInShards(pool, async db => {
-    const { rows } = await db.query<{ id: string; partner_id: string }>({
-      text: `SELECT p.id, p.partner_id FROM unnest($1::uuid[]) AS k (id),
-                    LATERAL (SELECT * FROM all_payments p WHERE p.mode = 'live' AND p.id = k.id AND NOT p.rejected) AS p`,
-      values: [refunds.map(({ uuid }) => uuid)],
-    });
-    return rows;
+/** The partner of each payment, by its id. */
+async function findOwners(db: Queryable, refunds: OwnRefund[]): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ id: string; partner_id: string }>({
+    text: `SELECT p.id, p.partner_id FROM unnest($1::uuid[]) AS k (id),
+                  LATERAL (SELECT * FROM all_payments p WHERE p.mode = 'live' AND p.id = k.id AND NOT p.rejected) AS p`,
+    values: [refunds.map(({ uuid }) => uuid)],
   });
+  return new Map(rows.map(({ id, partner_id }) => [id, partner_id]));
+}
 
-const bookOf = (
-  { pool, clock }: BookDeps,
-  partnerUuid: string,
-  refunds: OwnRefund[],
-): Promise<RefundVerdict[]> =>
+const bookOf = ({ pool, clock }: BookDeps, refunds: OwnRefund[]): Promise<RefundVerdict[]> =>
   transaction(pool, async tx => {
-    await enterShardOf(tx, partnerUuid);
     const { rows } = await tx.query<{ verdict: RefundVerdict }>({
       text: 'SELECT verdict FROM payments_refund($1, $2, $3, $4, $5) ORDER BY item',
       values: [
@@ -203,21 +185,18 @@ async function raiseOnce(db: Queryable, alarms: Alarms, found: Parameters<Alarms
   for (const alarm of found) if (!before.has(`${alarm.kind} ${alarm.subject}`)) await alarms.raise(alarm);
 }
 
-/** Refunds that are booked, but that a whole list since `since` does not have. Those of a shard out of reach wait for the next list. */
+/** Refunds that are booked, but that a whole list since `since` does not have. */
 export async function reportMissing(
-  { pool, db, alarms }: BookDeps,
+  { db, alarms }: BookDeps,
   { since, until, startedAt, seen }: { since: Date; until: Date; startedAt: Date; seen: Set<string> },
 ): Promise<void> {
-  const { results } = await readInShards(pool, async shard => {
-    const { rows } = await shard.query<{ refund_id: string }>({
-      // Another process may have booked one that the list has got only since.
-      text: `SELECT refund_id FROM refunds
-              WHERE refunded_at >= $1 AND refunded_at < $2 AND booked_at < $3 ORDER BY refunded_at`,
-      values: [since, until, startedAt],
-    });
-    return rows;
+  const { rows } = await db.query<{ refund_id: string }>({
+    // Another process may have booked one that the list has got only since.
+    text: `SELECT refund_id FROM refunds
+            WHERE refunded_at >= $1 AND refunded_at < $2 AND booked_at < $3 ORDER BY refunded_at`,
+    values: [since, until, startedAt],
   });
-  const missing = results.flat().filter(({ refund_id }) => !seen.has(refund_id));
+  const missing = rows.filter(({ refund_id }) => !seen.has(refund_id));
   const detail = `The refund is booked, but the payment gateway no longer lists it. ${decide}`;
   await raiseOnce(
     db,

@@ -18,17 +18,14 @@ const allIds: EventRange = { beyond: 0n, end: 9_223_372_036_854_775_807n };
 const skewMs = 60_000;
 const paymentsRead = 50;
 
-/**
- * A range that has all events of the period that the filter can match. Each shard has ids of its own, and on Citus each
- * partner and mode: so with several shards, the ids of one partner and mode say nothing about the time of events of others.
- */
+/** A range that has all events of the period that the filter can match. */
 export async function findEventRange(
   db: Queryable,
   { partnerId, mode }: Pick<DeliveryFilter, 'partnerId' | 'mode'>,
   { from, before }: { from: Date | undefined; before: Date | undefined },
 ): Promise<EventRange> {
   if (!from && !before) return allIds;
-  if (!partnerId) return (await hasSeveralShards(db)) ? allIds : rangeOf(db, undefined, { from, before });
+  if (!partnerId) return rangeOf(db, undefined, { from, before });
   const modes: Mode[] = mode ? [mode] : ['live', 'test'];
   const ranges = await Promise.all(
     modes.map(one => rangeOf(db, { partner: uuidFromId(partnerId), mode: one }, { from, before })),
@@ -49,11 +46,6 @@ const rangeOf = async (
   beyond: (from && (await lastEventBefore(db, from, account))) ?? allIds.beyond,
   end: (before && (await firstEventAfter(db, before, account))) ?? allIds.end,
 });
-
-async function hasSeveralShards(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ count: number }>({ text: 'SELECT count(*)::int AS count FROM shards' });
-  return rows[0]!.count > 1;
-}
 
 interface Account {
   partner: string;

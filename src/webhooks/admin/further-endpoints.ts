@@ -3,7 +3,6 @@ import { instantOf } from '../../base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { transaction } from '../../db/pool.ts';
-import { enterShardOf } from '../../db/shards/sessions.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { tablesOf } from '../endpoint-tables.ts';
@@ -32,7 +31,6 @@ export function addEndpoint(
 ): Promise<{ outcome: 'added'; endpointId: Id<'whe'> } | { outcome: 'too_many' }> {
   const endpointId = newId('whe', audit.clock);
   return transaction(audit.pool, async tx => {
-    await enterShardOf(tx, uuidFromId(partnerId));
     await lockAccounts(tx, partnerId, [mode]);
     const { rowCount } = await tx.query({
       text: `INSERT INTO further_webhooks (endpoint_id, partner_id, mode, number, url, secret, events, created_at, changed_at)
@@ -67,7 +65,6 @@ export function removeEndpoint(
 ): Promise<'removed' | 'no_webhook'> {
   const { webhooks, deliveries, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
-    await enterShardOf(tx, uuidFromId(partnerId));
     const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';
     await lockAccounts(tx, partnerId, before.mode ? [before.mode] : ['live', 'test']);

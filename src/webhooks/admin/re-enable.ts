@@ -4,7 +4,6 @@ import { uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { writeNotice } from '../../db/notices.ts';
 import { transaction } from '../../db/pool.ts';
-import { enterShardOf } from '../../db/shards/sessions.ts';
 import { isFirst, tablesOf } from '../endpoint-tables.ts';
 import { ownerOf } from './secrets.ts';
 import { nameInAudit, type Webhook } from './webhook.ts';
@@ -19,7 +18,6 @@ export function reEnable(
 ): Promise<'re_enabled' | 'not_suspended'> {
   const { webhooks, deliveries, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
-    await enterShardOf(tx, uuidFromId(partnerId));
     const { rowCount } = await tx.query({
       text: `UPDATE ${webhooks} w
                 SET suspended_at = NULL, given_up = 0, hanging = false, changed_at = $2,

@@ -2,7 +2,6 @@ import { instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
-import { enterShardOf, inEachShard } from '../../db/shards/sessions.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { allEndpoints, tablesOf } from '../endpoint-tables.ts';
 import { listWebhooks, nameInAudit, type Webhook } from './webhook.ts';
@@ -38,7 +37,6 @@ export function resendEvent(
     const event = await findEvent(tx, eventId, ofPartner);
     if (!event) return { outcome: 'no_event' };
     const partnerId = idFromUuid('prt', event.partner_id);
-    await enterShardOf(tx, event.partner_id);
     const receiving = (await listWebhooks(tx, partnerId)).filter(
       ({ mode, events }) =>
         (mode ?? event.mode) === event.mode && (!event.is_refund || events.includes('payment.refunded')),
@@ -123,8 +121,8 @@ export async function resendFailed(
   const { count } = rows[0]!;
   let done = 0;
   for (;;) {
-    const counts = await inEachShard(audit.pool, async tx => {
-      let batch = 0;
+    const batch = await transaction(audit.pool, async tx => {
+      let resent = 0;
       for (const { deliveries, key } of allEndpoints) {
         const { rowCount } = await tx.query({
           text: `UPDATE ${deliveries} d ${resetTo('$2')}
@@ -132,11 +130,10 @@ export async function resendFailed(
                   WHERE d.${key} = f.${key} AND d.event_id = f.event_id`,
           values: [since, until],
         });
-        batch += rowCount ?? 0;
+        resent += rowCount ?? 0;
       }
-      return batch;
+      return resent;
     });
-    const batch = counts.reduce((sum, count) => sum + count, 0);
     if (batch === 0) break;
     done += batch;
     onProgress(done, count);

@@ -2,7 +2,6 @@ import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
-import { enterShardOf } from '../../db/shards/sessions.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
 import { lockEndpoint } from './locks.ts';
@@ -63,7 +62,6 @@ export function rotateSecret(
 ): Promise<'rotated' | 'no_webhook' | 'overlap'> {
   const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
-    await enterShardOf(tx, uuidFromId(partnerId));
     await lockEndpoint(tx, partnerId, endpointId);
     const known = await findWebhook(tx, partnerId, endpointId);
     if (!known) return 'no_webhook';

@@ -2,7 +2,6 @@ import { instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
-import { enterShardOf } from '../../db/shards/sessions.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { allEndpoints, type EndpointTables, firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
@@ -125,7 +124,6 @@ export function setWebhook(
   { isNew = false } = {},
 ): Promise<'set' | 'exists'> {
   return transaction(audit.pool, async tx => {
-    await enterShardOf(tx, uuidFromId(partnerId));
     await lockAccounts(tx, partnerId, ['live', 'test']);
     const before = await findWebhook(tx, partnerId);
     if (before && isNew) return 'exists';
@@ -157,7 +155,6 @@ export function moveWebhook(
 ): Promise<'set' | 'no_webhook'> {
   const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
-    await enterShardOf(tx, uuidFromId(partnerId));
     await lockEndpoint(tx, partnerId, endpointId);
     const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';
@@ -189,7 +186,6 @@ export function setEvents(
   return transaction(audit.pool, async tx => {
     if (events.length === 0) return 'no_events';
     if (first && !contractEvents.every(kind => events.includes(kind))) return 'contract_events';
-    await enterShardOf(tx, uuidFromId(partnerId));
     await lockEndpoint(tx, partnerId, endpointId);
     const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';

@@ -25,8 +25,6 @@ export interface AttemptResult extends Pick<Payment, 'partnerId' | 'mode'> {
 
 export interface RecorderDeps {
   db: Queryable;
-  /** Where the functions of the shard run; by default `db`. On Citus several tables are written at once only on its worker. */
-  node?: Queryable;
   clock: Clock;
   log: { error(details: object, message: string): void; warn(details: object, message: string): void };
 }
@@ -42,10 +40,7 @@ const gatherMs = 10;
 const maxWaiting = 5_000;
 
 /** Records results in batches. The statement itself stores the alarm of a suspension; here it is only logged. */
-export function createRecorder(
-  { db, node = db, clock, log }: RecorderDeps,
-  tables: EndpointTables = firstEndpoints,
-) {
+export function createRecorder({ db, clock, log }: RecorderDeps, tables: EndpointTables = firstEndpoints) {
   return createBatcher<AttemptResult, true>({
     isItemError,
     maxBatch: 256,
@@ -55,7 +50,7 @@ export function createRecorder(
       ...lockTimeoutLanes(clock),
       keyOf: ({ endpointId }) => endpointId,
       findLocked: results =>
-        findLockedRows(node, results, tables.webhooks, [
+        findLockedRows(db, results, tables.webhooks, [
           [tables.key, 'uuid', ({ endpointId }) => uuidFromId(endpointId)],
         ]),
       runs: createRunPlaces(1),
@@ -63,7 +58,7 @@ export function createRecorder(
     },
     run: async (results, lockWait) => {
       const suspended = await retryOnDeadlock(() =>
-        recordAttempts(node, tables, results, suspension.detail, lockWait),
+        recordAttempts(db, tables, results, suspension.detail, lockWait),
       );
       for (const subject of suspended) log.warn({ ...suspension, subject }, 'alarm');
       const inTestMode = results.filter(({ mode }) => mode === 'test');

@@ -1,5 +1,4 @@
 import type { Id } from '../../base/ids.ts';
-import { createSharedSlots, type SlotCounts, type SlotShare } from './shared-slots.ts';
 
 /** An event on its way to an endpoint. */
 export interface DeliveryKey {
@@ -57,15 +56,16 @@ interface Receiver {
 }
 
 const maxPerReceiver = 16;
+/** Of one process. */
+const maxQuick = 256;
+const maxSlow = 128;
+/** Over all: an attempt that hangs has left the quick slots but still has its socket. */
+const maxUnderWay = 1_024;
 /** Without an answer for this long, an attempt counts as slow. */
 export const slowAfterMs = 250;
 
-export function createDeliverySlots(
-  nowMs: () => number,
-  share: SlotShare = createSharedSlots(1).of(0),
-): DeliverySlots {
+export function createDeliverySlots(nowMs: () => number): DeliverySlots {
   const receivers = new Map<Id<'whe'>, Receiver>();
-  share.countWith(() => countUsed(receivers.values(), nowMs()));
   let firstIndex = 0;
 
   /** Starts with another receiver each time, so that none is always served last. */
@@ -97,7 +97,7 @@ export function createDeliverySlots(
         receiver.maxUnderWay = isDelivered ? Math.min(receiver.maxUnderWay * 2, maxPerReceiver) : 1;
       };
     },
-    plan: () => planSlots(inRotation(), nowMs(), share.limits()),
+    plan: () => planSlots(inRotation(), nowMs()),
     inFlight: () =>
       Array.from(receivers.values(), ({ endpointId, underWay }) =>
         Array.from(underWay.keys(), eventId => ({ endpointId, eventId })),
@@ -117,20 +117,10 @@ const newReceiver = (endpointId: Id<'whe'>, nowMs: number): Receiver => ({
   lastActiveMs: nowMs,
 });
 
-/** The slots that attempts under way have. */
-function countUsed(receivers: Iterable<Receiver>, nowMs: number): SlotCounts {
-  const used: SlotCounts = { quick: 0, slow: 0, underWay: 0 };
-  for (const receiver of receivers) {
-    used[isSlow(receiver, nowMs) ? 'slow' : 'quick'] += receiver.underWay.size;
-    used.underWay += receiver.underWay.size;
-  }
-  return used;
-}
-
-function planSlots(receivers: Receiver[], nowMs: number, limits: SlotCounts): SlotPlan[] {
-  const quick: SlotPlan = { endpoints: [], limit: limits.quick };
-  const slow: SlotPlan = { endpoints: [], limit: limits.slow };
-  let unused = limits.underWay;
+function planSlots(receivers: Receiver[], nowMs: number): SlotPlan[] {
+  const quick: SlotPlan = { endpoints: [], limit: maxQuick };
+  const slow: SlotPlan = { endpoints: [], limit: maxSlow };
+  let unused = maxUnderWay;
   for (const receiver of receivers) {
     const { endpointId, underWay } = receiver;
     unused -= underWay.size;

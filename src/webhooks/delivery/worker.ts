@@ -1,14 +1,13 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Id } from '../../base/ids.ts';
-import { allEndpoints, type EndpointTables, firstEndpointOf, firstEndpoints } from '../endpoint-tables.ts';
+import { allEndpoints, type EndpointTables, firstEndpointOf } from '../endpoint-tables.ts';
 import type { WebhookMetrics } from '../metrics.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { type DueDelivery, readDue } from './due.ts';
 import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
 import { createRecorder, type RecorderDeps } from './recorder.ts';
 import type { Vault } from './secret.ts';
-import type { SlotShare } from './shared-slots.ts';
 import { createDeliverySlots, type DeliveryKey, type EndAttempt } from './slots.ts';
 import { holdBack } from './test-mode.ts';
 
@@ -17,8 +16,6 @@ export interface DeliveryDeps extends AttemptDeps, LeaseKeeperDeps, RecorderDeps
   vault: Vault;
   log: RecorderDeps['log'];
   webhookMetrics?: WebhookMetrics;
-  /** With several shards: the part of this one in the slots of the process. */
-  slotShares?: { first: SlotShare; further: SlotShare };
 }
 
 export interface Delivery {
@@ -57,10 +54,7 @@ export function startDelivery(deps: DeliveryDeps): Delivery {
 
 function startDeliveryOf(deps: DeliveryDeps, tables: EndpointTables): Delivery {
   const { clock } = deps;
-  const slots = createDeliverySlots(
-    clock.monotonicMs,
-    deps.slotShares?.[tables === firstEndpoints ? 'first' : 'further'],
-  );
+  const slots = createDeliverySlots(clock.monotonicMs);
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const work: Work = {

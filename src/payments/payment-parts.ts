@@ -1,0 +1,55 @@
+import type { Clock } from '../base/clock.ts';
+import type { QuoteLockSettings } from '../base/quote-settings.ts';
+import { createPartnerReads, openReadPool, type PartnerReads } from '../db/outside-pools.ts';
+import type { Pool, Queryable } from '../db/pool.ts';
+import { createOutcomeWaiters, type OutcomeWaiters } from './create/outcome-waiters.ts';
+import type { PhaseDeps } from './phases.ts';
+import { createQuoteLocker, type QuoteLocker } from './quotes/locker.ts';
+import { createLeaseRelease, type LeaseRelease } from './recovery/lease-release.ts';
+import type { PaymentSignals } from './signals.ts';
+import { createPaymentWriter, type PaymentWriter } from './store.ts';
+import { createPaymentTraces, type PaymentTraces } from './traces.ts';
+
+/** What a process has for payments. */
+export interface PaymentParts {
+  /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
+  reads: PartnerReads;
+  readPool: Pool;
+  writer: PaymentWriter;
+  quoteLocker: QuoteLocker;
+  leaseRelease: LeaseRelease;
+  outcomeWaiters: OutcomeWaiters;
+  paymentTraces: PaymentTraces | undefined;
+}
+
+interface PaymentPartsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
+  pool: Pool;
+  /** The pool behind its circuit breaker. */
+  db: Queryable;
+  clock: Clock;
+  signals: PaymentSignals;
+  heartbeat: { instance: number; isDatabaseAnswering(): boolean };
+  testPaymentsPerDay?: number;
+  quoteLock: QuoteLockSettings;
+}
+
+export function createPaymentParts(deps: PaymentPartsDeps): PaymentParts & { close(): Promise<void> } {
+  const { pool, db, clock, heartbeat, signals, paymentMetrics, tracer } = deps;
+  const readPool = openReadPool(pool);
+  const paymentTraces = tracer && createPaymentTraces(db, clock, tracer);
+  const observers = { tracer, paymentTraces, ...(paymentMetrics ? { paymentMetrics } : {}) };
+  const leaseRelease = createLeaseRelease(db, clock, heartbeat.instance);
+  return {
+    reads: createPartnerReads(readPool, clock, heartbeat.isDatabaseAnswering),
+    readPool,
+    writer: createPaymentWriter(db, clock, deps, observers),
+    quoteLocker: createQuoteLocker(db, clock, deps.quoteLock),
+    leaseRelease,
+    outcomeWaiters: createOutcomeWaiters(db, clock, signals),
+    paymentTraces,
+    close: async () => {
+      await leaseRelease.stop();
+      await readPool.end();
+    },
+  };
+}

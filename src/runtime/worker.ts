@@ -7,6 +7,7 @@ import { bringCopies } from '../db/shards/copies.ts';
 import { restoreCredits, startDepositWatchers } from '../deposits/index.ts';
 import {
   startHistoryRecovery,
+  startNightlyArchive,
   startReconciler,
   startRecovery,
   startRefundReader,
@@ -20,7 +21,7 @@ import { createPrunes } from './prunes.ts';
 import { startServerWatch } from './server-watch.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** The role `worker`: rates, deposits, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, refunds, standbys and WAL archive, the chain of the audit log, pruning. */
+/** The role `worker`: rates, deposits, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, refunds, standbys and WAL archive, the chain of the audit log, the nightly archive, pruning. */
 export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
   startRates(parts, cleanups);
   const heads = openAuditHeads(parts);
@@ -31,6 +32,7 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
   cleanups.push(startHistoryRecovery({ ...parts, restoreCredits: restore }).stop);
   cleanups.push(startReconciler(parts), startSweeper(parts));
   cleanups.push(startRefundReader(parts));
+  cleanups.push(startNightlyArchive(parts));
   cleanups.push(startDepositWatchers(parts), startPruning(parts, createPrunes(parts, poolsOf(parts))));
   const shards = parts.shards.all();
   const [first, further] = [createSharedSlots(shards.length), createSharedSlots(shards.length)];

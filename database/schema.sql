@@ -1342,6 +1342,7 @@ FUNCTION archive_digest(archived jsonb)
 
 FUNCTION archive_entries(partner uuid, in_mode mode, month date, up_to bigint, batch integer)
   RETURNS bigint
+  SET search_path=public, pg_temp
   SET TimeZone=UTC;
 
 FUNCTION archive_first_id(month date)
@@ -1352,10 +1353,12 @@ FUNCTION archive_month_of(payment_id uuid)
 
 FUNCTION archive_payments(partner uuid, in_mode mode, month date, after_id uuid, ended_before timestamp with time zone, batch integer)
   RETURNS TABLE(last_id uuid, payments bigint, events bigint)
+  SET search_path=public, pg_temp
   SET TimeZone=UTC;
 
 FUNCTION archive_prepare(month date)
-  RETURNS boolean;
+  RETURNS boolean
+  SET search_path=public, pg_temp;
 
 FUNCTION audit_chain_extend()
   RETURNS boolean
@@ -1372,6 +1375,9 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
   SET enable_hashjoin=off
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
+
+FUNCTION entries_before_holds(partner uuid, in_mode mode)
+  RETURNS bigint STABLE;
 
 FUNCTION event_is_lost(event_id bigint)
   RETURNS boolean STABLE;
@@ -1527,6 +1533,9 @@ FUNCTION refuse_unarchived()
 
 FUNCTION refuse_unpruned()
   RETURNS trigger;
+
+FUNCTION require_month(month date)
+  RETURNS void IMMUTABLE;
 
 FUNCTION take_tokens(partner uuid, in_mode mode, of_kind text, per_second double precision, burst double precision, wanted integer, at timestamp with time zone)
   RETURNS TABLE(granted integer, retry_after_sec double precision);

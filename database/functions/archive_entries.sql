@@ -1,17 +1,22 @@
 -- Moves the oldest live entries of an account to the archive, up to a number: at most `batch`, of one month. Copy and
 -- deletion are one transaction; triggers verify the copy. As with payments, it needs no lock of the account.
+--
+-- It has the rights of the schema's owner, as archive_payments has. Whatever its caller says, the holds of unfinished
+-- payments stay.
 CREATE OR REPLACE FUNCTION archive_entries(partner uuid, in_mode mode, month date, up_to bigint, batch int)
 RETURNS bigint
-LANGUAGE plpgsql SET TimeZone = 'UTC' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET TimeZone = 'UTC' AS $$
 DECLARE
+  movable CONSTANT bigint := least(up_to, entries_before_holds(partner, in_mode));
   last_no bigint;
   moved bigint;
   moved_digest numeric;
 BEGIN
+  PERFORM require_month(month);
   IF in_mode = 'test' THEN PERFORM wait_for_test_pruning(); END IF;
   SELECT max(s.entry_no) INTO last_no
     FROM (SELECT e.entry_no, e.created_at FROM entries e
-           WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= up_to
+           WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= movable
            ORDER BY e.entry_no LIMIT batch) AS s
    WHERE s.created_at >= month::timestamp AT TIME ZONE 'UTC'
      AND s.created_at < (month + interval '1 month') AT TIME ZONE 'UTC';
@@ -31,3 +36,4 @@ BEGIN
       DO UPDATE SET rows = s.rows + excluded.rows, digest = s.digest + excluded.digest;
   RETURN moved;
 END $$;
+REVOKE EXECUTE ON FUNCTION archive_entries FROM PUBLIC;

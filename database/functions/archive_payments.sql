@@ -3,10 +3,13 @@
 --
 -- It needs no lock of the account: nothing changes a payment that has ended, and who looks for a key looks in both places
 -- with one statement, so it finds the key in exactly one of them. Test payments that are pruned meanwhile are not copied.
+--
+-- It has the rights of the schema's owner: the role of the service may neither delete payments nor write the archive
+-- (src/db/roles.ts). Whatever its caller says, only payments that have ended move, each of them whole and unchanged.
 CREATE OR REPLACE FUNCTION archive_payments(
   partner uuid, in_mode mode, month date, after_id uuid, ended_before timestamptz, batch int
 ) RETURNS TABLE (last_id uuid, payments bigint, events bigint)
-LANGUAGE plpgsql SET TimeZone = 'UTC' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET TimeZone = 'UTC' AS $$
 DECLARE
   next_month CONSTANT date := month + interval '1 month';
   seen CONSTANT uuid[] := ARRAY(
@@ -21,6 +24,7 @@ DECLARE
   events_digest numeric;
   newest_event bigint;
 BEGIN
+  PERFORM require_month(month);
   IF in_mode = 'test' THEN PERFORM wait_for_test_pruning(); END IF;
   INSERT INTO archived_keys (idempotency_key, partner_id, mode, payment_id)
     SELECT p.idempotency_key, p.partner_id, p.mode, p.id FROM payments p
@@ -47,3 +51,4 @@ BEGIN
   last_id := seen[cardinality(seen)];
   RETURN NEXT;
 END $$;
+REVOKE EXECUTE ON FUNCTION archive_payments FROM PUBLIC;

@@ -1,12 +1,15 @@
 -- Makes the partitions of a month, if they are missing. Returns false if its payments were dropped: what is still live of
 -- such a month stays live. Partitions are made alone and then attached, which blocks no reader: CREATE TABLE … PARTITION OF
 -- would wait for all readers of the archive, and all others would wait behind it.
-CREATE OR REPLACE FUNCTION archive_prepare(month date) RETURNS boolean LANGUAGE plpgsql AS $$
+--
+-- It has the rights of the schema's owner: the role of the service may not create tables (src/db/roles.ts).
+CREATE OR REPLACE FUNCTION archive_prepare(month date) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   next_month CONSTANT date := month + interval '1 month';
   made record;
 BEGIN
-  IF month <> date_trunc('month', month) THEN RAISE EXCEPTION '% is not the first day of a month', month; END IF;
+  PERFORM require_month(month);
   INSERT INTO archived_months (month) VALUES (month) ON CONFLICT DO NOTHING;
   IF NOT FOUND THEN
     RETURN (SELECT m.dropped_at IS NULL FROM archived_months m WHERE m.month = archive_prepare.month);
@@ -25,3 +28,4 @@ BEGIN
   END LOOP;
   RETURN true;
 END $$;
+REVOKE EXECUTE ON FUNCTION archive_prepare FROM PUBLIC;

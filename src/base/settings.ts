@@ -56,6 +56,8 @@ export interface Settings {
   testPaymentsPerDay: number;
   /** How long test payments stay after their end. */
   testDataDays: number;
+  /** How many whole months stay in the live tables; 0: none is archived by itself. Undefined: it depends on the database. */
+  archiveAfterMonths: number | undefined;
   /** How long the log of API requests is kept; 0: nothing is logged. */
   requestLogDays: number;
   /** No quote outside is ever used. */
@@ -98,7 +100,7 @@ export function readSettings(environment: Environment): Settings {
   return {
     production,
     roles: list(read('ROLES') ?? allRoles.join(',')).map(role => oneOf('ROLES', role, allRoles)),
-    processes: processes('PROCESSES', read('PROCESSES')),
+    processes: optionalNumber('PROCESSES', read('PROCESSES'), 1, 16),
     port: port('PORT', read('PORT') ?? '8080'),
     host: read('HOST') ?? '127.0.0.1',
     metricsPort: metricsPort(read('METRICS_PORT'), read('PORT') ?? '8080'),
@@ -127,6 +129,7 @@ export function readSettings(environment: Environment): Settings {
       1_000_000_000,
     ),
     testDataDays: wholeNumber('TEST_DATA_DAYS', read('TEST_DATA_DAYS') ?? '90', 7, 3_650),
+    archiveAfterMonths: optionalNumber('ARCHIVE_AFTER_MONTHS', read('ARCHIVE_AFTER_MONTHS'), 0, 120),
     requestLogDays: wholeNumber('REQUEST_LOG_DAYS', read('REQUEST_LOG_DAYS') ?? '7', 0, 90),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
     rateBounds,
@@ -157,8 +160,8 @@ const auditHeads = (name: string, text: string | undefined) =>
     ? refuse(name, 'must name a folder of the bucket: s3://BUCKET/FOLDER')
     : text;
 
-const processes = (name: string, text: string | undefined) =>
-  text === undefined ? undefined : wholeNumber(name, text, 1, 16);
+const optionalNumber = (name: string, text: string | undefined, min: number, max: number) =>
+  text === undefined ? undefined : wholeNumber(name, text, min, max);
 
 function retrySchedule(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): number[] {
   const values = text.split(',').map(pause => wholeNumber(name, pause.trim(), 0, 7 * secPerDay));

@@ -1,6 +1,7 @@
 export { type ArchiveResult, archiveMonths } from './archive/archive.ts';
 export { lastArchivedEvent } from './archive/last-event.ts';
 export { restDays } from './archive/months.ts';
+export { startNightlyArchive } from './archive/nightly.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Creation } from './create/creation.ts';
 export type { Caller } from './create/prepare.ts';

@@ -6,6 +6,7 @@ import { startPruning } from '../db/prune.ts';
 import { startDepositWatchers } from '../deposits/index.ts';
 import {
   startHistoryRecovery,
+  startNightlyArchive,
   startReconciler,
   startRecovery,
   startRefundReader,
@@ -18,13 +19,14 @@ import { createPrunes } from './prunes.ts';
 import { startServerWatch } from './server-watch.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** The role `worker`: rates, deposits, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, refunds, standbys and WAL archive, the chain of the audit log, pruning. */
+/** The role `worker`: rates, deposits, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, refunds, standbys and WAL archive, the chain of the audit log, the nightly archive, pruning. */
 export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
   startRates(parts, cleanups);
   const heads = openAuditHeads(parts);
   const keepHead = heads && createHeadKeeper(parts, heads);
   cleanups.push(startServerWatch(parts), startAuditChain({ ...parts, keepHead }));
   cleanups.push(startHistoryRecovery(parts).stop, startReconciler(parts), startRefundReader(parts));
+  cleanups.push(startNightlyArchive(parts));
   cleanups.push(startDepositWatchers(parts), startPruning(parts, createPrunes(parts)));
   startPaymentWork(parts, channel, cleanups);
 }

@@ -18,13 +18,13 @@ const { pool } = await createDatabase();
 const run = `hostile_${randomBytes(4).toString('hex')}`;
 let partner: string;
 
-/** Tables that a function with the rights of the owner could drop, or make. Partitions of logs come and go. */
+/** Tables that a function with the rights of the owner could drop, or make. Partitions come and go. */
 const listTables = async () =>
   (
     await pool.query(
       `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v')
-          AND c.relname !~ '_\\d{8}$' ORDER BY 1`,
+          AND c.relname !~ '_(\\d{8}|\\d{4}_\\d{2})$' ORDER BY 1`,
     )
   ).rows;
 
@@ -33,6 +33,7 @@ beforeAll(async () => {
   const partnerId = await past.newPartner();
   partner = uuidFromId(partnerId);
   for (let nth = 0; nth < 3; nth++) await past.pay(partnerId, { mode: 'test' });
+  await pool.query("SELECT archive_prepare('2026-01-01')");
   await pool.query(`CREATE ROLE ${run} LOGIN`);
   await grantRoles(pool, { run });
   await admitHostile(pool, run);
@@ -75,7 +76,10 @@ describe('no function with the rights of the owner reaches an object of its call
     });
     expect(await listTables()).toEqual(before);
     // They were not refused before they could reach anything.
-    const working = ['audit_chain_extend', 'log_partition_add', 'log_partition_drop', 'prune_test_data'];
+    const working = [
+      ...['archive_prepare', 'archive_payments', 'archive_entries'],
+      ...['audit_chain_extend', 'log_partition_add', 'log_partition_drop', 'prune_test_data'],
+    ];
     for (const name of working) expect([...done]).toContain(`public.${name}`);
     expect((await pool.query('SELECT FROM test_checkpoints')).rowCount).toBe(1);
   });

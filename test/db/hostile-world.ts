@@ -151,11 +151,16 @@ export function callsOf(
     uuid: [`'${partner}'`],
     integer: ['100'],
     bigint: ['100'],
+    mode: ["'test'"],
+    // The first has its partitions, and payments.
+    date: ["'2026-01-01'", "'2026-02-01'"],
   };
   let combinations: string[][] = [[]];
   for (const type of argumentTypes) {
     const here = type.startsWith('timestamp') ? [times.shift() ?? 'now()'] : (values[type] ?? ['NULL']);
-    combinations = combinations.flatMap(start => here.map(value => [...start, `${value}::${type}`]));
+    // The role has made a type with the name of ours.
+    const typeName = type === 'mode' ? 'public.mode' : type;
+    combinations = combinations.flatMap(start => here.map(value => [...start, `${value}::${typeName}`]));
   }
   return combinations.map(combination => `SELECT ${name}(${combination.join(', ')})`);
 }

@@ -68,12 +68,31 @@ describe('the role of the service', () => {
     expect(pruned).toEqual([{ payments: '0', entries: '0' }]);
     await ask('pay_run', "SELECT log_partition_add('gateway_calls', '2020-01-06Z', '2020-01-13Z')");
     await ask('pay_run', "SELECT log_partition_drop('gateway_calls', 'gateway_calls_20200106')");
-    await ask('pay_owner', "SELECT archive_prepare('2020-01-01')");
+    await ask('pay_run', "SELECT archive_prepare('2020-01-01')");
     const refused = (text: string) => expect(ask('pay_run', text)).rejects.toThrow();
     await refused("SELECT log_partition_drop('gateway_calls', 'gateway_calls_default')");
     await refused("SELECT log_partition_drop('gateway_calls', 'payments')");
     await refused("SELECT log_partition_drop('payments_archive', 'payments_archive_2020_01')");
     await refused("SELECT log_partition_add('entries_archive', '2020-01-06Z', '2020-01-13Z')");
+  });
+
+  test('archives only through functions, which verify what it says', async () => {
+    const [paid] = await ask<{ partner: string; mode: string; month: string }>(
+      'pay_run',
+      'SELECT partner_id AS partner, mode, archive_month_of(id)::text AS month FROM payments ORDER BY id DESC LIMIT 1',
+    );
+    const { partner, mode, month } = paid!;
+    const move = (text: string, of: string) => ask('pay_run', text, [partner, mode, of]);
+    const payments = `SELECT payments FROM archive_payments($1, $2, $3, '${'0'.repeat(32)}', now(), 10)`;
+    const entries = 'SELECT archive_entries($1, $2, $3, 1000, 10) > 2 AS "areMoved"';
+    for (const text of [payments, entries])
+      await expect(move(text, month.replace(/01$/, '02'))).rejects.toThrow('not the first day of a month');
+    const prepare = `SELECT archive_prepare('${month}')`;
+    await expect(ask('pay_read', prepare)).rejects.toMatchObject({ code: '42501' });
+    await ask('pay_run', prepare);
+    expect(await move(payments, month)).toEqual([{ payments: '1' }]);
+    expect(await move(entries, month)).toEqual([{ areMoved: true }]);
+    expect(await kopeck(envFor('pay_run'), 'ledger', 'verify')).toMatchObject({ code: 0 });
   });
 
   /** All tables that a trigger keeps append-only, also one that a later migration adds. */

@@ -94,6 +94,7 @@ describe('docs/reference/settings.md', () => {
     NODE_ENV: { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32), WEBHOOK_ALLOW_PRIVATE: 'false' },
     DATABASE_URL: { DATABASE_URL: 'postgresql://user@host/database' },
     AUDIT_HEADS: { AUDIT_HEADS: '/mnt/audit-heads' },
+    ARCHIVE_AFTER_MONTHS: { ARCHIVE_AFTER_MONTHS: '6' },
     BACKUP_DIR: { BACKUP_DIR: '/mnt/backups' },
     AWS_ACCESS_KEY_ID: { AWS_ACCESS_KEY_ID: 'id' },
     AWS_SECRET_ACCESS_KEY: { AWS_SECRET_ACCESS_KEY: 'key' },

@@ -177,6 +177,11 @@ test('what is unfinished or undelivered stays, and blocks only what it must', as
   // Entries go up to the hold of the unfinished payment: the grant is of the other mode, so credit, hold and settle.
   expect(await world.rowsOf(other)).toEqual({ live: [2, 1, 5], archived: [2, 2, 4] });
   expect(await world.findings()).toEqual([]);
+  // Also if the caller asks for more, whom the role of the service may be.
+  const { rows } = await pool.query("SELECT archive_entries($1, 'live', '2025-05-01', 1000, 100) AS moved", [
+    uuidFromId(other),
+  ]);
+  expect(rows).toEqual([{ moved: 0n }]);
 
   await world.finish(unfinished);
   await pool.query('DELETE FROM deliveries WHERE partner_id = $1', [uuidFromId(other)]);

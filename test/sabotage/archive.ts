@@ -2,9 +2,10 @@ import type { Sabotage } from './sabotage.ts';
 
 const answers = { test: 'test/payments/archive.test.ts' };
 const guards = { test: 'test/payments/archive-guards.test.ts' };
+const nightly = { test: 'test/payments/archive-nightly.test.ts', file: 'src/payments/archive/nightly.ts' };
 const leaving = { ...guards, file: 'database/functions/refuse_unarchived.sql' };
 
-/** Guards of the archive: nothing gets lost on the way there, and nothing that is there is paid or credited again. */
+/** Guards of the archive: nothing gets lost on the way there, and nothing that is there is paid or credited again; when it runs. */
 export const archiveSabotages: Sabotage[] = [
   {
     guard: 'keys of archived payments, of payments opened together',
@@ -54,7 +55,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'the hold of an unfinished payment stays',
     ...answers,
-    file: 'database/functions/archivable_entries.sql',
+    file: 'database/functions/entries_before_holds.sql',
     pattern: /min\(e\.entry_no\) - 1/,
     replacement: 'max(e.entry_no) + 1000',
     failingTitle: 'what is unfinished or undelivered stays',
@@ -81,5 +82,103 @@ export const archiveSabotages: Sabotage[] = [
     pattern: /\(s\.rows, s\.digest\) IS DISTINCT FROM \(f\.rows, f\.digest\)/,
     replacement: 's.rows IS DISTINCT FROM f.rows',
     failingTitle: 'tampering with payments_archive is found: UPDATE',
+  },
+  {
+    guard: 'the hold of an unfinished payment stays, whatever the caller of archive_entries says',
+    ...answers,
+    file: 'database/functions/archive_entries.sql',
+    pattern: /least\(up_to, entries_before_holds\(partner, in_mode\)\)/,
+    replacement: 'up_to',
+    failingTitle: 'what is unfinished or undelivered stays',
+  },
+  {
+    guard: 'sums of the archive are of whole months',
+    file: 'database/functions/require_month.sql',
+    pattern: /RAISE EXCEPTION .*/,
+    test: 'test/db/roles.test.ts',
+    failingTitle: 'archives only through functions, which verify what it says',
+  },
+  {
+    guard: 'who only reads cannot archive',
+    file: 'src/db/grants.ts',
+    pattern: /if \(role === 'read'\) return \[\];/,
+    test: 'test/db/roles.test.ts',
+    failingTitle: 'archives only through functions, which verify what it says',
+  },
+  {
+    guard: 'one run of the archive at a time',
+    ...nightly,
+    file: 'src/payments/archive/archive.ts',
+    pattern: /rows\[0\]!\.locked \? /,
+    replacement: 'rows[0] ? ',
+    failingTitle: 'of several processes one runs',
+  },
+  {
+    guard: 'a run of the archive stops with the service',
+    ...nightly,
+    file: 'src/payments/archive/archive.ts',
+    pattern: /( {4}.*\n)\s+signal\?\.throwIfAborted\(\);/,
+    replacement: '$1',
+    failingTitle: 'a shutdown stops it after a batch',
+  },
+  {
+    guard: 'a stopped run of the archive is no failure',
+    ...nightly,
+    pattern: /if \(signal\.aborted\) return .*/,
+    failingTitle: 'a shutdown stops it after a batch',
+  },
+  {
+    guard: 'the archive runs at night',
+    ...nightly,
+    pattern: /let nextMs = .*/,
+    replacement: 'let nextMs = clock.nowMs();',
+    failingTitle: 'months that are due go at night, and once',
+  },
+  {
+    guard: 'the archive runs once a night',
+    ...nightly,
+    pattern: / {6}nextMs = nextNightMs\(clock\.nowMs\(\)\);/,
+    replacement: '      nextMs = clock.nowMs() + hourMs;',
+    failingTitle: 'months that are due go at night, and once',
+  },
+  {
+    guard: 'as many months stay live as the setting says',
+    ...nightly,
+    file: 'src/payments/archive/months.ts',
+    pattern: /return kept < closed \? kept : closed;/,
+    replacement: 'return closed;',
+    failingTitle: 'as many whole months stay as the setting says',
+  },
+  {
+    guard: 'a small embedded server archives nothing by itself',
+    ...nightly,
+    pattern: /return isSmall \? 0 : keptByDefault;/,
+    replacement: 'return isSmall ? 1 : keptByDefault;',
+    failingTitle: 'by default, the embedded server archives when it has many payments',
+  },
+  {
+    guard: 'archived payments count as stored',
+    ...nightly,
+    pattern: /coalesce\(sum\(s\.rows\), 0\)/,
+    replacement: '0',
+    failingTitle: 'by default, the embedded server archives when it has many payments',
+  },
+  {
+    guard: 'a failed run of the archive raises an alarm',
+    ...nightly,
+    pattern: /await alarms\.raise\(.*/,
+    failingTitle: 'a failure raises an alarm, which the next good run clears',
+  },
+  {
+    guard: 'a good run of the archive clears the alarm',
+    ...nightly,
+    pattern: /await alarms\.clear\(.*/,
+    failingTitle: 'a failure raises an alarm, which the next good run clears',
+  },
+  {
+    guard: 'a failed run of the archive is repeated after an hour',
+    ...nightly,
+    pattern: /nextMs = Math\.min\(.*/,
+    failingTitle: 'a failure raises an alarm, which the next good run clears',
   },
 ];

@@ -37,6 +37,12 @@ export const roleSabotages: Sabotage[] = [
     ...hostile,
   },
   {
+    guard: 'functions of the archive keep their search path',
+    file: 'database/functions/archive_payments.sql',
+    pattern: /SET search_path FROM CURRENT /,
+    ...hostile,
+  },
+  {
     guard: 'functions with the rights of the owner look last for temporary tables',
     file: 'src/db/sql-functions.ts',
     pattern: /\$\{pathOf\(schema\)\}, pg_temp/,

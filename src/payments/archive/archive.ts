@@ -1,7 +1,14 @@
 import { minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
-import { countArchivable, endedBefore, lastClosedBefore, type MonthCount } from './months.ts';
+import {
+  type Account,
+  countArchivable,
+  endedBefore,
+  lastClosedBefore,
+  listDueAccounts,
+  type MonthCount,
+} from './months.ts';
 
 /** Key of the advisory lock of the one run at a time; an arbitrary number. */
 const archiveLock = 7_310_861_002;
@@ -18,6 +25,8 @@ export interface ArchiveOptions {
   isDryRun?: boolean;
   batchSize?: number;
   onProgress?: (done: number, of: number) => void;
+  /** Its abort ends the run with an error after the batch under way. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -27,21 +36,23 @@ export interface ArchiveOptions {
  */
 export async function archiveMonths(audit: AuditContext, options: ArchiveOptions): Promise<ArchiveResult> {
   const { pool, clock } = audit;
-  const { before, isDryRun = false, onProgress = () => {} } = options;
+  const { before, isDryRun = false, onProgress = () => {}, signal } = options;
   const closedBefore = lastClosedBefore(clock);
   if (before > closedBefore) return { outcome: 'not_closed', closedBefore };
   const moved: Moved = { payments: 0, events: 0, entries: 0 };
   if (isDryRun) return { outcome: 'archived', months: await countArchivable(pool, clock, before), ...moved };
   return withLock(pool, async () => {
-    const months = await countArchivable(pool, clock, before);
+    const months = await countArchivable(pool, clock, before, signal);
     const total = months.reduce((sum, { payments, entries }) => sum + payments + entries, 0);
-    if (total > 0) await recordChange(pool, audit, startOf(before, total));
+    if (total === 0) return { outcome: 'archived', months, ...moved };
+    await recordChange(pool, audit, startOf(before, total));
     const run = { before, endedBefore: endedBefore(clock), batchSize: options.batchSize ?? 500 };
     for await (const batch of moveAccounts({ db: pool, ...run })) {
       moved.payments += batch.payments;
       moved.events += batch.events;
       moved.entries += batch.entries;
       onProgress(moved.payments + moved.entries, total);
+      signal?.throwIfAborted();
     }
     return { outcome: 'archived', months, ...moved };
   });
@@ -77,18 +88,10 @@ interface Run {
   batchSize: number;
 }
 
-type Account = { partner_id: string; mode: string };
 type Moved = { payments: number; events: number; entries: number };
 
-async function listAccounts(db: Queryable): Promise<Account[]> {
-  const { rows } = await db.query<Account>({
-    text: 'SELECT partner_id, mode FROM accounts ORDER BY partner_id, mode',
-  });
-  return rows;
-}
-
 async function* moveAccounts(run: Run): AsyncGenerator<Moved> {
-  for (const account of await listAccounts(run.db)) {
+  for (const account of await listDueAccounts(run.db, run.before)) {
     yield* movePayments(run, account);
     yield* moveEntries(run, account);
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { minUuidAt } from '../../base/ids.ts';
-import { type Pool, type Statement, transaction } from '../../db/pool.ts';
+import { type Pool, type Queryable, type Statement, transaction } from '../../db/pool.ts';
 
 const dayMs = 86_400_000;
 /**
@@ -18,6 +18,14 @@ const monthStart = (ms: number) => {
 /** The latest month before which everything is closed. */
 export const lastClosedBefore = (clock: Clock) => monthStart(clock.nowMs() - restDays * dayMs);
 
+/** The first month to keep, if so many whole months before this one stay live. Months that are not closed stay in any case. */
+export function dueBefore(clock: Clock, keptMonths: number): Date {
+  const now = new Date(clock.nowMs());
+  const kept = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - keptMonths, 1));
+  const closed = lastClosedBefore(clock);
+  return kept < closed ? kept : closed;
+}
+
 /** When a payment must have ended to be archived now. */
 export const endedBefore = (clock: Clock) => new Date(clock.nowMs() - restDays * dayMs);
 
@@ -30,16 +38,58 @@ export interface MonthCount {
   bytes: number;
 }
 
-/** Counting reads every live row once. */
+/** Of one statement, which counts the rows of some accounts. */
 const timeLimitMs = 3_600_000;
+const accountsAtOnce = 100;
 
-/** What can be archived of the months before this one, oldest month first. */
-export function countArchivable(pool: Pool, clock: Clock, before: Date): Promise<MonthCount[]> {
-  return transaction(pool, async tx => {
+export type Account = { partner_id: string; mode: string };
+
+/** Accounts with a live payment or entry from before this moment. Each takes two look-ups in an index. */
+export async function listDueAccounts(db: Queryable, before: Date): Promise<Account[]> {
+  const { rows } = await db.query<Account>({
+    text: `SELECT a.partner_id, a.mode FROM accounts a
+            WHERE $1 > (SELECT p.id FROM payments p WHERE p.partner_id = a.partner_id AND p.mode = a.mode
+                         ORDER BY p.id LIMIT 1)
+               OR $2 > (SELECT e.created_at FROM entries e WHERE e.partner_id = a.partner_id AND e.mode = a.mode
+                         ORDER BY e.entry_no LIMIT 1)
+            ORDER BY a.partner_id, a.mode`,
+    values: [minUuidAt(before.getTime()), before],
+  });
+  return rows;
+}
+
+/** What can be archived of the months before this one, oldest month first. It reads the rows of these months and no others. */
+export async function countArchivable(
+  pool: Pool,
+  clock: Clock,
+  before: Date,
+  signal?: AbortSignal,
+): Promise<MonthCount[]> {
+  const months = new Map<string, MonthCount>();
+  const accounts = await listDueAccounts(pool, before);
+  for (let from = 0; from < accounts.length; from += accountsAtOnce) {
+    signal?.throwIfAborted();
+    const counted = await countSome(pool, clock, before, accounts.slice(from, from + accountsAtOnce));
+    for (const { month, ...counts } of counted)
+      months.set(month, add({ month, ...counts }, months.get(month)));
+  }
+  return [...months.values()].sort((one, other) => (one.month < other.month ? -1 : 1));
+}
+
+const add = (one: MonthCount, other: MonthCount | undefined): MonthCount =>
+  other
+    ? {
+        month: one.month,
+        payments: one.payments + other.payments,
+        events: one.events + other.events,
+        entries: one.entries + other.entries,
+        bytes: one.bytes + other.bytes,
+      }
+    : one;
+
+const countSome = (pool: Pool, clock: Clock, before: Date, accounts: Account[]): Promise<MonthCount[]> =>
+  transaction(pool, async tx => {
     await tx.query({ text: `SET LOCAL statement_timeout = ${timeLimitMs}` });
-    const { rows: accounts } = await tx.query<{ partner_id: string; mode: string }>({
-      text: 'SELECT partner_id, mode FROM accounts',
-    });
     const partnerIds = accounts.map(account => account.partner_id);
     const modes = accounts.map(({ mode }) => mode);
     const limits = await tx.query<{ up_to: bigint | null }>(limitsStatement(partnerIds, modes, before));
@@ -47,7 +97,6 @@ export function countArchivable(pool: Pool, clock: Clock, before: Date): Promise
     const { rows } = await tx.query<MonthCount>(countStatement(clock, before, [partnerIds, modes, upTo]));
     return rows;
   });
-}
 
 /** Apart from the count: Citus calls no function that reads tables within a statement that does. */
 const limitsStatement = (partnerIds: string[], modes: string[], before: Date): Statement => ({
@@ -59,13 +108,15 @@ const limitsStatement = (partnerIds: string[], modes: string[], before: Date): S
 
 const countStatement = (clock: Clock, before: Date, limits: unknown[][]): Statement => ({
   query_timeout: timeLimitMs,
-  // A payment that was not rejected has one event.
+  // A payment that was not rejected has one event. OFFSET 0 keeps the planner from reading all payments of all accounts.
   text: `SELECT to_char(month, 'YYYY-MM') AS month, sum(payments)::float8 AS payments, sum(events)::float8 AS events,
                 sum(entries)::float8 AS entries, sum(bytes)::float8 AS bytes
            FROM (SELECT archive_month_of(p.id) AS month, count(*) AS payments,
                         count(*) FILTER (WHERE NOT p.rejected) AS events, 0 AS entries, sum(pg_column_size(p.*)) AS bytes
-                   FROM archivable_payments p
-                  WHERE p.id < $1 AND p.settled_at < $2 GROUP BY 1
+                   FROM unnest($3::uuid[], $4::mode[]) AS a (partner_id, mode)
+                  CROSS JOIN LATERAL (SELECT * FROM archivable_payments m
+                                       WHERE m.partner_id = a.partner_id AND m.mode = a.mode
+                                         AND m.id < $1 AND m.settled_at < $2 OFFSET 0) AS p GROUP BY 1
                  UNION ALL
                  SELECT date_trunc('month', e.created_at AT TIME ZONE 'UTC')::date, 0, 0, count(*), sum(pg_column_size(e.*))
                    FROM unnest($3::uuid[], $4::mode[], $5::bigint[]) AS a (partner_id, mode, up_to)

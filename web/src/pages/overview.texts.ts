@@ -48,6 +48,7 @@ export const texts = inBoth({
     requests: (n: number) => `approvals: ${n}`,
     tasks: 'Needs action',
     kinds: {
+      archive_failed: 'Old months cannot be archived',
       asynchronous_standby: 'Asynchronous standby: recent payments could be lost',
       clock_offset: 'Server clock is wrong',
       gateway_contradiction: 'Conflicting responses from the gateway',
@@ -123,6 +124,7 @@ export const texts = inBoth({
     requests: n => `подтверждения: ${n}`,
     tasks: 'Требуют действий',
     kinds: {
+      archive_failed: 'Не удаётся перенести старые месяцы в архив',
       asynchronous_standby: 'Асинхронный резервный сервер: последние платежи могут потеряться',
       clock_offset: 'Неверное время на сервере',
       gateway_contradiction: 'Противоречивые ответы шлюза',

@@ -113,6 +113,10 @@ export const sentences: [english: string, russian: string][] = [
   ],
   ['{} standby is', '{}'],
   ['{} standbys are', '{}'],
+  [
+    'The nightly archive run failed: {}. No row is lost, and the run is repeated every hour. If it keeps failing, correct the cause: until then the live tables grow.',
+    'Ночной перенос в архив не выполнен: {}. Данные не потеряны, попытка повторяется каждый час. Если ошибка остаётся, устраните её причину: до этого рабочие таблицы растут.',
+  ],
   ['WAL file {} could not be archived at {}. {}.', 'Файл WAL {} не удалось архивировать, время {}. {}.'],
   ['{} to be archived. {}.', '{}. {}.'],
   ['{} segments of WAL wait', 'Ожидают архивации сегментов WAL: {}'],

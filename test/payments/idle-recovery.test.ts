@@ -14,12 +14,12 @@ async function firstPauses(): Promise<number[]> {
   return noted.pauses.toSorted((a, b) => a - b);
 }
 
-test('without unfinished payments it asks every second, otherwise when the first one is due', async () => {
-  expect(await firstPauses()).toEqual([1_000, 1_000, 1_500]);
+test('without unfinished payments it asks every other second, otherwise when the first one is due', async () => {
+  expect(await firstPauses()).toEqual([1_500, 2_000, 2_000]);
   const paymentId = await accepted(await newCustomer());
   // Due 2 s later.
-  expect(await firstPauses()).toEqual([1_000, 1_000, 1_500]);
+  expect(await firstPauses()).toEqual([1_000, 1_500, 2_000]);
   clock.advance(1_400);
-  expect(await firstPauses()).toEqual([600, 1_000, 1_500]);
+  expect(await firstPauses()).toEqual([600, 1_500, 2_000]);
   await decidePayment(audit, paymentId, { outcome: 'failed', reason: 'test' });
 });

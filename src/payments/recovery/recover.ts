@@ -15,7 +15,9 @@ export interface RecoverDeps extends PollDeps {
 
 /** While a payment is due; otherwise every second, and at the time when the next one is. */
 const pollIntervalMs = 500;
-const idleIntervalMs = 1_000;
+const waitingIntervalMs = 1_000;
+/** While none is unfinished. The first poll of a new one is due later than that, and a dead process is noticed apart. */
+const idleIntervalMs = 2_000;
 /** Per mode: live polls that hang must not delay test payments. */
 const maxConcurrentPolls = 50;
 /** The lease of a poll: if this process hangs in it, another process polls the payment after so long. */
@@ -63,14 +65,25 @@ async function releaseDeadLeases(deps: RecoverDeps, suspects: Set<number>): Prom
   return new Set(missing);
 }
 
-const pauseMs = ({ clock }: RecoverDeps, firstDueMs = Number.POSITIVE_INFINITY) => {
+const pauseMs = ({ clock }: RecoverDeps, firstDueMs: number | undefined) => {
+  if (firstDueMs === undefined) return idleIntervalMs;
   const untilDueMs = firstDueMs - clock.nowMs();
-  return untilDueMs > 0 ? Math.min(untilDueMs, idleIntervalMs) : pollIntervalMs;
+  return untilDueMs > 0 ? Math.min(untilDueMs, waitingIntervalMs) : pollIntervalMs;
 };
 
+interface Polling extends BackgroundLoop {
+  /** As of the last look. Without any, nobody has a lease. */
+  hasUnfinished(): boolean;
+}
+
 /** Polls unfinished payments of a mode when they are due. Stopping drains the polls under way. */
-function startPolling(deps: RecoverDeps, mode: Mode, onError: (error: unknown) => void): BackgroundLoop {
+function startPolling(
+  deps: RecoverDeps,
+  mode: Mode,
+  { onError, onUnfinished }: { onError(error: unknown): void; onUnfinished(): void },
+): Polling {
   const underWay = new Set<Promise<void>>();
+  let hasUnfinished = true;
 
   async function pollDue(): Promise<number | undefined> {
     const { polls, firstDueMs } = await startDuePolls(deps, mode, maxConcurrentPolls - underWay.size);
@@ -78,6 +91,9 @@ function startPolling(deps: RecoverDeps, mode: Mode, onError: (error: unknown) =
       const guarded = poll.catch(onError).finally(() => underWay.delete(guarded));
       underWay.add(guarded);
     }
+    const isFirst = !hasUnfinished && firstDueMs !== undefined;
+    hasUnfinished = firstDueMs !== undefined;
+    if (isFirst) onUnfinished();
     if (underWay.size < maxConcurrentPolls) return pauseMs(deps, firstDueMs);
     await Promise.race(underWay);
     return 0;
@@ -89,6 +105,7 @@ function startPolling(deps: RecoverDeps, mode: Mode, onError: (error: unknown) =
     onError,
   });
   return {
+    hasUnfinished: () => hasUnfinished,
     runNow,
     stop: async () => {
       await stop();
@@ -106,8 +123,9 @@ export function startRecovery(
 ): BackgroundLoop {
   const { clock } = deps;
   const onError = (err: unknown) => deps.log.error({ err }, 'an unfinished payment could not be polled');
-  const live = startPolling(deps, 'live', onError);
-  const test = startPolling(deps, 'test', onError);
+  const reports = { onError, onUnfinished: () => takingOver.runNow() };
+  const live = startPolling(deps, 'live', reports);
+  const test = startPolling(deps, 'test', reports);
 
   const runNow = () => {
     live.runNow();
@@ -120,6 +138,7 @@ export function startRecovery(
     work: async () => {
       const before = suspects;
       suspects = new Set();
+      if (!live.hasUnfinished() && !test.hasUnfinished()) return;
       suspects = await releaseDeadLeases({ ...deps, onReleased: runNow }, before);
     },
     onError,

@@ -24,9 +24,11 @@ export interface LeaseKeeper {
 /** A process that hangs loses its leases after this long; one that dies, at once. */
 const leaseMs = 30_000;
 const renewEveryMs = 10_000;
-/** While there are deliveries; without any, every second, and at the time when the next one is due. */
+/** While a delivery is due; otherwise every second, and at the time when the next one is. */
 const acquireEveryMs = 200;
-const idleEveryMs = 1_000;
+const waitingEveryMs = 1_000;
+/** Without any delivery: the process that ends a payment is woken, and so are its neighbours. */
+const idleEveryMs = 2_000;
 const findDeadEveryMs = 1_500;
 /** After an error of the database the next try comes long before a lease expires. */
 const afterErrorMs = 1_000;
@@ -73,8 +75,9 @@ export function startLeaseKeeper(
     const isFirst = !hasWaiting && firstDueMs !== undefined;
     hasWaiting = firstDueMs !== undefined;
     if (isFirst) findingDead.runNow();
-    const untilDueMs = (firstDueMs ?? Number.POSITIVE_INFINITY) - clock.nowMs();
-    return untilDueMs > 0 ? Math.min(untilDueMs, idleEveryMs) : acquireEveryMs;
+    if (firstDueMs === undefined) return idleEveryMs;
+    const untilDueMs = firstDueMs - clock.nowMs();
+    return untilDueMs > 0 ? Math.min(untilDueMs, waitingEveryMs) : acquireEveryMs;
   }
 
   /** The database decides what this process holds: a change whose answer was lost must not leave an endpoint unserved. */

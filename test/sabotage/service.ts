@@ -63,7 +63,8 @@ export const serviceSabotages: Sabotage[] = [
     guard: 'fencing of attempts',
     file: 'database/functions/deliveries_end.sql',
     pattern: /AND d\.attempts = a\.attempt - 1 /,
-    ...simulation,
+    test: 'test/webhooks/stale-attempts.test.ts',
+    failingTitle: 'a late result of an earlier attempt at the first endpoint',
   },
   {
     guard: 'order of answers in a shared read',

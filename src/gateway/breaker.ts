@@ -20,6 +20,8 @@ const quietMs = 5_000;
 const retryIntervalMs = 2_000;
 /** About so many calls try in an interval, however many partners wait. */
 const triesPerInterval = 10;
+/** Never more, also when many come at once who have missed their turn. Twice as many, so that those find a free one. */
+const maxTriesPerInterval = 20;
 /** Without payments nobody tries; then this often a call about no payment does. */
 const idleIntervalMs = 5_000;
 
@@ -110,15 +112,27 @@ interface Tries {
 
 const failedCodes = 'codes that have failed';
 
+const turnMs = retryIntervalMs / triesPerInterval;
+
+/** Turns come one after the other: each one's first in the order in which they ask, the next when all have had theirs. */
 function newTries(openedMs: number): Tries {
   const nextMs = new Map<string, number>();
+  let lastTurnMs = openedMs + retryIntervalMs - turnMs;
+  let interval = { endMs: openedMs, left: 0 };
+  const firstTurnAt = (nowMs: number) => {
+    lastTurnMs = Math.max(lastTurnMs + turnMs, nowMs);
+    return lastTurnMs;
+  };
   const tries: Tries = {
     lastMs: openedMs,
     take: (who, nowMs) => {
-      if (nowMs < (nextMs.get(who) ?? openedMs + retryIntervalMs)) return false;
-      const others = nextMs.size - (nextMs.has(who) ? 1 : 0);
+      const ownMs = nextMs.get(who) ?? firstTurnAt(nowMs);
+      nextMs.set(who, ownMs);
+      if (nowMs >= interval.endMs) interval = { endMs: nowMs + retryIntervalMs, left: maxTriesPerInterval };
+      if (nowMs < ownMs || interval.left === 0) return false;
+      interval.left -= 1;
       // That call may take long; the next one of the same may try after another interval.
-      nextMs.set(who, nowMs + retryIntervalMs * Math.ceil((others + 1) / triesPerInterval));
+      nextMs.set(who, nowMs + Math.max(retryIntervalMs, turnMs * nextMs.size));
       tries.lastMs = nowMs;
       return true;
     },

@@ -69,6 +69,48 @@ describe('the circuit breaker', () => {
     expect(breaker.allowsCall(other)).toBe(true);
     expect(breaker.allowsCall(other)).toBe(false);
   });
+
+  /** Open, with partners who have all failed. `askAll` counts the tries in two seconds in which all of them ask. */
+  async function openForMany() {
+    const callers = { ...noGood, bad: 0, failsAfterMs: 0, badCodes: 1 };
+    const { breaker, bank, isOpenAt, passUntil } = startCallers(createRandom(1), callers);
+    const partners = Array.from({ length: 500 }, (_, index) => `partner ${index}`);
+    const openedMs = 6_000;
+    await passUntil(openedMs);
+    for (const partner of partners) breaker.onFailure({ partner, qr: `a code of ${partner}` }, true);
+    expect(isOpenAt).toEqual([{ atMs: openedMs, isOpen: true }]);
+    const triesOf = new Map(partners.map(partner => [partner, 0]));
+    async function askAll(interval: number): Promise<number> {
+      let tries = 0;
+      for (let afterMs = 0; afterMs < 2_000; afterMs += 200) {
+        await passUntil(openedMs + 2_000 * interval + afterMs);
+        // Always in the same order: who asks first gets no second turn before the others had one.
+        for (const partner of partners)
+          if (breaker.allowsCall({ partner, qr: `${interval} ${afterMs} ${partner}` })) {
+            tries += 1;
+            triesOf.set(partner, triesOf.get(partner)! + 1);
+          }
+      }
+      return tries;
+    }
+    return { bank, isOpenAt, triesOf, askAll };
+  }
+
+  test('lets few of many partners try in each interval, one after the other', async () => {
+    const { isOpenAt, triesOf, askAll } = await openForMany();
+    const tries = [];
+    for (let interval = 0; interval <= 100; interval++) tries.push(await askAll(interval));
+    expect(tries).toEqual([0, ...Array(100).fill(10)]);
+    expect(new Set(triesOf.values())).toEqual(new Set([2]));
+    expect(isOpenAt).toHaveLength(1);
+  });
+
+  test('lets few try at once, also of many who come late', async () => {
+    const { bank, askAll } = await openForMany();
+    bank.isListing = false;
+    await askAll(0);
+    expect([await askAll(100), await askAll(101), await askAll(102)]).toEqual([20, 20, 20]);
+  });
 });
 
 test.each([

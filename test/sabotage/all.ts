@@ -8,6 +8,7 @@ import { depositNodeSabotages } from './deposit-nodes.ts';
 import { depositSimulationSabotages } from './deposit-simulation.ts';
 import { depositSabotages } from './deposits.ts';
 import { endpointSabotages } from './endpoints.ts';
+import { gatewaySabotages } from './gateway.ts';
 import { httpClientSabotages } from './http-client.ts';
 import { imageSabotages } from './images.ts';
 import { keySabotages } from './keys.ts';
@@ -39,6 +40,7 @@ export const sabotages = [
   ...archiveSabotages,
   ...testDataSabotages,
   ...serviceSabotages,
+  ...gatewaySabotages,
   ...httpClientSabotages,
   ...roleSabotages,
   ...approvalSabotages,

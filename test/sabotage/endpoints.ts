@@ -111,6 +111,13 @@ export const endpointSabotages: Sabotage[] = [
     failingTitle: 'a hanging attempt at one endpoint',
   },
   {
+    guard: 'fencing of attempts at further endpoints',
+    file: 'database/functions/further_deliveries_end.sql',
+    pattern: /AND d\.attempts = attempt_nos\[i\] - 1 /,
+    test: 'test/webhooks/stale-attempts.test.ts',
+    failingTitle: 'a late result of an earlier attempt at a further endpoint',
+  },
+  {
     guard: 'three events given up suspend their endpoint',
     ...endings,
     pattern: /in_a_row >= 3/,

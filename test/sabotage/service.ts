@@ -1,7 +1,6 @@
 import type { Sabotage } from './sabotage.ts';
 
 const testClock = { test: 'test/api/test-clock.test.ts', failingTitle: 'live rows stay' };
-const breaker = { file: 'src/gateway/breaker.ts', test: 'test/gateway/breaker-partners.test.ts' };
 const simulation = { test: 'test/simulation/simulation.test.ts', failingTitle: 'whatever goes wrong' };
 
 /** Guards of webhooks, reads, test mode, time and start. */
@@ -63,7 +62,8 @@ export const serviceSabotages: Sabotage[] = [
     guard: 'fencing of attempts',
     file: 'database/functions/deliveries_end.sql',
     pattern: /AND d\.attempts = a\.attempt - 1 /,
-    ...simulation,
+    test: 'test/webhooks/stale-attempts.test.ts',
+    failingTitle: 'a late result of an earlier attempt at the first endpoint',
   },
   {
     guard: 'order of answers in a shared read',
@@ -131,58 +131,6 @@ export const serviceSabotages: Sabotage[] = [
     replacement: 'nowMs: machine.nowMs,',
     test: 'test/clocks/machine-clock.test.ts',
     failingTitle: 'a wrong clock of a machine',
-  },
-  {
-    guard: 'slow codes of one partner do not open the circuit breaker',
-    file: 'src/gateway/failure-streak.ts',
-    pattern: /partners\.size >= minPartners && qrs\.size >= minQrs/,
-    replacement: 'true',
-    test: 'test/gateway/breaker.test.ts',
-    failingTitle: 'slow QR codes of one partner',
-  },
-  {
-    guard: 'an error for one code does not open the circuit breaker',
-    file: 'src/gateway/transport.ts',
-    pattern: /else breaker\.onFailure\(request\.source, true\);/,
-    replacement: 'else breaker.onFailure(request.source, false);',
-    test: 'test/gateway/breaker.test.ts',
-    failingTitle: 'one partner’s code that gets an error',
-  },
-  {
-    guard: 'a closed connection for one code does not open the circuit breaker',
-    file: 'src/gateway/transport.ts',
-    pattern: /request\.source, !isConnectError\(error\)/,
-    replacement: 'request.source, false',
-    test: 'test/gateway/breaker.test.ts',
-    failingTitle: 'one partner’s code that gets a closed connection',
-  },
-  {
-    guard: 'partners whose calls work are not held back by an open circuit breaker',
-    ...breaker,
-    pattern: /if \(streak\.hasPartner\(source\)\)/,
-    replacement: 'if (true)',
-    failingTitle: 'refuses no partner for bad codes of others',
-  },
-  {
-    guard: 'a bad code takes the turn of no other code',
-    ...breaker,
-    pattern: /streak\.hasQr\(source\) \? failedCodes : source\.partner/,
-    replacement: 'failedCodes',
-    failingTitle: 'lets a partner whose code works try',
-  },
-  {
-    guard: 'bad codes do not open the circuit breaker while anybody gets an answer',
-    ...breaker,
-    pattern: /if \(nowMs - streak\.sinceMs < quietMs\) return;/,
-    failingTitle: 'two partners with four codes',
-  },
-  {
-    guard: 'share of one partner in calls to resolve',
-    file: 'src/gateway/http-gateway.ts',
-    pattern: /if \(!leave\) return \{ outcome: 'gateway_busy' \};/,
-    replacement: "if (!leave) throw new Error('no place');",
-    test: 'test/gateway/breaker.test.ts',
-    failingTitle: 'one partner’s slow QR codes',
   },
   {
     guard: 'a partner takes only its places',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/pool.ts';
 import { type AttemptResult, recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { firstEndpointOf, firstEndpoints, furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
-import { inShardOf } from '../helpers/shards.ts';
 import { pausesSec } from './delivery-world.ts';
 import { startEndpointWorld } from './endpoint-world.ts';
 
@@ -22,7 +22,7 @@ test.each([
   const endpointId = await endpointOf(partnerId);
   await pay();
   const delivery = async () => {
-    const { rows } = await inShardOf(pool, partnerId, tx =>
+    const { rows } = await transaction(pool, tx =>
       tx.query<{ event_id: bigint; attempts: number; next_at: Date; failed_at: Date | null }>({
         text: `SELECT event_id, attempts, next_at, failed_at FROM ${tables.deliveries} WHERE ${tables.key} = $1`,
         values: [uuidFromId(endpointId)],
@@ -38,7 +38,7 @@ test.each([
       ...{ partnerId, endpointId, eventId, attempt, at, nextAt, isDelivered: false, hasHung: false },
       ...{ status: 500, error: null, durationMs: 1, ...changes },
     };
-    return inShardOf(pool, partnerId, tx => recordAttempts(tx, tables, [result], 'suspended'));
+    return transaction(pool, tx => recordAttempts(tx, tables, [result], 'suspended'));
   };
 
   await record(1);

@@ -1,4 +1,5 @@
-import { openDedicatedConnection, ping } from './dedicated-connection.ts';
+import type pg from 'pg';
+import { type DedicatedConnection, openDedicatedConnection, ping } from './dedicated-connection.ts';
 import type { Pool } from './pool.ts';
 
 export interface Listener {
@@ -7,15 +8,62 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+interface Subscription {
+  channel: string;
+  onMessage(): void;
+  /** The session on which the server knows of it. */
+  session?: pg.Client;
+}
+
+interface SharedConnection extends DedicatedConnection {
+  subscriptions: Set<Subscription>;
+}
+
 const pingIntervalMs = 2_000;
 const pingTimeoutMs = 4_000;
 
+/** The listeners of a process share a session. */
+const connections = new WeakMap<Pool, SharedConnection>();
+
 /** Calls `onMessage` for every NOTIFY on the channel, and whenever one may have been missed. */
 export function listen(pool: Pool, channel: string, onMessage: () => void): Listener {
+  const connection = connections.get(pool) ?? connect(pool);
+  const subscription: Subscription = { channel, onMessage };
+  connection.subscriptions.add(subscription);
+  const session = connection.client();
+  if (session) void subscribe(session, subscription).catch(connection.reconnect);
+  return {
+    isListening: () => {
+      const current = connection.client();
+      return current !== undefined && current === subscription.session;
+    },
+    close: async () => {
+      connection.subscriptions.delete(subscription);
+      if (connection.subscriptions.size > 0) return;
+      if (connections.get(pool) === connection) connections.delete(pool);
+      await connection.close();
+    },
+  };
+}
+
+async function subscribe(session: pg.Client, subscription: Subscription): Promise<void> {
+  await session.query(`LISTEN ${subscription.channel}`);
+  subscription.session = session;
+  subscription.onMessage();
+}
+
+function connect(pool: Pool): SharedConnection {
+  const subscriptions = new Set<Subscription>();
+  const subscribeAll = async (session: pg.Client) => {
+    for (const subscription of subscriptions)
+      if (subscription.session !== session) await subscribe(session, subscription);
+  };
   const { client, reconnect, close } = openDedicatedConnection(pool, 'listener', async session => {
-    session.on('notification', onMessage);
-    await session.query(`LISTEN ${channel}`);
-    onMessage();
+    session.on('notification', ({ channel }) => {
+      for (const subscription of subscriptions)
+        if (subscription.channel === channel) subscription.onMessage();
+    });
+    await subscribeAll(session);
   });
   // A listener only waits, so without pings it would not notice a connection that broke without a packet.
   let isAsking = false;
@@ -23,14 +71,21 @@ export function listen(pool: Pool, channel: string, onMessage: () => void): List
     const session = client();
     if (!session || isAsking) return;
     isAsking = true;
-    await ping(session, pingTimeoutMs).catch(() => client() === session && reconnect());
+    await ping(session, pingTimeoutMs)
+      // One may have come while the session was set up.
+      .then(() => subscribeAll(session))
+      .catch(() => client() === session && reconnect());
     isAsking = false;
   }, pingIntervalMs).unref();
-  return {
-    isListening: () => client() !== undefined,
+  const connection: SharedConnection = {
+    subscriptions,
+    client,
+    reconnect,
     close: () => {
       clearInterval(pings);
       return close();
     },
   };
+  connections.set(pool, connection);
+  return connection;
 }

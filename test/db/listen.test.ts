@@ -33,3 +33,27 @@ test('a listener whose connection is cut without a packet does not claim to list
   await expect.poll(() => messages, { timeout: 10_000 }).toBe(before + 1);
   expect(listener.isListening()).toBe(true);
 }, 30_000);
+
+test('listeners of one pool share a session, and one that is closed leaves the others', async () => {
+  const { pool } = await createDatabase();
+  const messages: string[] = [];
+  const listeners = ['first', 'second'].map(name => listen(pool, name, () => messages.push(name)));
+  await expect.poll(() => listeners.every(one => one.isListening())).toBe(true);
+  // Added to a session that is there already.
+  const late = listen(pool, 'late', () => messages.push('late'));
+  await expect.poll(late.isListening).toBe(true);
+  const sessions = async () =>
+    (
+      await pool.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'kopeck listener'",
+      )
+    ).rowCount;
+  expect(await sessions()).toBe(1);
+  await listeners[0]!.close();
+  messages.length = 0;
+  for (const name of ['first', 'second', 'late']) await pool.query(`NOTIFY ${name}`);
+  await expect.poll(() => messages).toEqual(['second', 'late']);
+  await listeners[1]!.close();
+  await late.close();
+  await expect.poll(sessions).toBe(0);
+});

@@ -1370,6 +1370,19 @@ FUNCTION announce_access_change()
 FUNCTION archivable_entries(partner uuid, in_mode mode, moment timestamp with time zone)
   RETURNS bigint STABLE;
 
+FUNCTION archivable_ids(partner uuid, in_mode mode, month date, after_id uuid, ended_before timestamp with time zone, batch integer)
+  RETURNS uuid[] STABLE;
+
+FUNCTION archivable_numbers(partner uuid, in_mode mode, month date, up_to bigint, batch integer)
+  RETURNS bigint[] STABLE;
+
+FUNCTION archive_copy_entries(partner uuid, in_mode mode, month date, numbers bigint[])
+  RETURNS void
+  SET TimeZone=UTC;
+
+FUNCTION archive_copy_payments(partner uuid, in_mode mode, ids uuid[])
+  RETURNS void;
+
 FUNCTION archive_digest(archived jsonb)
   RETURNS bigint STABLE;
 
@@ -1377,8 +1390,14 @@ FUNCTION archive_entries(partner uuid, in_mode mode, month date, up_to bigint, b
   RETURNS bigint
   SET TimeZone=UTC;
 
+FUNCTION archive_events_of(partner uuid, in_mode mode, first_id bigint, most bigint)
+  RETURNS SETOF events STABLE;
+
 FUNCTION archive_first_id(month date)
   RETURNS uuid IMMUTABLE;
+
+FUNCTION archive_is_distributed()
+  RETURNS boolean STABLE;
 
 FUNCTION archive_month_of(payment_id uuid)
   RETURNS date IMMUTABLE;
@@ -1387,8 +1406,30 @@ FUNCTION archive_payments(partner uuid, in_mode mode, month date, after_id uuid,
   RETURNS TABLE(last_id uuid, payments bigint, events bigint)
   SET TimeZone=UTC;
 
+FUNCTION archive_payments_of(partner uuid, in_mode mode, first_id uuid, beyond_id uuid)
+  RETURNS SETOF payments STABLE;
+
 FUNCTION archive_prepare(month date)
-  RETURNS boolean;
+  RETURNS boolean
+  SET citus.enable_unsafe_triggers=on;
+
+FUNCTION archived_entries(partner uuid, in_mode mode, numbers bigint[], first_at timestamp with time zone, last_at timestamp with time zone)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION archived_entries_up_to(partner uuid, in_mode mode, up_to bigint)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION archived_events(partner uuid, in_mode mode, payment_ids uuid[])
+  RETURNS SETOF events STABLE;
+
+FUNCTION archived_events_from(partner uuid, in_mode mode, first_id bigint, most bigint)
+  RETURNS SETOF events STABLE;
+
+FUNCTION archived_payments(partner uuid, in_mode mode, ids uuid[])
+  RETURNS SETOF payments STABLE;
+
+FUNCTION archived_payments_between(partner uuid, in_mode mode, first_id uuid, beyond_id uuid)
+  RETURNS SETOF payments STABLE;
 
 FUNCTION audit_chain_extend()
   RETURNS boolean
@@ -1411,6 +1452,15 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
   SET enable_hashjoin=off
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
+
+FUNCTION entries_between(partner uuid, in_mode mode, above bigint, up_to bigint, newest_first boolean, most bigint)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION entries_of_payment(partner uuid, in_mode mode, payment uuid)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION event_anywhere(partner uuid, in_mode mode, event bigint)
+  RETURNS SETOF events STABLE;
 
 FUNCTION event_is_lost(event_id bigint)
   RETURNS boolean STABLE;
@@ -1474,8 +1524,17 @@ FUNCTION number_after_loss(last bigint, first_free bigint)
 FUNCTION opening_void(partner uuid, payment uuid, at timestamp with time zone)
   RETURNS boolean;
 
+FUNCTION payment_anywhere(partner uuid, in_mode mode, payment uuid)
+  RETURNS SETOF payments STABLE;
+
 FUNCTION payment_is_superseded(in_partner uuid, in_mode mode, in_payment uuid)
   RETURNS boolean STABLE;
+
+FUNCTION payment_of_anyone(in_mode mode, payment uuid)
+  RETURNS SETOF payments STABLE;
+
+FUNCTION payments_between(partner uuid, in_mode mode, first_id uuid, beyond_id uuid)
+  RETURNS SETOF payments STABLE;
 
 FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes payment_status[], error_codes text[], order_ids text[], at timestamp with time zone)
   RETURNS TABLE(item bigint, changed boolean, status payment_status)

@@ -20,9 +20,7 @@ BEGIN
   END IF;
   WHILE low < high LOOP
     middle := (low + high + 1) / 2;
-    IF (SELECT e.created_at >= moment FROM all_entries e
-         WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= middle
-         ORDER BY e.entry_no DESC LIMIT 1) THEN
+    IF (SELECT e.created_at >= moment FROM entries_between(partner, in_mode, 0, middle, true, 1) e) THEN
       high := middle - 1;
     ELSE
       low := middle;

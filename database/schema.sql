@@ -1416,6 +1416,9 @@ FUNCTION archive_prepare(month date)
 FUNCTION archived_entries(partner uuid, in_mode mode, numbers bigint[], first_at timestamp with time zone, last_at timestamp with time zone)
   RETURNS SETOF entries STABLE;
 
+FUNCTION archived_entries_before_live(partner uuid, in_mode mode)
+  RETURNS SETOF entries STABLE;
+
 FUNCTION archived_entries_up_to(partner uuid, in_mode mode, up_to bigint)
   RETURNS SETOF entries STABLE;
 

@@ -1,11 +1,17 @@
 import { minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
-import type { Pool, Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/pool.ts';
 import { withShards } from '../../db/shards/pools.ts';
-import { countArchivable, endedBefore, lastClosedBefore, type MonthCount } from './months.ts';
-
-/** Key of the advisory lock of the one run at a time; an arbitrary number. */
-const archiveLock = 7_310_861_002;
+import { isArchiveDistributed } from './is-distributed.ts';
+import { withArchiveLock } from './lock.ts';
+import {
+  type Account,
+  countArchivable,
+  endedBefore,
+  lastClosedBefore,
+  listAccounts,
+  type MonthCount,
+} from './months.ts';
 
 export type ArchiveResult =
   | { outcome: 'archived'; months: MonthCount[]; payments: number; events: number; entries: number }
@@ -24,7 +30,8 @@ export interface ArchiveOptions {
 /**
  * Moves closed months of payments, events and entries to the archive, batch by batch, beside the running service. Each
  * batch is one transaction that copies, verifies and deletes, so a kill leaves it done or not begun, and the next run
- * continues.
+ * continues. On Citus the copy is a transaction of its own before: a kill in between leaves rows that are live, and the next
+ * run finds their copies.
  */
 export async function archiveMonths(audit: AuditContext, options: ArchiveOptions): Promise<ArchiveResult> {
   const { pool, clock } = audit;
@@ -33,11 +40,16 @@ export async function archiveMonths(audit: AuditContext, options: ArchiveOptions
   if (before > closedBefore) return { outcome: 'not_closed', closedBefore };
   const moved: Moved = { payments: 0, events: 0, entries: 0 };
   if (isDryRun) return { outcome: 'archived', months: await countArchivable(pool, clock, before), ...moved };
-  return withLock(pool, async () => {
+  return withArchiveLock(pool, async () => {
     const months = await countArchivable(pool, clock, before);
     const total = months.reduce((sum, { payments, entries }) => sum + payments + entries, 0);
     if (total > 0) await recordChange(pool, audit, startOf(before, total));
-    const run = { before, endedBefore: endedBefore(clock), batchSize: options.batchSize ?? 500 };
+    const run = {
+      before,
+      endedBefore: endedBefore(clock),
+      batchSize: options.batchSize ?? 500,
+      isDistributed: await isArchiveDistributed(pool),
+    };
     await withShards(pool, async db => {
       for await (const batch of moveAccounts({ db, ...run })) {
         moved.payments += batch.payments;
@@ -56,21 +68,6 @@ const startOf = (before: Date, rows: number) => ({
   after: { rows },
 });
 
-/** For one run at a time. Without it a second run would be stopped by the keys of the archive. */
-async function withLock(pool: Pool, work: () => Promise<ArchiveResult>): Promise<ArchiveResult> {
-  const client = await pool.connect();
-  client.on('error', () => {});
-  try {
-    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
-      archiveLock,
-    ]);
-    return rows[0]!.locked ? await work() : { outcome: 'under_way' };
-  } finally {
-    // Closed, so that the lock goes with the session.
-    client.release(true);
-  }
-}
-
 interface Run {
   db: Queryable;
   before: Date;
@@ -78,20 +75,14 @@ interface Run {
   endedBefore: Date;
   /** Rows of one transaction: few enough that it takes milliseconds, and that a kill undoes little. */
   batchSize: number;
+  /** The archive is on workers of Citus: a batch is copied in a transaction of its own before it is moved. */
+  isDistributed: boolean;
 }
 
-type Account = { partner_id: string; mode: string };
 type Moved = { payments: number; events: number; entries: number };
 
-async function listAccounts(db: Queryable): Promise<Account[]> {
-  const { rows } = await db.query<Account>({
-    text: 'SELECT partner_id, mode FROM accounts ORDER BY partner_id, mode',
-  });
-  return rows;
-}
-
 async function* moveAccounts(run: Run): AsyncGenerator<Moved> {
-  for (const account of await listAccounts(run.db)) {
+  for (const account of await listAccounts(run.db, run.isDistributed)) {
     yield* movePayments(run, account);
     yield* moveEntries(run, account);
   }
@@ -100,7 +91,7 @@ async function* moveAccounts(run: Run): AsyncGenerator<Moved> {
 const minId = '00000000-0000-0000-0000-000000000000';
 
 async function* movePayments(
-  { db, before, endedBefore, batchSize }: Run,
+  { db, before, endedBefore, batchSize, isDistributed }: Run,
   { partner_id, mode }: Account,
 ): AsyncGenerator<Moved> {
   for (let after = minId; ; ) {
@@ -117,9 +108,15 @@ async function* movePayments(
       after = next_month_id;
       continue;
     }
+    const values = [partner_id, mode, month, after, endedBefore, batchSize];
+    if (isDistributed)
+      await db.query({
+        text: 'SELECT archive_copy_payments($1, $2, archivable_ids($1, $2, $3, $4, $5, $6))',
+        values,
+      });
     const { rows } = await db.query<{ last_id: string; payments: bigint; events: bigint }>({
       text: 'SELECT last_id, payments, events FROM archive_payments($1, $2, $3, $4, $5, $6)',
-      values: [partner_id, mode, month, after, endedBefore, batchSize],
+      values,
     });
     const { last_id, payments, events } = rows[0]!;
     after = last_id;
@@ -128,7 +125,7 @@ async function* movePayments(
 }
 
 async function* moveEntries(
-  { db, before, batchSize }: Run,
+  { db, before, batchSize, isDistributed }: Run,
   { partner_id, mode }: Account,
 ): AsyncGenerator<Moved> {
   const { rows: bounds } = await db.query<{ up_to: bigint }>({
@@ -144,9 +141,15 @@ async function* moveEntries(
     });
     if (!found[0]) return;
     await prepare(db, found[0].month);
+    const values = [partner_id, mode, found[0].month, bounds[0]!.up_to, batchSize];
+    if (isDistributed)
+      await db.query({
+        text: 'SELECT archive_copy_entries($1, $2, $3, archivable_numbers($1, $2, $3, $4, $5))',
+        values,
+      });
     const { rows } = await db.query<{ moved: bigint }>({
       text: 'SELECT archive_entries($1, $2, $3, $4, $5) AS moved',
-      values: [partner_id, mode, found[0].month, bounds[0]!.up_to, batchSize],
+      values,
     });
     yield { payments: 0, events: 0, entries: Number(rows[0]!.moved) };
   }

@@ -1425,8 +1425,14 @@ FUNCTION archived_entries_up_to(partner uuid, in_mode mode, up_to bigint)
 FUNCTION archived_events(partner uuid, in_mode mode, payment_ids uuid[])
   RETURNS SETOF events STABLE;
 
+FUNCTION archived_events_before(partner uuid, in_mode mode, beyond bigint, before bigint, most bigint)
+  RETURNS SETOF events STABLE;
+
 FUNCTION archived_events_from(partner uuid, in_mode mode, first_id bigint, most bigint)
   RETURNS SETOF events STABLE;
+
+FUNCTION archived_of_recipient(name text, first_id uuid, beyond_id uuid, most bigint)
+  RETURNS SETOF payments STABLE;
 
 FUNCTION archived_payments(partner uuid, in_mode mode, ids uuid[])
   RETURNS SETOF payments STABLE;
@@ -1447,6 +1453,9 @@ FUNCTION codes_free(codes text[], payment_ids uuid[])
 FUNCTION codes_reserve(codes text[], partner_ids uuid[], payment_ids uuid[])
   RETURNS TABLE(item bigint, reserved boolean);
 
+FUNCTION deliverable_event(partner uuid, in_mode mode, event bigint)
+  RETURNS SETOF deliverable_events STABLE;
+
 FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
   RETURNS TABLE(partner_id uuid, suspended boolean)
   SET plan_cache_mode=force_generic_plan
@@ -1462,11 +1471,11 @@ FUNCTION entries_between(partner uuid, in_mode mode, above bigint, up_to bigint,
 FUNCTION entries_of_payment(partner uuid, in_mode mode, payment uuid)
   RETURNS SETOF entries STABLE;
 
-FUNCTION event_anywhere(partner uuid, in_mode mode, event bigint)
-  RETURNS SETOF events STABLE;
-
 FUNCTION event_is_lost(event_id bigint)
   RETURNS boolean STABLE;
+
+FUNCTION event_of_payment(partner uuid, in_mode mode, payment uuid)
+  RETURNS SETOF events STABLE;
 
 FUNCTION further_deliveries_end(endpoint_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
   RETURNS TABLE(endpoint_id uuid, suspended boolean);
@@ -1485,6 +1494,9 @@ FUNCTION is_pruned_entry(partner uuid, number bigint)
 
 FUNCTION is_pruned_payment(partner uuid, payment uuid)
   RETURNS boolean STABLE;
+
+FUNCTION last_entry(partner uuid, in_mode mode, above bigint, up_to bigint, changed account)
+  RETURNS SETOF entries STABLE;
 
 FUNCTION ledger_close_day(in_partner_id uuid, in_mode mode, day_end timestamp with time zone)
   RETURNS void;
@@ -1518,6 +1530,9 @@ FUNCTION log_partition_drop(log text, partition text)
 FUNCTION log_table(log text, suffix text)
   RETURNS text STABLE;
 
+FUNCTION next_recipient(from_name text, with_first boolean, below text)
+  RETURNS text STABLE;
+
 FUNCTION notify_of_endpoint(partner uuid, notice text, notice_details jsonb, noticed_at timestamp with time zone, alarm_subject text, alarm_detail text)
   RETURNS void;
 
@@ -1534,6 +1549,9 @@ FUNCTION payment_is_superseded(in_partner uuid, in_mode mode, in_payment uuid)
   RETURNS boolean STABLE;
 
 FUNCTION payment_of_anyone(in_mode mode, payment uuid)
+  RETURNS SETOF payments STABLE;
+
+FUNCTION payments_anywhere(partner uuid, in_mode mode, ids uuid[])
   RETURNS SETOF payments STABLE;
 
 FUNCTION payments_between(partner uuid, in_mode mode, first_id uuid, beyond_id uuid)

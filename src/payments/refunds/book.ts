@@ -134,7 +134,7 @@ const findOwners = (pool: Pool, refunds: OwnRefund[]) =>
   readInShards(pool, async db => {
     const { rows } = await db.query<{ id: string; partner_id: string }>({
       text: `SELECT p.id, p.partner_id FROM unnest($1::uuid[]) AS k (id),
-                    LATERAL (SELECT * FROM all_payments p WHERE p.mode = 'live' AND p.id = k.id AND NOT p.rejected) AS p`,
+                    LATERAL payment_of_anyone('live', k.id) AS p`,
       values: [refunds.map(({ uuid }) => uuid)],
     });
     return rows;

@@ -1396,6 +1396,9 @@ FUNCTION archive_events_of(partner uuid, in_mode mode, first_id bigint, most big
 FUNCTION archive_first_id(month date)
   RETURNS uuid IMMUTABLE;
 
+FUNCTION archive_found()
+  RETURNS TABLE(kind text, partner_id uuid, mode mode, month date, rows bigint, digest numeric) STABLE;
+
 FUNCTION archive_is_distributed()
   RETURNS boolean STABLE;
 
@@ -1412,6 +1415,9 @@ FUNCTION archive_payments_of(partner uuid, in_mode mode, first_id uuid, beyond_i
 FUNCTION archive_prepare(month date)
   RETURNS boolean
   SET citus.enable_unsafe_triggers=on;
+
+FUNCTION archived_credits(partner uuid, in_mode mode)
+  RETURNS SETOF entries STABLE;
 
 FUNCTION archived_entries(partner uuid, in_mode mode, numbers bigint[], first_at timestamp with time zone, last_at timestamp with time zone)
   RETURNS SETOF entries STABLE;

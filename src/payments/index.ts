@@ -1,4 +1,5 @@
 export { type ArchiveResult, archiveMonths } from './archive/archive.ts';
+export { type DistributeResult, distributeArchive } from './archive/distribute/distribute.ts';
 export { lastArchivedEvent } from './archive/last-event.ts';
 export { restDays } from './archive/months.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';

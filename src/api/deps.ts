@@ -45,6 +45,8 @@ export interface ApiDeps
   clockOffset(): ClockOffset;
   /** Why a shard cannot be used; undefined: it can. */
   whyShardNot?(shard: number): string | undefined;
+  /** The workers with a part of the archive, and those of them that do not answer. */
+  archive?: { nodes(): string[]; unreachable(): string[] };
   /** Aborted when the process will stop: it still serves, but its callers should leave. */
   draining?: AbortSignal;
   metrics: Registry;

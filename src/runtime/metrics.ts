@@ -16,7 +16,15 @@ import type { SharedParts } from './shared-parts.ts';
 
 type ReadParts = Pick<
   SharedParts,
-  'pool' | 'outside' | 'heartbeat' | 'clockOffset' | 'requestLog' | 'rateMaxAgeSec' | 'tracer' | 'whyShardNot'
+  | 'pool'
+  | 'outside'
+  | 'heartbeat'
+  | 'clockOffset'
+  | 'requestLog'
+  | 'rateMaxAgeSec'
+  | 'tracer'
+  | 'whyShardNot'
+  | 'archive'
 > & { clock: Clock; shards: Shards<ShardPools> };
 
 type ShardPools = Record<'pool' | 'readPool', Pool> & { number: number; worker?: NodePool | undefined };
@@ -54,6 +62,17 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
     collect() {
       for (const { number } of shards.all())
         this.set({ shard: number }, parts.whyShardNot(number) === undefined ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'kopeck_archive_unreachable',
+    help: 'Processes that cannot reach the worker, which has a part of the archive',
+    labelNames: ['node'],
+    registers,
+    collect() {
+      this.reset();
+      const out = parts.archive.unreachable();
+      for (const node of parts.archive.nodes()) this.set({ node }, out.includes(node) ? 1 : 0);
     },
   });
   new Gauge({

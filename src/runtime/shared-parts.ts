@@ -15,6 +15,7 @@ import { createPaymentSignals, createReferenceSealer, openShards } from '../paym
 import { createRequestLog, type RequestLog } from '../request-log/index.ts';
 import { createTracer, type Tracer } from '../telemetry/index.ts';
 import { createSender, createSigningKeys, createVault } from '../webhooks/index.ts';
+import { startArchiveWatch } from './archive-watch.ts';
 import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { createLog } from './log.ts';
@@ -48,6 +49,8 @@ export async function createSharedParts(
   const watch = watchHistory(settings, pool, clock, databaseRefused);
   const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
+  const archive = startArchiveWatch({ pool, clock }, alarms, heartbeat);
+  cleanups.push(archive.stop);
   if (leave) cleanups.push(startShardWatch({ pool, clock, instance: heartbeat.instance, leave }));
   const outside = openOutsidePools(pool);
   cleanups.push(outside.close);
@@ -103,6 +106,7 @@ export async function createSharedParts(
     outside,
     shards,
     whyShardNot: payments.whyNot,
+    archive,
     codeGuard: payments.guard,
     clock,
     clockOffset: clock.offset,

@@ -31,7 +31,7 @@ describe.runIf(isCitusAvailable)('the move of an archive to the workers', async 
   }
   world.at('2026-06-01T00:00:00Z');
   await world.archive('2026-04');
-  const page = () => listPayments(pool, account, { limit: 50 });
+  const page = () => listPayments(pool, account, { limit: 50, createdBefore: new Date('2026-05-01') });
   const before = await page();
   const tables = async () =>
     (
@@ -95,10 +95,7 @@ describe.runIf(isCitusAvailable)('the move of an archive to the workers', async 
       while (isMoving) {
         await world.pay(partnerId);
         seen.payments++;
-        const { payments } = await page();
-        expect(payments.filter(({ settledAt }) => settledAt! < new Date('2026-05-01'))).toEqual(
-          before.payments,
-        );
+        expect(await page()).toEqual(before);
         seen.pages++;
       }
     })();
@@ -150,6 +147,9 @@ describe.runIf(isCitusAvailable)('the move of an archive to the workers', async 
     expect(await kopeck(as('kopeck_run'), 'ledger', 'verify')).toMatchObject({ code: 0 });
     const { checks } = JSON.parse((await kopeck(as('kopeck_run'), 'doctor', '--json')).stdout);
     const of = (name: string) => checks.find(({ check }: { check: string }) => check === name);
-    expect([of('privileges'), of('schema')]).toMatchObject([{ state: 'ok' }, { state: 'ok' }]);
+    expect([of('privileges'), of('schema')]).toEqual([
+      expect.objectContaining({ state: 'ok' }),
+      expect.objectContaining({ state: 'ok' }),
+    ]);
   });
 });

@@ -31,6 +31,7 @@ export function listMetrics(): MetricName[] {
     rateMaxAgeSec: 300,
     tracer: {} as never,
     whyShardNot: () => undefined,
+    archive: { nodes: () => ['worker:5432'], unreachable: () => [], stop: async () => {} },
   });
   const all = [process, database].flatMap(
     registry =>

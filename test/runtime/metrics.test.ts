@@ -39,6 +39,7 @@ const metrics = readMetricsOf(meters.metrics, {
   rateMaxAgeSec: 300,
   tracer: undefined,
   whyShardNot: shard => (shard === 0 ? undefined : 'lost'),
+  archive: { nodes: () => ['a:1', 'b:1'], unreachable: () => ['b:1'], stop: async () => {} },
 });
 const channel = createSingleProcess();
 channel.shareMetrics(metrics);

@@ -21,7 +21,7 @@ const ask = sharedRead(async (db, questions: true[]) => {
 /**
  * `/healthz`: the process runs. `/readyz`: the database also answers and commits, and the machine has the right time. Both
  * answer within a second, whatever the database does. If only some shards cannot be used, the process is ready for the partners
- * of the others, and names them.
+ * of the others, and names them. Without a worker that has a part of the archive it is ready too: payments do not need it.
  */
 export function healthRoutes(
   server: FastifyInstance,
@@ -33,14 +33,21 @@ export function healthRoutes(
     draining,
     shards,
     whyShardNot = () => undefined,
-  }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining' | 'shards' | 'whyShardNot'>,
+    archive,
+  }: Pick<
+    ApiDeps,
+    'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining' | 'shards' | 'whyShardNot' | 'archive'
+  >,
 ): void {
   const schema = { hide: true };
   server.get('/healthz', { schema }, () => ({ ok: true }));
   server.get('/readyz', { schema }, async (_request, reply) => {
     const numbers = shards.all().map((_, shard) => shard);
     const unreachable = numbers.filter(shard => whyShardNot(shard) !== undefined);
-    const named = numbers.length > 1 ? { shards: numbers.length, unreachable_shards: unreachable } : {};
+    const named = {
+      ...(numbers.length > 1 ? { shards: numbers.length, unreachable_shards: unreachable } : {}),
+      ...(archive?.nodes().length ? { unreachable_archive: archive.unreachable() } : {}),
+    };
     const reason = unreachable.length === numbers.length ? 'no shard can be reached' : await whyNotReady();
     return reason ? reply.status(503).send({ ok: false, reason, ...named }) : { ok: true, ...named };
   });

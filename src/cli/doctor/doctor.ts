@@ -7,6 +7,7 @@ import { hasCitus } from '../../db/shards/create-on-citus.ts';
 import { closeOnSignals } from '../command.ts';
 import { table } from '../output.ts';
 import { command, printOutput, type Terminal } from '../terminal.ts';
+import { archiveCheck } from './archive-check.ts';
 import { citusChecks } from './citus-checks.ts';
 import { databaseChecks } from './database-checks.ts';
 import { bad, type Finding, ok } from './finding.ts';
@@ -50,7 +51,12 @@ async function examine({ env, stderr }: Terminal): Promise<Record<string, Findin
   try {
     found.database = ok(database.description);
     const ofNodes = (await hasCitus(database.pool)) ? citusChecks : {};
-    for (const [name, check] of Object.entries({ ...databaseChecks, ...ofNodes, ...serviceChecks }))
+    for (const [name, check] of Object.entries({
+      ...databaseChecks,
+      ...ofNodes,
+      ...archiveCheck,
+      ...serviceChecks,
+    }))
       found[name] = await check(settings, database).catch(error =>
         problemIn(explainDatabaseError(error, settings)),
       );

@@ -19,7 +19,7 @@ function parse({ sql }: SqlFile, path: string): Expected {
   const lines = all.split('\n').filter(line => !line.startsWith('--'));
   const head = lines.join('\n');
   const settings: Settings = new Map();
-  for (const [, name = '', value = ''] of head.matchAll(/\bSET (\w+) (?:=|FROM) (\S+)/g))
+  for (const [, name = '', value = ''] of head.matchAll(/\bSET ([\w.]+) (?:=|FROM) (\S+)/g))
     settings.set(name, value === 'CURRENT' ? path : value.replaceAll("'", ''));
   return {
     body,

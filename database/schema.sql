@@ -1337,6 +1337,21 @@ FUNCTION announce_access_change()
 FUNCTION archivable_entries(partner uuid, in_mode mode, moment timestamp with time zone)
   RETURNS bigint STABLE;
 
+FUNCTION archivable_ids(partner uuid, in_mode mode, month date, after_id uuid, ended_before timestamp with time zone, batch integer)
+  RETURNS uuid[] STABLE;
+
+FUNCTION archivable_numbers(partner uuid, in_mode mode, month date, up_to bigint, batch integer)
+  RETURNS bigint[] STABLE;
+
+FUNCTION archive_copy_entries(partner uuid, in_mode mode, month date, numbers bigint[])
+  RETURNS void
+  SET search_path=public, pg_temp
+  SET TimeZone=UTC;
+
+FUNCTION archive_copy_payments(partner uuid, in_mode mode, ids uuid[])
+  RETURNS void
+  SET search_path=public, pg_temp;
+
 FUNCTION archive_digest(archived jsonb)
   RETURNS bigint STABLE;
 
@@ -1345,8 +1360,17 @@ FUNCTION archive_entries(partner uuid, in_mode mode, month date, up_to bigint, b
   SET search_path=public, pg_temp
   SET TimeZone=UTC;
 
+FUNCTION archive_events_of(partner uuid, in_mode mode, first_id bigint, most bigint)
+  RETURNS SETOF events STABLE;
+
 FUNCTION archive_first_id(month date)
   RETURNS uuid IMMUTABLE;
+
+FUNCTION archive_found()
+  RETURNS TABLE(kind text, partner_id uuid, mode mode, month date, rows bigint, digest numeric) STABLE;
+
+FUNCTION archive_is_distributed()
+  RETURNS boolean STABLE;
 
 FUNCTION archive_month_of(payment_id uuid)
   RETURNS date IMMUTABLE;
@@ -1356,9 +1380,43 @@ FUNCTION archive_payments(partner uuid, in_mode mode, month date, after_id uuid,
   SET search_path=public, pg_temp
   SET TimeZone=UTC;
 
+FUNCTION archive_payments_of(partner uuid, in_mode mode, first_id uuid, beyond_id uuid)
+  RETURNS SETOF payments STABLE;
+
 FUNCTION archive_prepare(month date)
   RETURNS boolean
-  SET search_path=public, pg_temp;
+  SET search_path=public, pg_temp
+  SET citus.enable_unsafe_triggers=on;
+
+FUNCTION archived_credits(partner uuid, in_mode mode)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION archived_entries(partner uuid, in_mode mode, numbers bigint[], first_at timestamp with time zone, last_at timestamp with time zone)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION archived_entries_before_live(partner uuid, in_mode mode)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION archived_entries_up_to(partner uuid, in_mode mode, up_to bigint)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION archived_events(partner uuid, in_mode mode, payment_ids uuid[])
+  RETURNS SETOF events STABLE;
+
+FUNCTION archived_events_before(partner uuid, in_mode mode, beyond bigint, before bigint, most bigint)
+  RETURNS SETOF events STABLE;
+
+FUNCTION archived_events_from(partner uuid, in_mode mode, first_id bigint, most bigint)
+  RETURNS SETOF events STABLE;
+
+FUNCTION archived_of_recipient(name text, first_id uuid, beyond_id uuid, most bigint)
+  RETURNS SETOF payments STABLE;
+
+FUNCTION archived_payments(partner uuid, in_mode mode, ids uuid[])
+  RETURNS SETOF payments STABLE;
+
+FUNCTION archived_payments_between(partner uuid, in_mode mode, first_id uuid, beyond_id uuid)
+  RETURNS SETOF payments STABLE;
 
 FUNCTION audit_chain_extend()
   RETURNS boolean
@@ -1366,6 +1424,9 @@ FUNCTION audit_chain_extend()
 
 FUNCTION audit_record(a audit)
   RETURNS text STABLE;
+
+FUNCTION deliverable_event(partner uuid, in_mode mode, event bigint)
+  RETURNS SETOF deliverable_events STABLE;
 
 FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
   RETURNS TABLE(partner_id uuid, suspended boolean)
@@ -1379,8 +1440,17 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
 FUNCTION entries_before_holds(partner uuid, in_mode mode)
   RETURNS bigint STABLE;
 
+FUNCTION entries_between(partner uuid, in_mode mode, above bigint, up_to bigint, newest_first boolean, most bigint)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION entries_of_payment(partner uuid, in_mode mode, payment uuid)
+  RETURNS SETOF entries STABLE;
+
 FUNCTION event_is_lost(event_id bigint)
   RETURNS boolean STABLE;
+
+FUNCTION event_of_payment(partner uuid, in_mode mode, payment uuid)
+  RETURNS SETOF events STABLE;
 
 FUNCTION further_deliveries_end(endpoint_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
   RETURNS TABLE(endpoint_id uuid, suspended boolean);
@@ -1399,6 +1469,9 @@ FUNCTION is_pruned_entry(partner uuid, number bigint)
 
 FUNCTION is_pruned_payment(partner uuid, payment uuid)
   RETURNS boolean STABLE;
+
+FUNCTION last_entry(partner uuid, in_mode mode, above bigint, up_to bigint, changed account)
+  RETURNS SETOF entries STABLE;
 
 FUNCTION ledger_close_day(in_partner_id uuid, in_mode mode, day_end timestamp with time zone)
   RETURNS void;
@@ -1432,14 +1505,29 @@ FUNCTION log_partition_drop(log text, partition text)
 FUNCTION log_table(log text, suffix text)
   RETURNS text STABLE;
 
+FUNCTION next_recipient(from_name text, with_first boolean, below text)
+  RETURNS text STABLE;
+
 FUNCTION notify_of_endpoint(partner uuid, notice text, notice_details jsonb, noticed_at timestamp with time zone, alarm_subject text, alarm_detail text)
   RETURNS void;
 
 FUNCTION number_after_loss(last bigint, first_free bigint)
   RETURNS bigint IMMUTABLE;
 
+FUNCTION payment_anywhere(partner uuid, in_mode mode, payment uuid)
+  RETURNS SETOF payments STABLE;
+
 FUNCTION payment_is_superseded(in_partner uuid, in_mode mode, in_payment uuid)
   RETURNS boolean STABLE;
+
+FUNCTION payment_of_anyone(in_mode mode, payment uuid)
+  RETURNS SETOF payments STABLE;
+
+FUNCTION payments_anywhere(partner uuid, in_mode mode, ids uuid[])
+  RETURNS SETOF payments STABLE;
+
+FUNCTION payments_between(partner uuid, in_mode mode, first_id uuid, beyond_id uuid)
+  RETURNS SETOF payments STABLE;
 
 FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes payment_status[], error_codes text[], order_ids text[], at timestamp with time zone)
   RETURNS TABLE(item bigint, changed boolean, status payment_status)

@@ -1,10 +1,11 @@
 -- Makes the partitions of a month, if they are missing. Returns false if its payments were dropped: what is still live of
 -- such a month stays live. Partitions are made alone and then attached, which blocks no reader: CREATE TABLE … PARTITION OF
--- would wait for all readers of the archive, and all others would wait behind it.
+-- would wait for all readers of the archive, and all others would wait behind it. On Citus each goes to the workers by itself;
+-- its setting about triggers, which other servers ignore, is needed since the partitions have some.
 --
 -- It has the rights of the schema's owner: the role of the service may not create tables (src/db/roles.ts).
 CREATE OR REPLACE FUNCTION archive_prepare(month date) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET citus.enable_unsafe_triggers = on AS $$
 DECLARE
   next_month CONSTANT date := month + interval '1 month';
   made record;

@@ -10,6 +10,7 @@ DECLARE
   low bigint := 0;   -- all up to this number were before the moment,
   high bigint;       -- and none above this one
   middle bigint;
+  booked_at timestamptz;
   checkpoint test_checkpoints;
 BEGIN
   SELECT a.entry_count INTO high FROM accounts a WHERE a.partner_id = partner AND a.mode = in_mode;
@@ -20,9 +21,14 @@ BEGIN
   END IF;
   WHILE low < high LOOP
     middle := (low + high + 1) / 2;
-    IF (SELECT e.created_at >= moment FROM all_entries e
-         WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= middle
-         ORDER BY e.entry_no DESC LIMIT 1) THEN
+    -- All archived entries have smaller numbers than the first live one.
+    SELECT e.created_at INTO booked_at FROM entries e
+     WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= middle ORDER BY e.entry_no DESC LIMIT 1;
+    IF NOT FOUND THEN
+      SELECT a.created_at INTO booked_at FROM entries_archive a
+       WHERE a.partner_id = partner AND a.mode = in_mode AND a.entry_no <= middle ORDER BY a.entry_no DESC LIMIT 1;
+    END IF;
+    IF booked_at >= moment THEN
       high := middle - 1;
     ELSE
       low := middle;

@@ -109,8 +109,7 @@ BEGIN
   RETURN QUERY
     SELECT f.item, c.changed,
            CASE WHEN c.changed THEN f.outcome
-                ELSE (SELECT p.status FROM all_payments p
-                       WHERE p.partner_id = f.partner_id AND p.mode = f.mode AND p.id = f.id) END
+                ELSE (SELECT p.status FROM payment_anywhere(f.partner_id, f.mode, f.id) p) END
       FROM (SELECT *, min(a.item) OVER (PARTITION BY a.id) AS first_item
               FROM unnest(partner_ids, modes, ids, outcomes)
                    WITH ORDINALITY AS a (partner_id, mode, id, outcome, item)) AS f,

@@ -26,7 +26,7 @@ BEGIN
     item := next.nth;
     SELECT * INTO book FROM accounts a WHERE a.partner_id = next.partner_id AND a.mode = next.mode;
     verdict := CASE
-      WHEN EXISTS (SELECT FROM all_payments p WHERE p.partner_id = next.partner_id AND p.mode = next.mode AND p.id = next.id)
+      WHEN EXISTS (SELECT FROM payment_anywhere(next.partner_id, next.mode, next.id))
         THEN 'known'::recovery_verdict
       WHEN book.partner_id IS NULL THEN 'no_account'
       WHEN EXISTS (SELECT FROM payments k WHERE k.idempotency_key = next.idempotency_key AND NOT k.rejected

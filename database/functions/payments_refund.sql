@@ -21,7 +21,7 @@ DECLARE
   new_event bigint;
 BEGIN
   PERFORM FROM (SELECT DISTINCT p.partner_id FROM unnest(payment_ids) AS k (id), LATERAL (
-                       SELECT p.partner_id FROM all_payments p WHERE p.mode = 'live' AND p.id = k.id AND NOT p.rejected) AS p
+                       SELECT p.partner_id FROM payment_of_anyone('live', k.id) p) AS p
                  ORDER BY 1) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = 'live' FOR UPDATE) AS a;
 
@@ -40,7 +40,7 @@ BEGIN
     END IF;
 
     SELECT p.partner_id, p.status, p.amount_kopecks, p.micro_usdt INTO paid
-      FROM all_payments p WHERE p.mode = 'live' AND p.id = next.payment_id AND NOT p.rejected;
+      FROM payment_of_anyone('live', next.payment_id) p;
     SELECT coalesce(max(r.total_kopecks), 0), coalesce(max(r.total_micro_usdt), 0) INTO before_kopecks, before_micro_usdt
       FROM refunds r WHERE r.payment_id = next.payment_id;
     new_reference := 'refund:' || next.refund_id;

@@ -9,8 +9,7 @@ DECLARE
   proof record;
 BEGIN
   WITH passed AS (
-    SELECT * FROM all_entries e WHERE e.partner_id = NEW.partner_id AND e.mode = 'test'
-       AND e.entry_no > above AND e.entry_no <= NEW.entry_no
+    SELECT * FROM entries_between(NEW.partner_id, 'test', above, NEW.entry_no, false, NULL)
   ), opening (account, total) AS (
     VALUES ('topup'::account, coalesce(OLD.topup, 0)), ('treasury', coalesce(OLD.treasury, 0)),
            ('available', coalesce(OLD.available, 0)), ('held', coalesce(OLD.held, 0)), ('settled', coalesce(OLD.settled, 0))

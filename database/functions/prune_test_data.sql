@@ -23,16 +23,14 @@ BEGIN
   SELECT coalesce(max(c.entry_no), 0) INTO above FROM test_checkpoints c WHERE c.partner_id = partner;
   -- Numbers may have gaps (entry_gaps), so the entries are counted.
   SELECT max(s.entry_no), count(*) INTO up_to, entries
-    FROM (SELECT e.entry_no FROM all_entries e
-           WHERE e.partner_id = partner AND e.mode = 'test' AND e.entry_no > above
-             AND e.entry_no <= booked_before
-           ORDER BY e.entry_no LIMIT batch) AS s;
+    FROM entries_between(partner, 'test', above, booked_before, false, batch) AS s;
   payments := 0;
   IF entries > 0 THEN
-    ended := ARRAY(SELECT e.payment_id FROM all_entries e WHERE e.partner_id = partner AND e.mode = 'test'
-                      AND e.entry_no > above AND e.entry_no <= up_to AND e.from_account = 'held');
-    event_ids := ARRAY(SELECT e.id FROM all_events e
-                        WHERE e.partner_id = partner AND e.mode = 'test' AND e.payment_id = ANY (ended));
+    ended := ARRAY(SELECT e.payment_id FROM entries_between(partner, 'test', above, up_to, false, NULL) e
+                    WHERE e.from_account = 'held');
+    event_ids := ARRAY(SELECT e.id FROM events e
+                        WHERE e.partner_id = partner AND e.mode = 'test' AND e.payment_id = ANY (ended)
+                       UNION SELECT a.id FROM archived_events(partner, 'test', ended) a);
     payments := cardinality(ended);
     PERFORM FROM deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (event_ids) FOR UPDATE NOWAIT;
     PERFORM FROM further_deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (event_ids) FOR UPDATE NOWAIT;

@@ -32,6 +32,8 @@ export interface ApiDeps extends CreateDeps {
   confirmHistory(): Promise<void>;
   /** How the clock of this machine differs from the database's. */
   clockOffset(): ClockOffset;
+  /** The workers with a part of the archive, and those of them that do not answer. */
+  archive?: { nodes(): string[]; unreachable(): string[] };
   /** Aborted when the process will stop: it still serves, but its callers should leave. */
   draining?: AbortSignal;
   metrics: Registry;

@@ -1,12 +1,20 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { type ArchiveResult, archiveMonths, restDays } from '../payments/index.ts';
+import { distributeCommand } from './archive-distribute.ts';
 import { month } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { type Output, progressBar, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function archiveCommand(withDatabase: WithDatabase): Command {
-  return command('archive', 'move closed months of payments, events and entries to the archive')
+export function archiveCommands(withDatabase: WithDatabase): Command {
+  return new Command('archive')
+    .description('move closed months to the archive, and the archive to other servers')
+    .addCommand(moveCommand(withDatabase), { isDefault: true })
+    .addCommand(distributeCommand(withDatabase));
+}
+
+function moveCommand(withDatabase: WithDatabase): Command {
+  return command('move', 'move closed months of payments, events and entries to the archive')
     .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
     .option('--dry-run', 'count the rows without moving them')
     .action(({ json, before, dryRun = false }) =>

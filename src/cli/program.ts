@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { alarmCommands } from './alarm.ts';
-import { archiveCommand } from './archive.ts';
+import { archiveCommands } from './archive.ts';
 import { auditCommands } from './audit.ts';
 import { backupCommands } from './backup.ts';
 import { createWithDatabase, type Terminal } from './command.ts';
@@ -74,7 +74,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(refundCommands(withDatabase))
     .addCommand(gatewayCommands(terminal))
     .addCommand(recoveryCommands(withDatabase))
-    .addCommand(archiveCommand(withDatabase))
+    .addCommand(archiveCommands(withDatabase))
     .addCommand(backupCommands(withDatabase, terminal))
     .addCommand(restoreCommand(terminal))
     .addCommand(drillCommand(terminal))

@@ -61,6 +61,8 @@ export const readPrivileges = (table: string): Privilege[] => (secret.includes(t
 
 /** Functions with the rights of the owner that the service calls. Not every such function: somebody may have left one behind. */
 const ownersFunctions = [
+  'archive_copy_entries',
+  'archive_copy_payments',
   'archive_entries',
   'archive_payments',
   'archive_prepare',

@@ -162,7 +162,8 @@ async function readRecorded(
              FROM deposits d
              LEFT JOIN (SELECT partner_id, credit_reference, sum(micro_usdt) AS total FROM deposits
                          WHERE chain = $1 AND state = 'credited' GROUP BY 1, 2) AS s USING (partner_id, credit_reference)
-             LEFT JOIN all_entries e
+             LEFT JOIN (SELECT partner_id, mode, reference, micro_usdt FROM entries UNION ALL
+                        SELECT partner_id, mode, reference, micro_usdt FROM archived_references) AS e
                ON e.reference = d.credit_reference AND e.partner_id = d.partner_id AND e.mode = 'live'
             WHERE d.chain = $1 AND d.block_number BETWEEN $2 AND $3 AND d.final_at IS NOT NULL`,
     values: [chain, firstBlock, lastBlock],

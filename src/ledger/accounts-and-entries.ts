@@ -70,8 +70,7 @@ export async function listEntries(
   const { rows } = await db.query<EntryRow>({
     text: `SELECT e.entry_no, e.from_account, e.to_account, e.micro_usdt, e.from_after, e.to_after, e.reference,
                   e.created_at, coalesce(e.payment_id, r.payment_id) AS payment_id
-             FROM (SELECT * FROM all_entries WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4
-                    ORDER BY entry_no ${newestFirst ? 'DESC' : 'ASC'} LIMIT $5) AS e
+             FROM entries_between($1, $2, $3, $4, ${newestFirst}, $5) AS e
              LEFT JOIN refunds r ON r.partner_id = $1 AND r.mode = $2 AND r.entry_no = e.entry_no
             ORDER BY e.entry_no ${newestFirst ? 'DESC' : 'ASC'}`,
     values: [uuidFromId(partnerId), mode, above, upTo, limit],

@@ -51,13 +51,18 @@ export interface PastCredit {
 /** Credits of a partner in both modes, newest first. */
 export async function listCredits(db: Queryable, partnerId: Id<'prt'>, limit: number): Promise<PastCredit[]> {
   const { rows } = await db.query<PastCredit>({
-    text: `SELECT mode, micro_usdt AS "microUsdt", reference, created_at AS at
-             FROM all_entries WHERE partner_id = $1 AND reference IS NOT NULL AND from_account <> 'settled'
+    // An entry that is archived meanwhile may be read in both places.
+    text: `SELECT DISTINCT mode, micro_usdt AS "microUsdt", reference, created_at AS at, entry_no
+             FROM (${creditsIn('entries')} UNION ALL ${creditsIn('entries_archive')}) AS e
             ORDER BY created_at DESC, entry_no DESC, mode DESC LIMIT $2`,
     values: [uuidFromId(partnerId), limit],
   });
-  return rows;
+  return rows.map(({ mode, microUsdt, reference, at }) => ({ mode, microUsdt, reference, at }));
 }
+
+const creditsIn = (table: string) =>
+  `(SELECT * FROM ${table} WHERE partner_id = $1 AND reference IS NOT NULL AND from_account <> 'settled'
+     ORDER BY created_at DESC, entry_no DESC, mode DESC LIMIT $2)`;
 
 /** The amount credited with this reference; null if there is none, undefined if there is no such account. */
 export async function findCredited(

@@ -6,7 +6,9 @@ export const depositInvariants: Record<string, string> = {
       FROM (SELECT partner_id, credit_reference, sum(micro_usdt) AS total
               FROM deposits WHERE state = 'credited' GROUP BY 1, 2) AS d
       JOIN accounts a ON a.partner_id = d.partner_id AND a.mode = 'live'
-      LEFT JOIN all_entries e ON e.partner_id = d.partner_id AND e.mode = 'live' AND e.reference = d.credit_reference
+      LEFT JOIN (SELECT partner_id, mode, reference, micro_usdt FROM entries UNION ALL
+                 SELECT partner_id, mode, reference, micro_usdt FROM archived_references) AS e
+             ON e.partner_id = d.partner_id AND e.mode = 'live' AND e.reference = d.credit_reference
      WHERE e.micro_usdt IS DISTINCT FROM d.total`,
 
   'all deposits of a transaction were booked together, but for those that an operator decided on': `

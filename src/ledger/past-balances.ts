@@ -13,17 +13,13 @@ export async function balancesAfter(
   { partnerId, mode }: AccountKey,
   entryNo: bigint,
 ): Promise<Balances> {
-  const last = (account: AccountName, condition: string) => `
+  const last = (account: AccountName) => `
     coalesce((SELECT CASE WHEN from_account = '${account}' THEN from_after ELSE to_after END
-                FROM all_entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${condition}
-                 AND entry_no > coalesce((SELECT entry_no FROM checkpoint), 0)
-               ORDER BY entry_no DESC LIMIT 1), (SELECT ${account} FROM checkpoint), 0) AS ${account}`;
-  const touched = (account: AccountName) => `'${account}' IN (from_account, to_account)`;
-  const outside = (account: AccountName) => `from_account = '${account}' AND payment_id IS NULL`;
+                FROM last_entry($1, $2, coalesce((SELECT entry_no FROM checkpoint), 0), $3, '${account}')),
+             (SELECT ${account} FROM checkpoint), 0) AS ${account}`;
   const { rows } = await db.query<Omit<Balances, 'settled'>>({
     text: `WITH checkpoint AS (SELECT * FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test')
-           SELECT ${last('available', touched('available'))}, ${last('held', touched('held'))},
-                  ${last('topup', outside('topup'))}, ${last('treasury', outside('treasury'))}`,
+           SELECT ${last('available')}, ${last('held')}, ${last('topup')}, ${last('treasury')}`,
     values: [uuidFromId(partnerId), mode, entryNo],
   });
   const { topup, treasury, available, held } = rows[0]!;
@@ -50,7 +46,7 @@ const batchSize = 5_000n;
 
 /**
  * The holds that were open right after an entry, oldest first. Their sum is known and most of them are recent, so it reads
- * backwards only until the sum is reached.
+ * backwards only until the sum is reached. A hold comes before its end, so what ended has been read by then.
  */
 export async function openHoldsAfter(
   db: Queryable,
@@ -59,19 +55,17 @@ export async function openHoldsAfter(
   heldMicroUsdt: bigint,
 ): Promise<OpenHold[]> {
   const holds: OpenHold[] = [];
+  const ended = new Set<string>();
   let missing = heldMicroUsdt;
   for (let upTo = entryNo; missing > 0n && upTo > 0n; upTo -= batchSize) {
-    const { rows } = await db.query<Omit<OpenHold, 'paymentId'> & { payment_id: string }>({
-      text: `SELECT h.entry_no AS "entryNo", h.created_at AS at, h.micro_usdt AS "microUsdt", h.payment_id
-               FROM all_entries h
-              WHERE h.partner_id = $1 AND h.mode = $2 AND h.entry_no > $3 AND h.entry_no <= $4
-                AND h.from_account = 'available' AND NOT EXISTS (
-                    SELECT FROM all_entries e WHERE e.payment_id = h.payment_id AND e.from_account = 'held'
-                       AND e.partner_id = $1 AND e.mode = $2 AND e.entry_no <= $5)
-              ORDER BY h.entry_no DESC`,
-      values: [uuidFromId(partnerId), mode, upTo - batchSize, upTo, entryNo],
+    const { rows } = await db.query<Omit<OpenHold, 'paymentId'> & { payment_id: string; is_end: boolean }>({
+      text: `SELECT entry_no AS "entryNo", created_at AS at, micro_usdt AS "microUsdt", payment_id, from_account = 'held' AS is_end
+               FROM entries_between($1, $2, $3, $4, true, NULL) WHERE payment_id IS NOT NULL ORDER BY entry_no DESC`,
+      values: [uuidFromId(partnerId), mode, upTo - batchSize, upTo],
     });
-    for (const { payment_id, ...hold } of rows) {
+    for (const { payment_id, is_end, ...hold } of rows) {
+      if (is_end) ended.add(payment_id);
+      if (is_end || ended.has(payment_id)) continue;
       holds.push({ ...hold, paymentId: idFromUuid('pay', payment_id) });
       missing -= hold.microUsdt;
     }

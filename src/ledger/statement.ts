@@ -84,8 +84,8 @@ async function addEntries(
   { above, upTo }: { above: bigint; upTo: bigint },
 ): Promise<Balances> {
   const { rows } = await db.query<{ from: AccountName; to: AccountName; sum: string }>({
-    text: `SELECT from_account AS "from", to_account AS "to", sum(micro_usdt)::text AS sum FROM all_entries
-            WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4 GROUP BY 1, 2`,
+    text: `SELECT from_account AS "from", to_account AS "to", sum(micro_usdt)::text AS sum
+             FROM entries_between($1, $2, $3, $4, false, NULL) GROUP BY 1, 2`,
     values: [uuidFromId(partnerId), mode, above, upTo],
   });
   for (const { from, to, sum } of rows) {

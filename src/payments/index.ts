@@ -1,7 +1,10 @@
 export { type ArchiveResult, archiveMonths } from './archive/archive.ts';
+export { type DistributeResult, distributeArchive } from './archive/distribute/distribute.ts';
 export { lastArchivedEvent } from './archive/last-event.ts';
 export { restDays } from './archive/months.ts';
 export { startNightlyArchive } from './archive/nightly.ts';
+export { type ArchiveWatch, watchArchiveWorkers } from './archive/watch-workers.ts';
+export { askArchiveWorkers } from './archive/workers.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Creation } from './create/creation.ts';
 export type { Caller } from './create/prepare.ts';

@@ -142,15 +142,18 @@ const findLockedOpenings = async (db: Queryable, payments: NewPayment[]) => [
 
 type PaymentKey = AccountKey & { paymentId: Id<'pay'> };
 
-const findIn = async (db: Queryable, table: 'payments' | 'payments_archive', items: PaymentKey[]) =>
+const livePayment =
+  '(SELECT * FROM payments WHERE partner_id = k.partner_id AND mode = k.mode AND id = k.id LIMIT 1)';
+
+/** `payment_anywhere` also looks into the archive, for those whose month may have them. */
+const findIn = async (db: Queryable, place: 'payments' | 'payment_anywhere', items: PaymentKey[]) =>
   inOrder(
     items.length,
     await db.query<PaymentRow & { item: number }>({
-      name: `find ${table}`,
+      name: `find in ${place}`,
       text: `SELECT ${paymentColumns('p')}, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::uuid[])
                     WITH ORDINALITY AS k (partner_id, mode, id, item),
-                    LATERAL (SELECT * FROM ${table} p
-                              WHERE p.partner_id = k.partner_id AND p.mode = k.mode AND p.id = k.id LIMIT 1) AS p`,
+                    LATERAL (SELECT * FROM ${place === 'payments' ? livePayment : 'payment_anywhere(k.partner_id, k.mode, k.id)'} p) AS p`,
       values: [...accountsOf(items), items.map(({ paymentId }) => uuidFromId(paymentId))],
     }),
   );
@@ -175,7 +178,7 @@ async function fillFromArchive(
   if (missing.length === 0) return found;
   const archived = await findIn(
     db,
-    'payments_archive',
+    'payment_anywhere',
     missing.map(({ key }) => key),
   );
   const all = [...found];

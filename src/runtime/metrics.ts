@@ -14,7 +14,15 @@ import type { SharedParts } from './shared-parts.ts';
 
 type ReadParts = Pick<
   SharedParts,
-  'pool' | 'readPool' | 'outside' | 'heartbeat' | 'clockOffset' | 'requestLog' | 'rateMaxAgeSec' | 'tracer'
+  | 'pool'
+  | 'readPool'
+  | 'outside'
+  | 'heartbeat'
+  | 'clockOffset'
+  | 'requestLog'
+  | 'rateMaxAgeSec'
+  | 'tracer'
+  | 'archive'
 > & { clock: Clock };
 
 /** Two sets: every process has the first, and all would read the second from the same database. */
@@ -40,6 +48,17 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
     collect() {
       this.set({ for: 'reads' }, heartbeat.isDatabaseAnswering() ? 1 : 0);
       this.set({ for: 'writes' }, heartbeat.canCommit() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'kopeck_archive_unreachable',
+    help: 'Processes that cannot reach the worker, which has a part of the archive',
+    labelNames: ['node'],
+    registers,
+    collect() {
+      this.reset();
+      const out = parts.archive.unreachable();
+      for (const node of parts.archive.nodes()) this.set({ node }, out.includes(node) ? 1 : 0);
     },
   });
   new Gauge({

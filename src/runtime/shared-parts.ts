@@ -13,6 +13,7 @@ import { createPaymentParts, createPaymentSignals, createReferenceSealer } from 
 import { createRequestLog, type RequestLog } from '../request-log/index.ts';
 import { createTracer, type Tracer } from '../telemetry/index.ts';
 import { createSender, createSigningKeys, createVault } from '../webhooks/index.ts';
+import { startArchiveWatch } from './archive-watch.ts';
 import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { createLog } from './log.ts';
@@ -44,6 +45,8 @@ export async function createSharedParts(
   const watch = watchHistory(settings, pool, clock, databaseRefused);
   const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
+  const archive = startArchiveWatch({ pool, clock }, alarms, heartbeat);
+  cleanups.push(archive.stop);
   const outside = openOutsidePools(pool);
   cleanups.push(outside.close);
 
@@ -87,6 +90,7 @@ export async function createSharedParts(
     db,
     outside,
     ...payments,
+    archive,
     clock,
     clockOffset: clock.offset,
     keyring,

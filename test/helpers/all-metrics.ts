@@ -29,6 +29,7 @@ export function listMetrics(): MetricName[] {
     requestLog: {} as never,
     rateMaxAgeSec: 300,
     tracer: {} as never,
+    archive: { nodes: () => ['worker:5432'], unreachable: () => [], stop: async () => {} },
   });
   const all = [process, database].flatMap(
     registry =>

@@ -1,84 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { credit, findCredited, listCredits } from '../../src/ledger/index.ts';
-import { findPaymentAnywhere, paymentTimeline, searchPayments } from '../../src/payments/index.ts';
-import { deliveryHistory } from '../../src/webhooks/index.ts';
-import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { credit, findCredited } from '../../src/ledger/index.ts';
+import { newLink, setRate } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { issueKey } from '../helpers/partners.ts';
+import { createShopOfThePast, withoutRequestId } from './archive-shop.ts';
 import { createPast } from './archive-world.ts';
 
 const { pool } = await createDatabase();
 const past = await createPast(pool);
-const { clock, writer, archive, at, findings, pay, open, finish, newPartner, rowsOf } = past;
-const { address } = await startApi({ pool, clock });
-
-/** A shop with test payments of January and February, made through the API, and live ones made beside it. */
-let shop: ReturnType<typeof partnerAt>;
-let partnerId: Id<'prt'>;
-const requests: { body: object; key: string; answer: string }[] = [];
-let overMidnight: Awaited<ReturnType<typeof open>>;
-let before: Record<string, string>;
-
-async function order(kopecks: number) {
-  const body = { qr_url: newLink(kopecks), external_id: `order ${requests.length % 3}` };
-  const key = `key ${requests.length}`;
-  await setRate(pool, clock);
-  const { text } = await shop.pay(body, key);
-  requests.push({ body, key, answer: text });
-}
-
-const withoutRequestId = (text: string) => text.replace(/"req_\w+"/g, '"req"');
-
-/** Everything that a partner or an operator can read, as text. */
-async function everything(): Promise<Record<string, string>> {
-  const paths = [
-    ...['/v1/payments?limit=100', '/v1/payments?limit=2', '/v1/payments?status=failed', '/v1/balance'],
-    ...['/v1/payments?external_id=order%201', '/v1/payments?created_before=2026-02-01T00:00:00Z'],
-    ...['/v1/events?limit=100', '/v1/events?limit=2', '/v1/events?after=evt_3'],
-    ...['2026-01-20', '2026-01-31', '2026-02-01', '2026-02-10', '2026-03-05'].map(
-      day => `/v1/statement?day=${day}`,
-    ),
-    ...requests.map(({ answer }) => `/v1/payments/${JSON.parse(answer).id}`),
-  ];
-  const live = partnerAt(address, await issueKey(pool, partnerId, 'live'));
-  const texts: Record<string, string> = {};
-  for (const [mode, caller] of Object.entries({ test: shop, live }))
-    for (const path of paths) {
-      const { text, status } = await caller.get(path);
-      texts[`${mode} ${path}`] = `${status} ${withoutRequestId(text)}`;
-    }
-  const found = await searchPayments(pool, [{ partnerId }, { status: 'failed' }, { recipient: 'r' }], {
-    limit: 50,
-  });
-  const asText = (value: unknown) =>
-    JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? `${member}` : member));
-  texts.search = asText(found);
-  texts.credits = asText(await listCredits(pool, partnerId, 50));
-  const payment = await findPaymentAnywhere(pool, overMidnight.paymentId);
-  texts.timeline = asText([
-    payment,
-    await paymentTimeline(pool, payment!),
-    await deliveryHistory(pool, payment!),
-  ]);
-  return texts;
-}
-
-beforeAll(async () => {
-  partnerId = await newPartner();
-  shop = partnerAt(address, await issueKey(pool, partnerId, 'test'));
-  for (const kopecks of [10_000, 10_001, 10_000, 10_001]) await order(kopecks);
-  at('2026-01-31T23:59:59.900Z');
-  overMidnight = await open(partnerId);
-  at('2026-02-01T00:00:00.100Z');
-  await finish(overMidnight);
-  at('2026-02-10T00:00:00Z');
-  await order(10_000);
-  await pay(partnerId);
-  at('2026-03-20T00:00:00Z');
-  await order(10_001);
-  before = await everything();
-});
+const { clock, writer, archive, findings, pay, finish, rowsOf } = past;
+const { shop, partnerId, requests, overMidnight, everything } = await createShopOfThePast(pool, past);
+const before = await everything();
 
 test('a month is refused until it has rested for 31 days', async () => {
   expect(await archive('2026-03')).toEqual({ outcome: 'not_closed', closedBefore: new Date('2026-02-01') });

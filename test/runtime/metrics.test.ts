@@ -37,6 +37,7 @@ const metrics = readMetricsOf(meters.metrics, {
   },
   rateMaxAgeSec: 300,
   tracer: undefined,
+  archive: { nodes: () => ['a:1', 'b:1'], unreachable: () => ['b:1'], stop: async () => {} },
 });
 const channel = createSingleProcess();
 channel.shareMetrics(metrics);

@@ -20,7 +20,8 @@ const ask = sharedRead(async (db, questions: true[]) => {
 
 /**
  * `/healthz`: the process runs. `/readyz`: the database also answers and commits, and the machine has the right time. Both
- * answer within a second, whatever the database does.
+ * answer within a second, whatever the database does. Without a worker that has a part of the archive the process is ready:
+ * payments do not need it.
  */
 export function healthRoutes(
   server: FastifyInstance,
@@ -30,13 +31,15 @@ export function healthRoutes(
     clock,
     clockOffset,
     draining,
-  }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining'>,
+    archive,
+  }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining' | 'archive'>,
 ): void {
   const schema = { hide: true };
   server.get('/healthz', { schema }, () => ({ ok: true }));
   server.get('/readyz', { schema }, async (_request, reply) => {
+    const named = archive?.nodes().length ? { unreachable_archive: archive.unreachable() } : {};
     const reason = await whyNotReady();
-    return reason ? reply.status(503).send({ ok: false, reason }) : { ok: true };
+    return reason ? reply.status(503).send({ ok: false, reason, ...named }) : { ok: true, ...named };
   });
 
   async function whyNotReady(): Promise<string | undefined> {

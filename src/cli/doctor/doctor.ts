@@ -6,6 +6,7 @@ import { loadSettings } from '../../db/secret-files.ts';
 import { closeOnSignals } from '../command.ts';
 import { table } from '../output.ts';
 import { command, printOutput, type Terminal } from '../terminal.ts';
+import { archiveCheck } from './archive-check.ts';
 import { databaseChecks } from './database-checks.ts';
 import { bad, type Finding, ok } from './finding.ts';
 import { machineChecks } from './machine-checks.ts';
@@ -47,7 +48,7 @@ async function examine({ env, stderr }: Terminal): Promise<Record<string, Findin
   const stopListening = closeOnSignals(database);
   try {
     found.database = ok(database.description);
-    for (const [name, check] of Object.entries({ ...databaseChecks, ...serviceChecks }))
+    for (const [name, check] of Object.entries({ ...databaseChecks, ...archiveCheck, ...serviceChecks }))
       found[name] = await check(settings, database).catch(error =>
         problemIn(explainDatabaseError(error, settings)),
       );

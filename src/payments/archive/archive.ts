@@ -1,6 +1,8 @@
 import { minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
-import type { Pool, Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { isArchiveDistributed } from './is-distributed.ts';
+import { withArchiveLock } from './lock.ts';
 import {
   type Account,
   countArchivable,
@@ -9,9 +11,6 @@ import {
   listDueAccounts,
   type MonthCount,
 } from './months.ts';
-
-/** Key of the advisory lock of the one run at a time; an arbitrary number. */
-const archiveLock = 7_310_861_002;
 
 export type ArchiveResult =
   | { outcome: 'archived'; months: MonthCount[]; payments: number; events: number; entries: number }
@@ -32,7 +31,8 @@ export interface ArchiveOptions {
 /**
  * Moves closed months of payments, events and entries to the archive, batch by batch, beside the running service. Each
  * batch is one transaction that copies, verifies and deletes, so a kill leaves it done or not begun, and the next run
- * continues.
+ * continues. On Citus the copy is a transaction of its own before: a kill in between leaves rows that are live, and the next
+ * run finds their copies.
  */
 export async function archiveMonths(audit: AuditContext, options: ArchiveOptions): Promise<ArchiveResult> {
   const { pool, clock } = audit;
@@ -41,12 +41,17 @@ export async function archiveMonths(audit: AuditContext, options: ArchiveOptions
   if (before > closedBefore) return { outcome: 'not_closed', closedBefore };
   const moved: Moved = { payments: 0, events: 0, entries: 0 };
   if (isDryRun) return { outcome: 'archived', months: await countArchivable(pool, clock, before), ...moved };
-  return withLock(pool, async () => {
+  return withArchiveLock(pool, async () => {
     const months = await countArchivable(pool, clock, before, signal);
     const total = months.reduce((sum, { payments, entries }) => sum + payments + entries, 0);
     if (total === 0) return { outcome: 'archived', months, ...moved };
     await recordChange(pool, audit, startOf(before, total));
-    const run = { before, endedBefore: endedBefore(clock), batchSize: options.batchSize ?? 500 };
+    const run = {
+      before,
+      endedBefore: endedBefore(clock),
+      batchSize: options.batchSize ?? 500,
+      isDistributed: await isArchiveDistributed(pool),
+    };
     for await (const batch of moveAccounts({ db: pool, ...run })) {
       moved.payments += batch.payments;
       moved.events += batch.events;
@@ -64,21 +69,6 @@ const startOf = (before: Date, rows: number) => ({
   after: { rows },
 });
 
-/** For one run at a time. Without it a second run would be stopped by the keys of the archive. */
-async function withLock(pool: Pool, work: () => Promise<ArchiveResult>): Promise<ArchiveResult> {
-  const client = await pool.connect();
-  client.on('error', () => {});
-  try {
-    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
-      archiveLock,
-    ]);
-    return rows[0]!.locked ? await work() : { outcome: 'under_way' };
-  } finally {
-    // Closed, so that the lock goes with the session.
-    client.release(true);
-  }
-}
-
 interface Run {
   db: Queryable;
   before: Date;
@@ -86,6 +76,8 @@ interface Run {
   endedBefore: Date;
   /** Rows of one transaction: few enough that it takes milliseconds, and that a kill undoes little. */
   batchSize: number;
+  /** The archive is on workers of Citus: a batch is copied in a transaction of its own before it is moved. */
+  isDistributed: boolean;
 }
 
 type Moved = { payments: number; events: number; entries: number };
@@ -100,7 +92,7 @@ async function* moveAccounts(run: Run): AsyncGenerator<Moved> {
 const minId = '00000000-0000-0000-0000-000000000000';
 
 async function* movePayments(
-  { db, before, endedBefore, batchSize }: Run,
+  { db, before, endedBefore, batchSize, isDistributed }: Run,
   { partner_id, mode }: Account,
 ): AsyncGenerator<Moved> {
   for (let after = minId; ; ) {
@@ -117,9 +109,15 @@ async function* movePayments(
       after = next_month_id;
       continue;
     }
+    const values = [partner_id, mode, month, after, endedBefore, batchSize];
+    if (isDistributed)
+      await db.query({
+        text: 'SELECT archive_copy_payments($1, $2, archivable_ids($1, $2, $3, $4, $5, $6))',
+        values,
+      });
     const { rows } = await db.query<{ last_id: string; payments: bigint; events: bigint }>({
       text: 'SELECT last_id, payments, events FROM archive_payments($1, $2, $3, $4, $5, $6)',
-      values: [partner_id, mode, month, after, endedBefore, batchSize],
+      values,
     });
     const { last_id, payments, events } = rows[0]!;
     after = last_id;
@@ -128,7 +126,7 @@ async function* movePayments(
 }
 
 async function* moveEntries(
-  { db, before, batchSize }: Run,
+  { db, before, batchSize, isDistributed }: Run,
   { partner_id, mode }: Account,
 ): AsyncGenerator<Moved> {
   const { rows: bounds } = await db.query<{ up_to: bigint }>({
@@ -144,9 +142,15 @@ async function* moveEntries(
     });
     if (!found[0]) return;
     await prepare(db, found[0].month);
+    const values = [partner_id, mode, found[0].month, bounds[0]!.up_to, batchSize];
+    if (isDistributed)
+      await db.query({
+        text: 'SELECT archive_copy_entries($1, $2, $3, archivable_numbers($1, $2, $3, $4, $5))',
+        values,
+      });
     const { rows } = await db.query<{ moved: bigint }>({
       text: 'SELECT archive_entries($1, $2, $3, $4, $5) AS moved',
-      values: [partner_id, mode, found[0].month, bounds[0]!.up_to, batchSize],
+      values,
     });
     yield { payments: 0, events: 0, entries: Number(rows[0]!.moved) };
   }

@@ -23,7 +23,7 @@ export async function findForgotten(db: Queryable, orders: ListedOrder[]): Promi
   const ids = possible.map(({ paymentId }) => parseId('pay', paymentId));
   const { rows } = await db.query<{ known: string }>({
     text: `SELECT o.payment AS known FROM unnest($1::text[], $2::uuid[]) AS o (payment, id)
-            WHERE EXISTS (SELECT FROM all_payments p WHERE p.mode = 'live' AND p.id = o.id AND NOT p.rejected)
+            WHERE EXISTS (SELECT FROM payment_of_anyone('live', o.id))
                OR EXISTS (SELECT FROM stray_orders s WHERE s.payment = o.payment AND s.released_at IS NOT NULL)`,
     values: [possible.map(({ paymentId }) => paymentId), ids.map(id => (id ? uuidFromId(id) : null))],
   });
@@ -45,8 +45,7 @@ export async function findUnrecorded(
   const { rows } = await db.query<{ known: string }>({
     text: `SELECT o.payment AS known FROM unnest($1::text[], $2::uuid[], $3::uuid[]) AS o (payment, partner_id, id)
             WHERE EXISTS (SELECT FROM stray_orders s WHERE s.payment = o.payment)
-               OR EXISTS (SELECT FROM all_payments p
-                           WHERE p.partner_id = o.partner_id AND p.mode = 'live' AND p.id = o.id)`,
+               OR EXISTS (SELECT FROM payment_anywhere(o.partner_id, 'live', o.id))`,
     values: [
       forgotten.map(({ paymentId }) => paymentId),
       payments.map(payment => (payment ? uuidFromId(payment.partnerId) : null)),

@@ -17,7 +17,7 @@ export async function listRecovered(db: Queryable, limit: number): Promise<Recov
     text: `SELECT p.id, s.name AS partner, p.amount_kopecks AS "amountKopecks", p.status, r.recovered_at AS "recoveredAt"
              FROM (SELECT * FROM recovered_payments ORDER BY incarnation DESC, payment_id DESC LIMIT $1) AS r
              JOIN partners s ON s.id = r.partner_id
-             JOIN all_payments p ON p.partner_id = r.partner_id AND p.mode = r.mode AND p.id = r.payment_id
+             CROSS JOIN LATERAL payment_anywhere(r.partner_id, r.mode, r.payment_id) AS p
             ORDER BY r.incarnation DESC, r.payment_id DESC`,
     values: [limit],
   });

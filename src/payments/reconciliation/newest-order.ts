@@ -1,14 +1,16 @@
 import { idFromUuid } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Order } from '../../gateway/index.ts';
+import { newestAnywhere } from '../archive/newest.ts';
 
 /** The newest of our orders that a gateway has accepted; undefined if there is none. */
 export async function findNewestOrder(
   db: Queryable,
 ): Promise<Pick<Order, 'paymentId' | 'amountKopecks'> | undefined> {
   const { rows } = await db.query<{ id: string; amountKopecks: bigint }>({
-    text: `SELECT id, amount_kopecks AS "amountKopecks" FROM all_payments
-            WHERE mode = 'live' AND NOT rejected AND gateway_order_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
+    text: `SELECT p.id, p.amount_kopecks AS "amountKopecks"
+             FROM (${newestAnywhere("p.mode = 'live' AND NOT p.rejected AND p.gateway_order_id IS NOT NULL", 1)}) AS p
+            ORDER BY p.id DESC LIMIT 1`,
   });
   const [row] = rows;
   return row && { paymentId: idFromUuid('pay', row.id), amountKopecks: row.amountKopecks };

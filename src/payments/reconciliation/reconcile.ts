@@ -187,8 +187,7 @@ async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]):
 }
 
 const ours = `
-  SELECT p.* FROM partners r CROSS JOIN LATERAL (
-         SELECT * FROM all_payments WHERE partner_id = r.id AND mode = 'live' AND id >= $2 AND id < $3 OFFSET 0) AS p`;
+  SELECT p.* FROM partners r CROSS JOIN LATERAL payments_between(r.id, 'live', $2, $3) AS p`;
 
 /** A second paid order of the same payment is `paid_there_not_here`; otherwise the most serious kind comes first. */
 const differences = `

@@ -34,12 +34,11 @@ const find = (db: Queryable, from: string, paymentId: Id<'pay'>) =>
   });
 
 const payments = `unnest(enum_range(NULL::mode)) AS m (mode)
-  CROSS JOIN LATERAL (SELECT * FROM all_payments p WHERE p.mode = m.mode AND p.id = $1 AND NOT p.rejected OFFSET 0) AS p`;
+  CROSS JOIN LATERAL payment_of_anyone(m.mode, $1) AS p`;
 
 /** Rejected attempts are rarely looked up and have no index of their own: one primary-key lookup per partner. */
 const attempts = `partners r CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
-  CROSS JOIN LATERAL (SELECT * FROM all_payments p
-                       WHERE p.partner_id = r.id AND p.mode = m.mode AND p.id = $1 OFFSET 0) AS p`;
+  CROSS JOIN LATERAL payment_anywhere(r.id, m.mode, $1) AS p`;
 
 /** A payment of any partner and mode, including rejected attempts. */
 export async function findPaymentAnywhere(

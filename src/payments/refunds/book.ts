@@ -121,7 +121,7 @@ async function book(deps: BookDeps, refunds: ListedRefund[], failures: Error[]):
 async function findOwners(db: Queryable, refunds: OwnRefund[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{ id: string; partner_id: string }>({
     text: `SELECT p.id, p.partner_id FROM unnest($1::uuid[]) AS k (id),
-                  LATERAL (SELECT * FROM all_payments p WHERE p.mode = 'live' AND p.id = k.id AND NOT p.rejected) AS p`,
+                  LATERAL payment_of_anyone('live', k.id) AS p`,
     values: [refunds.map(({ uuid }) => uuid)],
   });
   return new Map(rows.map(({ id, partner_id }) => [id, partner_id]));

@@ -28,9 +28,8 @@ export async function readPaymentDay(
                   count(*) FILTER (WHERE status = 'failed')::int AS failed,
                   coalesce(sum(amount_kopecks) FILTER (WHERE status = 'succeeded'), 0)::bigint AS kopecks,
                   coalesce(sum(micro_usdt) FILTER (WHERE status = 'succeeded'), 0)::bigint AS "microUsdt"
-             FROM all_payments
-            WHERE partner_id = $1 AND mode = $2 AND id >= $3 AND id < $4 AND created_at >= $5 AND created_at < $6
-              AND NOT rejected`,
+             FROM payments_between($1, $2, $3, $4)
+            WHERE created_at >= $5 AND created_at < $6 AND NOT rejected`,
     values: [
       uuidFromId(partnerId),
       mode,

@@ -1,6 +1,7 @@
 import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Queryable, Statement } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
+import { newestAnywhere } from '../archive/newest.ts';
 import { type ArchivedMonth, addArchived } from '../archive/pages.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, paymentColumns, toPayment } from '../payment.ts';
 
@@ -14,8 +15,9 @@ export async function findByExternalId(
   // PostgreSQL stores no NUL, and rejects a query with one.
   if (externalId.includes('\0')) return [];
   const { rows } = await db.query<PaymentRow>({
-    text: `SELECT ${paymentColumns('p')} FROM all_payments p WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
-            ORDER BY id DESC LIMIT $3`,
+    text: `SELECT ${paymentColumns('p')}
+             FROM (${newestAnywhere('p.external_id = $2 AND p.partner_id = $1 AND NOT p.rejected', '$3')}) AS p
+            ORDER BY p.id DESC LIMIT $3`,
     values: [uuidFromId(partnerId), externalId, limit],
   });
   return rows.map(toPayment);
@@ -127,6 +129,10 @@ function pageOf(
              CROSS JOIN LATERAL (SELECT * FROM payments p WHERE ${own} AND p.id = o.payment_id AND ${where} OFFSET 0) AS p
              WHERE o.partner_id = $1 AND o.mode = $2 AND o.payment_id >= $4 AND o.payment_id < $5
              ORDER BY o.payment_id ${order} LIMIT $3`;
+  // Its statistics are those of a closed month, and Citus finds the worker by the partner alone.
+  if (source === 'payments_archive')
+    return `SELECT ${columns} FROM ${source} p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
+             ORDER BY p.id ${order} LIMIT $3`;
   return `SELECT ${columns} FROM ${source} p
            WHERE (p.partner_id, p.mode, p.id) >= ($1, $2, $4) AND (p.partner_id, p.mode, p.id) < ($1, $2, $5)
              AND p.id >= $4 AND p.id < $5 AND ${where}

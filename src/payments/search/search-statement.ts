@@ -1,6 +1,7 @@
 import { minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Statement } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
+import { newestAnywhere } from '../archive/newest.ts';
 import { paymentColumns } from '../payment.ts';
 import type { PaymentFilter } from './filter.ts';
 
@@ -27,7 +28,7 @@ const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** Up to this many partners are scanned one by one; payments of more are scanned among those of all. */
 const maxPartnersToScan = 5;
 
-export const recipientKey = '(lower(p.recipient) COLLATE "C")';
+const recipientKey = '(lower(p.recipient) COLLATE "C")';
 
 /** Adds a value to the statement and returns its placeholder. */
 type Bind = (value: unknown) => string;
@@ -77,7 +78,7 @@ export function totalsStatement(
   };
 }
 
-/** The condition on ids that a creation time and the place of the page allow. */
+/** The first id, and that beyond the last one, that a creation time and the place of the page allow. */
 function idRange({ createdFrom, createdBefore }: SearchPlan, { before }: Scan, bind: Bind) {
   const ends = [
     beyondIds,
@@ -85,23 +86,25 @@ function idRange({ createdFrom, createdBefore }: SearchPlan, { before }: Scan, b
     ...(createdBefore ? [minUuidAt(createdBefore.getTime() + idsAreNewerMs)] : []),
   ];
   const first = bind(createdFrom ? minUuidAt(createdFrom.getTime() - idsAreOlderMs) : minId);
-  const end = bind(ends.sort()[0]);
-  return (id: string) => `${id} >= ${first} AND ${id} < ${end}`;
+  return { first, end: bind(ends.sort()[0]) };
 }
 
 /** The query along one index: of what the filter has, the part that matches the fewest payments. */
 function candidatesOf(plan: SearchPlan, scan: Scan, bind: Bind): string {
   const { paymentId, partners, mode } = plan;
   const modes: Mode[] = mode ? [mode] : ['live', 'test'];
-  const isInRange = idRange(plan, scan, bind);
+  const { first, end } = idRange(plan, scan, bind);
+  const isInRange = (id: string) => `${id} >= ${first} AND ${id} < ${end}`;
   const newest = (condition: string) =>
-    `SELECT p.* FROM all_payments p WHERE ${condition} AND NOT p.rejected AND ${isInRange('p.id')}
-      ORDER BY p.id DESC LIMIT ${scan.size}`;
-  const newestOf = (table: string, condition: string) =>
-    `SELECT p.* FROM (SELECT * FROM ${table} AS k WHERE ${condition} AND ${isInRange('k.payment_id')}
-                       ORDER BY k.payment_id DESC LIMIT ${scan.size}) AS k
-      CROSS JOIN LATERAL (SELECT * FROM all_payments p WHERE p.partner_id = k.partner_id AND p.mode = k.mode
-                             AND p.id = k.payment_id OFFSET 0) AS p`;
+    `SELECT * FROM (${newestAnywhere(`${condition} AND NOT p.rejected AND ${isInRange('p.id')}`, scan.size)}) AS n LIMIT ${scan.size}`;
+  const newestOf = (tables: string[], condition: string) => {
+    const newestIn = (table: string) =>
+      `(SELECT k.partner_id, k.mode, k.payment_id FROM ${table} AS k WHERE ${condition} AND ${isInRange('k.payment_id')}
+         ORDER BY k.payment_id DESC LIMIT ${scan.size})`;
+    return `SELECT p.* FROM (SELECT DISTINCT * FROM (${tables.map(newestIn).join(' UNION ALL ')}) AS u
+                              ORDER BY u.payment_id DESC LIMIT ${scan.size}) AS k
+      CROSS JOIN LATERAL payment_anywhere(k.partner_id, k.mode, k.payment_id) AS p`;
+  };
 
   if (paymentId)
     return union(modes.map(one => newest(`p.mode = ${bind(one)} AND p.id = ${bind(uuidFromId(paymentId))}`)));
@@ -109,13 +112,19 @@ function candidatesOf(plan: SearchPlan, scan: Scan, bind: Bind): string {
   if (plan.externalId !== undefined) return newest(`p.external_id = ${bind(plan.externalId)}`);
   if (plan.qrcId !== undefined) return newest(`p.qrc_id = ${bind(plan.qrcId)}`);
   if (plan.recipients)
-    return `SELECT p.* FROM unnest(${bind(plan.recipients)}::text[]) AS n (name)
-             CROSS JOIN LATERAL (${newest(`${recipientKey} = n.name`)}) AS p`;
-  if (plan.status === 'processing') return newestOf('open_payments', 'true');
+    return `SELECT DISTINCT ON (p.id) p.* FROM unnest(${bind(plan.recipients)}::text[]) AS n (name)
+             CROSS JOIN LATERAL ((SELECT p.* FROM payments p WHERE ${recipientKey} = n.name AND NOT p.rejected AND ${isInRange('p.id')}
+                                   ORDER BY p.id DESC LIMIT ${scan.size})
+                                 UNION ALL
+                                 SELECT * FROM archived_of_recipient(n.name, ${first}, ${end}, ${scan.size})) AS p`;
+  if (plan.status === 'processing') return newestOf(['open_payments'], 'true');
   if (plan.amountKopecks !== undefined) return newest(`p.amount_kopecks = ${bind(plan.amountKopecks)}`);
   if (plan.status === 'failed') {
     const ofPartners = partners ? ` AND k.partner_id = ANY (${bind(partners)})` : '';
-    return newestOf('all_entries', `k.from_account = 'held' AND k.to_account = 'available'${ofPartners}`);
+    return newestOf(
+      ['entries', 'entries_archive'],
+      `k.from_account = 'held' AND k.to_account = 'available'${ofPartners}`,
+    );
   }
   const few = partners && partners.length <= maxPartnersToScan ? partners : [undefined];
   const accounts = few.flatMap(partner => modes.map(one => [partner, one] as const));

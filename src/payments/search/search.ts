@@ -1,8 +1,8 @@
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { type Queryable, sqlStateOf } from '../../db/pool.ts';
+import type { Queryable } from '../../db/pool.ts';
 import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
 import type { PaymentFilter } from './filter.ts';
-import { recipientKey, type SearchPlan, scanStatement } from './search-statement.ts';
+import { type SearchPlan, scanStatement } from './search-statement.ts';
 
 export interface FoundPayment extends Payment {
   partnerName: string;
@@ -131,25 +131,14 @@ async function partnersOf(
 /** Recipients by the beginning of their name, in lower case; undefined when they are too many. A loose index scan: it
  * jumps from one name to the next instead of reading all payments of each. */
 async function recipientsOf(db: Queryable, begins: string): Promise<string[] | undefined> {
-  const next = (condition: string) =>
-    `SELECT ${recipientKey} AS name FROM all_payments p
-      WHERE ${condition} AND ${recipientKey} < lower($1) || chr(1114111) AND NOT p.rejected ORDER BY 1 LIMIT 1`;
-  const read = (text: string) =>
-    db.query<{ name: string }>({ text: `${text} LIMIT ${maxRecipients + 1}`, values: [begins] });
-  const { rows } = await read(
-    `WITH RECURSIVE names (name) AS (
-       (${next(`${recipientKey} >= lower($1)`)})
-       UNION ALL
-       SELECT (${next(`${recipientKey} > n.name`)}) FROM names n WHERE n.name IS NOT NULL
-     )
-     SELECT name FROM names WHERE name IS NOT NULL`,
-  ).catch(error => {
-    // Citus refuses recursion over several nodes.
-    if (sqlStateOf(error) !== '0A000') throw error;
-    return read(
-      `SELECT DISTINCT ${recipientKey} AS name FROM all_payments p
-        WHERE ${recipientKey} >= lower($1) AND ${recipientKey} < lower($1) || chr(1114111) AND NOT p.rejected`,
-    );
+  const { rows } = await db.query<{ name: string }>({
+    text: `WITH RECURSIVE names (name) AS (
+             SELECT next_recipient(lower($1), true, lower($1) || chr(1114111))
+             UNION ALL
+             SELECT next_recipient(n.name, false, lower($1) || chr(1114111)) FROM names n WHERE n.name IS NOT NULL
+           )
+           SELECT name FROM names WHERE name IS NOT NULL LIMIT ${maxRecipients + 1}`,
+    values: [begins],
   });
   return rows.length > maxRecipients ? undefined : rows.map(({ name }) => name);
 }

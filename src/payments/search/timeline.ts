@@ -122,9 +122,9 @@ async function entriesOf(db: Queryable, { paymentId, partnerId, mode }: Payment)
     entry_no: bigint;
     micro_usdt: bigint;
   }>({
-    text: `SELECT created_at, from_account || ' ' || to_account AS kind, entry_no, micro_usdt FROM all_entries
-            WHERE payment_id = $1 AND partner_id = $2 AND mode = $3 ORDER BY entry_no`,
-    values: [uuidFromId(paymentId), uuidFromId(partnerId), mode],
+    text: `SELECT created_at, from_account || ' ' || to_account AS kind, entry_no, micro_usdt
+             FROM entries_of_payment($1, $2, $3) ORDER BY entry_no`,
+    values: [uuidFromId(partnerId), mode, uuidFromId(paymentId)],
   });
   return rows.map(row =>
     timelineEvent(row.created_at, 'entry', entryKinds[row.kind]!, {

@@ -68,8 +68,8 @@ async function listPartners(pool: Pool, before: Date): Promise<string[]> {
   const { rows } = await pool.query<{ partner_id: string }>({
     text: `SELECT a.partner_id FROM accounts a LEFT JOIN test_checkpoints c ON c.partner_id = a.partner_id
             WHERE a.mode = 'test' AND $1 > (
-                  SELECT e.created_at FROM all_entries e WHERE e.partner_id = a.partner_id AND e.mode = 'test'
-                     AND e.entry_no > coalesce(c.entry_no, 0) ORDER BY e.entry_no LIMIT 1)
+                  SELECT e.created_at
+                    FROM entries_between(a.partner_id, 'test', coalesce(c.entry_no, 0), a.entry_count, false, 1) e)
             ORDER BY a.partner_id`,
     values: [before],
   });

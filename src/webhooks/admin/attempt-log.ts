@@ -40,8 +40,8 @@ export async function listAttempts(
                   a.duration_ms AS "durationMs", a.endpoint_id AS endpoint, e.payment_id
              FROM (SELECT * FROM webhook_attempts WHERE partner_id = $1 AND ($3::bigint IS NULL OR id < $3) ${ofEndpoint}
                     ORDER BY id DESC LIMIT $2) AS a
-            CROSS JOIN LATERAL (SELECT * FROM deliverable_events e
-                                 WHERE e.partner_id = $1 AND e.mode IN ('live', 'test') AND e.id = a.event_id LIMIT 1) AS e
+            CROSS JOIN LATERAL (SELECT e.* FROM unnest('{live,test}'::mode[]) AS m (mode),
+                                        deliverable_event($1, m.mode, a.event_id) AS e LIMIT 1) AS e
             ORDER BY a.id DESC`,
     values: [
       uuidFromId(partnerId),

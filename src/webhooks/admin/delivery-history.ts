@@ -29,14 +29,13 @@ export async function deliveryHistory(
     failed_at: Date | null;
   }>({
     text: `SELECT e.id, e.at, d.endpoint, d.attempts, d.next_at, d.failed_at
-             FROM all_events e
+             FROM event_of_payment($2, $3, $1) e
              LEFT JOIN LATERAL (
                   SELECT NULL::uuid AS endpoint, attempts, next_at, failed_at FROM deliveries d
                    WHERE d.partner_id = e.partner_id AND d.event_id = e.id
                   UNION ALL
                   SELECT endpoint_id, attempts, next_at, failed_at FROM further_deliveries d
                    WHERE d.partner_id = e.partner_id AND d.event_id = e.id) AS d ON true
-            WHERE e.payment_id = $1 AND e.partner_id = $2 AND e.mode = $3
             ORDER BY d.endpoint NULLS FIRST`,
     values: [uuidFromId(paymentId), uuidFromId(partnerId), mode],
   });

@@ -65,10 +65,9 @@ export const deliveryColumns = `c.event_id, c.partner_id, k.endpoint_id AS endpo
  * before it are left out. OFFSET 0 keeps the planner from reading all attempts of the partner in the order of their ids.
  */
 export const deliveryJoins = `
-  CROSS JOIN LATERAL (SELECT * FROM deliverable_events e WHERE e.partner_id = c.partner_id AND e.mode IN ('live', 'test')
-                         AND e.id = c.event_id LIMIT 1) AS e
-  CROSS JOIN LATERAL (SELECT p.status FROM all_payments p WHERE p.partner_id = e.partner_id AND p.mode = e.mode
-                         AND p.id = e.payment_id LIMIT 1) AS p
+  CROSS JOIN LATERAL (SELECT e.* FROM unnest('{live,test}'::mode[]) AS m (mode),
+                              deliverable_event(c.partner_id, m.mode, c.event_id) AS e LIMIT 1) AS e
+  CROSS JOIN LATERAL payment_anywhere(e.partner_id, e.mode, e.payment_id) AS p
   CROSS JOIN LATERAL (SELECT NULL::uuid AS endpoint_id
                       UNION ALL SELECT w.endpoint_id FROM further_webhooks w
                                  WHERE w.partner_id = c.partner_id AND w.mode = e.mode) AS k
@@ -111,11 +110,15 @@ function candidatesOf({ state, partnerId, mode }: DeliveryFilter, scan: Delivery
     WHERE w.partner_id = ${partner} AND ${inRange('d.event_id')} ORDER BY d.event_id DESC LIMIT ${scan.size}`;
   if (state === 'pending' || state === 'failed') return union([ofPartner, ofFurther]);
   const modes: Mode[] = mode ? [mode] : ['live', 'test'];
-  const events = modes.map(
-    one => `SELECT e.partner_id, e.id AS event_id FROM deliverable_events e
-             WHERE e.partner_id = ${partner} AND e.mode = ${bind(one)} AND ${inRange('e.id')}
-             ORDER BY e.id DESC LIMIT ${scan.size}`,
-  );
+  // An event that is archived meanwhile may be in both places: it is scanned twice and counts once.
+  const events = modes.flatMap(one => {
+    const own = `e.partner_id = ${partner} AND e.mode = ${bind(one)}`;
+    return [
+      `SELECT e.partner_id, e.id AS event_id FROM events e WHERE ${own} AND ${inRange('e.id')} ORDER BY e.id DESC LIMIT ${scan.size}`,
+      `SELECT e.partner_id, e.event_id FROM refunds e WHERE ${own} AND ${inRange('e.event_id')} ORDER BY e.event_id DESC LIMIT ${scan.size}`,
+      `SELECT e.partner_id, e.id FROM archived_events_before(${partner}, ${bind(one)}, ${beyond}, ${before}, ${scan.size}) AS e`,
+    ];
+  });
   return union(events);
 }
 

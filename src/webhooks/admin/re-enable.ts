@@ -31,8 +31,7 @@ export function reEnable(
       // Events are sent by their due time. Times of two processes may differ a little, so a later event is due no earlier.
       text: `UPDATE ${deliveries} d SET attempts = 0, next_at = o.at
                FROM (SELECT k.event_id, max(e.at) OVER (ORDER BY k.event_id) AS at
-                       FROM ${deliveries} k JOIN deliverable_events e
-                         ON e.partner_id = k.partner_id AND e.mode = k.mode AND e.id = k.event_id
+                       FROM ${deliveries} k CROSS JOIN LATERAL deliverable_event(k.partner_id, k.mode, k.event_id) AS e
                       WHERE k.${key} = $1 AND k.failed_at IS NULL) AS o
               WHERE d.${key} = $1 AND d.event_id = o.event_id AND (d.attempts > 0 OR d.next_at <> o.at)`,
       values: [uuidFromId(endpointId)],

@@ -64,8 +64,7 @@ async function findEvent(
   const { rows } = await tx.query<EventRow>({
     text: `SELECT e.partner_id, e.mode, e.payment_id, e.refund_id IS NOT NULL AS is_refund
              FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
-            CROSS JOIN LATERAL (SELECT * FROM deliverable_events e
-                                 WHERE e.partner_id = p.id AND e.mode = m.mode AND e.id = $1 OFFSET 0) AS e
+            CROSS JOIN LATERAL deliverable_event(p.id, m.mode, $1) AS e
             WHERE $2::uuid IS NULL OR p.id = $2`,
     values: [eventId, ofPartner ? uuidFromId(ofPartner) : null],
   });

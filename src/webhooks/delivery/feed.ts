@@ -64,30 +64,38 @@ const toEvent = (row: ListedRow): Event => ({
   refund: row.refund_at ? refundOf(row) : undefined,
 });
 
-const endsIn = (
-  prefix: '' | 'all_',
-) => `SELECT partner_id, mode, id, payment_id, NULL::text AS refund_id FROM ${prefix}events
-  WHERE partner_id = $1 AND mode = $2 AND id >= $3 ORDER BY id LIMIT $4`;
+const endsIn = (prefix: '' | 'all_') => {
+  const live = `SELECT partner_id, mode, id, payment_id, NULL::text AS refund_id FROM events
+    WHERE partner_id = $1 AND mode = $2 AND id >= $3 ORDER BY id LIMIT $4`;
+  return prefix === ''
+    ? live
+    : `SELECT * FROM ((${live}) UNION ALL
+         SELECT partner_id, mode, id, payment_id, NULL FROM archived_events_from($1, $2, $3, $4)) AS a ORDER BY id LIMIT $4`;
+};
 
-const paymentOf = (
-  table: string,
-) => `LEFT JOIN LATERAL (SELECT * FROM ${table} p WHERE p.partner_id = e.partner_id
+/** Of a live event, in the same way for each: its payment is live. */
+const livePayment = `LEFT JOIN LATERAL (SELECT * FROM payments p WHERE p.partner_id = e.partner_id
   AND p.mode = e.mode AND p.id = e.payment_id LIMIT 1) AS p ON true`;
+/** Together, so that the archive is asked once. */
+const anyPayment =
+  'LEFT JOIN payments_anywhere($1, $2, ARRAY(SELECT payment_id FROM e)) AS p ON p.id = e.payment_id';
 
 const withoutRefundsIn = (prefix: '' | 'all_') => `
+  WITH e AS ${prefix === '' ? '' : 'MATERIALIZED '}(${endsIn(prefix)})
   SELECT ${paymentColumns('p')}, e.id AS event_id, NULL AS refund_at
-    FROM (${endsIn(prefix)}) AS e ${paymentOf(`${prefix}payments`)} ORDER BY e.id`;
+    FROM e ${prefix === '' ? livePayment : anyPayment} ORDER BY e.id`;
 
 /** One statement, and so one snapshot: of two, the second could have an event that follows one the first has not seen. */
 const withRefundsIn = (prefix: '' | 'all_') => `
+  WITH e AS MATERIALIZED (
+    SELECT * FROM (
+      (${endsIn(prefix)})
+      UNION ALL
+      (SELECT partner_id, mode, event_id, payment_id, refund_id FROM refunds
+        WHERE partner_id = $1 AND mode = $2 AND event_id >= $3 ORDER BY event_id LIMIT $4)) AS u
+     ORDER BY u.id LIMIT $4)
   SELECT ${paymentColumns('p')}, e.id AS event_id, ${refundColumns('r')}
-    FROM (SELECT * FROM (
-            (${endsIn(prefix)})
-            UNION ALL
-            (SELECT partner_id, mode, event_id, payment_id, refund_id FROM refunds
-              WHERE partner_id = $1 AND mode = $2 AND event_id >= $3 ORDER BY event_id LIMIT $4)) AS u
-           ORDER BY u.id LIMIT $4) AS e
-   ${paymentOf('all_payments')}
+    FROM e ${anyPayment}
     LEFT JOIN refunds r ON r.refund_id = e.refund_id
    ORDER BY e.id`;
 

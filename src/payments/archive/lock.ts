@@ -1,0 +1,22 @@
+import type { Pool } from '../../db/pool.ts';
+
+/** Key of the advisory lock of the one run at a time; an arbitrary number. */
+const archiveLock = 7_310_861_002;
+
+/** For one run at a time that moves rows to the archive, or the archive. Without it a second run would be stopped by the keys of the archive. */
+export async function withArchiveLock<Result>(
+  pool: Pool,
+  work: () => Promise<Result>,
+): Promise<Result | { outcome: 'under_way' }> {
+  const client = await pool.connect();
+  client.on('error', () => {});
+  try {
+    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
+      archiveLock,
+    ]);
+    return rows[0]!.locked ? await work() : { outcome: 'under_way' };
+  } finally {
+    // Closed, so that the lock goes with the session.
+    client.release(true);
+  }
+}

@@ -2,6 +2,12 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { pruneTestData } from '../../src/payments/index.ts';
+import { partnerAt } from '../helpers/api.ts';
+import { kopeck, startService } from '../helpers/cli.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { issueKey, secretKey } from '../helpers/partners.ts';
+import { isPrometheusInstalled, startPrometheus } from '../helpers/prometheus.ts';
 import { createShopOfThePast } from '../payments/archive-shop.ts';
 import { isCitusAvailable } from './available.ts';
 import { databaseAt } from './citus.ts';
@@ -131,20 +137,56 @@ describe.runIf(isCitusAvailable)('an archive on the workers', async () => {
     );
   });
 
-  test('kill -9 of a worker: payments and recent reads go on, and old history answers when it is back', async () => {
+  test('kill -9 of a worker: payments go on, old history gets 503, and the service names it until it is back', async () => {
+    const metricsPort = await freePort();
+    const env = {
+      DATABASE_URL: world.url,
+      SECRET_KEY: secretKey,
+      METRICS_PORT: `${metricsPort}`,
+      DATA_DIR: newFolder(),
+    };
+    const service = await startService(env);
+    const prometheus = isPrometheusInstalled ? await startPrometheus(metricsPort) : undefined;
+    const live = partnerAt(service.address, await issueKey(pool, partnerId, 'live'));
+    const readiness = async () => (await fetch(`${service.address}/readyz`)).json();
+    const waiting = { timeout: 60_000, interval: 500 };
     const all = await everything();
     const { own } = await workerOf();
+    const node = `127.0.0.1:${own.port}`;
+    const old = `/v1/payments/${overMidnight.paymentId}`;
+    expect((await live.get(old)).status).toBe(200);
+    await expect.poll(readiness, waiting).toEqual({ ok: true, unreachable_archive: [] });
+
     await own.kill();
-    const recent = await world.pay(partnerId);
-    expect(await world.finish(recent)).toMatchObject({ changed: false, status: 'succeeded' });
-    expect((await shop.get('/v1/balance')).status).toBe(200);
-    expect((await shop.get('/v1/payments?limit=1')).status).toBe(200);
-    await expect(world.finish(overMidnight)).rejects.toThrow();
+    const [recent] = [await world.pay(partnerId), await world.pay(partnerId)];
+    expect((await live.get(`/v1/payments/${recent.paymentId}`)).status).toBe(200);
+    expect((await live.get('/v1/payments?limit=1')).status).toBe(200);
+    for (const path of [old, '/v1/statement?day=2026-01-31', '/v1/events?limit=2']) {
+      const { status, json, headers } = await live.get(path);
+      expect([path, status, json.error?.code]).toEqual([path, 503, 'gateway_unavailable']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    await expect.poll(readiness, waiting).toEqual({ ok: true, unreachable_archive: [node] });
+    await expect
+      .poll(async () => (await kopeck(env, 'alarm', 'list')).stdout, waiting)
+      .toMatch(new RegExp(`archive_unreachable +${node}`));
+    const { checks } = JSON.parse((await kopeck(env, 'doctor', '--json')).stdout);
+    expect(checks.find(({ check }: { check: string }) => check === 'archive')).toMatchObject({
+      state: 'bad',
+      detail: expect.stringContaining(`the worker ${node} does not answer`),
+    });
+    if (prometheus) await expect.poll(prometheus.firing, waiting).toContain('KopeckArchiveUnreachable');
+
     await own.start();
-    expect(await world.finish(overMidnight)).toMatchObject({ changed: false, status: 'succeeded' });
+    await expect.poll(readiness, waiting).toEqual({ ok: true, unreachable_archive: [] });
+    await expect
+      .poll(async () => (await kopeck(env, 'alarm', 'list')).stdout, waiting)
+      .not.toContain('archive_unreachable');
+    if (prometheus) await expect.poll(prometheus.firing, waiting).not.toContain('KopeckArchiveUnreachable');
+    await service.stop();
     const after = await everything();
-    const old = Object.keys(all).filter(path => path.includes('day=2026-01') || path.includes('/pay_'));
-    for (const path of old) expect([path, after[path]]).toEqual([path, all[path]]);
+    const kept = Object.keys(all).filter(path => path.includes('day=2026-01') || path.includes('/pay_'));
+    for (const path of kept) expect([path, after[path]]).toEqual([path, all[path]]);
     expect(await findings()).toEqual([]);
   });
 });

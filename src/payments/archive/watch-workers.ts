@@ -20,7 +20,7 @@ interface WatchOptions {
 
 const lookEveryMs = 5_000;
 /** If the archive is on this server, whether it still is. */
-const lookAgainMs = 60_000;
+const localEveryMs = 60_000;
 /** One look can fail because the server is busy. */
 const maxFailures = 2;
 const repeatEvery = 12;
@@ -48,7 +48,7 @@ export function watchArchiveWorkers({ db, clock, isDatabaseAnswering, onState }:
         if (isBack || (!isReachable && now >= maxFailures && (now - maxFailures) % repeatEvery === 0))
           onState(node, isReachable);
       }
-      return workers.length === 0 ? lookAgainMs : lookEveryMs;
+      return workers.length === 0 ? localEveryMs : lookEveryMs;
     },
     onError: () => {},
   });

@@ -27,7 +27,7 @@ const renewEveryMs = 10_000;
 /** While a delivery is due; otherwise every second, and at the time when the next one is. */
 const acquireEveryMs = 200;
 const waitingEveryMs = 1_000;
-/** Without any delivery: the process that ends a payment is woken, and so are its neighbours. */
+/** Without any delivery: the process that ends a payment is woken, and so are the other processes of its node. */
 const idleEveryMs = 2_000;
 const findDeadEveryMs = 1_500;
 /** After an error of the database the next try comes long before a lease expires. */

@@ -102,15 +102,6 @@ export async function compareRecord(db: Queryable): Promise<{ isNewer: boolean; 
   return { isNewer, faults };
 }
 
-/** Whether the database has the schema and the functions of this version, and no others. */
-export async function hasOwnSchema(db: Queryable): Promise<boolean> {
-  const { isNewer, faults } = await compareRecord(db);
-  return !isNewer && faults.length === 0;
-}
-
-/** For what else changes the schema, in its transaction. False: another process does so now. */
-export const lockSchema = (tx: Queryable) => tryLock(tx, 'pg_try_advisory_xact_lock');
-
 type Step = 'done' | 'more' | 'outside' | 'locked';
 
 async function applyUnderLock(pool: Pool, schema: Schema, lockTimeoutMs: number): Promise<Step> {
@@ -119,7 +110,7 @@ async function applyUnderLock(pool: Pool, schema: Schema, lockTimeoutMs: number)
       return await transaction(pool, async (tx): Promise<Step> => {
         await tx.query({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });
         await tx.query({ text: `SET LOCAL statement_timeout = ${migrationTimeoutMs}` });
-        if (!(await lockSchema(tx))) return 'locked';
+        if (!(await tryLock(tx, 'pg_try_advisory_xact_lock'))) return 'locked';
         await tx.query({ text: `${migrationsTable}; ${functionsTable}` });
         return await applyNext(tx, schema);
       });

@@ -18,14 +18,6 @@ const serverQuery = `
          CASE WHEN NOT pg_is_in_recovery()
               THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline`;
 
-/** Of a server that need not have our tables. */
-export async function readServer(
-  session: Queryable,
-): Promise<Pick<Identity, 'systemIdentifier' | 'timeline'>> {
-  const { rows } = await session.query<{ system: string; timeline: number | null }>({ text: serverQuery });
-  return { systemIdentifier: rows[0]!.system, timeline: rows[0]!.timeline ?? undefined };
-}
-
 const readNewest = 'SELECT number, token FROM incarnations ORDER BY number DESC LIMIT 1';
 
 /** Of the server and database of this session. The table must exist. */

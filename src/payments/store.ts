@@ -150,7 +150,7 @@ const findIn = async (db: Queryable, place: 'payments' | 'payment_anywhere', ite
   inOrder(
     items.length,
     await db.query<PaymentRow & { item: number }>({
-      name: `find in ${place}`,
+      name: `find ${place}`,
       text: `SELECT ${paymentColumns('p')}, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::uuid[])
                     WITH ORDINALITY AS k (partner_id, mode, id, item),
                     LATERAL (SELECT * FROM ${place === 'payments' ? livePayment : 'payment_anywhere(k.partner_id, k.mode, k.id)'} p) AS p`,

@@ -81,6 +81,8 @@ describe('a look-up in a log uses the index of each partition:', () => {
 
   test('attempts of an event', async () => {
     const { db, blocks } = explaining();
+    // The first call of a function in a session also reads the catalog.
+    await deliveryHistory(pool, { partnerId, mode: 'live', paymentId });
     const history = await deliveryHistory(db, { partnerId, mode: 'live', paymentId });
     expect(history?.attempts).toHaveLength(weeks);
     expect(Math.max(...blocks)).toBeLessThan(maxBlocks);

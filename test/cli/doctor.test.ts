@@ -45,6 +45,7 @@ describe('kopeck doctor', () => {
       'connections',
       'clock',
       'alarms',
+      'archive',
       'gateway',
       'rate',
       'rate sources',

@@ -20,7 +20,9 @@ async function looksIntoArchive(read: (db: Queryable) => Promise<unknown>): Prom
       return pool.query(statement);
     },
   });
-  return texts.some(text => /\b(all_|payments_archive|events_archive|payment_anywhere|archived_events_from)/.test(text));
+  return texts.some(text =>
+    /\b(all_|payments_archive|events_archive|payment_anywhere|archived_events_from)/.test(text),
+  );
 }
 
 test('frequent reads of recent rows do not look into the archive', async () => {

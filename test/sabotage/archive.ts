@@ -2,6 +2,8 @@ import type { Sabotage } from './sabotage.ts';
 
 const answers = { test: 'test/payments/archive.test.ts' };
 const guards = { test: 'test/payments/archive-guards.test.ts' };
+const onCitus = { test: 'test/citus/history-reads.test.ts' };
+const moves = { test: 'test/citus/history-move.test.ts' };
 const leaving = { ...guards, file: 'database/functions/refuse_unarchived.sql' };
 
 /** Guards of the archive: nothing gets lost on the way there, and nothing that is there is paid or credited again. */
@@ -40,7 +42,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'verification of the copy before the deletion',
     ...leaving,
-    pattern: / AND NOT a IS DISTINCT FROM g\)\n\s+OR NOT g\.rejected/,
+    pattern: / AND NOT a\.c IS DISTINCT FROM g\)\n\s+OR NOT g\.rejected/,
     replacement: ') OR NOT g.rejected',
     failingTitle: 'payments when the copy differs',
   },
@@ -81,5 +83,38 @@ export const archiveSabotages: Sabotage[] = [
     pattern: /\(s\.rows, s\.digest\) IS DISTINCT FROM \(f\.rows, f\.digest\)/,
     replacement: 's.rows IS DISTINCT FROM f.rows',
     failingTitle: 'tampering with payments_archive is found: UPDATE',
+  },
+  {
+    guard: 'what is live is not read from the archive on Citus',
+    ...onCitus,
+    file: 'database/functions/entries_between.sql',
+    pattern:
+      /least\(up_to, \(SELECT min\(e\.entry_no\) - 1 FROM entries e\s+WHERE e\.partner_id = partner AND e\.mode = in_mode\)\)/,
+    replacement: 'up_to',
+    failingTitle: 'a run that was killed after a copy',
+  },
+  {
+    guard: 'on Citus only rows with a copy are deleted',
+    ...onCitus,
+    file: 'src/payments/archive/archive.ts',
+    pattern: /if \(isDistributed\)\s+await db\.query\(\{\s+text: 'SELECT archive_copy_payments/,
+    replacement: "if (false) await db.query({ text: 'SELECT archive_copy_payments",
+    failingTitle: 'a worker with a full disk',
+  },
+  {
+    guard: 'rows on the workers are compared once more',
+    ...moves,
+    file: 'src/payments/archive/distribute/distribute.ts',
+    pattern: /verified \+= await verifyPartition\(pool, partition\);/,
+    replacement: 'verified += partition.name.length;',
+    failingTitle: 'while it runs, payments and reads go on',
+  },
+  {
+    guard: 'only a whole copy takes the place of the local archive',
+    ...moves,
+    file: 'src/payments/archive/distribute/swap.ts',
+    pattern: /if \(\(await countMissing\(tx\)\) > 0\) return false;/,
+    replacement: '',
+    failingTitle: 'while it runs, payments and reads go on',
   },
 ];

@@ -52,7 +52,7 @@ export const lostHistorySabotages: Sabotage[] = [
   {
     guard: 'a rejected payment is known to the watch',
     file: 'src/payments/lost-history/rebuild.ts',
-    pattern: /p\.partner_id = o\.partner_id AND p\.mode = 'live'/,
+    pattern: /EXISTS \(SELECT FROM payment_anywhere\(o\.partner_id, 'live', o\.id\)\)/,
     replacement: 'false',
     test: 'test/payments/watched-history.test.ts',
     failingTitle: 'nor does the order of a payment that was rejected',

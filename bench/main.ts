@@ -5,17 +5,23 @@
 import { readOptions } from '../test/helpers/program-options.ts';
 import { benchApi } from './api.ts';
 import { benchDeposits } from './deposits.ts';
+import { benchHistory } from './history.ts';
 import { benchLedger } from './ledger.ts';
 import { benchService, onRequest, report, sections } from './service/bench.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const parts: Record<string, (progress: (line: string) => void) => Promise<{ json: unknown; text: string }>> =
-  {
-    ledger: benchLedger,
-    api: benchApi,
-    webhooks: benchWebhooks,
-    deposits: benchDeposits,
-  };
+type Part = (
+  progress: (line: string) => void,
+  options: { big: boolean },
+) => Promise<{ json: unknown; text: string }>;
+
+const parts: Record<string, Part> = {
+  ledger: benchLedger,
+  api: benchApi,
+  webhooks: benchWebhooks,
+  deposits: benchDeposits,
+  history: benchHistory,
+};
 
 const { positionals: names, values } = readOptions('npm run bench [-- NAME …] [--json]', {
   allowPositionals: true,
@@ -50,7 +56,7 @@ if (unknown) stopWith(`There is no bench "${unknown}": choose from ${known.join(
 const isWhole = names.length === 0;
 if (values.write && !isWhole) stopWith('--write is for the whole bench: leave out the names.');
 
-for (const name of names) if (parts[name]) print(await parts[name](progress));
+for (const name of names) if (parts[name]) print(await parts[name](progress, values));
 
 const byDefault = Object.keys(sections).filter(
   name => !onRequest.includes(name) || (name === 'soak' && values.soak),

@@ -1397,6 +1397,11 @@ FUNCTION archived_entries(partner uuid, in_mode mode, numbers bigint[], first_at
 FUNCTION archived_entries_before_live(partner uuid, in_mode mode)
   RETURNS SETOF entries STABLE;
 
+FUNCTION archived_entries_till(partner uuid, in_mode mode, moment timestamp with time zone, low bigint, high bigint)
+  RETURNS bigint STABLE
+  SET enable_seqscan=off
+  SET enable_bitmapscan=off;
+
 FUNCTION archived_entries_up_to(partner uuid, in_mode mode, up_to bigint)
   RETURNS SETOF entries STABLE;
 

@@ -10,7 +10,7 @@ DECLARE
   low bigint := 0;   -- all up to this number were before the moment,
   high bigint;       -- and none above this one
   middle bigint;
-  booked_at timestamptz;
+  first_live record;
   checkpoint test_checkpoints;
 BEGIN
   SELECT a.entry_count INTO high FROM accounts a WHERE a.partner_id = partner AND a.mode = in_mode;
@@ -19,16 +19,18 @@ BEGIN
     IF moment <= checkpoint.at THEN RETURN 0; END IF;
     low := coalesce(checkpoint.entry_no, 0);
   END IF;
+  -- All archived entries have smaller numbers than the first live one. Holds up to a checkpoint are no place to begin.
+  SELECT e.entry_no, e.created_at INTO first_live FROM entries e
+   WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no > low ORDER BY e.entry_no LIMIT 1;
+  IF (first_live.created_at >= moment) IS NOT FALSE
+     AND EXISTS (SELECT FROM archive_sums s WHERE s.partner_id = partner AND s.mode = in_mode AND s.kind = 'entries') THEN
+    RETURN archived_entries_till(partner, in_mode, moment, low, least(high, first_live.entry_no - 1));
+  END IF;
   WHILE low < high LOOP
     middle := (low + high + 1) / 2;
-    -- All archived entries have smaller numbers than the first live one.
-    SELECT e.created_at INTO booked_at FROM entries e
-     WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= middle ORDER BY e.entry_no DESC LIMIT 1;
-    IF NOT FOUND THEN
-      SELECT a.created_at INTO booked_at FROM entries_archive a
-       WHERE a.partner_id = partner AND a.mode = in_mode AND a.entry_no <= middle ORDER BY a.entry_no DESC LIMIT 1;
-    END IF;
-    IF booked_at >= moment THEN
+    IF (SELECT e.created_at >= moment FROM entries e
+         WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= middle
+         ORDER BY e.entry_no DESC LIMIT 1) THEN
       high := middle - 1;
     ELSE
       low := middle;

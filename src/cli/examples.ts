@@ -62,7 +62,7 @@ const examples: Record<string, string[]> = {
   'secret rotate': ['kopeck secret rotate', 'kopeck secret rotate --batch 500 --json'],
   'recovery show': ['kopeck recovery show'],
   'recovery release': [`kopeck recovery release ${payment} --reason 'refunded by the bank'`],
-  'archive move': ['kopeck archive --before 2026-01 --dry-run', 'kopeck archive --before 2026-01'],
+  'archive move': ['kopeck archive move --before 2026-01 --dry-run', 'kopeck archive move --before 2026-01'],
   'archive distribute': ['kopeck archive distribute', 'kopeck archive distribute --json'],
   'payment list': [
     'kopeck payment list --external-id order-1',

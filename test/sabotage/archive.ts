@@ -3,6 +3,8 @@ import type { Sabotage } from './sabotage.ts';
 const answers = { test: 'test/payments/archive.test.ts' };
 const guards = { test: 'test/payments/archive-guards.test.ts' };
 const nightly = { test: 'test/payments/archive-nightly.test.ts', file: 'src/payments/archive/nightly.ts' };
+const onCitus = { test: 'test/citus/history-reads.test.ts' };
+const moves = { test: 'test/citus/history-move.test.ts' };
 const leaving = { ...guards, file: 'database/functions/refuse_unarchived.sql' };
 
 /** Guards of the archive: nothing gets lost on the way there, and nothing that is there is paid or credited again; when it runs. */
@@ -41,7 +43,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'verification of the copy before the deletion',
     ...leaving,
-    pattern: / AND NOT a IS DISTINCT FROM g\)\n\s+OR NOT g\.rejected/,
+    pattern: / AND NOT a\.c IS DISTINCT FROM g\)\n\s+OR NOT g\.rejected/,
     replacement: ') OR NOT g.rejected',
     failingTitle: 'payments when the copy differs',
   },
@@ -86,7 +88,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'the hold of an unfinished payment stays, whatever the caller of archive_entries says',
     ...answers,
-    file: 'database/functions/archive_entries.sql',
+    file: 'database/functions/archivable_numbers.sql',
     pattern: /least\(up_to, entries_before_holds\(partner, in_mode\)\)/,
     replacement: 'up_to',
     failingTitle: 'what is unfinished or undelivered stays',
@@ -108,7 +110,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'one run of the archive at a time',
     ...nightly,
-    file: 'src/payments/archive/archive.ts',
+    file: 'src/payments/archive/lock.ts',
     pattern: /rows\[0\]!\.locked \? /,
     replacement: 'rows[0] ? ',
     failingTitle: 'of several processes one runs',
@@ -180,5 +182,38 @@ export const archiveSabotages: Sabotage[] = [
     ...nightly,
     pattern: /nextMs = Math\.min\(.*/,
     failingTitle: 'a failure raises an alarm, which the next good run clears',
+  },
+  {
+    guard: 'what is live is not read from the archive on Citus',
+    ...onCitus,
+    file: 'database/functions/entries_between.sql',
+    pattern:
+      /least\(up_to, \(SELECT min\(e\.entry_no\) - 1 FROM entries e\s+WHERE e\.partner_id = partner AND e\.mode = in_mode\)\)/,
+    replacement: 'up_to',
+    failingTitle: 'a run that was killed after a copy',
+  },
+  {
+    guard: 'on Citus only rows with a copy are deleted',
+    ...onCitus,
+    file: 'src/payments/archive/archive.ts',
+    pattern: /if \(isDistributed\)\s+await db\.query\(\{\s+text: 'SELECT archive_copy_payments/,
+    replacement: "if (false) await db.query({ text: 'SELECT archive_copy_payments",
+    failingTitle: 'a worker with a full disk',
+  },
+  {
+    guard: 'rows on the workers are compared once more',
+    ...moves,
+    file: 'src/payments/archive/distribute/distribute.ts',
+    pattern: /verified \+= await verifyPartition\(pool, partition\);/,
+    replacement: 'verified += partition.name.length;',
+    failingTitle: 'while it runs, payments and reads go on',
+  },
+  {
+    guard: 'only a whole copy takes the place of the local archive',
+    ...moves,
+    file: 'src/payments/archive/distribute/swap.ts',
+    pattern: /if \(\(await countMissing\(tx\)\) > 0\) return false;/,
+    replacement: '',
+    failingTitle: 'while it runs, payments and reads go on',
   },
 ];

@@ -57,8 +57,8 @@ export const portalSabotages: Sabotage[] = [
     guard: 'portal: a payment belongs to the partner',
     file: 'src/payments/store.ts',
     ...isolation,
-    pattern: /WHERE p\.partner_id = k\.partner_id AND p\.mode = k\.mode AND p\.id = k\.id LIMIT 1/,
-    replacement: 'WHERE p.mode = k.mode AND p.id = k.id LIMIT 1',
+    pattern: /WHERE partner_id = k\.partner_id AND mode = k\.mode AND id = k\.id LIMIT 1/,
+    replacement: 'WHERE mode = k.mode AND id = k.id LIMIT 1',
     failingTitle: 'its data is not found under the own one',
   },
   {

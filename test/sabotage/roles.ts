@@ -17,8 +17,8 @@ export const roleSabotages: Sabotage[] = [
   {
     guard: 'no partition of the archive is dropped as one of a log',
     file: 'database/functions/log_table.sql',
-    pattern: /WHEN 'gateway_calls', /,
-    replacement: "WHEN 'payments_archive', 'gateway_calls', ",
+    pattern: /WHEN 'api_requests', /,
+    replacement: "WHEN 'payments_archive', 'api_requests', ",
     test: 'test/db/roles.test.ts',
     failingTitle: 'prunes test data and drops partitions of logs only through functions',
   },
@@ -45,9 +45,8 @@ export const roleSabotages: Sabotage[] = [
   {
     guard: 'functions with the rights of the owner look last for temporary tables',
     file: 'src/db/sql-functions.ts',
-    pattern: /\$\{pathOf\(schema\)\}, pg_temp/,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
-    replacement: '${pathOf(schema)}',
+    pattern: /search_path = public, pg_temp/,
+    replacement: 'search_path = public',
     ...hostile,
   },
   {
@@ -111,7 +110,7 @@ export const roleSabotages: Sabotage[] = [
   {
     guard: 'kopeck doctor finds foreign functions with the rights of their owner',
     file: 'src/db/changed-schema/index.ts',
-    pattern: /\.\.\.\(await findForeignOwners\(tx, schemas\)\)/,
+    pattern: /\.\.\.\(await findForeignOwners\(tx\)\)/,
     test: 'test/db/changed-schema.test.ts',
     failingTitle: 'is found: foreign function elsewhere.shell',
   },
@@ -196,7 +195,7 @@ export const roleSabotages: Sabotage[] = [
   {
     guard: 'kopeck doctor compares all settings of a function',
     file: 'src/db/changed-schema/functions.ts',
-    pattern: /one\.settings === settings/,
+    pattern: /one\.settings === format\(settings\)/,
     replacement: 'settings !== undefined',
     test: 'test/db/changed-schema.test.ts',
     failingTitle: 'is found: changed function payments_finish',

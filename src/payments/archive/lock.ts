@@ -16,7 +16,8 @@ export async function withArchiveLock<Result>(
     ]);
     return rows[0]!.locked ? await work() : { outcome: 'under_way' };
   } finally {
-    // Closed, so that the lock goes with the session.
+    // The server ends a session some time after it was closed. Closed all the same, so that the lock goes with it in any case.
+    await client.query('SELECT pg_advisory_unlock_all()').catch(() => {});
     client.release(true);
   }
 }

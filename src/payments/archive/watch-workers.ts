@@ -18,9 +18,9 @@ interface WatchOptions {
   onState(node: string, isReachable: boolean): void;
 }
 
-const lookEveryMs = 5_000;
+const pollEveryMs = 5_000;
 /** If the archive is on this server, whether it still is. */
-const localEveryMs = 60_000;
+const pollLocalMs = 60_000;
 /** One look can fail because the server is busy. */
 const maxFailures = 2;
 const repeatEvery = 12;
@@ -33,9 +33,9 @@ export function watchArchiveWorkers({ db, clock, isDatabaseAnswering, onState }:
 
   const { stop } = startBackgroundLoop({
     clock,
-    everyMs: lookEveryMs,
+    everyMs: pollEveryMs,
     work: async () => {
-      if (!isDatabaseAnswering()) return lookEveryMs;
+      if (!isDatabaseAnswering()) return pollEveryMs;
       const workers = await askArchiveWorkers(db);
       for (const node of failures.keys())
         if (!workers.some(worker => worker.node === node)) failures.delete(node);
@@ -48,7 +48,7 @@ export function watchArchiveWorkers({ db, clock, isDatabaseAnswering, onState }:
         if (isBack || (!isReachable && now >= maxFailures && (now - maxFailures) % repeatEvery === 0))
           onState(node, isReachable);
       }
-      return workers.length === 0 ? localEveryMs : lookEveryMs;
+      return workers.length === 0 ? pollLocalMs : pollEveryMs;
     },
     onError: () => {},
   });

@@ -2,7 +2,7 @@ import { type AuditContext, recordChange } from '../../../db/audit.ts';
 import type { Pool, Queryable } from '../../../db/pool.ts';
 import { isArchiveDistributed } from '../is-distributed.ts';
 import { withArchiveLock } from '../lock.ts';
-import { copyMissing, countMissing, verifyPartition } from './copy.ts';
+import { copyMissing, countCopied, countMissing, verifyPartition } from './copy.ts';
 import { dropLocal, hasLocalLeft, setViews, swap } from './swap.ts';
 import { createTables, listPartitions, longTransaction } from './tables.ts';
 
@@ -21,7 +21,8 @@ export type DistributeResult =
 type Phase = 'copy' | 'verify' | 'drop';
 
 export interface DistributeOptions {
-  onProgress?: (phase: Phase, done: number, of: number) => void;
+  /** It goes on when this has ended. */
+  onProgress?: (phase: Phase, done: number, of: number) => void | Promise<void>;
 }
 
 /**
@@ -55,7 +56,7 @@ export async function distributeArchive(
     }
     let dropped = 0;
     const of = (await listPartitions(pool, 'public')).length * 2;
-    for await (const _ of dropLocal(pool)) onProgress('drop', ++dropped, of);
+    for await (const _ of dropLocal(pool)) await onProgress('drop', ++dropped, of);
     return { outcome: 'distributed', rows, workers };
   });
 }
@@ -64,18 +65,19 @@ async function moveToWorkers(pool: Pool, onProgress: NonNullable<DistributeOptio
   await createTables(pool);
   const partitions = await listPartitions(pool, 'public');
   let copied = 0;
-  // Test rows are pruned meanwhile, so there may be a rest.
+  // Test rows are pruned meanwhile, and rows on a worker may not be those that were copied, so there may be a rest.
   for (let round = 1; ; round++) {
     const of = copied + (await countMissing(pool));
-    onProgress('copy', copied, of);
+    await onProgress('copy', copied, of);
     for await (const rows of copyMissing(pool, partitions)) {
       copied += rows;
-      onProgress('copy', copied, of);
+      await onProgress('copy', copied, of);
     }
+    const all = await countCopied(pool);
     let verified = 0;
     for (const partition of partitions) {
       verified += await verifyPartition(pool, partition);
-      onProgress('verify', verified, of);
+      await onProgress('verify', verified, all);
     }
     if (await swap(pool)) return copied;
     if (round === maxRounds)

@@ -101,6 +101,24 @@ test.each([
   expect(await world.alarmKinds()).toEqual([]);
 });
 
+test('a node that often fails to give one block leaves nothing unread as long as it gives it now and then', async () => {
+  const world = await startDepositWorld();
+  const { partnerId, account } = await world.newPartner();
+  world.chain.mine([{ to: account, units: 5n * usdt }]);
+  let refused = 0;
+  world.node.interfere = (method, params) => {
+    const [filter] = params as [{ topics?: string[][]; blockHash?: string }];
+    const isOurs = method === 'eth_getLogs' && filter.topics![2]![0]!.endsWith(account.slice(2));
+    if (!isOurs || filter.blockHash || refused === 5) return undefined;
+    refused += 1;
+    return { error: { code: -32_005, message: 'limit exceeded' } };
+  };
+  await world.settle();
+  expect(refused).toBe(5);
+  expect(await world.balanceOf(partnerId)).toBe(5n * usdt);
+  expect(await world.alarmKinds()).toEqual([]);
+});
+
 test('dust is stored in few statements, whatever it is worth, and delays no other partner', async () => {
   const world = await startDepositWorld();
   const [victim, other] = [await world.newPartner(), await world.newPartner()];

@@ -33,6 +33,19 @@ const deadlineMs = 10_000;
  * A node as one process sees it: the real client, and the answers of JSON-RPC. Every call is a message of its own: the chain
  * may change between two of them.
  */
+/** A node may be slow: what it refuses so often in a row it does not give. */
+const refusalsBeforeUnread = 6;
+
+/** The block and the account of a question for one of each. */
+function loneQuestion(method: string, params: unknown[]): string | undefined {
+  if (method !== 'eth_getLogs') return undefined;
+  const { fromBlock, toBlock, topics } = params[0] as LogFilter;
+  const asked = topics[2] as string[] | undefined;
+  return fromBlock !== undefined && fromBlock === toBlock && asked?.length === 1
+    ? `${Number(fromBlock)} ${accountOfTopic(asked[0]!)}`
+    : undefined;
+}
+
 export function createNode(
   world: World,
   processName: string,
@@ -55,17 +68,28 @@ export function createNode(
       const isSlow = behaviour.failing > 0 && random.chance(0.03);
       const delayMs = isSlow ? random.between(1_000, deadlineMs - 1) : random.between(0, 200);
       const run = () => {
+        const alone = loneQuestion(method, params);
         try {
           if (drips) fail('dripped', 'refused');
           if (behaviour.isThrottling()) fail('throttled', 'throttled');
           if (random.chance(behaviour.failing)) fail('failed', random.pick(['refused', 'refused', 'failed']));
           resolve(random.chance(behaviour.unreadable) ? unreadable() : answer(method, params));
+          if (alone) refusals.delete(alone);
         } catch (error) {
+          if (alone) noteRefusal(alone);
           reject(error);
         }
       };
       scheduler.after(drips ? deadlineMs : delayMs, { processName, run });
     });
+
+  /** Of questions for one account and block, in a row. */
+  const refusals = new Map<string, number>();
+  function noteRefusal(alone: string): void {
+    const inARow = (refusals.get(alone) ?? 0) + 1;
+    refusals.set(alone, inARow);
+    if (inARow >= refusalsBeforeUnread) refusedAlone.add(alone);
+  }
 
   function fail(fault: ChainFault, failure: NodeError['failure']): never {
     count(fault);
@@ -150,7 +174,6 @@ export function createNode(
 
   function refuse(asked: string[] | undefined, first: number, last: number): never {
     const isAlone = asked?.length === 1 && first === last;
-    if (isAlone) refusedAlone.add(`${first} ${asked[0]}`);
     return fail(isAlone ? 'too large for one account' : 'too large', 'too_large');
   }
 

@@ -135,6 +135,9 @@ export async function readTransfers(
 const isRefusal = (error: unknown) =>
   error instanceof NodeError && (error.failure === 'too_large' || error.failure === 'refused');
 
+/** A node that is only slow now and then gives it in one of them: what is left unread waits for people. */
+const triesAlone = 5;
+
 interface BlockQuestion {
   /** At least one. */
   accounts: ReadonlySet<string>;
@@ -167,7 +170,7 @@ async function readBlock(
       if (!isRefusal(error)) throw error;
       // A node that refuses this too has another reason than what is in the block.
       await ask([nobody]);
-      if (asked?.length === 1) return readOnceMore(asked[0]!);
+      if (asked?.length === 1) return readAgain(asked[0]!);
       const all = asked ?? [...accounts];
       const half = Math.min(maxAccountTopics, Math.ceil(all.length / 2));
       const logs: TransferLog[] = [];
@@ -177,14 +180,15 @@ async function readBlock(
     }
   }
 
-  async function readOnceMore(account: string): Promise<TransferLog[]> {
-    try {
-      return (await ask([account])).filter(log => log.account === account);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      unread.push({ blockNumber, account });
-      return [];
-    }
+  async function readAgain(account: string): Promise<TransferLog[]> {
+    for (let tries = 0; tries < triesAlone; tries++)
+      try {
+        return (await ask([account])).filter(log => log.account === account);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+      }
+    unread.push({ blockNumber, account });
+    return [];
   }
 
   const logs = await read(accounts.size > maxAccountTopics ? undefined : [...accounts]);

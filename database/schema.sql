@@ -1385,8 +1385,7 @@ FUNCTION archive_payments_of(partner uuid, in_mode mode, first_id uuid, beyond_i
 
 FUNCTION archive_prepare(month date)
   RETURNS boolean
-  SET search_path=public, pg_temp
-  SET citus.enable_unsafe_triggers=on;
+  SET search_path=public, pg_temp;
 
 FUNCTION archived_credits(partner uuid, in_mode mode)
   RETURNS SETOF entries STABLE;

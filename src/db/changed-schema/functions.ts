@@ -20,7 +20,7 @@ function parse({ sql }: SqlFile): Expected {
   const lines = all.split('\n').filter(line => !line.startsWith('--'));
   const head = lines.join('\n');
   const settings: Settings = new Map();
-  for (const [, name = '', value = ''] of head.matchAll(/\bSET ([\w.]+) (?:=|FROM) (\S+)/g))
+  for (const [, name = '', value = ''] of head.matchAll(/\bSET (\w+) (?:=|FROM) (\S+)/g))
     settings.set(name, value === 'CURRENT' ? path : value.replaceAll("'", ''));
   return {
     body,

@@ -46,16 +46,20 @@ export async function benchHistory(progress: Progress, { big }: { big: boolean }
       await setRate(pool);
       return pool;
     };
-    const [empty, full] = [await open('without_history'), await open('with_history')];
-    const partners = await fill(full, payments, progress);
-    const local = await measureReads(full, partners[0]!);
-    progress('moving the archive to the workers …');
+    const empty = await open('without_history');
+    const [local, distributed] = [await open('local'), await open('distributed')];
+    const ofLocal = await fill(local, payments, progress);
+    const ofDistributed = await fill(distributed, payments, progress);
+    progress('moving one of them to the workers …');
     const movedAt = performance.now();
-    await distributeArchive({ pool: full, clock, actor: 'bench' });
+    await distributeArchive({ pool: distributed, clock, actor: 'bench' });
     const moveSec = (performance.now() - movedAt) / 1_000;
-    const distributed = await measureReads(full, partners[0]!);
-    const rates = await measurePayments(empty, full, progress);
-    return report({ payments, local, distributed, rates, moveSec });
+    const times = await measureReads([
+      { pool: local, partnerId: ofLocal[0]! },
+      { pool: distributed, partnerId: ofDistributed[0]! },
+    ]);
+    const rates = await measurePayments(empty, distributed, progress);
+    return report({ payments, local: times[0]!, distributed: times[1]!, rates, moveSec });
   } finally {
     await close();
     await folder.remove();
@@ -150,31 +154,39 @@ interface Reads {
   statement: number;
 }
 
-async function measureReads(pool: Pool, partnerId: Id<'prt'>): Promise<Reads> {
+/** One archive after the other for each read, so that other programs of the machine disturb both. */
+async function measureReads(archives: { pool: Pool; partnerId: Id<'prt'> }[]): Promise<Reads[]> {
+  const readers = await Promise.all(archives.map(({ pool, partnerId }) => readerOf(pool, partnerId)));
+  const results = readers.map((): Reads => ({ page: 0, payment: 0, statement: 0 }));
+  for (const name of ['page', 'payment', 'statement'] as const) {
+    const times = readers.map(() => [] as number[]);
+    for (let nth = 0; nth < reads; nth++)
+      for (const [index, reader] of readers.entries()) {
+        const startedAt = performance.now();
+        await reader[name](nth);
+        times[index]!.push(performance.now() - startedAt);
+      }
+    for (const [index, result] of results.entries()) result[name] = median(times[index]!);
+  }
+  return results;
+}
+
+async function readerOf(pool: Pool, partnerId: Id<'prt'>) {
   const account = { partnerId, mode: 'live' } as const;
   const { rows } = await pool.query<{ id: string }>(
     "SELECT id FROM payments_archive WHERE partner_id = $1 AND mode = 'live' ORDER BY md5(id::text) LIMIT $2",
     [uuidFromId(partnerId), reads],
   );
   const ids = rows.map(({ id }) => idFromUuid('pay', id));
-  const time = async (work: (nth: number) => Promise<unknown>, count = reads) => {
-    const times: number[] = [];
-    for (let nth = 0; nth < count; nth++) {
-      const startedAt = performance.now();
-      await work(nth);
-      times.push(performance.now() - startedAt);
-    }
-    return median(times);
-  };
   return {
-    page: await time(nth => listPayments(pool, account, { limit: 20, startingAfter: ids[nth] })),
-    payment: await time(nth => findPayment(pool, account, ids[nth]!)),
-    statement: await time(async nth => {
+    page: (nth: number) => listPayments(pool, account, { limit: 20, startingAfter: ids[nth] }),
+    payment: (nth: number) => findPayment(pool, account, ids[nth]!),
+    statement: async (nth: number) => {
       const day = new Date(Date.UTC(2025, nth % months, 2 + (nth % 20)));
       const statement = await openStatement(pool, clock, account, day);
       if (typeof statement !== 'object') throw new Error('there is no statement');
       for await (const _ of writeStatement(pool, statement, 'csv'));
-    }, 21),
+    },
   };
 }
 

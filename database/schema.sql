@@ -1444,7 +1444,7 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
 FUNCTION entries_before_holds(partner uuid, in_mode mode)
   RETURNS bigint STABLE;
 
-FUNCTION entries_between(partner uuid, in_mode mode, above bigint, up_to bigint, newest_first boolean, most bigint)
+FUNCTION entries_between(partner uuid, in_mode mode, above bigint, up_to bigint, newest_first boolean, most bigint, first_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, beyond_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone)
   RETURNS SETOF entries STABLE;
 
 FUNCTION entries_of_payment(partner uuid, in_mode mode, payment uuid)
@@ -1474,7 +1474,10 @@ FUNCTION is_pruned_entry(partner uuid, number bigint)
 FUNCTION is_pruned_payment(partner uuid, payment uuid)
   RETURNS boolean STABLE;
 
-FUNCTION last_entry(partner uuid, in_mode mode, above bigint, up_to bigint, changed account)
+FUNCTION last_entry(partner uuid, in_mode mode, above bigint, up_to bigint, changed account, before timestamp with time zone)
+  RETURNS SETOF entries STABLE;
+
+FUNCTION last_outside_entries(partner uuid, in_mode mode, above bigint, up_to bigint)
   RETURNS SETOF entries STABLE;
 
 FUNCTION ledger_close_day(in_partner_id uuid, in_mode mode, day_end timestamp with time zone)

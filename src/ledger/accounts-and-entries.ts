@@ -65,15 +65,31 @@ export async function listEntries(
     upTo,
     limit,
     newestFirst,
-  }: { above?: bigint; upTo: bigint; limit: number; newestFirst: boolean },
+    period,
+  }: {
+    above?: bigint;
+    upTo: bigint;
+    limit: number;
+    newestFirst: boolean;
+    /** When all of them were booked, if that is known. */
+    period?: { start: Date; end: Date };
+  },
 ): Promise<Entry[]> {
   const { rows } = await db.query<EntryRow>({
     text: `SELECT e.entry_no, e.from_account, e.to_account, e.micro_usdt, e.from_after, e.to_after, e.reference,
                   e.created_at, coalesce(e.payment_id, r.payment_id) AS payment_id
-             FROM entries_between($1, $2, $3, $4, ${newestFirst}, $5) AS e
+             FROM entries_between($1, $2, $3, $4, ${newestFirst}, $5, $6, $7) AS e
              LEFT JOIN refunds r ON r.partner_id = $1 AND r.mode = $2 AND r.entry_no = e.entry_no
             ORDER BY e.entry_no ${newestFirst ? 'DESC' : 'ASC'}`,
-    values: [uuidFromId(partnerId), mode, above, upTo, limit],
+    values: [
+      uuidFromId(partnerId),
+      mode,
+      above,
+      upTo,
+      limit,
+      period?.start ?? '-infinity',
+      period?.end ?? 'infinity',
+    ],
   });
   return rows.map(toEntry);
 }

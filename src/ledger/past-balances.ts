@@ -4,7 +4,7 @@ import type { AccountName, Balances } from './accounts-and-entries.ts';
 import type { AccountKey } from './post.ts';
 
 /**
- * The balances right after an entry, from the entries alone. An entry has the balances of its two accounts. The last
+ * The balances right after an entry that was booked before a moment, from the entries alone. An entry has the balances of its two accounts. The last
  * entries of `available` and `held` are near, those of `topup` and `treasury` have an index, and `settled` follows since
  * the five add up to zero. Without an entry since the checkpoint of a test account, its balance counts.
  */
@@ -12,15 +12,19 @@ export async function balancesAfter(
   db: Queryable,
   { partnerId, mode }: AccountKey,
   entryNo: bigint,
+  before: Date,
 ): Promise<Balances> {
+  const above = 'coalesce((SELECT entry_no FROM checkpoint), 0)';
   const last = (account: AccountName) => `
     coalesce((SELECT CASE WHEN from_account = '${account}' THEN from_after ELSE to_after END
-                FROM last_entry($1, $2, coalesce((SELECT entry_no FROM checkpoint), 0), $3, '${account}')),
-             (SELECT ${account} FROM checkpoint), 0) AS ${account}`;
+                FROM last_entry($1, $2, ${above}, $3, '${account}', $4)), (SELECT ${account} FROM checkpoint), 0) AS ${account}`;
+  const outside = (account: AccountName) => `
+    coalesce((SELECT from_after FROM outside WHERE from_account = '${account}'), (SELECT ${account} FROM checkpoint), 0) AS ${account}`;
   const { rows } = await db.query<Omit<Balances, 'settled'>>({
-    text: `WITH checkpoint AS (SELECT * FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test')
-           SELECT ${last('available')}, ${last('held')}, ${last('topup')}, ${last('treasury')}`,
-    values: [uuidFromId(partnerId), mode, entryNo],
+    text: `WITH checkpoint AS (SELECT * FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test'),
+                outside AS (SELECT * FROM last_outside_entries($1, $2, ${above}, $3))
+           SELECT ${last('available')}, ${last('held')}, ${outside('topup')}, ${outside('treasury')}`,
+    values: [uuidFromId(partnerId), mode, entryNo, before],
   });
   const { topup, treasury, available, held } = rows[0]!;
   return { topup, treasury, available, held, settled: -(topup + treasury + available + held) };
@@ -32,7 +36,7 @@ export async function availableBefore(db: Queryable, account: AccountKey, at: Da
     text: 'SELECT ledger_entries_before($1, $2, $3) AS up_to',
     values: [uuidFromId(account.partnerId), account.mode, at],
   });
-  return (await balancesAfter(db, account, rows[0]!.up_to)).available;
+  return (await balancesAfter(db, account, rows[0]!.up_to, at)).available;
 }
 
 export interface OpenHold {

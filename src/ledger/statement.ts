@@ -53,9 +53,9 @@ export async function openStatement(
   const { above, up_to: upTo } = rows[0]!;
   // After the numbers: what is not pruned by then was there when they were read.
   if (await isPrunedSince(db, account, start)) return 'pruned';
-  const opening = await balancesAfter(db, account, above);
-  const closing = await balancesAfter(db, account, upTo);
-  assertSame(await addEntries(db, account, { ...opening }, { above, upTo }), closing);
+  const opening = await balancesAfter(db, account, above, start);
+  const closing = await balancesAfter(db, account, upTo, end);
+  assertSame(await addEntries(db, account, { ...opening }, { above, upTo, start, end }), closing);
   return {
     ...account,
     day: start.toISOString().slice(0, 10),
@@ -81,12 +81,12 @@ async function addEntries(
   db: Queryable,
   { partnerId, mode }: AccountKey,
   balances: Balances,
-  { above, upTo }: { above: bigint; upTo: bigint },
+  { above, upTo, start, end }: { above: bigint; upTo: bigint; start: Date; end: Date },
 ): Promise<Balances> {
   const { rows } = await db.query<{ from: AccountName; to: AccountName; sum: string }>({
     text: `SELECT from_account AS "from", to_account AS "to", sum(micro_usdt)::text AS sum
-             FROM entries_between($1, $2, $3, $4, false, NULL) GROUP BY 1, 2`,
-    values: [uuidFromId(partnerId), mode, above, upTo],
+             FROM entries_between($1, $2, $3, $4, false, NULL, $5, $6) GROUP BY 1, 2`,
+    values: [uuidFromId(partnerId), mode, above, upTo, start, end],
   });
   for (const { from, to, sum } of rows) {
     balances[from] -= BigInt(sum);
@@ -117,8 +117,16 @@ const pageSize = 500;
 /** Page by page, so that a day of a million entries needs no more memory than one of ten. */
 async function* entriesOf(db: Queryable, statement: Statement): AsyncGenerator<Entry[]> {
   const { entriesUpTo: upTo } = statement;
+  const start = new Date(statement.day);
+  const period = { start, end: new Date(start.getTime() + dayMs) };
   for (let above = statement.entriesAbove; above < upTo; ) {
-    const page = await listEntries(db, statement, { above, upTo, limit: pageSize, newestFirst: false });
+    const page = await listEntries(db, statement, {
+      above,
+      upTo,
+      limit: pageSize,
+      newestFirst: false,
+      period,
+    });
     if (page.length === 0) throw new Error(`entries above ${above} of ${statement.partnerId} are missing`);
     yield page;
     above = page.at(-1)!.entryNo;

@@ -17,6 +17,7 @@ BEGIN
                    (SELECT a.entry_no FROM entries_archive a
                      WHERE a.partner_id = partner AND a.mode = in_mode AND a.created_at >= month_start AND a.created_at < month_end
                      ORDER BY a.entry_no DESC LIMIT 1) AS last_no) AS b
+     WHERE b.first_no IS NOT NULL
     UNION ALL
     SELECT CASE WHEN n.is_late THEN n.low ELSE n.middle END, CASE WHEN n.is_late THEN n.middle - 1 ELSE n.high END
       FROM (SELECT s.low, s.high, (s.low + s.high + 1) / 2 AS middle,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { credit, findCredited } from '../../src/ledger/index.ts';
+import { credit, findCredited, openStatement } from '../../src/ledger/index.ts';
 import { newLink, setRate } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { createShopOfThePast, withoutRequestId } from './archive-shop.ts';
@@ -124,4 +124,37 @@ test('what is unfinished or undelivered stays, and blocks only what it must', as
   await world.archive('2025-09');
   expect(await world.rowsOf(other)).toEqual({ live: [0, 0, 0], archived: [4, 4, 10] });
   expect(await world.findings()).toEqual([]);
+});
+
+test('a day of a month without entries, between archived ones, has those of before', async () => {
+  const world = await createPast(pool, '2024-01-10T10:00:00Z');
+  const quiet = await world.newPartner();
+  await world.pay(quiet);
+  world.at('2024-04-10T10:00:00Z');
+  await world.pay(quiet);
+  world.at('2024-08-01T00:00:00Z');
+  await world.archive('2024-06');
+  expect(await world.rowsOf(quiet)).toMatchObject({ live: [0, 0, 0] });
+  const days = ['2024-01-09', '2024-01-10', '2024-02-29', '2024-04-10', '2024-04-11', '2024-07-01'];
+  const numbers = days.map(async day => {
+    const statement = await openStatement(
+      pool,
+      world.clock,
+      { partnerId: quiet, mode: 'live' },
+      new Date(day),
+    );
+    return typeof statement === 'object' && [statement.entriesAbove, statement.entriesUpTo];
+  });
+  expect(await Promise.all(numbers)).toEqual([
+    ...[
+      [0n, 0n],
+      [0n, 3n],
+      [3n, 3n],
+    ],
+    ...[
+      [3n, 5n],
+      [5n, 5n],
+      [5n, 5n],
+    ],
+  ]);
 });

@@ -112,6 +112,14 @@ export const depositChainSabotages: Sabotage[] = [
     failingTitle: 'a node that refuses everything',
   },
   {
+    guard: 'a node that is slow now and then leaves nothing unread',
+    file: 'src/deposits/watch/read-range.ts',
+    test: 'test/deposits/floods.test.ts',
+    pattern: /const triesAlone = 5;/,
+    replacement: 'const triesAlone = 1;',
+    failingTitle: 'a node that often fails to give one block',
+  },
+  {
     guard: 'a throttled range is halved',
     file: 'src/deposits/watch/halving.ts',
     test: 'test/deposits/floods.test.ts',

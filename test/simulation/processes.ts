@@ -6,6 +6,7 @@ import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.
 import { createPaymentSignals, startHistoryRecovery, startRecovery } from '../../src/payments/index.ts';
 import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';
 import { createLeaseRelease } from '../../src/payments/recovery/lease-release.ts';
+import { recoveryLoopsMs } from '../../src/payments/recovery/recover.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { type Answering, createAnswering } from './answering.ts';
 import type { Bank } from './bank.ts';
@@ -152,7 +153,10 @@ export function createProcesses(
     };
     startRecovery({
       ...deps,
-      clock: pollingClock(name, clock, { everyMs: [500, 1_000, 1_500], nextDueMs: database.nextDueMs }),
+      clock: pollingClock(name, clock, {
+        everyMs: Object.values(recoveryLoopsMs),
+        nextDueMs: database.nextDueMs,
+      }),
     });
     startHeartbeat(joined);
     if (histories.mayGoBack)

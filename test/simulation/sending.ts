@@ -1,9 +1,10 @@
 import type { PaymentSignals } from '../../src/payments/index.ts';
-import { type DeliveryDeps, startDelivery } from '../../src/webhooks/delivery/worker.ts';
+import { leaseLoopsMs } from '../../src/webhooks/delivery/lease-keeper.ts';
+import { type DeliveryDeps, readLoopMs, startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** The pauses of the real delivery in which it polls. */
-export const sendingEveryMs = [200, 1_000, 1_500, 10_000];
+export const sendingEveryMs = [...Object.values(leaseLoopsMs), ...Object.values(readLoopMs)];
 
 /** The delivery of a process, woken by the end of a payment as in the service. */
 export function startSending(

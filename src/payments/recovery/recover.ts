@@ -13,11 +13,16 @@ export interface RecoverDeps extends PollDeps {
   onReleased?: () => void;
 }
 
-/** While a payment is due; otherwise every second, and at the time when the next one is. */
-const pollIntervalMs = 500;
-const waitingIntervalMs = 1_000;
-/** While none is unfinished. The first poll of a new one is due later than that, and a dead process is noticed apart. */
-const idleIntervalMs = 2_000;
+/** How often each loop runs. */
+export const recoveryLoopsMs = {
+  /** While a payment is due. */
+  due: 500,
+  /** While payments wait; one that gets due earlier is polled then. */
+  waiting: 1_000,
+  /** While none is unfinished. The first poll of a new one is due later than that, and a dead process is noticed apart. */
+  idle: 2_000,
+  findDead: 1_500,
+};
 /** Per mode: live polls that hang must not delay test payments. */
 const maxConcurrentPolls = 50;
 /** The lease of a poll: if this process hangs in it, another process polls the payment after so long. */
@@ -47,8 +52,6 @@ export async function startDuePolls(
   return { polls, firstDueMs };
 }
 
-const findDeadIntervalMs = 1_500;
-
 /**
  * Releases the leases of dead processes, so that their payments are due now. A process counts as dead when it was
  * missing in two rounds: one that is just reconnecting to the database keeps its leases. Returns the missing ones.
@@ -66,9 +69,9 @@ async function releaseDeadLeases(deps: RecoverDeps, suspects: Set<number>): Prom
 }
 
 const pauseMs = ({ clock }: RecoverDeps, firstDueMs: number | undefined) => {
-  if (firstDueMs === undefined) return idleIntervalMs;
+  if (firstDueMs === undefined) return recoveryLoopsMs.idle;
   const untilDueMs = firstDueMs - clock.nowMs();
-  return untilDueMs > 0 ? Math.min(untilDueMs, waitingIntervalMs) : pollIntervalMs;
+  return untilDueMs > 0 ? Math.min(untilDueMs, recoveryLoopsMs.waiting) : recoveryLoopsMs.due;
 };
 
 interface Polling extends BackgroundLoop {
@@ -100,7 +103,7 @@ function startPolling(
   }
   const { runNow, stop } = startBackgroundLoop({
     clock: deps.clock,
-    everyMs: pollIntervalMs,
+    everyMs: recoveryLoopsMs.due,
     work: pollDue,
     onError,
   });
@@ -134,7 +137,7 @@ export function startRecovery(
   let suspects = new Set<number>();
   const takingOver = startBackgroundLoop({
     clock,
-    everyMs: findDeadIntervalMs,
+    everyMs: recoveryLoopsMs.findDead,
     work: async () => {
       const before = suspects;
       suspects = new Set();

@@ -23,13 +23,17 @@ export interface LeaseKeeper {
 
 /** A process that hangs loses its leases after this long; one that dies, at once. */
 const leaseMs = 30_000;
-const renewEveryMs = 10_000;
-/** While a delivery is due; otherwise every second, and at the time when the next one is. */
-const acquireEveryMs = 200;
-const waitingEveryMs = 1_000;
-/** Without any delivery: the process that ends a payment is woken, and so are the other processes of its node. */
-const idleEveryMs = 2_000;
-const findDeadEveryMs = 1_500;
+/** How often each loop runs. */
+export const leaseLoopsMs = {
+  renew: 10_000,
+  findDead: 1_500,
+  /** While a delivery is due. */
+  acquire: 200,
+  /** While deliveries wait; one that gets due earlier is acquired then. */
+  waiting: 1_000,
+  /** Without any delivery: the process that ends a payment is woken, and so are the other processes of its node. */
+  idle: 2_000,
+};
 /** After an error of the database the next try comes long before a lease expires. */
 const afterErrorMs = 1_000;
 /** An endpoint without deliveries for this long is released, so that any process may take its next one. */
@@ -75,9 +79,9 @@ export function startLeaseKeeper(
     const isFirst = !hasWaiting && firstDueMs !== undefined;
     hasWaiting = firstDueMs !== undefined;
     if (isFirst) findingDead.runNow();
-    if (firstDueMs === undefined) return idleEveryMs;
+    if (firstDueMs === undefined) return leaseLoopsMs.idle;
     const untilDueMs = firstDueMs - clock.nowMs();
-    return untilDueMs > 0 ? Math.min(untilDueMs, waitingEveryMs) : acquireEveryMs;
+    return untilDueMs > 0 ? Math.min(untilDueMs, leaseLoopsMs.waiting) : leaseLoopsMs.acquire;
   }
 
   /** The database decides what this process holds: a change whose answer was lost must not leave an endpoint unserved. */
@@ -101,14 +105,14 @@ export function startLeaseKeeper(
       work,
       onError: err => log.error({ err }, 'webhook leases could not be acquired or renewed'),
     });
-  const acquiring = start(acquireEveryMs, acquire);
-  const findingDead = start(findDeadEveryMs, findDeadHolders);
-  const loops = [findingDead, acquiring, start(renewEveryMs, renew)];
+  const acquiring = start(leaseLoopsMs.acquire, acquire);
+  const findingDead = start(leaseLoopsMs.findDead, findDeadHolders);
+  const loops = [findingDead, acquiring, start(leaseLoopsMs.renew, renew)];
   return {
     // However many payments finish: it asks no more often than while there are deliveries.
     wake: () => {
       const sinceMs = clock.monotonicMs() - acquiredMs;
-      cancelWake ??= clock.timer(Math.max(0, acquireEveryMs - sinceMs), acquiring.runNow);
+      cancelWake ??= clock.timer(Math.max(0, leaseLoopsMs.acquire - sinceMs), acquiring.runNow);
     },
     stop: async () => {
       cancelWake?.();

@@ -25,9 +25,8 @@ export interface Delivery {
   stop(): Promise<void>;
 }
 
-const readEveryMs = 200;
-/** Without a lease there is nothing to read; a new lease wakes the loop. */
-const idleEveryMs = 1_000;
+/** How often due deliveries are read. Without a lease there is nothing to read; a new lease wakes the loop. */
+export const readLoopMs = { served: 200, idle: 1_000 };
 /** Pause after a round that began attempts: the next one finds many free slots, not one. */
 const betweenRoundsMs = 10;
 /** With so many attempts unrecorded the database cannot keep up: backpressure, sending waits for it. */
@@ -71,9 +70,9 @@ function startDeliveryOf(deps: DeliveryDeps, tables: EndpointTables): Delivery {
   };
   const loop = startBackgroundLoop({
     clock,
-    everyMs: readEveryMs,
+    everyMs: readLoopMs.served,
     work: async signal => {
-      if ((await beginDue(work)) === 0) return slots.endpoints().length === 0 ? idleEveryMs : undefined;
+      if ((await beginDue(work)) === 0) return slots.endpoints().length === 0 ? readLoopMs.idle : undefined;
       await clock.sleep(betweenRoundsMs, signal);
       return 0;
     },

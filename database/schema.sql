@@ -1474,11 +1474,8 @@ FUNCTION is_pruned_entry(partner uuid, number bigint)
 FUNCTION is_pruned_payment(partner uuid, payment uuid)
   RETURNS boolean STABLE;
 
-FUNCTION last_entry(partner uuid, in_mode mode, above bigint, up_to bigint, changed account, before timestamp with time zone)
-  RETURNS SETOF entries STABLE;
-
-FUNCTION last_outside_entries(partner uuid, in_mode mode, above bigint, up_to bigint)
-  RETURNS SETOF entries STABLE;
+FUNCTION ledger_balances_after(partner uuid, in_mode mode, up_to bigint, before timestamp with time zone, OUT topup bigint, OUT treasury bigint, OUT available bigint, OUT held bigint)
+  RETURNS record STABLE;
 
 FUNCTION ledger_close_day(in_partner_id uuid, in_mode mode, day_end timestamp with time zone)
   RETURNS void;

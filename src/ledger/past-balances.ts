@@ -1,29 +1,17 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { AccountName, Balances } from './accounts-and-entries.ts';
+import type { Balances } from './accounts-and-entries.ts';
 import type { AccountKey } from './post.ts';
 
-/**
- * The balances right after an entry that was booked before a moment, from the entries alone. An entry has the balances of its two accounts. The last
- * entries of `available` and `held` are near, those of `topup` and `treasury` have an index, and `settled` follows since
- * the five add up to zero. Without an entry since the checkpoint of a test account, its balance counts.
- */
+/** The balances right after an entry that was booked before a moment, from the entries alone. */
 export async function balancesAfter(
   db: Queryable,
   { partnerId, mode }: AccountKey,
   entryNo: bigint,
   before: Date,
 ): Promise<Balances> {
-  const above = 'coalesce((SELECT entry_no FROM checkpoint), 0)';
-  const last = (account: AccountName) => `
-    coalesce((SELECT CASE WHEN from_account = '${account}' THEN from_after ELSE to_after END
-                FROM last_entry($1, $2, ${above}, $3, '${account}', $4)), (SELECT ${account} FROM checkpoint), 0) AS ${account}`;
-  const outside = (account: AccountName) => `
-    coalesce((SELECT from_after FROM outside WHERE from_account = '${account}'), (SELECT ${account} FROM checkpoint), 0) AS ${account}`;
   const { rows } = await db.query<Omit<Balances, 'settled'>>({
-    text: `WITH checkpoint AS (SELECT * FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test'),
-                outside AS (SELECT * FROM last_outside_entries($1, $2, ${above}, $3))
-           SELECT ${last('available')}, ${last('held')}, ${outside('topup')}, ${outside('treasury')}`,
+    text: 'SELECT topup, treasury, available, held FROM ledger_balances_after($1, $2, $3, $4)',
     values: [uuidFromId(partnerId), mode, entryNo, before],
   });
   const { topup, treasury, available, held } = rows[0]!;

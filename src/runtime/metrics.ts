@@ -32,7 +32,7 @@ export interface OwnMetrics {
 }
 
 /** Between two samples of the event loop's lag. With the default of 10 ms, its timer alone woke an idle process 100 times a second. */
-const lagSampleMs = 100;
+const lagSampleMs = 500;
 
 /** Adds what is read from parts of this process when somebody asks for the metrics. */
 export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {

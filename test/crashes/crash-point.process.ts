@@ -81,12 +81,8 @@ async function claim(query: Run, statement: pg.QueryConfig): Promise<pg.QueryRes
     const names = idsOf(rows.map(row => row.payment_id)).filter(id => isHeld(id, when, 'claim'));
     if (names.length > 0) await hold(names);
   };
-  const text = 'SELECT payment_id FROM open_payments WHERE next_at <= $1 AND mode = $2';
-  if (isArmed())
-    await holdSome(
-      'before',
-      (await query({ text, values: [statement.values![0], statement.values![4]] })).rows,
-    );
+  const text = 'SELECT payment_id FROM open_payments WHERE next_at <= $1';
+  if (isArmed()) await holdSome('before', (await query({ text, values: [statement.values![0]] })).rows);
   const result = await query(statement);
   await holdSome('after', result.rows);
   return result;

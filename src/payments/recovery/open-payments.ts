@@ -57,15 +57,15 @@ export interface DuePayment extends AccountKey {
 
 export interface ClaimedPayments {
   due: DuePayment[];
-  /** When the first payment of the mode is or was due; undefined if none is unfinished. */
+  /** When the first payment is or was due; undefined if none is unfinished. */
   firstDueMs: number | undefined;
 }
 
-/** Takes a lease on payments of a mode that are due: no other process polls them before `until`, unless this one dies. */
+/** Takes a lease on payments that are due, at most so many of each mode: no other process polls them before `until`, unless this one dies. */
 export async function claimDue(
   db: Queryable,
   clock: Clock,
-  { mode, until, leaseHolder, limit }: { mode: Mode; until: Date; leaseHolder: number; limit: number },
+  { until, leaseHolder, limits }: { until: Date; leaseHolder: number; limits: Record<Mode, number> },
 ): Promise<ClaimedPayments> {
   const { rows } = await db.query<{
     first_due: Date | null;
@@ -82,17 +82,18 @@ export async function claimDue(
     name: 'claim due payments',
     text: `WITH claimed AS (
              UPDATE open_payments p SET next_at = $2, lease_holder = $3, tries = p.tries + 1
-               FROM (SELECT scope, qrc_id FROM open_payments WHERE mode = $5 AND next_at <= $1
-                      ORDER BY next_at LIMIT $4 FOR UPDATE SKIP LOCKED) AS due
+               FROM (VALUES ('live'::mode, $4::int), ('test', $5)) AS m (mode, most)
+              CROSS JOIN LATERAL (SELECT o.scope, o.qrc_id FROM open_payments o WHERE o.mode = m.mode AND o.next_at <= $1
+                                   ORDER BY o.next_at LIMIT m.most FOR UPDATE SKIP LOCKED) AS due
               WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
              RETURNING p.*)
            SELECT c.partner_id, c.mode, c.payment_id, c.qrc_id, c.tries, c.support_since, p.amount_kopecks, p.created_at,
                   CASE c.mode WHEN 'test' THEN p.metadata END AS metadata, f.first_due
              -- Those that wait for a test clock are due never.
-             FROM (SELECT min(nullif(next_at, 'infinity')) AS first_due FROM open_payments WHERE mode = $5) AS f
+             FROM (SELECT min(nullif(next_at, 'infinity')) AS first_due FROM open_payments) AS f
              LEFT JOIN (claimed c JOIN payments p
                ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id) ON true`,
-    values: [instantOf(clock), until, leaseHolder, limit, mode],
+    values: [instantOf(clock), until, leaseHolder, limits.live, limits.test],
   });
   const claimed = rows.filter((row): row is typeof row & { payment_id: string } => row.payment_id !== null);
   const due = claimed.map(row => ({

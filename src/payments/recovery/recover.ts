@@ -29,26 +29,26 @@ const maxConcurrentPolls = 50;
 const pollLeaseMs = 30_000;
 
 interface DuePolls {
-  polls: Promise<void>[];
+  polls: { mode: Mode; poll: Promise<void> }[];
   firstDueMs: number | undefined;
 }
 
-/** Claims the payments of a mode that are due and starts to poll each of them. */
+/** Claims the payments that are due and starts to poll each of them. */
 export async function startDuePolls(
   deps: RecoverDeps,
-  mode: Mode,
-  limit = maxConcurrentPolls,
+  limits: Record<Mode, number> = { live: maxConcurrentPolls, test: maxConcurrentPolls },
 ): Promise<DuePolls> {
   const until = new Date(deps.clock.nowMs() + pollLeaseMs);
   const leaseHolder = deps.heartbeat.instance;
-  const { due, firstDueMs } = await claimDue(deps.db, deps.clock, { mode, until, leaseHolder, limit });
-  const polls = due.map(payment =>
-    pollPayment(deps, payment).catch(error => {
+  const { due, firstDueMs } = await claimDue(deps.db, deps.clock, { until, leaseHolder, limits });
+  const polls = due.map(payment => ({
+    mode: payment.mode,
+    poll: pollPayment(deps, payment).catch(error => {
       // Only for a lost database: a payment that fails by itself would fail again at once.
       if (isDatabaseUnreachable(error)) deps.leaseRelease.releaseLease(payment.paymentId);
       throw error;
     }),
-  );
+  }));
   return { polls, firstDueMs };
 }
 
@@ -79,29 +79,31 @@ interface Polling extends BackgroundLoop {
   hasUnfinished(): boolean;
 }
 
-/** Polls unfinished payments of a mode when they are due. Stopping drains the polls under way. */
+/** Polls unfinished payments when they are due. Stopping drains the polls under way. */
 function startPolling(
   deps: RecoverDeps,
-  mode: Mode,
   { onError, onUnfinished }: { onError(error: unknown): void; onUnfinished(): void },
 ): Polling {
-  const underWay = new Set<Promise<void>>();
+  const underWay = { live: new Set<Promise<void>>(), test: new Set<Promise<void>>() };
+  const freeOf = (mode: Mode) => maxConcurrentPolls - underWay[mode].size;
   let hasUnfinished = true;
 
-  async function pollDue(): Promise<number | undefined> {
-    const { polls, firstDueMs } = await startDuePolls(deps, mode, maxConcurrentPolls - underWay.size);
-    for (const poll of polls) {
-      const guarded = poll.catch(onError).finally(() => underWay.delete(guarded));
-      underWay.add(guarded);
+  async function pollDue(): Promise<number> {
+    const { polls, firstDueMs } = await startDuePolls(deps, { live: freeOf('live'), test: freeOf('test') });
+    for (const { mode, poll } of polls) {
+      const guarded = poll.catch(onError).finally(() => {
+        // Others of the mode have waited for it.
+        if (freeOf(mode) === 0) loop.runNow();
+        underWay[mode].delete(guarded);
+      });
+      underWay[mode].add(guarded);
     }
     const isFirst = !hasUnfinished && firstDueMs !== undefined;
     hasUnfinished = firstDueMs !== undefined;
     if (isFirst) onUnfinished();
-    if (underWay.size < maxConcurrentPolls) return pauseMs(deps, firstDueMs);
-    await Promise.race(underWay);
-    return 0;
+    return pauseMs(deps, firstDueMs);
   }
-  const { runNow, stop } = startBackgroundLoop({
+  const loop = startBackgroundLoop({
     clock: deps.clock,
     everyMs: recoveryLoopsMs.due,
     work: pollDue,
@@ -109,10 +111,10 @@ function startPolling(
   });
   return {
     hasUnfinished: () => hasUnfinished,
-    runNow,
+    runNow: loop.runNow,
     stop: async () => {
-      await stop();
-      await Promise.all(underWay);
+      await loop.stop();
+      await Promise.all([...underWay.live, ...underWay.test]);
     },
   };
 }
@@ -126,14 +128,7 @@ export function startRecovery(
 ): BackgroundLoop {
   const { clock } = deps;
   const onError = (err: unknown) => deps.log.error({ err }, 'an unfinished payment could not be polled');
-  const reports = { onError, onUnfinished: () => takingOver.runNow() };
-  const live = startPolling(deps, 'live', reports);
-  const test = startPolling(deps, 'test', reports);
-
-  const runNow = () => {
-    live.runNow();
-    test.runNow();
-  };
+  const polling = startPolling(deps, { onError, onUnfinished: () => takingOver.runNow() });
   let suspects = new Set<number>();
   const takingOver = startBackgroundLoop({
     clock,
@@ -141,16 +136,16 @@ export function startRecovery(
     work: async () => {
       const before = suspects;
       suspects = new Set();
-      if (!live.hasUnfinished() && !test.hasUnfinished()) return;
-      suspects = await releaseDeadLeases({ ...deps, onReleased: runNow }, before);
+      if (!polling.hasUnfinished()) return;
+      suspects = await releaseDeadLeases({ ...deps, onReleased: polling.runNow }, before);
     },
     onError,
   });
 
   return {
-    runNow,
+    runNow: polling.runNow,
     stop: async () => {
-      await Promise.all([live.stop(), test.stop(), takingOver.stop()]);
+      await Promise.all([polling.stop(), takingOver.stop()]);
     },
   };
 }

@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { temporaryFolder } from './test/helpers/memory-folder.ts';
+
+// Of this process and of all that it starts.
+process.env.TMPDIR = temporaryFolder();
 
 /**
  * Tests of whole systems: services in processes of their own, a browser, database servers that are made, killed and

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
+import { afterFile } from './after-file.ts';
 
 export { auditContextOf, createFundedPartner } from './partners.ts';
 
@@ -19,16 +20,16 @@ export interface TestDatabase {
   url: string;
 }
 
-/**
- * A database for one test file, copied from the migrated template. It is removed with its server at the end of the run:
- * DROP DATABASE would make the server write everything to disk, and all other tests would wait for that.
- */
+/** A database for one test file, copied from the migrated template. */
 export async function createDatabase({ migrated = true } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await administer(`CREATE DATABASE ${name} TEMPLATE ${migrated ? inject('template') : 'template1'}`);
   const { host, port, user } = inject('connection');
   const pool = openPool({ host, port, user, database: name });
-  afterAll(() => pool.end());
+  afterFile(async () => {
+    await pool.end();
+    await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+  });
   return { pool, url: `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}` };
 }
 

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool } from '../../src/db/pool.ts';
+import { temporaryFolder } from '../helpers/memory-folder.ts';
 import { openRunDatabase, type RunDatabase } from './run-database.ts';
 
 export interface SimulationServer {
@@ -13,19 +13,9 @@ export interface SimulationServer {
   close(): Promise<void>;
 }
 
-const memory = '/dev/shm';
-const neededBytes = 4 * 2 ** 30;
-
-/** In memory where there is enough: the copies of a database that goes back are many small files. */
-function folderOfRuns(): string {
-  if (!existsSync(memory)) return tmpdir();
-  const { bavail, bsize } = statfsSync(memory);
-  return bavail * bsize >= neededBytes ? memory : tmpdir();
-}
-
 /** A PostgreSQL in a temporary folder, removed on close. */
 export async function startServer(): Promise<SimulationServer> {
-  const dir = mkdtempSync(join(folderOfRuns(), 'kopeck-simulation-'));
+  const dir = mkdtempSync(join(temporaryFolder(), 'kopeck-simulation-'));
   const server = await openEmbedded(dir, () => {}, 'create');
   const admin = new pg.Client({ ...server.connection, database: 'postgres' });
   await admin.connect();

@@ -104,7 +104,7 @@ export async function testReview(world: World) {
     await resolve(vera, 'succeeded', 'the bank says so');
     await vera.getByText(waits).last().waitFor();
     // In Russian the entry of the menu is long; it must stay on one line beside its badge.
-    const olga = await world.as('admin', { language: 'ru' });
+    const olga = await world.as('admin', { language: 'ru', name: 'olga' });
     await olga.goto('/console/requests');
     const entry = olga.getByRole('link', { name: /^Подтверждения/ });
     await entry.getByText(/^\d+$/).waitFor();
@@ -130,6 +130,13 @@ export async function testReview(world: World) {
     expect(await countEffects(deps, paymentId)).toEqual(succeeded);
     // The requester's page updates by itself.
     await vera.getByText('Debited', { exact: true }).last().waitFor();
+    await vera
+      .getByText(/^by (boris|olga)/)
+      .first()
+      .waitFor();
+    await boris.goto('/console/requests');
+    await press(boris, 'Approved');
+    await boris.getByText('the bank says so').first().waitFor();
     const { rows } = await pool.query('SELECT action FROM audit WHERE subject = $1 ORDER BY id', [paymentId]);
     const asked = ['request.ask', 'request.refuse', 'request.ask', 'request.withdraw', 'request.ask'];
     expect(rows.map(({ action }) => action).slice(0, 5)).toEqual(asked);

@@ -51,7 +51,7 @@ const slowFiles = [
   'cli/start',
   'install/package',
   'guides/languages',
-  'browser/appearance',
+  'browser/journeys',
   'db/embedded',
   'deposits/real-node/crashes',
   'db/backup-s3',

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
+import { describe, test } from 'vitest';
 import { afterFile } from '../helpers/after-file.ts';
 
 const installed = [
@@ -57,3 +58,11 @@ function skip(why: string): undefined {
   );
   return undefined;
 }
+
+/** Tests that share one browser; skipped where there is none. */
+export const describeInBrowser = (name: string, tests: (browser: Browser) => Promise<void>) =>
+  describe(name, { timeout: 180_000 }, async () => {
+    const browser = await openBrowser();
+    if (browser) await tests(browser);
+    else test.skip('needs Chromium');
+  });

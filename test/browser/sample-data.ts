@@ -126,13 +126,18 @@ export async function insertSampleData(
   const held = rows.find(({ state }) => state === 'held');
   // Last, since the bank side does not have these payments and must not be polled about them.
   await pool.query(pastPayments, [uuidFromId(shop.partnerId)]);
+  const reviewId = await shop.inReview();
+  await pool.query('UPDATE open_payments SET support_since = now()');
   return {
+    shop,
     partnerId: shop.partnerId,
     newcomerId: newcomer.partner.partnerId,
     paymentId,
-    reviewId: await shop.inReview(),
+    reviewId,
     runId: run.run_id as string,
     eventId: `evt_${event.id}`,
     depositId: idFromUuid('dep', held.id),
   };
 }
+
+export type SampleData = Awaited<ReturnType<typeof insertSampleData>>;

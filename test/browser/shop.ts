@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import type { ConsoleDeps } from '../../src/console/index.ts';
 import { startRecovery } from '../../src/payments/index.ts';
@@ -9,10 +9,14 @@ import { openInReview } from '../helpers/review.ts';
 import { makeQr, type Simulator } from '../helpers/simulator.ts';
 
 /** A partner that pays, and payments of it in manual review. */
-export async function openShop({ address, deps }: { address: string; deps: ConsoleDeps }) {
+export async function openShop(
+  { address, deps }: { address: string; deps: ConsoleDeps },
+  name = 'Test shop',
+) {
   const { pool, clock } = deps;
   await setRate(pool, clock);
   const { partnerId, liveKey, testKey } = await createPartnerWithKeys(pool);
+  await pool.query('UPDATE partners SET name = $1 WHERE id = $2', [name, uuidFromId(partnerId)]);
   const live = partnerAt(address, liveKey);
   return {
     partnerId,
@@ -30,10 +34,10 @@ export async function openShop({ address, deps }: { address: string; deps: Conso
   };
 }
 
-/** Polls the bank side about unfinished payments, like a worker, until the end of the file. */
+/** Polls the bank side about unfinished payments, like a worker, until the end of the test. */
 export function startPolling(deps: Parameters<typeof startRecovery>[0]): void {
   const { stop } = startRecovery(deps);
-  afterAll(stop);
+  onTestFinished(() => stop());
 }
 
 /** The effects of a payment: ledger entries, decisions and events. */

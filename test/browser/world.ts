@@ -2,10 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterEach, describe, expect, onTestFinished, TestRunner, test } from 'vitest';
+import { afterEach, expect, onTestFinished, TestRunner } from 'vitest';
 import type { OperatorRole } from '../../src/operators/index.ts';
 import { type ConsoleOptions, startConsole } from '../helpers/console.ts';
-import { openBrowser } from './chromium.ts';
 
 export interface Looks {
   language?: 'en' | 'ru';
@@ -14,14 +13,17 @@ export interface Looks {
 }
 
 /** Screenshots of the pages. */
-const pictures = join(import.meta.dirname, '..', '..', 'test-results', 'console');
+const pictures = join(import.meta.dirname, '..', '..', 'test-results', 'pages');
+/** Pictures take time, so they are taken only on request. Those in README are written then too. */
+export const arePicturesWanted = process.env.KOPECK_PICTURES === '1';
+
+export type Windows = ReturnType<typeof openWindows>;
 
 /**
- * A console and a browser. An error in the browser's console or a request to another host fails the test, unless the
- * test has announced it.
+ * Windows of a browser. An error in the browser's console or a request to another host fails the test, unless the test has
+ * announced it.
  */
-export async function openWorld(options: ConsoleOptions, browser: Browser) {
-  const console = await startConsole(options);
+export function openWindows(browser: Browser) {
   const complaints: string[] = [];
   const announced: RegExp[] = [];
   afterEach(() => {
@@ -31,45 +33,57 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
     expect(awaited.filter(pattern => !seen.some(one => pattern.test(one)))).toEqual([]);
   });
 
-  /** A window with a new browser profile. */
-  async function visit(looks: Looks = {}): Promise<Page> {
-    const { language = 'en', scheme = 'light', width = 1280 } = looks;
-    const context = await browser.newContext({
-      baseURL: console.address,
-      locale: language === 'en' ? 'en-GB' : 'ru-RU',
-      colorScheme: scheme,
-      viewport: { width, height: 800 },
-      timezoneId: 'UTC',
-      acceptDownloads: true,
-    });
-    const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
-    page.on('pageerror', error => complaints.push(`page: ${error.message}`));
-    page.on('console', message => {
-      const { url } = message.location();
-      if (message.type() === 'error')
-        complaints.push(`console: ${message.text()} ${new URL(url, console.address).pathname}`);
-    });
-    page.on('request', request => {
-      const url = new URL(request.url());
-      if (url.origin !== console.address && !['data:', 'blob:'].includes(url.protocol))
-        complaints.push(`request to ${url.href}`);
-    });
-    // Closed with the test, so that its pages do not poll during the next one.
-    if (TestRunner.getCurrentTest()) onTestFinished(() => context.close());
-    return page;
-  }
-
   return {
-    ...console,
-    visit,
-    /** Calls the API without a page. */
-    browser: console.visit,
     /** The browser logs refused requests; this test expects these statuses. */
     announceRefusals: (...statuses: number[]) =>
       announced.push(...statuses.map(status => new RegExp(`responded with a status of ${status}`))),
     /** This test expects such errors in the browser's console. */
     announce: (...words: RegExp[]) => announced.push(...words),
+    /** A window with a new browser profile. */
+    async visitAt(address: string, looks: Looks & { javaScriptEnabled?: boolean } = {}): Promise<Page> {
+      const { language = 'en', scheme = 'light', width = 1280, javaScriptEnabled = true } = looks;
+      const context = await browser.newContext({
+        baseURL: address,
+        locale: language === 'en' ? 'en-GB' : 'ru-RU',
+        colorScheme: scheme,
+        viewport: { width, height: 800 },
+        timezoneId: 'UTC',
+        acceptDownloads: true,
+        javaScriptEnabled,
+      });
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      page.on('pageerror', error => complaints.push(`page: ${error.message}`));
+      page.on('console', message => {
+        const { url } = message.location();
+        if (message.type() === 'error')
+          complaints.push(`console: ${message.text()} ${new URL(url, address).pathname}`);
+      });
+      page.on('request', request => {
+        const url = new URL(request.url());
+        if (url.origin !== address && !['data:', 'blob:'].includes(url.protocol))
+          complaints.push(`request to ${url.href}`);
+      });
+      // Closed with the test, so that its pages do not poll during the next one.
+      if (TestRunner.getCurrentTest()) onTestFinished(() => context.close());
+      return page;
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** A console, and windows in which it is open. */
+export async function openWorld(options: ConsoleOptions, windows: Windows) {
+  const console = await startConsole(options);
+  const visit = (looks?: Looks) => windows.visitAt(console.address, looks);
+  return {
+    ...console,
+    ...windows,
+    pool: options.pool,
+    visit,
+    /** Calls the API without a page. */
+    callApi: console.visit,
     /** A window of a new operator with this role, signed in. */
     async as(role: OperatorRole, looks: Looks & { name?: string } = {}) {
       const operator = await console.signIn(role, looks.name);
@@ -89,8 +103,16 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
   };
 }
 
-/** Serious and critical findings of axe, one line each; of all rules, or of those about colours. */
-export async function findBarriers(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
+interface Sought {
+  rules?: 'all' | 'colours';
+  impacts?: 'all' | 'serious';
+}
+
+/** Findings of axe, one line each: of all rules or of those about colours, the serious and critical ones or all. */
+export async function findBarriers(
+  page: Page,
+  { rules = 'all', impacts = 'serious' }: Sought = {},
+): Promise<string[]> {
   // Not by a script element: the content security policy would refuse it. Once per window, since it is large.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
   // A message that is fading in has less contrast for a moment.
@@ -106,8 +128,31 @@ export async function findBarriers(page: Page, rules: 'all' | 'colours' = 'all')
     options,
   );
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => impacts === 'all' || impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+}
+
+/** How many pixels the content is wider than the window. */
+export const excessWidth = (page: Page) =>
+  page.evaluate<number>('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
+
+/** The visit to a page that is loaded: axe in light colours, the contrast in dark ones, and the width on a phone. */
+export async function sweepPage(page: Page, name: string, sought: Sought = {}, phoneWidth = 390) {
+  expect({ name, light: await findBarriers(page, sought) }).toEqual({ name, light: [] });
+  await takePicture(page, `${name}-light`);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect({ name, dark: await findBarriers(page, { rules: 'colours' }) }).toEqual({ name, dark: [] });
+  await takePicture(page, `${name}-dark`);
+  await page.emulateMedia({ colorScheme: 'light' });
+  const { width, height } = page.viewportSize()!;
+  const excess: number[] = [];
+  for (const one of [width, phoneWidth]) {
+    await page.setViewportSize({ width: one, height });
+    excess.push(await excessWidth(page));
+  }
+  expect({ name, excess }).toEqual({ name, excess: [0, 0] });
+  await takePicture(page, `${name}-narrow`);
+  await page.setViewportSize({ width, height });
 }
 
 /** Waits until everything is loaded and rendered. */
@@ -117,17 +162,14 @@ export async function untilLoaded(page: Page): Promise<void> {
   await expect.poll(() => page.locator('.waiting, [aria-busy=true]').count()).toBe(0);
 }
 
+/** Opens another page of the open console without loading it again. */
+export async function moveTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', '${path}')`);
+  await untilLoaded(page);
+}
+
 export async function takePicture(page: Page, name: string): Promise<void> {
+  if (!arePicturesWanted) return;
   mkdirSync(pictures, { recursive: true });
   await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });
 }
-
-export { openBrowser };
-
-/** Tests that share one browser; skipped where there is none. */
-export const describeInBrowser = (name: string, tests: (browser: Browser) => Promise<void>) =>
-  describe(name, async () => {
-    const browser = await openBrowser();
-    if (browser) await tests(browser);
-    else test.skip('needs Chromium');
-  });

@@ -45,6 +45,14 @@ test('a change needs the CSRF token and our origin', async () => {
   expect((await viewer.get('/session')).status).toBe(401);
 });
 
+test('signing out ends the session: its old cookie is refused', async () => {
+  const viewer = await signIn('viewer');
+  const { cookie } = viewer;
+  await viewer.post('/logout');
+  viewer.cookie = cookie;
+  expect((await viewer.get('/session')).status).toBe(401);
+});
+
 test('no parameter causes an internal error', async () => {
   const admin = await signIn('admin');
   for (const path of [

@@ -1,0 +1,170 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type OperatorRole,
+  operatorRoles,
+  type Permission,
+  roleHasPermission,
+} from '../../src/operators/index.ts';
+import { press } from './page-actions.ts';
+import type { SampleData } from './sample-data.ts';
+import { arePicturesWanted, excessWidth, moveTo, sweepPage, untilLoaded, type World } from './world.ts';
+
+type Offer = [button: string, needs: Permission];
+
+/** Every page, and the actions of each with the permission that it needs. */
+const pagesOf = (day: SampleData): Record<string, [path: string, ...offers: Offer[]]> => ({
+  overview: ['/', ['Clear', 'alarms.clear']],
+  payments: ['/payments'],
+  payment: [`/payments/${day.paymentId}`],
+  unfinished: [
+    `/payments/${day.reviewId}`,
+    ['Check status', 'payments.ask'],
+    ['Mark as succeeded', 'payments.resolve'],
+    ['Mark as failed', 'payments.resolve'],
+  ],
+  review: ['/review'],
+  requests: ['/requests'],
+  partners: ['/partners', ['New partner', 'partners.create']],
+  partner: [`/partners/${day.partnerId}`],
+  newcomer: [
+    `/partners/${day.newcomerId}`,
+    ['Approve live mode', 'partners.approve'],
+    ['Reject live mode', 'partners.approve'],
+    ['Suspend', 'partners.suspend'],
+    ['Credit balance', 'balances.credit'],
+    ['Change', 'partners.limits'],
+  ],
+  keys: [
+    `/partners/${day.partnerId}/keys`,
+    ['Change addresses', 'keys.addresses'],
+    ['Revoke', 'keys.revoke'],
+  ],
+  webhook: [
+    `/partners/${day.partnerId}/webhook`,
+    ['Check endpoint', 'webhooks.check'],
+    ['Add endpoint', 'webhooks.change'],
+    ['Remove', 'webhooks.change'],
+    ['Resend', 'events.resend'],
+  ],
+  deliveries: ['/deliveries'],
+  delivery: [`/deliveries/${day.partnerId}/${day.eventId}`, ['Resend', 'events.resend']],
+  deposits: ['/deposits', ['Credit', 'balances.credit'], ['Reject', 'balances.credit']],
+  ledger: ['/ledger', ['Verify now', 'ledger.verify']],
+  entries: [`/ledger/${day.partnerId}/live`],
+  rates: ['/rates', ['Change', 'rates.change']],
+  recipients: ['/recipients', ['Block recipient', 'recipients.block'], ['Unblock', 'recipients.block']],
+  reconciliation: ['/reconciliation', ['Reconcile a day', 'reconciliation.run']],
+  run: [`/reconciliation/${day.runId}`],
+  requestLog: ['/request-log'],
+  audit: ['/audit'],
+  settings: [
+    '/settings',
+    ['Schedule', 'settings.maintenance'],
+    ['Start now', 'settings.maintenance'],
+    ['Cancel maintenance', 'settings.maintenance'],
+    ['Change', 'settings.thresholds'],
+  ],
+  operators: [
+    '/settings/operators',
+    ['New operator', 'operators.manage'],
+    ['Reset access', 'operators.manage'],
+    ['Disable', 'operators.manage'],
+  ],
+  sessions: ['/settings/sessions'],
+});
+
+/** What every page of the console has: no barriers, a layout for every width, and actions for those who may use them. */
+export function testPages(world: World, day: SampleData) {
+  const pages = pagesOf(day);
+  let page: Page;
+  beforeAll(async () => {
+    page = await world.as('admin', { name: 'admin-of-the-pages' });
+    await page.goto('/console/');
+  });
+  afterAll(() => page.context().close());
+
+  test.each(Object.keys(pages))(
+    '%s: actions for admins, no barriers, readable in the dark, fits a phone and Russian',
+    async name => {
+      const [path, ...offers] = pages[name]!;
+      await moveTo(page, `/console${path}`);
+      await expectOffers(page, 'admin', offers);
+      await sweepPage(page, name);
+      if (arePicturesWanted) await pictureForReaders(page, name);
+      await press(page, 'RU: Русский');
+      await page.locator('html[lang=ru]').waitFor();
+      await untilLoaded(page);
+      expect(await excessWidth(page)).toBe(0);
+      await press(page, 'EN: English');
+    },
+  );
+
+  test('on a tablet the review needs no scrolling sideways, in either language', async () => {
+    await moveTo(page, '/console/review');
+    for (const [overdue, other] of [
+      ['Overdue', 'RU: Русский'],
+      ['Просрочен', 'EN: English'],
+    ] as const) {
+      await page.setViewportSize({ width: 768, height: 800 });
+      const rows = page.locator('.table tbody tr', { hasText: overdue });
+      await expect.poll(() => rows.count()).toBeGreaterThan(1);
+      const frame = page.locator('.table-frame');
+      expect(await frame.evaluate(one => one.scrollWidth - one.clientWidth)).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await press(page, other);
+    }
+  });
+
+  test.each(operatorRoles.filter(role => role !== 'admin'))(
+    '%s: permitted actions are enabled; the others show the needed role and do nothing',
+    async role => {
+      const window = await world.as(role);
+      await window.goto('/console/');
+      for (const [path, ...offers] of Object.values(pages).filter(([, offer]) => offer)) {
+        await moveTo(window, `/console${path}`);
+        await expectOffers(window, role, offers);
+      }
+      if (role !== 'viewer') return;
+      await moveTo(window, '/console/review');
+      const ask = window.getByRole('button', { name: 'Check status' }).first();
+      expect(await ask.getAttribute('aria-disabled')).toBe('true');
+      await ask.click({ force: true });
+      await window.getByText('Required role: support or administrator').first().waitFor();
+      await moveTo(window, `/console/payments/${day.reviewId}`);
+      await window.getByRole('button', { name: 'Mark as failed' }).click({ force: true });
+      expect(await window.getByRole('dialog').count()).toBe(0);
+    },
+  );
+}
+
+async function expectOffers(page: Page, role: OperatorRole, offers: Offer[]): Promise<void> {
+  for (const [name, needs] of offers) {
+    // The last one: in the operator's own row it is disabled for every role.
+    const button = page.locator('main').getByRole('button', { name, exact: true }).last();
+    await button.waitFor();
+    const isOffered = (await button.getAttribute('aria-disabled')) !== 'true';
+    expect([name, isOffered]).toEqual([name, roleHasPermission(role, needs)]);
+    if (!isOffered) expect(await button.getAttribute('aria-description')).toMatch(/^Required role: /);
+  }
+}
+
+const docs = join(import.meta.dirname, '..', '..', 'docs');
+
+/** The pictures in README, small enough for the repository. */
+async function pictureForReaders(page: Page, name: string): Promise<void> {
+  const take = async (file: string, width: number, height: number) => {
+    await page.setViewportSize({ width, height: 800 });
+    const clip = { x: 0, y: 0, width, height };
+    const picture = await page.screenshot({ path: join(docs, file), clip, animations: 'disabled' });
+    expect(picture.length).toBeLessThan(120_000);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  };
+  if (name === 'overview') await take('console-overview.png', 1280, 640);
+  if (name === 'review') await take('console-review.png', 390, 640);
+  if (name !== 'payment') return;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await take('console-payment.png', 1280, 560);
+  await page.emulateMedia({ colorScheme: 'light' });
+}

@@ -1,0 +1,146 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { createPortalLink } from '../../src/partners/index.ts';
+import { addEndpoint, createVault } from '../../src/webhooks/index.ts';
+import { place, qrPicture, render, toPng } from '../bot/images.ts';
+import { createPartnerWithKeys, keyring, newLink, partnerAt } from '../helpers/api.ts';
+import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
+import { press } from './page-actions.ts';
+import type { SampleData } from './sample-data.ts';
+import { excessWidth, findBarriers, moveTo, sweepPage, untilLoaded, type World } from './world.ts';
+
+const sections = ['', 'payments', 'balance', 'statements', 'rate', 'qr', 'keys', 'webhook'];
+const more = ['deliveries', 'requests', 'team', 'settings'];
+
+/** A person of a partner's team uses the portal, mostly on a phone. */
+export async function testPortal(console: World, { partnerId, shop, paymentId, eventId }: SampleData) {
+  const { pool } = console;
+  const { address, audit, join } = await startPortal({ pool });
+  const owner = newPerson('Анна Ковалёва');
+  await join(partnerId, owner, 'owner');
+  await join(partnerId, newPerson('Олег'), 'developer');
+  await pool.query(`INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, 'ru', now())`, [
+    owner.userId,
+  ]);
+  await addEndpoint(audit, createVault(keyring), partnerId, {
+    mode: 'live',
+    url: 'https://books.example/kopeck',
+    events: ['payment.refunded'],
+  });
+  const visit = (looks = {}) => console.visitAt(address, { width: 390, ...looks });
+  const miniApp = ({ userId, name }: ReturnType<typeof newPerson>) => {
+    const data = initDataOf({ id: Number(userId), first_name: name });
+    return `/portal/#tgWebAppData=${encodeURIComponent(data)}&tgWebAppVersion=8.0`;
+  };
+
+  async function signIn(page: Page): Promise<void> {
+    await page.goto(`/portal/sign-in#${await createPortalLink(audit, owner)}`);
+    await page.waitForURL(`**/portal/${partnerId}/`);
+    await untilLoaded(page);
+  }
+
+  test('a link of the bot signs in once, and is not in the address bar any more', async () => {
+    const page = await visit();
+    await signIn(page);
+    expect(page.url()).not.toContain('#');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await press(page, owner.name);
+    await press(page, 'Sign out');
+    await page.getByRole('heading', { name: 'Partner portal' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+
+    const link = `/portal/sign-in#${await createPortalLink(audit, newPerson())}`;
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'You are not in a team' }).waitFor();
+    console.announceRefusals(404);
+    const second = await visit({ language: 'ru' });
+    await second.goto(link);
+    await second.getByText(/Ссылка уже использована/).waitFor();
+  });
+
+  test('a Mini App of Telegram signs in; another site cannot change who is signed in', async () => {
+    const page = await visit({ scheme: 'dark' });
+    await page.goto(miniApp(owner));
+    await page.waitForURL(`**/portal/${partnerId}/`);
+    expect(page.url()).not.toContain('tgWebAppData');
+
+    const other = newPerson(owner.name);
+    await join((await createPartnerWithKeys(pool)).partnerId, other, 'owner');
+    const lure = miniApp(other);
+    const question = page.getByRole('region', { name: 'You are signed in as' });
+    const arrive = async () => {
+      // From another page, as from another site: the same page with another fragment would not be loaded again.
+      await page.goto('about:blank');
+      await page.goto(lure);
+      await question.getByText(`${owner.userId}`).waitFor();
+      await question.getByText(partnerId).waitFor();
+    };
+    await arrive();
+    expect(await findBarriers(page)).toEqual([]);
+    await press(page, 'RU: Русский');
+    await page.getByRole('region', { name: 'Сейчас вы вошли как' }).waitFor();
+    expect(await excessWidth(page)).toBe(0);
+    await press(page, 'Остаться в текущем аккаунте');
+    await page.waitForURL(`**/portal/${partnerId}/`);
+    await press(page, 'EN: English');
+    await arrive();
+    await press(page, 'Sign in with the other account');
+    await page.waitForURL(url => url.pathname.includes('prt_') && !url.pathname.includes(partnerId));
+    const now = await page.evaluate(async () => (await fetch('/portal/api/session/current')).text());
+    expect(JSON.parse(now)).toMatchObject({ session: { person: { user_id: `${other.userId}` } } });
+  });
+
+  test('a key is created and shown once, a QR code is checked by its link and by a photo, an amount is quoted', async () => {
+    const page = await visit();
+    await signIn(page);
+    await moveTo(page, `/portal/${partnerId}/keys`);
+    await press(page, 'Create key');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Label').fill('Till 1');
+    await press(dialog, 'Create key');
+    const key = await dialog.locator('code').textContent();
+    expect(key).toMatch(/^svc_live_[0-9a-f]{12}_[0-9a-f]{48}$/);
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('Till 1').waitFor();
+    expect(await page.content()).not.toContain(key!);
+
+    await moveTo(page, `/portal/${partnerId}/qr`);
+    await press(page, 'Test');
+    await page.getByLabel('Link of the QR code').fill(newLink(12_300));
+    await press(page, 'Check');
+    await page.locator('.badge', { hasText: 'Can be paid' }).waitFor();
+    await page.getByText('123.00').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    const photo = toPng(render(place(qrPicture(newLink(45_600)), 900, 900, 900), 1_800, 1_800));
+    const choose = (name: string, buffer: Buffer) =>
+      page.locator('input[type=file]').setInputFiles({ name, mimeType: 'image/png', buffer });
+    await choose('a.png', photo);
+    await page.getByText('456.00').waitFor();
+    await choose('a.txt', Buffer.from('no picture'));
+    await page.getByText('This file is not a picture').waitFor();
+
+    const partner = partnerAt(address, shop.liveKey);
+    for (const lock of [false, true]) {
+      const { json } = await partner.post('/v1/quote', { body: { amount_rub: '150', lock } });
+      await moveTo(page, `/portal/${partnerId}/rate`);
+      await page.getByLabel('Amount, ₽').fill('150');
+      await page.getByText(json.amount_usdt).first().waitFor();
+    }
+  });
+
+  test('every page: no barriers, readable in the dark, fits a phone and Russian', async () => {
+    const page = await visit({ width: 1280 });
+    await signIn(page);
+    for (const name of [...sections, ...more, `payments/${paymentId}`, `deliveries/${eventId}`]) {
+      await moveTo(page, `/portal/${partnerId}/${name}`);
+      await sweepPage(page, `portal-${name.split('_')[0]!.replace('/', '-')}`);
+      await press(page, 'RU: Русский');
+      await page.locator('html[lang=ru]').waitFor();
+      await untilLoaded(page);
+      expect({ name, excess: await excessWidth(page) }).toEqual({ name, excess: 0 });
+      await press(page, 'EN: English');
+    }
+  });
+}

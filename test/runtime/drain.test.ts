@@ -101,8 +101,7 @@ const broken = (calls: Call[]) =>
 let first: Service;
 let second: Service;
 beforeAll(async () => {
-  first = await startNode(2);
-  second = await startNode(1);
+  [first, second] = await Promise.all([startNode(2), startNode(1)]);
 }, 120_000);
 
 test('two nodes stop one after the other, and clients with kept connections see no broken answer', async () => {

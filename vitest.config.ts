@@ -16,7 +16,7 @@ const systemTests = [
   'test/gateway/check.test.ts',
   'test/ledger/churn.test.ts',
   'test/clocks/machine-clock.test.ts',
-  'test/bot/{every-button,leader,telegram-outage,qr-photos}.test.ts',
+  'test/bot/{every-button,leader,telegram-outage}.test.ts',
   'test/sdk/faults.test.ts',
   'test/install/**',
   'test/cli/{start,processes,console-start,secret-rotation,demo,listen}.test.ts',
@@ -55,7 +55,6 @@ const slowFiles = [
   'ledger/churn',
   'bot/leader',
   'bot/every-button',
-  'bot/qr-photos.test',
   'db/listen',
 ];
 const isSlow = ({ moduleId }: TestSpecification) =>

@@ -7,7 +7,7 @@ process.env.TMPDIR = temporaryFolder();
 
 /**
  * Tests of whole systems: services in processes of their own, a browser, database servers that are made, killed and
- * restored. They take as long as all others together, so `npm test` leaves them to `npm run test:system`.
+ * restored. They take longer than all others together, so `npm test` leaves them to `npm run test:system`.
  */
 const systemTests = [
   'test/browser/**',
@@ -16,15 +16,14 @@ const systemTests = [
   'test/traces/**',
   'test/quotes/processes.test.ts',
   'test/portal/{isolation,qr-photo}.test.ts',
-  'test/guides/{languages,snippets}.test.ts',
+  'test/guides/snippets.test.ts',
   'test/gateway/check.test.ts',
   'test/ledger/churn.test.ts',
-  'test/request-log/shutdown.test.ts',
   'test/clocks/machine-clock.test.ts',
-  'test/bot/{every-button,leader,telegram-outage,qr-photos}.test.ts',
+  'test/bot/{every-button,leader,telegram-outage}.test.ts',
   'test/sdk/faults.test.ts',
   'test/install/**',
-  'test/cli/{start,processes,console-start,secret-rotation,demo,listen,trigger}.test.ts',
+  'test/cli/{start,processes,console-start,secret-rotation,demo,listen}.test.ts',
   'test/examples/**',
   'test/runtime/{rejoin,drain,database-outages}.test.ts',
   'test/alerts/**',
@@ -39,6 +38,9 @@ const systemTests = [
  */
 const timedTests = ['test/faults/**', 'test/crashes/**'];
 
+/** Tests that take minutes, or repeat with other variants what a system test checks once: for `npm run test:long`. */
+const longTests = ['test/**/*.long.test.ts'];
+
 /** Tests of a history on Citus: see docs/internals/testing.md. */
 const citusTests = ['test/citus/**'];
 
@@ -47,45 +49,49 @@ const citusTests = ['test/citus/**'];
  * with one of them alone. Without a cache vitest starts with the largest files, and some slow ones are small.
  */
 const slowFiles = [
+  'browser/journeys',
   'simulation',
   'cli/start',
   'install/package',
-  'guides/languages',
-  'browser/journeys',
   'db/embedded',
   'deposits/real-node/crashes',
   'db/backup-s3',
   'ledger/churn',
   'bot/leader',
   'bot/every-button',
-  'bot/qr-photos.test',
   'db/listen',
 ];
 const isSlow = ({ moduleId }: TestSpecification) =>
   slowFiles.some(name => moduleId.includes(`/test/${name}`));
 
-/** Building an image keeps all cores busy for minutes. Beside it, services that are killed do not recover in time. */
-const isLast = ({ moduleId }: TestSpecification) => moduleId.includes('/test/install/container');
-
 class SlowFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files);
-    const others = sorted.filter(file => !isSlow(file) && !isLast(file));
-    return [...sorted.filter(isSlow), ...others, ...sorted.filter(isLast)];
+    return [...sorted.filter(isSlow), ...sorted.filter(file => !isSlow(file))];
   }
 }
 
 /** What a mode runs instead of all tests. */
-const included: Record<string, string[]> = { system: systemTests, timed: timedTests, citus: citusTests };
+const included: Record<string, string[]> = {
+  system: systemTests,
+  timed: timedTests,
+  long: longTests,
+  citus: citusTests,
+};
 
 /** What a mode leaves out. */
-const excludedIn = (mode: string) =>
-  mode === 'all' || mode in included ? [] : [...systemTests, ...timedTests, ...citusTests];
+function excludedIn(mode: string): string[] {
+  if (mode === 'all' || mode === 'long') return [];
+  return mode in included ? longTests : [...systemTests, ...timedTests, ...longTests, ...citusTests];
+}
+
+/** One file at a time: building an image, for one, keeps all cores busy, and beside it no service recovers in time. */
+const isAlone = (mode: string) => mode === 'timed' || mode === 'long';
 
 /** A mode runs the tests that are listed for it above, `--mode all` runs everything; without a mode, all but those. */
 export default defineConfig(({ mode }) => ({
   test: {
-    include: included[mode]?.map(name => name.replace('**', '*.test.ts')) ?? ['test/**/*.test.ts'],
+    include: included[mode]?.map(name => name.replace(/\*\*$/, '*.test.ts')) ?? ['test/**/*.test.ts'],
     exclude: excludedIn(mode),
     globalSetup: ['test/setup.ts'],
     setupFiles: ['test/each-file.ts'],
@@ -94,12 +100,12 @@ export default defineConfig(({ mode }) => ({
     restoreMocks: true,
     unstubEnvs: true,
     // The timed tests have limits of their own, which say what took too long.
-    testTimeout: mode === 'timed' ? 300_000 : mode === 'citus' ? 180_000 : 60_000,
+    testTimeout: isAlone(mode) ? 300_000 : mode === 'citus' ? 180_000 : 60_000,
     hookTimeout: mode === 'citus' ? 180_000 : 60_000,
     // Enough for a busy machine.
     expect: { poll: { timeout: 10_000 } },
     // For two cores: many tests wait for the database or for processes that they start. Citus has three servers that need them.
-    maxWorkers: mode === 'timed' ? 1 : mode === 'citus' ? 2 : 3,
+    maxWorkers: isAlone(mode) ? 1 : mode === 'citus' ? 2 : 3,
     sequence: { sequencer: SlowFilesFirst },
   },
 }));

@@ -82,7 +82,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(restoreWalCommand(terminal))
     .addCommand(alarmCommands(withDatabase))
     .addCommand(listenCommand())
-    .addCommand(triggerCommand())
+    .addCommand(triggerCommand(terminal))
     .addCommand(demoCommand(withDatabase))
     .addCommand(operatorCommands(withDatabase))
     .addCommand(secretCommands(withDatabase))

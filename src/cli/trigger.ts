@@ -7,6 +7,7 @@ import { scenarios } from '../payments/index.ts';
 import { details } from './output.ts';
 import { RefusedError } from './refused.ts';
 import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
+import type { Terminal } from './terminal.ts';
 
 /** In test mode the kopecks of the amount choose the outcome. */
 const kopecksFor = { 'payment.succeeded': 0, 'payment.failed': 1, 'payment.processing': 2 };
@@ -17,13 +18,13 @@ interface TriggerOptions extends Remote {
   scenario?: string;
 }
 
-export const triggerCommand = (): Command =>
+export const triggerCommand = (terminal: Terminal): Command =>
   remoteCommand('trigger', 'create a test payment with the given outcome')
     .addArgument(new Argument('<event>', 'outcome of the payment').choices(Object.keys(kopecksFor)))
     .addOption(new Option('--scenario <name>', 'failure scenario').choices(Object.keys(scenarios)))
-    .action((event: Wanted, options: TriggerOptions) => trigger(event, options));
+    .action((event: Wanted, options: TriggerOptions) => trigger(terminal, event, options));
 
-async function trigger(event: Wanted, options: TriggerOptions): Promise<void> {
+async function trigger(terminal: Terminal, event: Wanted, options: TriggerOptions): Promise<void> {
   if (!options.key.startsWith('svc_test_'))
     throw new RefusedError('test_key_required', 'This is a live key, which pays real money: use a test key.');
   const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];
@@ -37,7 +38,7 @@ async function trigger(event: Wanted, options: TriggerOptions): Promise<void> {
       ...(options.scenario ? { metadata: { kopeck_scenario: options.scenario } } : {}),
     }),
   );
-  process.stdout.write(`${options.json ? JSON.stringify(payment, null, 2) : describe(payment, options)}\n`);
+  terminal.stdout.write(`${options.json ? JSON.stringify(payment, null, 2) : describe(payment, options)}\n`);
 }
 
 /** A link for a new QR code, as a cash register would show it. */

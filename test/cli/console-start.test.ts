@@ -1,16 +1,26 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { openPool } from '../../src/db/pool.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Id } from '../../src/base/ids.ts';
+import { findRequest } from '../../src/request-log/index.ts';
 import { type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { createPartnerWithKeys, secretKey } from '../helpers/partners.ts';
 
+const { pool, url } = await createDatabase();
 const services: Service[] = [];
-afterEach(async () => {
-  await Promise.all(services.splice(0).map(service => service.stop()));
+afterAll(async () => {
+  await Promise.all(services.map(service => service.stop('SIGKILL')));
 });
 
 async function start(env: Record<string, string>): Promise<Service> {
-  const service = await startService({ SECRET_KEY: 'a secret key for the tests, long enough', ...env });
+  const service = await startService({
+    SECRET_KEY: secretKey,
+    DATABASE_URL: url,
+    DATA_DIR: newFolder(),
+    GATEWAY_URL: 'http://127.0.0.1:1',
+    RATE_SOURCES: 'fixed:92.50',
+    ...env,
+  });
   services.push(service);
   return service;
 }
@@ -26,74 +36,51 @@ async function look({ address }: Service, token: string) {
   return { status: response.status, json: await response.json() };
 }
 
-describe('kopeck start and the console', () => {
-  test('a new database gets a link for the first operator; the next start replaces it', async () => {
-    const { url } = await createDatabase();
-    const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
-    const first = await start(env);
-    await expect.poll(() => linkIn(first)).toBeTruthy();
-    const [, base, token] = linkIn(first)!;
-    expect(base).toBe(first.address);
-    expect(await look(first, token!)).toMatchObject({ status: 200, json: { name: 'admin', role: 'admin' } });
-    expect(first.output()).toContain(`console    ${first.address}/console/`);
-    const page = await fetch(`${first.address}/console/`);
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+/** Sends a request and stops the service at once. */
+async function pingAndStop(service: Service) {
+  const { partnerId, testKey } = await createPartnerWithKeys(pool);
+  const answer = await fetch(`${service.address}/v1/ping`, {
+    headers: { authorization: `Bearer ${testKey}` },
+  });
+  const metrics = await service.readMetrics();
+  expect(await service.stop('SIGTERM')).toBe(0);
+  const logged = await findRequest(pool, answer.headers.get('x-request-id') as Id<'req'>);
+  return { partnerId, metrics, logged };
+}
 
-    const second = await start(env);
-    await expect.poll(() => linkIn(second)).toBeTruthy();
-    expect((await look(second, token!)).status).toBe(404);
-    expect((await look(first, linkIn(second)![2]!)).status).toBe(200);
+describe('kopeck start and the console', () => {
+  let whole: Service;
+  let withConsole: Service;
+  let withApi: Service;
+  beforeAll(async () => {
+    whole = await start({ REQUEST_LOG_DAYS: '0' });
+    await vi.waitUntil(() => linkIn(whole), 10_000);
+    [withConsole, withApi] = await Promise.all([
+      start({ ROLES: 'console', LOG_LEVEL: 'trace' }),
+      start({ ROLES: 'api' }),
+    ]);
+    await vi.waitUntil(() => linkIn(withConsole), 10_000);
+  });
+
+  test('a new database gets a link for the first operator; the next start replaces it', async () => {
+    const [, base, token] = linkIn(whole)!;
+    expect(base).toBe(whole.address);
+    expect(whole.output()).toContain(`console    ${whole.address}/console/`);
+    const page = await fetch(`${whole.address}/console/`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect((await look(withConsole, token!)).status).toBe(404);
+    const next = await look(whole, linkIn(withConsole)![2]!);
+    expect(next).toMatchObject({ status: 200, json: { name: 'admin', role: 'admin' } });
   });
 
   test('in production logs get a hint and no link', async () => {
-    const { url } = await createDatabase();
-    const service = await start({
-      DATABASE_URL: url,
-      DATA_DIR: newFolder(),
-      NODE_ENV: 'production',
-      GATEWAY_URL: 'http://127.0.0.1:1',
-      RATE_SOURCES: 'fixed:92.50',
-    });
+    const empty = await createDatabase();
+    const service = await start({ NODE_ENV: 'production', DRAIN_SEC: '0', DATABASE_URL: empty.url });
     await expect.poll(() => service.output()).toContain('kopeck operator create --name NAME --role admin');
     expect(linkIn(service)).toBeNull();
   });
 
-  test('credentials are not logged at any log level', async () => {
-    const { url } = await createDatabase();
-    const service = await start({
-      DATABASE_URL: url,
-      DATA_DIR: newFolder(),
-      LOG_LEVEL: 'trace',
-      ROLES: 'console',
-    });
-    await expect.poll(() => linkIn(service)).toBeTruthy();
-    const token = linkIn(service)![2]!;
-    const post = (path: string, body: object) =>
-      fetch(`${service.address}/console/api${path}`, {
-        method: 'POST',
-        headers: {
-          origin: service.address,
-          'content-type': 'application/json',
-          cookie: '__Host-kopeck=a-cookie',
-        },
-        body: JSON.stringify(body),
-      });
-    expect((await post('/login', { name: 'a-name', password: 'a-password', code: '123321' })).status).toBe(
-      401,
-    );
-    // Invalid JSON: the error is logged, but not the text.
-    const pool = openPool({ connectionString: url });
-    await pool.query('ALTER TABLE operators RENAME COLUMN setup_hash TO gone');
-    await pool.end();
-    expect((await post('/setup', { token, password: 'another-password', code: '456654' })).status).toBe(500);
-    await expect.poll(() => service.output()).toContain('a request failed');
-    const logged = service.output().replaceAll(/^ {2}http.*$/gm, '');
-    for (const secret of ['a-name', 'a-password', '123321', token, 'another-password', '456654', 'a-cookie'])
-      expect(logged).not.toContain(secret);
-  });
-
   test('each role serves only its own routes, and both serve health checks', async () => {
-    const { url } = await createDatabase();
     const status = async ({ address }: Service, path: string) => (await fetch(`${address}${path}`)).status;
     const statuses = async (service: Service) => {
       const found: Record<string, number> = {};
@@ -111,10 +98,9 @@ describe('kopeck start and the console', () => {
       return found;
     };
     const alive = { '/healthz': 200, '/readyz': 200, '/metrics': 404 };
-    const console = await start({ DATABASE_URL: url, DATA_DIR: newFolder(), ROLES: 'console' });
     // A statement that takes longer than 0.8 s makes it not ready for a moment.
     await expect
-      .poll(() => statuses(console))
+      .poll(() => statuses(withConsole))
       .toEqual({
         '/v1/ping': 404,
         '/docs/': 404,
@@ -123,10 +109,9 @@ describe('kopeck start and the console', () => {
         '/console/api/session': 401,
         ...alive,
       });
-    expect(console.output()).not.toContain('/docs');
-    const api = await start({ DATABASE_URL: url, DATA_DIR: newFolder(), ROLES: 'api' });
+    expect(withConsole.output()).not.toContain('/docs');
     await expect
-      .poll(() => statuses(api))
+      .poll(() => statuses(withApi))
       .toEqual({
         '/v1/ping': 401,
         '/docs/': 200,
@@ -135,6 +120,42 @@ describe('kopeck start and the console', () => {
         '/console/api/session': 404,
         ...alive,
       });
-    expect(linkIn(api)).toBeNull();
+    expect(linkIn(withApi)).toBeNull();
+  });
+
+  test('credentials are not logged at any log level', async () => {
+    const token = linkIn(withConsole)![2]!;
+    const post = (path: string, body: object) =>
+      fetch(`${withConsole.address}/console/api${path}`, {
+        method: 'POST',
+        headers: {
+          origin: withConsole.address,
+          'content-type': 'application/json',
+          cookie: '__Host-kopeck=a-cookie',
+        },
+        body: JSON.stringify(body),
+      });
+    expect((await post('/login', { name: 'a-name', password: 'a-password', code: '123321' })).status).toBe(
+      401,
+    );
+    // Invalid JSON: the error is logged, but not the text.
+    await pool.query('ALTER TABLE operators RENAME COLUMN setup_hash TO gone');
+    expect((await post('/setup', { token, password: 'another-password', code: '456654' })).status).toBe(500);
+    await expect.poll(() => withConsole.output()).toContain('a request failed');
+    const logged = withConsole.output().replaceAll(/^ {2}http.*$/gm, '');
+    for (const secret of ['a-name', 'a-password', '123321', token, 'another-password', '456654', 'a-cookie'])
+      expect(logged).not.toContain(secret);
+  });
+
+  test('a request that was answered just before the shutdown is in the log', async () => {
+    const { partnerId, logged, metrics } = await pingAndStop(withApi);
+    expect(logged).toMatchObject({ partnerId, path: '/v1/ping', status: 200 });
+    expect(metrics).toContain('kopeck_request_log_missing_total{reason="failed"} 0');
+  });
+
+  test('with REQUEST_LOG_DAYS=0 nothing is logged', async () => {
+    const { logged, metrics } = await pingAndStop(whole);
+    expect(logged).toBeUndefined();
+    expect(metrics).not.toContain('kopeck_request_log');
   });
 });

@@ -6,7 +6,7 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner, setSuspended } from '../../src/partners/index.ts';
 import { kopeck, startKopeck, startService } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { folderWithKey, newFolder } from '../helpers/folders.ts';
+import { folderWithKey, usedFolder } from '../helpers/folders.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { withoutWaiting } from '../helpers/waiting-line.ts';
 
@@ -119,7 +119,7 @@ test('is refused where real money could be involved', async () => {
 }, 60_000);
 
 test('is refused where the last payments are at another bank: recovery would release their holds', async () => {
-  const folder = newFolder();
+  const folder = usedFolder();
   // A database that began with the simulator and uses a real bank since.
   mkdirSync(join(folder, 'simulator'));
   const bank = await startSimulator();

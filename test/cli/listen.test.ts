@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Kopeck, verifyWebhook } from '../../sdk/src/index.ts';
 import { newLink, partnerAt } from '../helpers/api.ts';
-import { kopeckProcess, type Service, startKopeck, startService } from '../helpers/cli.ts';
+import { kopeck, kopeckProcess, type Service, startKopeck, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { type Received, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
@@ -42,7 +42,7 @@ describe('kopeck listen', () => {
   test('forwards the same bytes and headers that the webhook has, and ends with a summary', async () => {
     const [real, local] = [await startReceiver(), await startReceiver()];
     const { partner_id: partner } = await client.ping();
-    await kopeckProcess(env, 'webhook', 'set', partner, '--url', real.url);
+    await kopeck(env, 'webhook', 'set', partner, '--url', real.url);
     await client.payments.create({ qr_url: newLink(10_000), external_id: 'before' });
     const listener = await listenWith({ KOPECK_WEBHOOK_SECRET: secret }, '--forward-to', local.url);
     // Raw text: JSON.stringify cannot write such metadata.
@@ -132,9 +132,7 @@ describe('kopeck listen', () => {
       ['--forward-to', 'http://localhost:3000/', '--from', 'yesterday'],
       [],
     ];
-    const runs = await Promise.all(
-      calls.map(call => kopeckProcess(elsewhere, 'listen', '--key', key, ...call)),
-    );
+    const runs = await Promise.all(calls.map(call => kopeck(elsewhere, 'listen', '--key', key, ...call)));
     expect(runs.map(({ code, stdout }) => [code, stdout])).toEqual(calls.map(() => [2, '']));
   });
 

@@ -20,7 +20,7 @@ afterAll(async () => {
   await Promise.all(services.splice(0).map(service => service.stop()));
 });
 
-async function startTwo(env: Record<string, string> = {}): Promise<{ service: Service; workers: number[] }> {
+async function startTwo(): Promise<{ service: Service; workers: number[] }> {
   const service = await startService({
     PROCESSES: '2',
     DATABASE_URL: url,
@@ -28,7 +28,6 @@ async function startTwo(env: Record<string, string> = {}): Promise<{ service: Se
     GATEWAY_URL: 'http://127.0.0.1:1',
     RATE_SOURCES: 'fixed:92.50',
     DATA_DIR: newFolder(),
-    ...env,
   });
   services.push(service);
   await untilBothServe(service);
@@ -112,7 +111,8 @@ describe('kopeck start in two processes', () => {
   });
 
   test('closes a connection that was handed to a process which then died', async () => {
-    const { service, workers } = await startTwo();
+    const { service } = shared;
+    const workers = childrenOf(service.pid);
     for (const worker of workers) process.kill(worker, 'SIGSTOP');
     const url = new URL(service.address);
     const connections = workers.map(() => connect(Number(url.port), url.hostname));
@@ -122,10 +122,12 @@ describe('kopeck start in two processes', () => {
     await service.readMetrics();
     for (const worker of workers) process.kill(worker, 'SIGKILL');
     await Promise.all(closed);
+    await untilBothServe(service);
   });
 
   test('keeps no caller waiting when both processes leave at the same time', async () => {
-    const { service, workers } = await startTwo({ DRAIN_SEC: '0' });
+    const { service } = shared;
+    const workers = childrenOf(service.pid);
     const callers = startCallers(service);
     await expect.poll(() => callers.ended(), { timeout: 10_000 }).toBeGreaterThan(200);
     for (const worker of workers) process.kill(worker, 'SIGTERM');
@@ -136,7 +138,9 @@ describe('kopeck start in two processes', () => {
   }, 60_000);
 
   test('stops both processes', async () => {
-    const { service, workers } = await startTwo();
+    const { service } = shared;
+    const workers = childrenOf(service.pid);
+    expect(workers).toHaveLength(2);
     expect(await service.stop('SIGTERM')).toBe(0);
     expect(workers.filter(isRunning)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Kopeck } from '../../sdk/src/index.ts';
 import { createPartnerWithKeys, setRate, startApi } from '../helpers/api.ts';
-import { kopeckProcess } from '../helpers/cli.ts';
+import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
@@ -16,8 +16,7 @@ beforeAll(async () => {
   client = new Kopeck({ apiKey: key, baseUrl: address });
 });
 
-const trigger = (...args: string[]) =>
-  kopeckProcess({ KOPECK_KEY: key, KOPECK_URL: address }, 'trigger', ...args);
+const trigger = (...args: string[]) => kopeck({}, 'trigger', '--key', key, '--url', address, ...args);
 
 describe('kopeck trigger', () => {
   test.concurrent.each([
@@ -61,7 +60,7 @@ describe('kopeck trigger', () => {
   test('a live key is refused before anything is sent', async () => {
     const receiver = await startReceiver();
     const live = 'svc_live_abc_secret';
-    const refused = await kopeckProcess(
+    const refused = await kopeck(
       {},
       'trigger',
       'payment.succeeded',

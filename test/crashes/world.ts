@@ -78,8 +78,6 @@ export async function createWorld({ pool, url, bank, folder, partners = 1 }: Wor
     GATEWAY_URL: bank.url,
     GATEWAY_TOKEN: bank.token,
     RATE_SOURCES: 'fixed:92.50',
-    // Many services are started, and most of the time of a start goes into loading code.
-    NODE_COMPILE_CACHE: join(folder, 'compiled'),
     NODE_OPTIONS: `--import ${preload}`,
     CRASH_POINTS_FILE: join(folder, `points of ${customers[0]!.partnerId}`),
   };

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { Pool } from '../../src/db/pool.ts';
@@ -120,4 +121,27 @@ export function copyBackups(backups: string): string {
   const copy = join(newFolder(), 'backups');
   fs.cpSync(backups, copy, { recursive: true });
   return copy;
+}
+
+export const uuidOf = (id: string) => uuidFromId(id as `pay_${string}`);
+
+/** Payments go on while the backup is made; then one, a moment to restore to, and another. */
+export async function payAndBackUp(world: Awaited<ReturnType<typeof createBackupWorld>>) {
+  const before: string[] = [];
+  for (let nth = 0; nth < 5; nth++) before.push(await world.pay());
+  let isBackedUp = false;
+  const during: string[] = [];
+  const load = (async () => {
+    while (!isBackedUp) during.push(await world.pay());
+  })();
+  const backup = await world.json('backup').finally(() => {
+    isBackedUp = true;
+  });
+  await load;
+  const first = await world.pay();
+  const between = await world.timeBetween();
+  const second = await world.pay();
+  const state = await readState(world);
+  const lastSegment = await world.archiveAll();
+  return { before, during, backup, first, between, second, state, lastSegment };
 }

@@ -39,8 +39,6 @@ test(
 
 test('backup verify names what is wrong and exits with 1', slow, async () => {
   const { id } = await world.json('backup');
-  const good = await world.run('backup', 'verify', id);
-  expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('The backup can be restored.') });
   const file = join(world.backups, 'base', id, 'data', 'PG_VERSION');
   fs.appendFileSync(file, '!');
   const bad = await world.run('backup', 'verify', id);

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts';
 import { startService } from '../helpers/cli.ts';
 import { isRunning, serverPid } from '../helpers/embedded-postgres.ts';
 import { usedFolder } from '../helpers/folders.ts';
+import { processEnv } from '../helpers/process-env.ts';
 
 const openIn = (dataDir: string): Promise<Database> =>
   openDatabase(readSettings({ DATA_DIR: dataDir }), () => {}, 'create');
@@ -27,7 +28,7 @@ function runUser(dataDir: string, end: string) {
     await pool.query("INSERT INTO partners (id, name, created_at) VALUES (gen_random_uuid(), 'A', now())");
     ${end}`;
   return spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-    env: { ...process.env, DATA_DIR: dataDir },
+    env: { ...processEnv, DATA_DIR: dataDir },
     stdio: 'inherit',
   });
 }

@@ -78,7 +78,9 @@ describe.runIf(isRootOnLinux)('an embedded PostgreSQL that root starts', () => {
     const closed = newFolder();
     fs.chmodSync(closed, 0o700);
     const dataDir = join(closed, 'data');
-    await openIn(dataDir);
+    const database = await openIn(dataDir);
+    expect((await database.pool.query('SELECT FROM partners')).rowCount).toBe(0);
+    expect(fs.statSync(closed).mode & 0o777).toBe(0o700);
     const [server] = privilegesOf(serverPid(dataDir));
     expect(server).toMatchObject({ Groups: '', NoNewPrivs: '1' });
     const held = BigInt(`0x${server!.CapEff}`);

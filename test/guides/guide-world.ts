@@ -5,6 +5,7 @@ import { startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { createPartnerWithKeys, secretKey } from '../helpers/partners.ts';
+import { processEnv } from '../helpers/process-env.ts';
 import { pack, root, run } from '../sdk/packed.ts';
 import { runGuide } from './run-guide.ts';
 import type { prepare } from './snippet-files.ts';
@@ -18,13 +19,7 @@ export const withSnippets = guides.filter(({ steps }) => steps.length > 0);
 /** A running service, and a project of a partner with the library in it. */
 export async function startGuideWorld() {
   const { pool, url } = await createDatabase();
-  // Commands start faster when one has read the sources for all.
-  const env = {
-    DATABASE_URL: url,
-    DATA_DIR: newFolder(),
-    SECRET_KEY: secretKey,
-    NODE_COMPILE_CACHE: newFolder(),
-  };
+  const env = { ...processEnv, DATABASE_URL: url, DATA_DIR: newFolder(), SECRET_KEY: secretKey };
   const service = startService(env);
   afterAll(async () => void (await (await service).stop()));
 

@@ -20,8 +20,7 @@ export function folderWithKey(): string {
 }
 
 /** A DATA_DIR that already has a key and an empty, stopped database: creating one takes seconds. */
-export function usedFolder(): string {
-  const folder = folderWithKey();
+export function usedFolder(folder = folderWithKey()): string {
   execFileSync('cp', ['-a', `${inject('usedDataDir')}/.`, folder]);
   return folder;
 }

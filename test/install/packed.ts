@@ -2,7 +2,9 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { expect } from 'vitest';
 import { afterFile } from '../helpers/after-file.ts';
+import { startService } from '../helpers/cli.ts';
 import { newFolder } from '../helpers/folders.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -54,4 +56,38 @@ export function checkOut(): string {
     copyFileSync(join(root, name), join(folder, name));
   }
   return folder;
+}
+
+const qrUrl = (sum: number) =>
+  `https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=${sum}&cur=RUB&crc=B754`;
+
+/** Starts the command in its own empty folder with a PATH without Node, pays once in each mode, and stops it. */
+export async function startAndPay(command: string) {
+  const env = { PATH: '/usr/bin:/bin', NODE_COMPILE_CACHE: '', DATA_DIR: join(newFolder(), 'data') };
+  const service = await startService({ ...env, PROCESSES: '2' }, command, []);
+  try {
+    const statuses: Record<string, unknown> = {};
+    for (const mode of ['test', 'live']) {
+      await expect.poll(service.output).toMatch(`${mode} key `);
+      const [key] = new RegExp(`svc_${mode}_\\w+`).exec(service.output())!;
+      const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+      expect((await fetch(`${service.address}/v1/ping`, { headers })).status).toBe(200);
+      // The first rate may come later than the key.
+      await expect
+        .poll(async () => (await fetch(`${service.address}/v1/rate`, { headers })).status)
+        .toBe(200);
+      const answer = await fetch(`${service.address}/v1/payments`, {
+        method: 'POST',
+        headers: { ...headers, 'Idempotency-Key': 'first' },
+        body: JSON.stringify({ qr_url: qrUrl(30_510) }),
+      });
+      statuses[mode] = ((await answer.json()) as { status: string }).status;
+    }
+    const pages = await Promise.all(
+      ['/docs/guides/', '/console/'].map(async path => (await fetch(service.address + path)).status),
+    );
+    return { statuses, pages, exitCode: await service.stop('SIGTERM') };
+  } finally {
+    await service.stop('SIGKILL');
+  }
 }

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { createAlarms, listAlarms } from '../../../src/alarms/index.ts';
 import type { ChainName } from '../../../src/base/deposit-settings.ts';
 import type { Id } from '../../../src/base/ids.ts';
@@ -14,7 +15,7 @@ import { type EvmNode, evmChainId, startEvmNode } from '../../helpers/evm-node.t
 import { newFolder } from '../../helpers/folders.ts';
 import { secretKey } from '../../helpers/partners.ts';
 import { xpub } from '../world.ts';
-import { type Call, type NodeProxy, startNodeProxy } from './node-proxy.ts';
+import { type Call, type Fault, type NodeProxy, startNodeProxy } from './node-proxy.ts';
 
 export const usdt = 1_000_000n;
 export const confirmations = 2;
@@ -104,3 +105,28 @@ export const serviceEnv = (world: RealWorld) => ({
   RATE_SOURCES: 'fixed:92.50',
   DATA_DIR: newFolder(),
 });
+
+/** A world with a deposit that is final and not booked yet. */
+export async function withDeposit(options: Parameters<typeof startRealWorld>[0] = {}) {
+  const world = await startRealWorld(options);
+  const { partnerId, account } = await world.newPartner();
+  await world.node.send(world.token, [{ account, units: 5n * usdt }]);
+  await world.node.mine(6);
+  return { ...world, account, balance: () => world.balanceOf(partnerId) };
+}
+
+/** A round fails with an alarm and books nothing; the next one makes up for it. */
+export async function failOnce(fault: Fault, said: RegExp): Promise<void> {
+  const world = await withDeposit();
+  world.proxy.interfere = () => fault;
+  await world.round();
+  expect(await world.alarmKinds()).toEqual(['deposit_node_failing']);
+  const [detail] = await world.alarmDetails();
+  expect(detail).toMatch(said);
+  expect(detail).not.toMatch(/key-of-the-node|127\.0\.0\.1/);
+  expect(await world.balance()).toBe(0n);
+  world.proxy.interfere = undefined;
+  await world.round();
+  expect(await world.balance()).toBe(5n * usdt);
+  expect(await world.alarmKinds()).toEqual([]);
+}

@@ -1,0 +1,3 @@
+import { testRejoining } from './rejoin.ts';
+
+testRejoining(1);

@@ -1,0 +1,69 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { joinIncarnation } from '../../src/db/incarnation/join.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { childrenOf } from '../helpers/children.ts';
+import { type Service, startService } from '../helpers/cli.ts';
+import { copyDatabase } from '../helpers/copied-database.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { openDatabaseHost } from '../helpers/database-host.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { secretKey } from '../helpers/partners.ts';
+
+const join = (pool: Pool, isRestored: boolean) =>
+  joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored });
+
+/** A database, and a copy of it that has gone on: as a primary that was replaced, and its successor. */
+async function twoHistories() {
+  const { pool: older } = await createDatabase();
+  await join(older, false);
+  const newer = await copyDatabase(older);
+  await join(newer, true);
+  return { older, newer, host: await openDatabaseHost(older.options.database!) };
+}
+
+const beatsIn = async (pool: Pool) =>
+  (await pool.query<{ at: Date }>('SELECT at FROM process_beats ORDER BY at')).rows.map(({ at }) => at);
+
+const isReady = (service: Service) =>
+  fetch(`${service.address}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** The test of a service with so many processes. */
+export function testRejoining(processes: number): void {
+  test('joins a newer history, and never goes back to an older one', { timeout: 120_000 }, async () => {
+    const { older, newer, host } = await twoHistories();
+    const service = await startService({
+      PORT: `${await freePort()}`,
+      PROCESSES: `${processes}`,
+      LOG_LEVEL: 'warn',
+      ROLES: 'api',
+      DATABASE_URL: `postgres://${older.options.user}@127.0.0.1:${host.port}/any`,
+      SECRET_KEY: secretKey,
+      GATEWAY_URL: 'http://127.0.0.1:1',
+      RATE_SOURCES: 'fixed:92.50',
+      DATA_DIR: newFolder(),
+      // As in production: a process that leaves its history does not drain.
+      DRAIN_SEC: '5',
+    });
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+
+    host.leadTo(newer.options.database!);
+    const haveAllJoined = async () => (await beatsIn(newer)).length >= processes && (await isReady(service));
+    await expect.poll(haveAllJoined, { timeout: 30_000 }).toBe(true);
+
+    const before = await beatsIn(older);
+    host.leadTo(older.options.database!);
+    for (const pid of childrenOf(service.pid)) process.kill(pid, 'SIGKILL');
+    await expect.poll(() => isReady(service), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => service.output(), { timeout: 30_000 }).toContain('an older history');
+    expect(await beatsIn(older)).toEqual(before);
+
+    host.leadTo(newer.options.database!);
+    await expect.poll(() => isReady(service), { timeout: 30_000 }).toBe(true);
+    expect(await beatsIn(older)).toEqual(before);
+  });
+}

@@ -40,7 +40,7 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
     clock: systemClock,
   });
   const outside = openOutsidePools(pool);
-  const sender = createSender({ allowPrivate: true });
+  const sender = createSender({ clock: systemClock, allowPrivate: true });
   const logged: string[] = [];
   const keep = (details: object, message: string) =>
     void logged.push(`${message} ${JSON.stringify(details)}`);

@@ -1,4 +1,5 @@
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openAddresses, openDepositChains } from '../../src/deposits/index.ts';
 import type { Screen } from '../../src/deposits/screening/ask.ts';
@@ -44,7 +45,7 @@ export async function startDepositWorld({
     [`DEPOSIT_${upper}_XPUB`]: xpub,
     ...env,
   });
-  const chains = await openDepositChains(settings.depositChains);
+  const chains = await openDepositChains(settings.depositChains, systemClock);
   const depositChain = chains.get(name)!;
   const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
   const newPartner = async () => {

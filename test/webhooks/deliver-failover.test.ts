@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { type Queryable, transaction } from '../../src/db/pool.ts';
@@ -25,7 +26,7 @@ describe('nothing is lost', () => {
   test('a process that dies after sending and before recording: another sends it again', async () => {
     await world.delivery.stop();
     const { receiver, pay, partnerId } = await newPartner();
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     let isDead = false;
     const dying = (db: Queryable): Queryable => ({
       query: statement => {
@@ -46,7 +47,7 @@ describe('nothing is lost', () => {
   test('a process that hangs loses its partners when its leases expire', async () => {
     await world.delivery.stop();
     const { receiver, pay, partnerId } = await newPartner();
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     await pay();
     await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
       uuidFromId(partnerId),
@@ -64,7 +65,7 @@ describe('nothing is lost', () => {
   });
 
   test('two processes share the partners, and each event is sent once', async () => {
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     const second = startDelivery({ ...deps, heartbeat });
     const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
     await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
@@ -75,7 +76,7 @@ describe('nothing is lost', () => {
   });
 
   test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
-    const slow = createSender({ allowPrivate: true, timeoutMs: 60_000 });
+    const slow = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
     await world.delivery.stop();
     world.delivery = startDelivery({ ...deps, sender: slow });
     const { receiver, pay, partnerId } = await newPartner();
@@ -176,7 +177,7 @@ describe('every partner is served:', () => {
 });
 
 test('receivers that hang do not delay those that answer', async () => {
-  const slow = createSender({ allowPrivate: true, timeoutMs: 60_000 });
+  const slow = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
   await world.delivery.stop();
   world.delivery = startDelivery({ ...deps, sender: slow });
   const [dead, alive] = [

@@ -25,7 +25,7 @@ const { pool, clock, address, deps, audit, vault, sender, newPartner, untilRecor
 await pool.query('ALTER TABLE public.events DISABLE TRIGGER events_are_delivered');
 
 /** For a receiver that hangs. */
-const impatient = createSender({ allowPrivate: true, timeoutMs: 1_000 });
+const impatient = createSender({ clock, allowPrivate: true, timeoutMs: 1_000 });
 afterAll(() => impatient.close());
 async function deliverWith(other: typeof sender): Promise<void> {
   await world.delivery.stop();

@@ -31,7 +31,7 @@ export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'>
   const { address, deps: apiDeps } = await startApi({ pool, clock, ...options });
   const audit = auditContextOf(pool, clock);
   const vault = createVault(keyring);
-  const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
+  const sender = createSender({ clock, allowPrivate: true, timeoutMs: 10_000 });
   const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };
   afterAll(() => sender.close());
 

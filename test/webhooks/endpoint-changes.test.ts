@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { transaction } from '../../src/db/pool.ts';
@@ -170,7 +171,7 @@ test('a process that dies between attempts leaves the rest to another', async ()
   );
   other.receiver.answer(withStatus(200));
   clock.advance(10_000);
-  const heartbeat = await startHeartbeat(pool);
+  const heartbeat = await startHeartbeat({ pool, clock: systemClock });
   const successor = startDelivery({ ...deps, heartbeat });
   await vi.waitFor(async () => expect(await other.attempts()).toHaveLength(2), { timeout: 8_000 });
   expect(other.paymentsReceived()).toEqual([paymentId, paymentId]);
@@ -181,7 +182,7 @@ test('a process that dies between attempts leaves the rest to another', async ()
 
 test('a hanging attempt at one endpoint does not keep the same event from another', async () => {
   await world.delivery.stop();
-  const patient = createSender({ allowPrivate: true, timeoutMs: 60_000 });
+  const patient = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
   world.delivery = startDelivery({ ...deps, sender: patient });
   const { partnerId, pay } = await newPartner();
   const [hangs, fails] = [await add(partnerId), await add(partnerId)];

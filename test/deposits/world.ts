@@ -66,7 +66,7 @@ export async function startDepositWorld({
     alarms,
     newPartner,
     size,
-    round: () => runRound({ pool, clock, alarms, chain: depositChain, isScreened }, size),
+    round: () => clock.during(runRound({ pool, clock, alarms, chain: depositChain, isScreened }, size)),
     screen: (screen: Screen | undefined) =>
       screenDeposits({ pool, clock, alarms, chain: depositChain, screen }),
     /** Makes everything so far final, and books it. */

@@ -232,10 +232,10 @@ describe('a process that dies', () => {
     const { stop } = startRecovery(deps);
     try {
       // Long enough for two rounds of the search for dead processes.
-      await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
+      await clock.until(() => expect(looked.mock.calls.length).toBeGreaterThan(3));
       expect(await statusOf(paymentId)).toMatchObject({ status: 'processing' });
       await heartbeat.close();
-      await expect.poll(() => statusOf(paymentId)).toMatchObject({ error_code: 'not_executed' });
+      await clock.until(async () => expect((await statusOf(paymentId)).error_code).toBe('not_executed'));
     } finally {
       await stop();
     }
@@ -249,7 +249,9 @@ describe('a process that dies', () => {
     await expect.poll(async () => (await openRowOf(paymentId)).lease_holder).toBe(heartbeat.instance);
     await heartbeat.close();
     const { stop } = startRecovery(deps);
-    await expect.poll(() => openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 });
+    await clock.until(async () =>
+      expect(await openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 }),
+    );
     await stop();
     await decidePayment(audit, paymentId, { outcome: 'failed', reason: 'test' });
   });

@@ -63,6 +63,7 @@ async function measure(pool: Pool, accountsFile: string, progress: (line: string
           DEPOSIT_ETHEREUM_XPUB: xpub,
           DEPOSIT_ETHEREUM_CONTRACT: contract,
         }).depositChains,
+        clock,
       )
     ).get('ethereum')!;
   progress(`${addressCount} partners with addresses …`);

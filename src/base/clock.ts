@@ -6,7 +6,10 @@ export interface Clock {
   monotonicMs(): number;
   /** Resolves after `ms`, or as soon as the signal aborts; it never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `run` after `ms`, unless it is cancelled by the returned function. Costs much less than a signal. */
+  /**
+   * Calls `run` after `ms`, unless it is cancelled by the returned function. Costs much less than a signal, and does not keep
+   * the process alive, unlike `sleep`.
+   */
   timer(ms: number, run: () => void): () => void;
 }
 
@@ -26,9 +29,16 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done);
     }),
   timer: (ms, run) => {
-    const timer = setTimeout(run, ms);
+    const timer = setTimeout(run, ms).unref();
     return () => clearTimeout(timer);
   },
 };
+
+/** A signal that aborts after `ms`. */
+export function abortAfter(clock: Clock, ms: number): AbortSignal {
+  const expired = new AbortController();
+  clock.timer(ms, () => expired.abort());
+  return expired.signal;
+}
 
 export const instantOf = (clock: Clock) => new Date(clock.nowMs());

@@ -68,8 +68,8 @@ async function lead(deps: BotDeps, handler: UpdateHandler, signal: AbortSignal):
   if (!(await configureTelegram(deps, handler, signal))) return;
   log.info({ bot: handler.bot.botInfo.username }, 'the bot is ready');
   // Without the retries of conversations: the outbox has its own retry schedule.
-  const api = new Api(deps.telegramToken, telegramClient(deps.telegramApiRoot, outboxTimeoutMs));
-  api.config.use(abortCallsOnShutdown(signal));
+  const api = new Api(deps.telegramToken, telegramClient(clock, deps.telegramApiRoot, outboxTimeoutMs));
+  api.config.use(abortCallsOnShutdown(clock, signal));
   const repeat = (everyMs: number, work: () => Promise<void>) =>
     startBackgroundLoop({ clock, everyMs, work, onError: handler.logError });
   const loops = [

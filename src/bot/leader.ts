@@ -44,7 +44,7 @@ export function runAsLeader(
   { pool, clock, onError, silentForMs = silentAfterMs }: LeaderDeps,
   work: (signal: AbortSignal) => Promise<void>,
 ): () => Promise<void> {
-  const session = openDedicatedConnection(pool, 'bot', async () => {});
+  const session = openDedicatedConnection({ pool, clock }, 'bot', async () => {});
 
   async function tryToLead(stopping: AbortSignal): Promise<void> {
     const client = session.client();

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import { abortAfter, type Clock } from '../base/clock.ts';
 import type { UpdateHandler } from './conversation/update-handler.ts';
 
 const longPollSec = 25;
@@ -37,6 +37,6 @@ export async function poll(
     }
   }
   // Confirms the last batch. If this fails, its updates arrive again, which does no harm.
-  const timeout = AbortSignal.timeout(confirmTimeoutMs) as Parameters<typeof bot.api.getUpdates>[1];
+  const timeout = abortAfter(clock, confirmTimeoutMs) as Parameters<typeof bot.api.getUpdates>[1];
   if (offset > 0) await bot.api.getUpdates({ offset, timeout: 0, limit: 1 }, timeout).catch(() => {});
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { systemClock } from '../base/clock.ts';
 import { type ArchiveResult, archiveMonths, restDays } from '../payments/index.ts';
 import { distributeCommand } from './archive-distribute.ts';
 import { month } from './arguments.ts';
@@ -27,17 +28,15 @@ async function run(
   before: Date,
   isDryRun: boolean,
 ): Promise<Output> {
-  const startedAt = performance.now();
-  const counting = setTimeout(() => progress('Counting the rows to archive …'), 2_000);
+  const startedAt = systemClock.monotonicMs();
+  const cancelNotice = systemClock.timer(2_000, () => progress('Counting the rows to archive …'));
   let show: ((done: number) => void) | undefined;
   const onProgress = (done: number, of: number) => {
-    clearTimeout(counting);
-    if (performance.now() - startedAt > 2_000) show ??= progressBar(of, screen);
+    cancelNotice();
+    if (systemClock.monotonicMs() - startedAt > 2_000) show ??= progressBar(of, screen);
     show?.(done);
   };
-  const result = await archiveMonths(audit, { before, isDryRun, onProgress }).finally(() =>
-    clearTimeout(counting),
-  );
+  const result = await archiveMonths(audit, { before, isDryRun, onProgress }).finally(cancelNotice);
   return describe(result, formatMonth(before), isDryRun);
 }
 

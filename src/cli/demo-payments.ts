@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import { CallTimeoutError, callHttp, type HttpCall } from '../http-client/index.ts';
 import type { BankSide } from '../runtime/index.ts';
 import { blockedRecipient, type Shop } from './demo-shops.ts';
@@ -25,14 +25,14 @@ export async function payMany(
   onProgress: (done: number) => void,
 ): Promise<Tally> {
   const tally: Tally = new Map();
-  const startedAt = performance.now();
+  const startedAt = systemClock.monotonicMs();
   let begun = 0;
   let done = 0;
   const payer = async () => {
     while (begun < payments) {
       const index = begun++;
-      const waitMs = startedAt + (overMs * index) / payments - performance.now();
-      if (waitMs > 0) await sleep(waitMs);
+      const waitMs = startedAt + (overMs * index) / payments - systemClock.monotonicMs();
+      if (waitMs > 0) await systemClock.sleep(waitMs);
       const outcome = await payOne(environment, index);
       tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
       onProgress(++done);
@@ -66,10 +66,17 @@ const maxAttempts = 10;
 const maxAnswerBytes = 1024 * 1024;
 
 /** Undefined after a timeout: a real shop would ask for the status later. */
-async function postPayment(request: Omit<HttpCall, 'timeoutMs' | 'maxBytes'>): Promise<string | undefined> {
+async function postPayment(
+  request: Omit<HttpCall, 'clock' | 'timeoutMs' | 'maxBytes'>,
+): Promise<string | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { status, body } = await callHttp({ ...request, timeoutMs, maxBytes: maxAnswerBytes });
+      const { status, body } = await callHttp({
+        ...request,
+        clock: systemClock,
+        timeoutMs,
+        maxBytes: maxAnswerBytes,
+      });
       const answer = JSON.parse(body.toString()) as { status?: string; error?: { code: string } };
       if (status === 200) return answer.status;
       const isTemporary = status === 429 || status === 503;
@@ -78,7 +85,7 @@ async function postPayment(request: Omit<HttpCall, 'timeoutMs' | 'maxBytes'>): P
       if (error instanceof CallTimeoutError) return undefined;
       throw error;
     }
-    await sleep(200 * attempt);
+    await systemClock.sleep(200 * attempt);
   }
 }
 
@@ -128,7 +135,7 @@ async function callBank(
   const headers = { 'content-type': 'application/json' };
   const answer = await callHttp({
     ...{ url: `${url}${path}`, method, headers, body: JSON.stringify(body) },
-    ...{ timeoutMs: simulatorTimeoutMs, maxBytes: maxAnswerBytes },
+    ...{ clock: systemClock, timeoutMs: simulatorTimeoutMs, maxBytes: maxAnswerBytes },
   });
   if (answer.status !== 200 && answer.status !== 201)
     throw new Error(`the simulator answered ${answer.status} to ${method} ${path}`);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { listPartners } from '../partners/index.ts';
@@ -59,11 +59,11 @@ export async function demonstrate(
     await waitForRate(context);
     context.onInterrupt(revokeKeys);
     await openShops(context, { receivers, run: `demonstration ${audit.clock.nowMs()}`, shops });
-    const startedAt = performance.now();
+    const startedAt = systemClock.monotonicMs();
     const show = progressBar(payments, screen);
     const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
     await waitForDeliveries(context);
-    return describe(payments, tally, performance.now() - startedAt);
+    return describe(payments, tally, systemClock.monotonicMs() - startedAt);
   } finally {
     // Everything else ends even if the database is gone.
     await revokeKeys().finally(() => shutDown(cleanups));
@@ -109,7 +109,11 @@ async function serve(
 const maxWaitMs = 15_000;
 
 async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
-  for (const untilMs = performance.now() + maxWaitMs; performance.now() < untilMs; await sleep(100)) {
+  for (
+    const untilMs = systemClock.monotonicMs() + maxWaitMs;
+    systemClock.monotonicMs() < untilMs;
+    await systemClock.sleep(100)
+  ) {
     const rate = await readCurrentRate(audit.pool);
     if (rate && !isStale(rate, audit.clock, settings.rateMaxAgeSec)) return;
   }
@@ -118,7 +122,11 @@ async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
 
 /** The receivers stop with this process. Deliveries to the refusing one are not waited for. */
 async function waitForDeliveries({ audit }: CommandContext): Promise<void> {
-  for (const untilMs = performance.now() + maxWaitMs; performance.now() < untilMs; await sleep(100)) {
+  for (
+    const untilMs = systemClock.monotonicMs() + maxWaitMs;
+    systemClock.monotonicMs() < untilMs;
+    await systemClock.sleep(100)
+  ) {
     const { waiting, failing } = await countDeliveries(audit.pool);
     if (waiting === failing) return;
   }

@@ -1,9 +1,10 @@
+import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { type DepositChains, openDepositChains } from '../deposits/index.ts';
 import type { CommandContext } from './command.ts';
 
 export async function openConfigured(settings: CommandContext['settings']): Promise<DepositChains> {
-  if (settings.depositChains.length > 0) return openDepositChains(settings.depositChains);
+  if (settings.depositChains.length > 0) return openDepositChains(settings.depositChains, systemClock);
   throw new OperatorError('DEPOSIT_CHAINS is not set: no deposits are accepted.');
 }
 

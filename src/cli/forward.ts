@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentEvent } from '../../sdk/src/index.ts';
+import { instantOf, systemClock } from '../base/clock.ts';
 import {
   createSender,
   type EventReference,
@@ -54,10 +54,10 @@ export function createForwarder({
   signal: AbortSignal;
   onAttempt(event: PaymentEvent, attempt: ForwardAttempt): void;
 }): Forwarder {
-  const sender = createSender({ allowPrivate: true });
+  const sender = createSender({ clock: systemClock, allowPrivate: true });
 
   async function attempt(event: PaymentEvent, body: string): Promise<SendResult> {
-    const atSec = Math.floor(Date.now() / 1_000);
+    const atSec = Math.floor(systemClock.nowMs() / 1_000);
     const headers = {
       ...eventHeaders(announced(event), sign([secret], atSec, body)),
       ...standardHeaders([secret], { id: event.id, atSec, body }),
@@ -68,7 +68,7 @@ export function createForwarder({
   async function forward(event: PaymentEvent, body: string): Promise<ForwardResult | undefined> {
     let answered = 0;
     for (let attempts = 1; ; attempts++) {
-      const at = new Date();
+      const at = instantOf(systemClock);
       const verdict = await attempt(event, body).catch(error => {
         if (signal.aborted) return undefined;
         throw error;
@@ -89,7 +89,7 @@ export function createForwarder({
         isLast: isLast && !delivered,
       });
       if (retryInSec === undefined) return { at, delivered, attempts, status, error, durationMs };
-      await sleep(retryInSec * 1_000, undefined, { signal }).catch(() => {});
+      await systemClock.sleep(retryInSec * 1_000, signal);
       if (signal.aborted) return undefined;
     }
   }

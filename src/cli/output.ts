@@ -1,3 +1,4 @@
+import { systemClock } from '../base/clock.ts';
 /** The output of a command: JSON for programs, text for people. */
 export interface Output {
   json: unknown;
@@ -59,11 +60,11 @@ export function lateProgressBar(
   inUnits: (count: number) => number,
   unit: string,
 ): (done: number, of: number) => void {
-  const startedAt = performance.now();
+  const startedAt = systemClock.monotonicMs();
   let show: ((done: number) => void) | undefined;
   let shown = -1;
   return (done, of) => {
-    if (performance.now() - startedAt < 2_000) return;
+    if (systemClock.monotonicMs() - startedAt < 2_000) return;
     show ??= progressBar(inUnits(of), out, unit);
     if (inUnits(done) === shown) return;
     shown = inUnits(done);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Clock } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
 import {
   type Difference,
@@ -30,9 +31,9 @@ const startOfToday = (clock: Clock) => new Date(Math.floor(clock.nowMs() / dayMs
 
 async function run(context: CommandContext, from: Date): Promise<Output> {
   const { audit, progress } = context;
-  const startedAt = performance.now();
+  const startedAt = systemClock.monotonicMs();
   const onProgress = (orders: number) => {
-    if (performance.now() - startedAt > 2_000) progress(`${orders} orders read …`);
+    if (systemClock.monotonicMs() - startedAt > 2_000) progress(`${orders} orders read …`);
   };
   return withGateway(context, async gateway => {
     const reconciliation = await reconcileDay(audit, gateway, from, { onProgress });

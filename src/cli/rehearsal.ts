@@ -1,6 +1,7 @@
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { guide } from '../db/backup/backup-session.ts';
@@ -138,10 +139,10 @@ export async function rehearse(steps: Step[], given: Given): Promise<Output> {
 }
 
 async function runStep({ name, run }: Step, rehearsal: Rehearsal): Promise<Report> {
-  const startedAt = performance.now();
+  const startedAt = systemClock.monotonicMs();
   const report = (ok: boolean, result: string) => ({
     name,
-    ms: Math.round(performance.now() - startedAt),
+    ms: Math.round(systemClock.monotonicMs() - startedAt),
     result,
     ok,
   });

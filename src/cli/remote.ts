@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Kopeck, KopeckError, type KopeckOptions } from '../../sdk/src/index.ts';
+import { systemClock } from '../base/clock.ts';
 import { programName } from '../base/program-name.ts';
 import { createFetch } from '../http-client/index.ts';
 import { command } from './command.ts';
@@ -40,7 +41,11 @@ export function httpUrl(text: string): string {
 }
 
 /** For the client library, which has a shorter time limit of its own. A page of events has up to 2 MB. */
-export const callService = createFetch({ timeoutMs: 100_000, maxBytes: 16 * 1024 * 1024 });
+export const callService = createFetch({
+  clock: systemClock,
+  timeoutMs: 100_000,
+  maxBytes: 16 * 1024 * 1024,
+});
 
 export const connect = ({ key, url }: Remote, options: Partial<KopeckOptions> = {}) =>
   new Kopeck({ apiKey: key, baseUrl: url, fetch: callService, ...options });

@@ -1,3 +1,4 @@
+import { systemClock } from '../base/clock.ts';
 import {
   checkObject,
   checkPartner,
@@ -16,12 +17,13 @@ export async function checkWebhook(
   { partnerId, endpointId }: Webhook,
 ): Promise<Output> {
   const { audit, settings, keyring, progress } = context;
-  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
-  const slow = setInterval(() => progress('Waiting for the endpoint …'), 2_000);
+  const sender = createSender({ clock: audit.clock, allowPrivate: settings.webhookAllowPrivate });
+  const over = new AbortController();
+  void tellWhileWaiting(over.signal, progress);
   const vault = createVault(keyring);
   const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, { endpointId }).finally(
     async () => {
-      clearInterval(slow);
+      over.abort();
       await sender.close();
     },
   );
@@ -29,6 +31,14 @@ export async function checkWebhook(
   const { check, reEnabled } = result;
   const ids = { partner_id: partnerId, endpoint_id: endpointId };
   return describeCheck(ids, check, reEnabled);
+}
+
+async function tellWhileWaiting(over: AbortSignal, progress: CommandContext['progress']): Promise<void> {
+  for (;;) {
+    await systemClock.sleep(2_000, over);
+    if (over.aborted) return;
+    progress('Waiting for the endpoint …');
+  }
 }
 
 function describeCheck(ids: Record<string, string>, check: WebhookCheck, reEnabled: boolean): Output {

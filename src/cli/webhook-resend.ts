@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { systemClock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import { parseEventId, resendEvent, resendFailed } from '../webhooks/index.ts';
@@ -62,9 +63,9 @@ async function resendOne(
 }
 
 async function resendAll({ audit, progress }: CommandContext, since: Date): Promise<Output> {
-  const startedAt = performance.now();
+  const startedAt = systemClock.monotonicMs();
   const queued = await resendFailed(audit, since, (done, of) => {
-    if (performance.now() - startedAt > 2_000) progress(bar(done, of));
+    if (systemClock.monotonicMs() - startedAt > 2_000) progress(bar(done, of));
   });
   const text = `Events to resend: ${queued}. Partners with suspended delivery need ${programName} webhook check first.`;
   return { json: { queued }, text };

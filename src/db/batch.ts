@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import {
   createOwnLanes,
   type LeftOver,
@@ -23,7 +24,7 @@ export interface BatcherOptions<Item, Answer> {
   /** Keeps items whose rows are locked from holding up the others. Without it, every call waits as long as usual. */
   ownLanes?: OwnLanesOptions<Item>;
   /** For metrics: a batch begins, and its oldest item has waited so long. */
-  onBatch?: (size: number, waitedMs: number) => void;
+  waits?: { clock: Clock; onBatch(size: number, waitedMs: number): void };
 }
 
 /** Calls of the same turn of the event loop share a batch: under load there are many. */
@@ -34,6 +35,7 @@ export class BatcherFullError extends Error {}
 export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>) {
   type Batch = Waiting<Item, Answer>[];
   const waiting: Batch = [];
+  const { waits } = options;
   let isRunning = false;
   const ownLanes =
     options.ownLanes &&
@@ -44,7 +46,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
     while (waiting.length > 0) {
       if (options.gather) await options.gather();
       const batch = waiting.splice(0, options.maxBatch);
-      options.onBatch?.(batch.length, performance.now() - batch[0]!.sinceMs!);
+      waits?.onBatch(batch.length, waits.clock.monotonicMs() - batch[0]!.sinceMs!);
       if (ownLanes) await ownLanes.carryOutWithoutLocked(batch, waiting);
       else await carryOut(batch, 'long');
     }
@@ -77,7 +79,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   }
 
   function add(item: Waiting<Item, Answer>): void {
-    if (options.onBatch) item.sinceMs = performance.now();
+    if (waits) item.sinceMs = waits.clock.monotonicMs();
     waiting.push(item);
     if (!isRunning) void runBatches();
   }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Clock } from '../base/clock.ts';
 import { connectionDefaults, type Pool } from './pool.ts';
 import { DatabaseClient, dropConnection } from './servers.ts';
 
@@ -17,14 +18,14 @@ export interface DedicatedConnection {
  * whenever it breaks, and `setUp` runs on each new session first.
  */
 export function openDedicatedConnection(
-  pool: Pool,
+  { pool, clock }: { pool: Pool; clock: Clock },
   name: string,
   setUp: (client: pg.Client) => Promise<void>,
 ): DedicatedConnection {
   let current: pg.Client | undefined;
   let connecting: pg.Client | undefined;
   let isClosed = false;
-  let retry: NodeJS.Timeout | undefined;
+  let cancelRetry: (() => void) | undefined;
 
   async function connect(): Promise<void> {
     const client = clientLike(pool, name);
@@ -46,8 +47,8 @@ export function openDedicatedConnection(
   }
 
   function connectLater(): void {
-    clearTimeout(retry);
-    if (!isClosed) retry = setTimeout(() => void connect(), reconnectDelayMs);
+    cancelRetry?.();
+    if (!isClosed) cancelRetry = clock.timer(reconnectDelayMs, () => void connect());
   }
   void connect();
 
@@ -65,7 +66,7 @@ export function openDedicatedConnection(
     reconnect,
     close: async () => {
       isClosed = true;
-      clearTimeout(retry);
+      cancelRetry?.();
       current = undefined;
       await connecting?.end().catch(() => {});
     },

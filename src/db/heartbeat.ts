@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { type Commits, watchCommits } from './commit-watch.ts';
 import { openDedicatedConnection } from './dedicated-connection.ts';
@@ -34,12 +35,12 @@ const endEarlierSession = `
 
 const connectTimeoutMs = 15_000;
 
-const deadline = () =>
+const deadline = (clock: Clock) =>
   new Promise<never>((_resolve, reject) => {
     const late = new OperatorError(
       'No dedicated connection to the database within 15 s: raise max_connections.',
     );
-    setTimeout(() => reject(late), connectTimeoutMs).unref();
+    clock.timer(connectTimeoutMs, () => reject(late));
   });
 
 export interface HeartbeatOptions {
@@ -69,7 +70,7 @@ const defaults: HeartbeatOptions = {
  * at once: no timeout has to pass before another process takes over. Each second it reads and commits there.
  */
 export async function startHeartbeat(
-  pool: Pool,
+  { pool, clock }: { pool: Pool; clock: Clock },
   options: Partial<HeartbeatOptions> = {},
 ): Promise<Heartbeat> {
   const { read, keyring, onUnknownKey, onBeat, onSilence } = { ...defaults, ...options };
@@ -86,13 +87,13 @@ export async function startHeartbeat(
   const connection = new Promise<void>(resolve => {
     connected = resolve;
   });
-  const session = openDedicatedConnection(pool, 'heartbeat', async client => {
+  const session = openDedicatedConnection({ pool, clock }, 'heartbeat', async client => {
     await client.query(endEarlierSession, [heartbeatLockClass, instance]);
     await client.query('SELECT pg_advisory_lock($1, $2)', [heartbeatLockClass, instance]);
     onAnswer();
     connected();
   });
-  await Promise.race([connection, deadline()]).catch(async error => {
+  await Promise.race([connection, deadline(clock)]).catch(async error => {
     await session.close();
     throw error;
   });
@@ -133,7 +134,11 @@ export async function startHeartbeat(
     }
   }
   // After answers that have already arrived: a process that was stopped must not take them for missing.
-  const timer = setInterval(() => setImmediate(nextBeat), beatIntervalMs).unref();
+  function beatAgain(): void {
+    cancelBeat = clock.timer(beatIntervalMs, beatAgain);
+    setImmediate(nextBeat);
+  }
+  let cancelBeat = clock.timer(beatIntervalMs, beatAgain);
 
   return {
     instance,
@@ -150,7 +155,7 @@ export async function startHeartbeat(
     canCommit: commits.canCommit,
     whyNone: commits.whyNone,
     close: async () => {
-      clearInterval(timer);
+      cancelBeat();
       // A beat under way would bring the row back.
       if (!commits.whyNone()) await beating;
       const client = session.client();

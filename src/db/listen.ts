@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Clock } from '../base/clock.ts';
 import { type DedicatedConnection, openDedicatedConnection, ping } from './dedicated-connection.ts';
 import type { Pool } from './pool.ts';
 
@@ -19,6 +20,11 @@ interface SharedConnection extends DedicatedConnection {
   subscriptions: Set<Subscription>;
 }
 
+interface ListenDeps {
+  pool: Pool;
+  clock: Clock;
+}
+
 const pingIntervalMs = 2_000;
 const pingTimeoutMs = 4_000;
 
@@ -26,8 +32,9 @@ const pingTimeoutMs = 4_000;
 const connections = new WeakMap<Pool, SharedConnection>();
 
 /** Calls `onMessage` for every NOTIFY on the channel, and whenever one may have been missed. */
-export function listen(pool: Pool, channel: string, onMessage: () => void): Listener {
-  const connection = connections.get(pool) ?? connect(pool);
+export function listen(deps: ListenDeps, channel: string, onMessage: () => void): Listener {
+  const { pool } = deps;
+  const connection = connections.get(pool) ?? connect(deps);
   const subscription: Subscription = { channel, onMessage };
   connection.subscriptions.add(subscription);
   const session = connection.client();
@@ -52,13 +59,13 @@ async function subscribe(session: pg.Client, subscription: Subscription): Promis
   subscription.onMessage();
 }
 
-function connect(pool: Pool): SharedConnection {
+function connect({ pool, clock }: ListenDeps): SharedConnection {
   const subscriptions = new Set<Subscription>();
   const subscribeAll = async (session: pg.Client) => {
     for (const subscription of subscriptions)
       if (subscription.session !== session) await subscribe(session, subscription);
   };
-  const { client, reconnect, close } = openDedicatedConnection(pool, 'listener', async session => {
+  const { client, reconnect, close } = openDedicatedConnection({ pool, clock }, 'listener', async session => {
     session.on('notification', ({ channel }) => {
       for (const subscription of subscriptions)
         if (subscription.channel === channel) subscription.onMessage();
@@ -67,7 +74,12 @@ function connect(pool: Pool): SharedConnection {
   });
   // A listener only waits, so without pings it would not notice a connection that broke without a packet.
   let isAsking = false;
-  const pings = setInterval(async () => {
+  let cancelPing = clock.timer(pingIntervalMs, pingAgain);
+  function pingAgain(): void {
+    cancelPing = clock.timer(pingIntervalMs, pingAgain);
+    void askOnce();
+  }
+  async function askOnce(): Promise<void> {
     const session = client();
     if (!session || isAsking) return;
     isAsking = true;
@@ -76,13 +88,13 @@ function connect(pool: Pool): SharedConnection {
       .then(() => subscribeAll(session))
       .catch(() => client() === session && reconnect());
     isAsking = false;
-  }, pingIntervalMs).unref();
+  }
   const connection: SharedConnection = {
     subscriptions,
     client,
     reconnect,
     close: () => {
-      clearInterval(pings);
+      cancelPing();
       return close();
     },
   };

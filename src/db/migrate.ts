@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { withConnection } from './dedicated-connection.ts';
 import {
@@ -53,7 +53,7 @@ export async function migrate(
   };
   if (await isUpToDate(pool, schema)) return;
   const lockTimeoutMs = options.ddlLockTimeoutMs ?? ddlLockTimeoutMs;
-  const untilMs = performance.now() + waitForOthersMs;
+  const untilMs = systemClock.monotonicMs() + waitForOthersMs;
   for (;;) {
     const step = await applyUnderLock(pool, schema, lockTimeoutMs);
     if (step === 'done') return;
@@ -67,9 +67,9 @@ export async function migrate(
  * other one builds concurrently would wait for it to end.
  */
 async function waitForLock(untilMs: number): Promise<void> {
-  if (performance.now() > untilMs)
+  if (systemClock.monotonicMs() > untilMs)
     throw new OperatorError('Another process is still migrating the database: start again when it is done.');
-  await sleep(lockAgainMs);
+  await systemClock.sleep(lockAgainMs);
 }
 
 /** False in an empty database, and in one of another program. */

@@ -1,8 +1,9 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { Clock } from '../base/clock.ts';
 import type { Pool } from './pool.ts';
 
 /** Measures the connections of these pools, and the waits for one. A statement that finds one free is not measured. */
-export function measurePools(registry: Registry, pools: Record<string, Pool>): void {
+export function measurePools(registry: Registry, clock: Clock, pools: Record<string, Pool>): void {
   const registers = [registry];
   new Gauge({
     name: 'kopeck_pool_connections',
@@ -27,18 +28,18 @@ export function measurePools(registry: Registry, pools: Record<string, Pool>): v
   for (const [name, pool] of Object.entries(pools)) {
     waits.zero({ pool: name });
     const series = waits.labels(name);
-    onWait(pool, ms => series.observe(ms / 1_000));
+    onWait(pool, clock, ms => series.observe(ms / 1_000));
   }
 }
 
 /** The pool takes every connection by `connect`, with a callback or without. */
-function onWait(pool: Pool, observe: (ms: number) => void): void {
+function onWait(pool: Pool, clock: Clock, observe: (ms: number) => void): void {
   const connect = pool.connect.bind(pool) as (done?: (...result: unknown[]) => void) => unknown;
   const isFree = () => pool.idleCount > 0 || pool.totalCount < pool.options.max;
   pool.connect = ((done?: (...result: unknown[]) => void) => {
     if (isFree()) return connect(done);
-    const startedMs = performance.now();
-    const end = () => observe(performance.now() - startedMs);
+    const startedMs = clock.monotonicMs();
+    const end = () => observe(clock.monotonicMs() - startedMs);
     if (!done) return (connect() as Promise<unknown>).finally(end);
     return connect((...result) => {
       end();

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { systemClock } from '../base/clock.ts';
 import { type DatabaseUrl, describeServer, type ServerAddress } from '../base/database-url.ts';
 import { NotAnsweringError } from './database-errors.ts';
 
@@ -96,7 +97,7 @@ async function ask(server: ServerAddress, connection: pg.ClientConfig): Promise<
   // Its failure is that of the question; without a listener the event would end the process.
   client.on('error', () => {});
   leadTo(client, server);
-  const deadline = setTimeout(() => dropConnection(client), askTimeoutMs);
+  const cancelDeadline = systemClock.timer(askTimeoutMs, () => dropConnection(client));
   try {
     await client.connect();
     const { rows } = await client.query<Answer>(question);
@@ -107,7 +108,7 @@ async function ask(server: ServerAddress, connection: pg.ClientConfig): Promise<
     dropConnection(client);
     throw error;
   } finally {
-    clearTimeout(deadline);
+    cancelDeadline();
   }
 }
 

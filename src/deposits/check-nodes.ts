@@ -1,3 +1,4 @@
+import { systemClock } from '../base/clock.ts';
 import { type DepositChainSettings, depositSetting } from '../base/deposit-settings.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Queryable } from '../db/pool.ts';
@@ -39,7 +40,7 @@ export function startNodeCheck(settings: DepositChainSettings[]): NodeCheck {
 }
 
 async function findWrongNode(settings: DepositChainSettings[]): Promise<OperatorError | undefined> {
-  const chains = await openDepositChains(settings);
+  const chains = await openDepositChains(settings, systemClock);
   const { promise, resolve } = Promise.withResolvers<OperatorError | undefined>();
   const checks = [...chains.values()].flatMap(chain =>
     chain.nodes.map(async node => {
@@ -64,6 +65,6 @@ const findFault = (node: ChainNode, chain: DepositChain): Promise<OperatorError 
 
 /** At the start, once the database is open: a key of which the addresses on record are not. */
 export async function refuseOtherKeys(db: Queryable, settings: DepositChainSettings[]): Promise<void> {
-  const chains = await openDepositChains(settings);
+  const chains = await openDepositChains(settings, systemClock);
   for (const chain of chains.values()) await refuseOtherKey(db, chain);
 }

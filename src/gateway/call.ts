@@ -44,7 +44,7 @@ export async function callGateway<Result extends { outcome: string }>(
   { call, paymentId, qrUrl, body, trace, send, read, readError }: CallSpec<Result>,
 ): Promise<Result> {
   const startedAtMs = clock.nowMs();
-  const started = performance.now();
+  const started = clock.monotonicMs();
   const span = trace && tracer?.start(`gateway ${call}`, { kind: 'client', parent: trace });
   let answer: Answer | undefined;
   let error: string | null = null;
@@ -63,7 +63,7 @@ export async function callGateway<Result extends { outcome: string }>(
     paymentId,
     qrUrl,
     startedAtMs,
-    durationMs: Math.round(performance.now() - started),
+    durationMs: Math.round(clock.monotonicMs() - started),
     status: answer?.status ?? null,
     outcome: result.outcome,
     request: body ? storable(JSON.stringify(body), token) : null,

@@ -63,7 +63,7 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
     onChange: isOpen => options.onReachable?.(!isOpen),
     check: () => checkBankSide(connection),
   });
-  const transport = createTransport(url, token, breaker);
+  const transport = createTransport({ clock, url, token, breaker });
   const connection: Connection = {
     transport,
     breaker,

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { createAgent, readAnswer } from '../http-client/index.ts';
 import { type Answer, readObject } from './answers.ts';
 import type { Breaker } from './breaker.ts';
@@ -27,7 +28,17 @@ const maxConnections = 256;
 const connectTimeoutMs = 5_000;
 const defaultMaxAnswerBytes = 64 * 1024;
 
-export function createTransport(url: string, token: string | undefined, breaker: Breaker): Transport {
+export function createTransport({
+  clock,
+  url,
+  token,
+  breaker,
+}: {
+  clock: Clock;
+  url: string;
+  token: string | undefined;
+  breaker: Breaker;
+}): Transport {
   const { agent, isConnectError } = createAgent({ maxConnections, connectTimeoutMs });
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/$/, '');
@@ -47,7 +58,7 @@ export function createTransport(url: string, token: string | undefined, breaker:
           },
           handler,
         ),
-      { timeoutMs, maxBytes: maxAnswerBytes ?? defaultMaxAnswerBytes },
+      { clock, timeoutMs, maxBytes: maxAnswerBytes ?? defaultMaxAnswerBytes },
     );
     const text = answer.body.toString();
     return { status: answer.status, body: readObject(text), text };

@@ -1,7 +1,9 @@
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../base/clock.ts';
 
-/** Every call to another system has both. */
+/** Every call to another system has both limits. */
 export interface CallLimits {
+  clock: Clock;
   /** From the call to the last byte of its answer, with the time to connect. A pause between two bytes does not count. */
   timeoutMs: number;
   /** Of the answer's body. */
@@ -41,7 +43,7 @@ export class AnswerTooLongError extends Error {
  */
 export const readAnswer = (
   dispatch: (handler: Dispatcher.DispatchHandler) => void,
-  { timeoutMs, maxBytes }: CallLimits,
+  { clock, timeoutMs, maxBytes }: CallLimits,
   signal?: Abort | null,
 ): Promise<HttpAnswer> =>
   new Promise((resolve, reject) => {
@@ -58,12 +60,15 @@ export const readAnswer = (
       reject(error);
       controller?.abort(error);
     };
-    const timer = setTimeout(() => fail(new CallTimeoutError('the answer took too long')), timeoutMs);
-    const onAbort = () => fail(abortReason(signal!));
-    signal?.addEventListener('abort', onAbort);
+    const cancelDeadline = clock.timer(timeoutMs, () =>
+      fail(new CallTimeoutError('the answer took too long')),
+    );
+    // Most calls have no signal, and a payment makes several.
+    const onAbort = signal ? () => fail(abortReason(signal)) : undefined;
+    if (onAbort) signal!.addEventListener('abort', onAbort);
     const disarm = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
+      cancelDeadline();
+      if (onAbort) signal!.removeEventListener('abort', onAbort);
     };
 
     const handler: Dispatcher.DispatchHandler = {

@@ -186,7 +186,7 @@ export function verifyShared(audit: AuditContext): Promise<TimedVerification> {
 }
 
 async function verifyOnRecord(audit: AuditContext): Promise<TimedVerification> {
-  const startedAt = performance.now();
+  const startedAt = audit.clock.monotonicMs();
   const verification = await verifyLedger(audit.pool, { now: instantOf(audit.clock) });
   const { entries, findings } = verification;
   await recordChange(audit.pool, audit, {
@@ -194,7 +194,7 @@ async function verifyOnRecord(audit: AuditContext): Promise<TimedVerification> {
     subject: 'ledger',
     after: { entries, findings: findings.length },
   });
-  return { ...verification, durationMs: Math.round(performance.now() - startedAt) };
+  return { ...verification, durationMs: Math.round(audit.clock.monotonicMs() - startedAt) };
 }
 
 export async function checkInvariants(

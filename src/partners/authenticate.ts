@@ -75,7 +75,7 @@ export function createAuthenticator(
   const recordUse = createUseRecorder(pool);
   const recordAddress = createAddressRecorder(pool, clock);
   let changes = 0;
-  const listener = subscribe(pool, 'access_changed', () => {
+  const listener = subscribe({ pool, clock }, 'access_changed', () => {
     changes += 1;
     cachedKeys.clear();
   });

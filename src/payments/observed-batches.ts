@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { LockWait } from '../db/own-lanes.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { TraceContext } from '../telemetry/index.ts';
@@ -10,7 +11,7 @@ type Outcome = { mode: Mode; outcome: 'succeeded' | 'failed'; code: string } | u
 
 /** Measures and traces the batches of a statement: the span of a batch is linked to those of its payments. */
 export function observeBatches<Item extends { trace?: TraceContext | undefined }, Result>(
-  { paymentMetrics, tracer }: PhaseDeps,
+  { clock, paymentMetrics, tracer }: PhaseDeps & { clock: Clock },
   statement: 'open' | 'finish',
   run: Run<Item, Result>,
   outcomeOf: (item: Item, result: Result) => Outcome,
@@ -39,6 +40,9 @@ export function observeBatches<Item extends { trace?: TraceContext | undefined }
       }
       return results;
     },
-    onBatch: (size: number, waitedMs: number) => paymentMetrics.observeBatch(statement, size, waitedMs),
+    waits: {
+      clock,
+      onBatch: (size: number, waitedMs: number) => paymentMetrics.observeBatch(statement, size, waitedMs),
+    },
   };
 }

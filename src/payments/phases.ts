@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { TraceContext, Tracer } from '../telemetry/index.ts';
 import type { PaymentMetrics, Phase } from './metrics.ts';
@@ -13,12 +14,12 @@ export interface PhaseDeps {
 
 /** Does the work of a phase and measures how long it takes, also if it fails; in a trace, as a span that it gets. */
 export async function inPhase<Result>(
-  { paymentMetrics, tracer }: PhaseDeps,
+  { clock, paymentMetrics, tracer }: PhaseDeps & { clock: Clock },
   { mode, trace }: { mode: Mode; trace?: TraceContext | undefined },
   phase: Phase,
   work: (trace?: TraceContext) => Promise<Result>,
 ): Promise<Result> {
-  const startedMs = performance.now();
+  const startedMs = clock.monotonicMs();
   const span = trace && tracer?.start(`payment ${phase}`, { parent: trace });
   let error: string | undefined = 'failed';
   try {
@@ -26,7 +27,7 @@ export async function inPhase<Result>(
     error = undefined;
     return result;
   } finally {
-    paymentMetrics?.observePhase(mode, phase, performance.now() - startedMs);
+    paymentMetrics?.observePhase(mode, phase, clock.monotonicMs() - startedMs);
     span?.end(error);
   }
 }

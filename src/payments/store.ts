@@ -64,6 +64,7 @@ export function createPaymentWriter(
   quota: Quota = {},
   observers: PhaseDeps = {},
 ): PaymentWriter {
+  const observing = { ...observers, clock };
   const openBatch = (payments: NewPayment[], lockWait: LockWait) =>
     retryOnDeadlock(() => openAll(db, clock, payments, lockWait, quota));
   const finishBatch = (payments: PaymentToFinish[], lockWait: LockWait) =>
@@ -82,7 +83,7 @@ export function createPaymentWriter(
   const createOpening = () =>
     createBatcher<NewPayment, OpenResult>({
       ...common,
-      ...observeBatches(observers, 'open', openBatch, outcomeOfOpening),
+      ...observeBatches(observing, 'open', openBatch, outcomeOfOpening),
       ownLanes: {
         ...ownLanes,
         findLocked: payments => findLockedOpenings(db, payments),
@@ -99,7 +100,7 @@ export function createPaymentWriter(
   };
   const finish = createBatcher<PaymentToFinish, FinishResult>({
     ...common,
-    ...observeBatches(observers, 'finish', finishBatch, outcomeOfFinish),
+    ...observeBatches(observing, 'finish', finishBatch, outcomeOfFinish),
     ownLanes: {
       ...ownLanes,
       findLocked: payments => findLockedAccounts(db, payments),

@@ -32,21 +32,21 @@ function createSource(setting: RateSourceSetting, options: SourcesOptions): Rate
         fetch: async () => ({ midE4: setting.rateE4, asOfMs: clock.nowMs() }),
       };
     case 'feed':
-      return httpSource(name, clock, { url: setting.url, deadlineMs }, readFeed);
+      return httpSource(name, { clock, url: setting.url, deadlineMs }, readFeed);
     case 'exchange': {
       const { baseUrl, path, read } = exchanges[setting.name];
       const url = `${baseUrls[setting.name] ?? baseUrl}${path}`;
       const withToken = setting.name === 'cryptopay' && cryptoPayToken !== undefined;
       const headers = withToken ? { 'Crypto-Pay-API-Token': cryptoPayToken } : {};
-      return httpSource(name, clock, { url, headers, deadlineMs }, read);
+      return httpSource(name, { clock, url, headers, deadlineMs }, read);
     }
   }
 }
 
-function httpSource(name: string, clock: Clock, get: Get, read: Reader): RateSource {
+function httpSource(name: string, get: Get, read: Reader): RateSource {
   return {
     name,
-    fetch: async signal => toQuote(read(await getJson(get, signal)), clock.nowMs()),
+    fetch: async signal => toQuote(read(await getJson(get, signal)), get.clock.nowMs()),
   };
 }
 

@@ -1,9 +1,11 @@
+import type { Clock } from '../base/clock.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import { AnswerTooLongError, CallTimeoutError, callHttp } from '../http-client/index.ts';
 
 const maxBodyBytes = 1_048_576;
 
 export interface Get {
+  clock: Clock;
   url: string;
   headers?: Record<string, string>;
   /** From connecting to the last byte of the answer. */
@@ -11,11 +13,15 @@ export interface Get {
 }
 
 /** The JSON at a URL. Anything but a complete answer with status 200 in time is an error with a short reason. */
-export async function getJson({ url, headers, deadlineMs }: Get, signal: AbortSignal): Promise<JsonValue> {
+export async function getJson(
+  { clock, url, headers, deadlineMs }: Get,
+  signal: AbortSignal,
+): Promise<JsonValue> {
   const { status, body } = await callHttp({
     url,
     // CoinGecko refuses requests without a user agent.
     headers: { accept: 'application/json', 'user-agent': 'kopeck', ...headers },
+    clock,
     timeoutMs: deadlineMs,
     maxBytes: maxBodyBytes,
     signal,

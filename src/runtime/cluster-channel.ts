@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
+import { systemClock } from '../base/clock.ts';
 import { type Acquire, createMutex } from '../base/mutex.ts';
 import type { Identity } from '../db/incarnation/identity.ts';
 import type { OwnMetrics } from './metrics.ts';
@@ -86,10 +87,10 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
     announceEvents: () => {
       if (isAnnouncementDue) return;
       isAnnouncementDue = true;
-      setTimeout(() => {
+      systemClock.timer(announceIntervalMs, () => {
         isAnnouncementDue = false;
         send({ kopeck: 'events_ready' });
-      }, announceIntervalMs).unref();
+      });
     },
     onEventsAnnounced: listener => {
       onEvents = listener;

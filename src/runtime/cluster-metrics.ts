@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster';
 import { AggregatorRegistry } from 'prom-client';
+import { systemClock } from '../base/clock.ts';
 import { isMessage, type Metrics } from './cluster-channel.ts';
 
 /** A process that has not answered by then is left out. */
@@ -17,7 +18,7 @@ function readMetrics(worker: Worker, withDatabase: boolean): Promise<Metrics> {
   const requestId = requests++;
   return new Promise(resolve => {
     const end = (metrics: Metrics) => {
-      clearTimeout(timer);
+      cancelTimeout();
       worker.off('message', onMessage);
       resolve(metrics);
     };
@@ -25,7 +26,7 @@ function readMetrics(worker: Worker, withDatabase: boolean): Promise<Metrics> {
       if (!isMessage(message) || message.kopeck !== 'metrics') return;
       if (message.requestId === requestId) end(message.metrics!);
     };
-    const timer = setTimeout(end, timeoutMs, []);
+    const cancelTimeout = systemClock.timer(timeoutMs, () => end([]));
     worker.on('message', onMessage);
     worker.send({ kopeck: 'metrics', requestId, withDatabase }, () => {});
   });

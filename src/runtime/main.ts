@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
 import { describeProxyProblem } from '../base/proxy-trust.ts';
@@ -84,7 +84,7 @@ async function runUntilStopped(
 }
 
 const leave = (cleanups: Cleanup[]) =>
-  Promise.race([shutDown(cleanups.splice(0), 'leave'), sleep(leaveTimeoutMs)]);
+  Promise.race([shutDown(cleanups.splice(0), 'leave'), systemClock.sleep(leaveTimeoutMs)]);
 
 const joinPauseMs = 1_000;
 
@@ -109,7 +109,7 @@ async function joinAgain(
       lastLine = line;
     }
     await leave(cleanups);
-    await Promise.race([stopped, sleep(joinPauseMs)]);
+    await Promise.race([stopped, systemClock.sleep(joinPauseMs)]);
   }
 }
 
@@ -188,7 +188,7 @@ async function runClusterWorker(
     sendToPrimary({ kopeck: 'ready', address });
     const changed = await Promise.race([stopped.then(() => undefined), database.changed]);
     if (changed !== undefined) {
-      setTimeout(() => process.exit(1), leaveTimeoutMs).unref();
+      systemClock.timer(leaveTimeoutMs, () => process.exit(1));
       throw new OperatorError(changed);
     }
   } catch (error) {
@@ -285,7 +285,7 @@ function exitAfterShutdownTimeout({ drainSec }: Settings, print: Print): void {
     print('The shutdown took too long: the remaining work was abandoned.');
     process.exit(1);
   };
-  setTimeout(exit, drainSec * 1_000 + shutdownTimeoutMs).unref();
+  systemClock.timer(drainSec * 1_000 + shutdownTimeoutMs, exit);
 }
 
 function firstSignal(): Promise<NodeJS.Signals> {

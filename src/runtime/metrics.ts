@@ -72,7 +72,7 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
     },
   });
   const { console, conversations } = outside;
-  measurePools(process, {
+  measurePools(process, clock, {
     payments: pool,
     partner_reads: readPool,
     console,

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { NewestHistory, SeenHistories } from '../db/incarnation/newest-history.ts';
 import { isMessage, type Message } from './cluster-channel.ts';
@@ -78,7 +78,7 @@ export async function startProcesses(
       const reason = await untilEnded(current);
       if (stopping.signal.aborted || !haveAllStarted) return;
       printOnce(`A process of the service ended (${reason}); another takes its place.`);
-      await sleep(restartPauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await systemClock.sleep(restartPauseMs, stopping.signal);
       if (stopping.signal.aborted) return;
     }
   }

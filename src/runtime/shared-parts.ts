@@ -31,13 +31,16 @@ export async function createSharedParts(
   const meters = createMeters();
   const keyring = await openKeyring(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
-  const beats = await startHeartbeat(pool, {
-    read: clock.measure,
-    keyring,
-    onUnknownKey: () => leave?.('The secret key was replaced while this process had no connection.'),
-    onBeat: databaseWorks,
-    onSilence: databaseFailed,
-  });
+  const beats = await startHeartbeat(
+    { pool, clock },
+    {
+      read: clock.measure,
+      keyring,
+      onUnknownKey: () => leave?.('The secret key was replaced while this process had no connection.'),
+      onBeat: databaseWorks,
+      onSilence: databaseFailed,
+    },
+  );
   await followActiveKey(pool, keyring).catch(async error => {
     await beats.close();
     throw error;
@@ -78,7 +81,7 @@ export async function createSharedParts(
       gatewayMetrics.observeCall(call);
     },
   });
-  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  const sender = createSender({ clock, allowPrivate: settings.webhookAllowPrivate });
   cleanups.push(callLog.stop, gateway.close, closePayments, sender.close);
 
   return {
@@ -104,7 +107,7 @@ export async function createSharedParts(
     sender,
     vault: createVault(keyring),
     signingKeys: createSigningKeys(pool, clock, keyring, log),
-    chains: await openDepositChains(settings.depositChains),
+    chains: await openDepositChains(settings.depositChains, clock),
   };
 }
 

@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startBackgroundLoop } from '../base/background-loop.ts';
 import { systemClock as clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -61,8 +60,12 @@ export async function startSimulator(dataDir: string, print: (line: string) => v
     child?.kill();
     return stopped;
   };
-  for (const untilMs = performance.now() + startTimeoutMs; !(await isAnswering(url)); await sleep(20)) {
-    if (!failure && performance.now() < untilMs) continue;
+  for (
+    const untilMs = clock.monotonicMs() + startTimeoutMs;
+    !(await isAnswering(url));
+    await clock.sleep(20)
+  ) {
+    if (!failure && clock.monotonicMs() < untilMs) continue;
     void close();
     throw new OperatorError(
       `The gateway simulator did not start in ${dir}: ${failure || 'it does not respond'}`,
@@ -116,7 +119,7 @@ async function freePort(): Promise<number> {
 }
 
 const isAnswering = (url: string) =>
-  callHttp({ url: `${url}/sim/faults`, timeoutMs: probeTimeoutMs, maxBytes: maxProbeBytes }).then(
+  callHttp({ url: `${url}/sim/faults`, clock, timeoutMs: probeTimeoutMs, maxBytes: maxProbeBytes }).then(
     ({ status }) => status === 200,
     () => false,
   );

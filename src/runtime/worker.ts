@@ -51,7 +51,7 @@ function startPaymentWork(parts: SharedParts, channel: ClusterChannel, cleanups:
 }
 
 function startRates(parts: SharedParts, cleanups: Cleanup[]): void {
-  const { pool, alarms, log, rateSources } = parts;
+  const { alarms, log, rateSources } = parts;
   if (!rateSources)
     throw new OperatorError('RATE_SOURCES must be set with GATEWAY_URL: there is no simulator to ask.');
   const refresher = startRateRefresher({
@@ -65,6 +65,6 @@ function startRates(parts: SharedParts, cleanups: Cleanup[]): void {
     reportAlarms: found => alarms.report('rate', found),
     onError: err => log.error({ err }, 'the rate could not be refreshed'),
   });
-  const rules = listenTo(pool, rulesChanged, refresher.runNow);
+  const rules = listenTo(parts, rulesChanged, refresher.runNow);
   cleanups.push(refresher.stop, rules.close);
 }

@@ -75,6 +75,7 @@ export function createTracer({
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: encodeSpans(batch, resource),
+        clock,
         timeoutMs: exportTimeoutMs,
         maxBytes: maxAnswerBytes,
       });

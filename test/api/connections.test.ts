@@ -16,7 +16,7 @@ async function startServer(connectionLimits: Partial<ConnectionLimits> = {}, tru
   const server = createFastify({ clock: systemClock, trustProxy, connectionLimits });
   const served: Socket[] = [];
   server.server.on('connection', socket => served.push(socket));
-  await documentApi(server);
+  await documentApi(server, { clock: systemClock });
   const handled: string[] = [];
   server.get('/big', ({ url }, reply) => {
     handled.push(url);

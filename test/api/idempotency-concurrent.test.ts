@@ -108,7 +108,7 @@ describe('a repeat while the first is running', async () => {
     });
     expect(answered).toBe(false);
     slow.letGo();
-    const answers = await Promise.all([first, joined]);
+    const answers = await clock.during(Promise.all([first, joined]));
     expect(answers.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
     expect(answers[1].text).toBe(answers[0].text);
   });

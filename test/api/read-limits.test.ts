@@ -60,7 +60,7 @@ test('reads beyond the places of a partner get 429; its payments and other partn
   for (const path of [`/v1/payments/${id}`, '/v1/balance', '/v1/rate'])
     expect((await busy.get(path)).status, path).toBe(200);
 
-  for (const { status, headers, json } of await Promise.all([...reads, moves]))
+  for (const { status, headers, json } of await clock.during(Promise.all([...reads, moves])))
     expect([status, headers.get('retry-after'), json.error?.code]).toEqual([429, '1', 'rate_limited']);
   release();
   for (const path of paths) expect((await busy.get(path)).status, path).toBe(200);
@@ -106,7 +106,7 @@ test('a partner has two statements under way at most, and one whose reader leave
   const leave = () => fetch(`${address}${today}`, { headers, signal: leaving.signal }).catch(() => 'left');
   const left = [leave(), leave()];
   await expect.poll(() => held).toHaveLength(2);
-  const refused = await partner.get(today);
+  const refused = await clock.during(partner.get(today));
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
   expect(refused.json.error.code).toBe('rate_limited');
 
@@ -116,7 +116,7 @@ test('a partner has two statements under way at most, and one whose reader leave
   const askAgain = async (alreadyHeld: number) => {
     for (;;) {
       const asked = follow(partner.get(today));
-      await expect.poll(() => asked.hasEnded || held.length > alreadyHeld).toBe(true);
+      await clock.until(() => expect(asked.hasEnded || held.length > alreadyHeld).toBe(true));
       if (held.length > alreadyHeld) return asked;
     }
   };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { countInReview, listReview, paymentGauges, scenarios } from '../../src/payments/index.ts';
@@ -18,10 +18,10 @@ const clock = manualClock();
 const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address });
 const vault = createVault(keyring);
-const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
+const sender = createSender({ clock, allowPrivate: true, timeoutMs: 10_000 });
 const sending = { ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] };
 let delivery = startDelivery(sending);
-afterAll(() => delivery.stop());
+afterAll(() => clock.during(delivery.stop()));
 afterAll(() => sender.close());
 beforeEach(() => setRate(pool, clock));
 afterEach(async () => {
@@ -38,8 +38,7 @@ async function newPartner() {
   const receiver = await startReceiver();
   await setWebhook(auditContextOf(pool, clock), vault, partnerId, receiver.url);
   const deliveredIds = () => receiver.received.map(({ json }) => json.data.id);
-  const untilApplied = (ids: string[]) =>
-    vi.waitFor(() => expect(deliveredIds()).toEqual(ids), { timeout: 20_000, interval: 5 });
+  const untilApplied = (ids: string[]) => clock.until(() => expect(deliveredIds()).toEqual(ids));
   const payments = async () => (await partnerAt(address, testKey).get('/v1/payments')).json.data;
   return {
     ...partnerAt(address, testKey),
@@ -53,7 +52,15 @@ async function newPartner() {
   };
 }
 const untouched = { availableMicroUsdt: 10_000_000_000n, heldMicroUsdt: 0n, settledMicroUsdt: 0n };
-const quietly = () => new Promise(resolve => setTimeout(resolve, 600));
+/** What is due would have been sent. */
+const quietly = () => clock.rounds(5);
+
+const untilSent = () =>
+  clock.until(async () => expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(0));
+const untilHeld = () =>
+  clock.until(async () =>
+    expect((await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount).toBe(1),
+  );
 
 describe('answer_lost', () => {
   test.each([10_000, 10_001, 10_002])(
@@ -168,25 +175,25 @@ describe('webhook_twice', () => {
     const partner = await newPartner();
     const { id } = (await partner.pay(asking('webhook_twice'))).json;
     await partner.untilApplied([id, id]);
+    await untilSent();
     await quietly();
     const [one, two, ...more] = partner.receiver.received;
     expect(more).toEqual([]);
     expect(two!.body).toBe(one!.body);
     expect(two!.headers['x-service-delivery']).toBe(one!.headers['x-service-delivery']);
-    expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(0);
   });
 
   test('also when the first attempts fail and the process that sends is another one', async () => {
     const partner = await newPartner();
     partner.receiver.answer(withStatus(500));
     const { id } = (await partner.pay(asking('webhook_twice'))).json;
-    await expect.poll(() => listAttempts(pool, partner.partnerId, 9)).toHaveLength(1);
-    await delivery.stop();
+    await clock.until(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(1));
+    await clock.during(delivery.stop());
     delivery = startDelivery(sending);
     partner.receiver.answer(withStatus(204));
     clock.advance(10_000);
     await partner.untilApplied([id, id, id]);
-    await expect.poll(async () => (await pool.query('SELECT FROM deliveries')).rowCount).toBe(0);
+    await untilSent();
     const attempts = await listAttempts(pool, partner.partnerId, 9);
     expect(attempts.map(({ status }) => status)).toEqual([204, 204, 500]);
   });
@@ -207,9 +214,7 @@ describe('webhooks_out_of_order', () => {
   test('two payments with this scenario swap their events', async () => {
     const partner = await newPartner();
     const first = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
-    await expect
-      .poll(async () => (await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount)
-      .toBe(1);
+    await untilHeld();
     const second = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await partner.untilApplied([second, first]);
   });
@@ -217,10 +222,8 @@ describe('webhooks_out_of_order', () => {
   test('without another event it is sent after 30 seconds, also after a restart', async () => {
     const partner = await newPartner();
     const held = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
-    await expect
-      .poll(async () => (await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount)
-      .toBe(1);
-    await delivery.stop();
+    await untilHeld();
+    await clock.during(delivery.stop());
     delivery = startDelivery(sending);
     clock.advance(29_999);
     await quietly();

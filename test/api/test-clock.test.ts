@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { startRecovery } from '../../src/payments/index.ts';
@@ -16,12 +16,12 @@ const clock = manualClock();
 const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const vault = createVault(keyring);
-const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
+const sender = createSender({ clock, allowPrivate: true, timeoutMs: 10_000 });
 const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] });
 const recovery = startRecovery(deps);
 afterAll(async () => {
   await recovery.stop();
-  await delivery.stop();
+  await clock.during(delivery.stop());
   await sender.close();
   expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
 });
@@ -33,10 +33,11 @@ async function newPartner() {
   const advance = (advance_sec: number) => partner.post('/v1/test/clock', { body: { advance_sec } });
   const statusOf = async (id: string) => (await partner.get(`/v1/payments/${id}`)).json.status;
   const until = (id: string, status: string) =>
-    vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 20_000, interval: 20 });
+    clock.until(async () => expect(await statusOf(id)).toBe(status));
   return { ...partner, partnerId, liveKey, advance, statusOf, until };
 }
-const quietly = () => new Promise(resolve => setTimeout(resolve, 1_200));
+/** What is due would have been done. */
+const quietly = () => clock.rounds(5);
 const waitOf = async (id: `pay_${string}`) =>
   (await pool.query('SELECT next_at FROM open_payments WHERE payment_id = $1', [uuidFromId(id)])).rows[0]
     .next_at;
@@ -97,9 +98,7 @@ describe('the test clock', () => {
     receiver.answer(withStatus(500));
     await partner.pay({ qr_url: newLink(10_000) });
     const attempts = (count: number) =>
-      vi.waitFor(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(count), {
-        timeout: 20_000,
-      });
+      clock.until(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(count));
     await attempts(1);
     await partner.advance(9);
     await quietly();
@@ -127,7 +126,7 @@ describe('the test clock', () => {
     receiver.answer(withStatus(500));
     const paid = await makeQr(simulator);
     await live.pay({ qr_url: paid.link });
-    await expect.poll(() => listAttempts(pool, partner.partnerId, 9)).toHaveLength(1);
+    await clock.until(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(1));
     const open = await makeQr(simulator);
     await open.fault({ on: 'pay', kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded' });
     const { id } = (await live.pay({ qr_url: open.link }, randomUUID())).json;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { createMutex } from '../../src/base/mutex.ts';
 import { createQrReader } from '../../src/bot/images/qr-reader.ts';
 import { place, pngChunk, pngHeader, pngOf, qrPicture, render, toPng } from './images.ts';
@@ -6,7 +7,7 @@ import { place, pngChunk, pngHeader, pngOf, qrPicture, render, toPng } from './i
 const photo = toPng(render(place(qrPicture('a code'), 150, 150, 240), 300, 300));
 
 test('photos are loaded one at a time, and none for a reader that is busy', async () => {
-  const reader = createQrReader({ acquireImageLock: createMutex() });
+  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex() });
   const { promise: telegramAnswers, resolve } = Promise.withResolvers<void>();
   let loaded = 0;
   const load = async () => {
@@ -23,7 +24,7 @@ test('photos are loaded one at a time, and none for a reader that is busy', asyn
 });
 
 test('the photos of one user leave places to the others, and the next may come when one is read', async () => {
-  const reader = createQrReader({ acquireImageLock: createMutex() });
+  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex() });
   const { promise: telegramAnswers, resolve } = Promise.withResolvers<undefined>();
   const flood = Array.from({ length: 20 }, () => reader.read(1n, () => telegramAnswers));
   const other = reader.read(2n, async () => undefined);
@@ -36,7 +37,7 @@ test('the photos of one user leave places to the others, and the next may come w
 });
 
 test('a photo that cannot be loaded keeps nobody else from being read', async () => {
-  const reader = createQrReader({ acquireImageLock: createMutex() });
+  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex() });
   const lost = reader.read(1n, () => Promise.reject(new Error('Telegram is away')));
   const fine = reader.read(2n, async () => photo);
   await expect(lost).rejects.toThrow('Telegram is away');
@@ -44,7 +45,7 @@ test('a photo that cannot be loaded keeps nobody else from being read', async ()
 });
 
 test('a photo that takes too long is given up', async () => {
-  const reader = createQrReader({ acquireImageLock: createMutex(), timeoutMs: 1 });
+  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex(), timeoutMs: 1 });
   expect(await reader.read(1n, async () => photo)).toEqual({ outcome: 'read', text: undefined });
 });
 
@@ -61,7 +62,7 @@ test('readers that share a lock decode one photo at a time, and load the next me
     };
   };
   const others = await acquire();
-  const readers = [1, 2, 3].map(() => createQrReader({ acquireImageLock }));
+  const readers = [1, 2, 3].map(() => createQrReader({ clock: systemClock, acquireImageLock }));
   const loaded = readers.map(() => Promise.withResolvers<void>());
   const readings = readers.map((reader, nth) =>
     reader.read(BigInt(nth), async () => {
@@ -78,6 +79,6 @@ test('readers that share a lock decode one photo at a time, and load the next me
 
 test('a photo that is too large is said to be', async () => {
   const bomb = pngOf(pngHeader(5_000, 5_000, { bitDepth: 16 }), pngChunk('IDAT', Buffer.alloc(10)));
-  const reader = createQrReader({ acquireImageLock: createMutex() });
+  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex() });
   expect(await reader.read(1n, async () => bomb)).toEqual({ outcome: 'too_large' });
 });

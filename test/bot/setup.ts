@@ -40,12 +40,16 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
     clock: systemClock,
   });
   const outside = openOutsidePools(pool);
-  const sender = createSender({ allowPrivate: true });
+  const sender = createSender({ clock: systemClock, allowPrivate: true });
   const logged: string[] = [];
   const keep = (details: object, message: string) =>
     void logged.push(`${message} ${JSON.stringify(details)}`);
-  // Ten times faster than in production, so that tests do not wait for intervals.
-  const fastClock: Clock = { ...clock, sleep: (ms, signal) => clock.sleep(ms / 10, signal) };
+  // In real time, ten times faster than in production, so that tests do not wait for intervals.
+  const fastClock: Clock = {
+    ...clock,
+    sleep: (ms, signal) => systemClock.sleep(ms / 10, signal),
+    timer: systemClock.timer,
+  };
   const running: (() => Promise<void>)[] = [];
   const acquireImageLock = createMutex();
   const stop = async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { createMutex } from '../../src/base/mutex.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { createQrReader } from '../../src/bot/images/qr-reader.ts';
@@ -16,11 +17,14 @@ const { depositChains } = readSettings({
   DEPOSIT_ETHEREUM_XPUB: xpub,
   DEPOSIT_ETHEREUM_MIN_USDT: '5',
 });
-const chains = await openDepositChains(depositChains);
+const chains = await openDepositChains(depositChains, systemClock);
 const world = await startTestBot({ pool, clock, chains });
 
 const textOf = async (picture: Buffer) => {
-  const reading = await createQrReader({ acquireImageLock: createMutex() }).read(1n, async () => picture);
+  const reading = await createQrReader({ clock: systemClock, acquireImageLock: createMutex() }).read(
+    1n,
+    async () => picture,
+  );
   return reading.outcome === 'read' ? reading.text : reading.outcome;
 };
 

@@ -102,7 +102,8 @@ describe('heads of the audit log', () => {
       err: { message: expect.stringContaining('There is no folder') },
     });
     mkdirSync(heads.address);
-    clock.advance(60_000);
+    await clock.asleep(5_000);
+    await clock.advance(60_000);
     await kept.promise;
     await stop();
     expect(await heads.list()).toEqual([await readHead(pool)]);

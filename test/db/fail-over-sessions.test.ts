@@ -29,8 +29,8 @@ test('sessions of locks and messages leave an old server that goes on answering'
   const { check, isCurrent } = guard;
   const pool = openPool({ host: '127.0.0.1', port: host.port, user, database: 'any', check, isCurrent }, 2);
   guard.stayWith(await readIdentity(pool));
-  const heartbeat = await startHeartbeat(pool);
-  const listener = listen(pool, 'news', () => {});
+  const heartbeat = await startHeartbeat({ pool, clock: systemClock });
+  const listener = listen({ pool, clock: systemClock }, 'news', () => {});
   let leads = 0;
   const stopLeading = runAsLeader({ pool, clock: systemClock, onError: () => {} }, async signal => {
     leads += 1;

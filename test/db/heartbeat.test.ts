@@ -6,7 +6,10 @@ import { pruneBeats } from '../../src/db/process-beats.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
-const [one, other] = [await startHeartbeat(pool), await startHeartbeat(pool)];
+const [one, other] = [
+  await startHeartbeat({ pool, clock: systemClock }),
+  await startHeartbeat({ pool, clock: systemClock }),
+];
 afterAll(() => Promise.all([one.close(), other.close()]));
 
 const sessionsOf = async (instance: number) =>
@@ -56,7 +59,10 @@ describe('beats', () => {
 
   test('of a process that stops are removed, the newest of all never', async () => {
     const database = await createDatabase();
-    const [first, last] = [await startHeartbeat(database.pool), await startHeartbeat(database.pool)];
+    const [first, last] = [
+      await startHeartbeat({ pool: database.pool, clock: systemClock }),
+      await startHeartbeat({ pool: database.pool, clock: systemClock }),
+    ];
     const instances = async () =>
       (await database.pool.query('SELECT instance FROM process_beats ORDER BY 1')).rows.map(
         row => row.instance,
@@ -84,7 +90,7 @@ describe('beats', () => {
 test('dedicated sessions have keep-alives of the server too', async () => {
   // The heartbeat's session reports only its own settings, so another session of the same kind is asked.
   let found: unknown[] = [];
-  const session = openDedicatedConnection(pool, 'test', async client => {
+  const session = openDedicatedConnection({ pool, clock: systemClock }, 'test', async client => {
     found = (await client.query("SELECT 1 FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'session'"))
       .rows;
   });
@@ -93,7 +99,7 @@ test('dedicated sessions have keep-alives of the server too', async () => {
 });
 
 test('a process that closes is dead at once', async () => {
-  const third = await startHeartbeat(pool);
+  const third = await startHeartbeat({ pool, clock: systemClock });
   await third.close();
   await expect.poll(() => one.findDead([third.instance])).toEqual([third.instance]);
 });

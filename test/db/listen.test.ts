@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { listen } from '../../src/db/listen.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openThroughSilentProxy } from '../helpers/silent-proxy.ts';
@@ -7,7 +8,7 @@ const { pool } = await createDatabase();
 
 test('a listener gets messages', async () => {
   let messages = 0;
-  const listener = listen(pool, 'news', () => {
+  const listener = listen({ pool, clock: systemClock }, 'news', () => {
     messages += 1;
   });
   afterAll(listener.close);
@@ -20,7 +21,7 @@ test('a listener gets messages', async () => {
 test('a listener whose connection is cut without a packet does not claim to listen, and connects again', async () => {
   const cut = await openThroughSilentProxy(pool);
   let messages = 0;
-  const listener = listen(cut.pool, 'news', () => {
+  const listener = listen({ pool: cut.pool, clock: systemClock }, 'news', () => {
     messages += 1;
   });
   afterAll(listener.close);
@@ -37,10 +38,12 @@ test('a listener whose connection is cut without a packet does not claim to list
 test('listeners of one pool share a session, and one that is closed leaves the others', async () => {
   const { pool } = await createDatabase();
   const messages: string[] = [];
-  const listeners = ['first', 'second'].map(name => listen(pool, name, () => messages.push(name)));
+  const listeners = ['first', 'second'].map(name =>
+    listen({ pool, clock: systemClock }, name, () => messages.push(name)),
+  );
   await expect.poll(() => listeners.every(one => one.isListening())).toBe(true);
   // Added to a session that is there already.
-  const late = listen(pool, 'late', () => messages.push('late'));
+  const late = listen({ pool, clock: systemClock }, 'late', () => messages.push('late'));
   await expect.poll(late.isListening).toBe(true);
   const sessions = async () =>
     (

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
@@ -33,9 +34,9 @@ describe.runIf(isPgBouncerInstalled)('through PgBouncer', async () => {
 
   test('in session mode locks and messages of a session work', async () => {
     const { pool, close } = await open(await startPgBouncer(name, 'session'));
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     let messages = 0;
-    const listener = listen(pool, 'news', () => {
+    const listener = listen({ pool, clock: systemClock }, 'news', () => {
       messages += 1;
     });
     onTestFinished(async () => {

@@ -129,7 +129,7 @@ describe('a rotation', () => {
 
   test('is refused while a process runs that does not have the new key', async () => {
     const { pool, audit, ringOf } = await createWorld();
-    const lacking = await startHeartbeat(pool, { keyring: await ringOf(oldKey) });
+    const lacking = await startHeartbeat({ pool, clock: systemClock }, { keyring: await ringOf(oldKey) });
     const refused = { outcome: 'processes_lack_key', processes: [{ instance: lacking.instance }] };
     const keyring = await ringOf(newKey, oldKey);
     expect(await switchKey(audit, keyring)).toMatchObject(refused);
@@ -149,7 +149,7 @@ describe('a rotation', () => {
 
   test('a version that reports no keys counts as one without the new key', async () => {
     const { pool, audit, ringOf } = await createWorld();
-    const earlier = await startHeartbeat(pool);
+    const earlier = await startHeartbeat({ pool, clock: systemClock });
     expect(await switchKey(audit, await ringOf(newKey, oldKey))).toMatchObject({
       outcome: 'processes_lack_key',
       processes: [{ instance: earlier.instance, keyIds: null }],
@@ -160,7 +160,7 @@ describe('a rotation', () => {
   test('waits until every process has changed over', async () => {
     const { pool, audit, ringOf } = await createWorld();
     const ofProcess = await ringOf(newKey, oldKey);
-    const running = await startHeartbeat(pool, { keyring: ofProcess });
+    const running = await startHeartbeat({ pool, clock: systemClock }, { keyring: ofProcess });
     const reported = () => pool.query('SELECT FROM process_beats WHERE key_ids IS NOT NULL');
     await expect.poll(async () => (await reported()).rowCount).toBe(1);
     const keyring = await ringOf(newKey, oldKey);

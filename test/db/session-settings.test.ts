@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { openDedicatedConnection } from '../../src/db/dedicated-connection.ts';
 import { openPool } from '../../src/db/pool.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
@@ -38,7 +39,7 @@ test.each(Object.entries(addresses))(
   async (_name, connection) => {
     const pool = open(connection);
     expect((await pool.query(statement)).rows).toEqual([expected]);
-    const session = openDedicatedConnection(pool, 'test', async () => {});
+    const session = openDedicatedConnection({ pool, clock: systemClock }, 'test', async () => {});
     await expect.poll(() => session.client()).toBeDefined();
     expect((await session.client()!.query(statement)).rows).toEqual([expected]);
     await session.close();

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { isDatabaseUnreachable } from '../../src/db/database-errors.ts';
 import { openDedicatedConnection, tryConnection } from '../../src/db/dedicated-connection.ts';
@@ -25,7 +26,7 @@ const open = (url: string) => {
   return pool;
 };
 const openSession = (pool: Pool) => {
-  const session = openDedicatedConnection(pool, 'test', async () => {});
+  const session = openDedicatedConnection({ pool, clock: systemClock }, 'test', async () => {});
   afterFile(session.close);
   return session;
 };

@@ -1,6 +1,7 @@
 import { HDKey } from '@scure/bip32';
 import { describe, expect, test } from 'vitest';
 import { decodeBase58Check, encodeBase58Check } from '../../src/base/base58.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { accountOfPublicKey, formatAddress, parseAccount } from '../../src/deposits/chain/open-chain.ts';
@@ -31,7 +32,7 @@ test('the public key derives what the private one would', async () => {
   const seed = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
   const secret = HDKey.fromMasterSeed(seed).derive("m/0'");
   expect(secret.publicExtendedKey).toBe(xpub);
-  const chains = await openDepositChains(readSettings(settingsOf({})).depositChains);
+  const chains = await openDepositChains(readSettings(settingsOf({})).depositChains, systemClock);
   const partnerId = idFromUuid('prt', '019a7f00-0000-7000-8000-000000000001');
   const { account, path } = chains.get('ethereum')!.deriveAddress(partnerId);
   expect(path).toMatch(/^m\/\d+\/\d+$/);
@@ -80,7 +81,7 @@ test('another key than that of the addresses on record stops the start, and make
   );
   const refusal = /^DEPOSIT_ETHEREUM_XPUB is another key than that of the addresses on record[^\n]*$/;
   await expect(refuseOtherKeys(pool, depositChains)).rejects.toThrow(refusal);
-  const others = await openDepositChains(depositChains);
+  const others = await openDepositChains(depositChains, systemClock);
   // Who has one keeps it; nobody gets one of the other key.
   expect(await openAddresses(pool, clock, others, partnerId)).toMatchObject([
     { address: chains.get('ethereum')!.deriveAddress(partnerId).address },
@@ -102,7 +103,7 @@ test('base58check', () => {
 describe('bad settings', () => {
   const xprv = HDKey.fromMasterSeed(Buffer.alloc(32, 7)).privateExtendedKey;
   const open = async (env: Record<string, string>) =>
-    openDepositChains(readSettings(settingsOf(env)).depositChains);
+    openDepositChains(readSettings(settingsOf(env)).depositChains, systemClock);
 
   test.each([
     ['a private key', { DEPOSIT_ETHEREUM_XPUB: xprv }, 'DEPOSIT_ETHEREUM_XPUB is a private key'],
@@ -153,6 +154,6 @@ describe('bad settings', () => {
 
   test('nothing configured: nothing is read and nothing is loaded', async () => {
     expect(readSettings({ DEPOSIT_ETHEREUM_XPUB: 'nonsense' }).depositChains).toEqual([]);
-    expect((await openDepositChains([])).size).toBe(0);
+    expect((await openDepositChains([], systemClock)).size).toBe(0);
   });
 });

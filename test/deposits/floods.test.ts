@@ -202,7 +202,7 @@ test('a smallest amount that is lowered credits what has accumulated', async () 
     DEPOSIT_ETHEREUM_XPUB: xpub,
     DEPOSIT_ETHEREUM_MIN_USDT: '4',
   });
-  const chain = (await openDepositChains(settings.depositChains)).get('ethereum')!;
+  const chain = (await openDepositChains(settings.depositChains, world.clock)).get('ethereum')!;
   const { pool, clock, alarms, size } = world;
   await runRound({ pool, clock, alarms, chain, isScreened: false }, size);
   expect(await world.balanceOf(partnerId)).toBe(4n * usdt);

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { creditPartner } from '../../src/deposits/credit.ts';
 import { createScreen, type Screen } from '../../src/deposits/screening/ask.ts';
@@ -190,7 +191,7 @@ test('the service gets chain, transaction, log, sender and amount', async () => 
       response.end('{"decision":"allow"}');
     });
   });
-  expect(await createScreen(url)(asked)).toBe('allow');
+  expect(await createScreen(systemClock, url)(asked)).toBe('allow');
   expect(requests).toEqual([
     [
       'POST',
@@ -240,11 +241,11 @@ test.each<[string, string, RequestListener]>([
   ['half an answer', 'no_answer', (_request, response) => response.write('{"decision":')],
 ])('the service answers with %s: %s', async (_what, expected, answer) => {
   const url = await startService(answer);
-  expect(await createScreen(url, { timeoutMs: 300 })(asked)).toBe(expected);
+  expect(await createScreen(systemClock, url, { timeoutMs: 300 })(asked)).toBe(expected);
 });
 
 test('a service that cannot be reached holds', async () => {
-  expect(await createScreen('http://127.0.0.1:1/key-of-the-service')(asked)).toBe('no_answer');
+  expect(await createScreen(systemClock, 'http://127.0.0.1:1/key-of-the-service')(asked)).toBe('no_answer');
 });
 
 test.each([

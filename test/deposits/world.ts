@@ -1,4 +1,5 @@
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openAddresses, openDepositChains } from '../../src/deposits/index.ts';
 import type { Screen } from '../../src/deposits/screening/ask.ts';
@@ -44,7 +45,7 @@ export async function startDepositWorld({
     [`DEPOSIT_${upper}_XPUB`]: xpub,
     ...env,
   });
-  const chains = await openDepositChains(settings.depositChains);
+  const chains = await openDepositChains(settings.depositChains, systemClock);
   const depositChain = chains.get(name)!;
   const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
   const newPartner = async () => {
@@ -65,7 +66,7 @@ export async function startDepositWorld({
     alarms,
     newPartner,
     size,
-    round: () => runRound({ pool, clock, alarms, chain: depositChain, isScreened }, size),
+    round: () => clock.during(runRound({ pool, clock, alarms, chain: depositChain, isScreened }, size)),
     screen: (screen: Screen | undefined) =>
       screenDeposits({ pool, clock, alarms, chain: depositChain, screen }),
     /** Makes everything so far final, and books it. */

@@ -14,13 +14,13 @@ type Server = ReturnType<typeof createFastify>;
 /** The documentation of some operations, without a database. */
 export async function startSite(
   more: (server: Server) => Promise<void> = async () => {},
-  options: SiteOptions = {},
+  options: Partial<SiteOptions> = {},
 ): Promise<string> {
   const server = createFastify({ clock: systemClock, trustProxy: [] });
   server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
   await more(server);
-  await documentApi(server, options);
+  await documentApi(server, { clock: systemClock, ...options });
   const answer = async () => ({ ok: true });
   server.get('/v1/ping', { schema: pingOperation }, answer);
   server.post('/v1/payments', { schema: createPaymentOperation }, answer);

@@ -149,7 +149,7 @@ test('slow QR codes of one partner, and one slow code of many, do not open it fo
   afterAll(gateway.close);
   const [one, other] = [newRequester(), newRequester()];
   const ask = (from: typeof one, count: number, qr: (index: number) => string) =>
-    Promise.all(Array.from({ length: count }, (_, index) => gateway.resolve(qr(index), from)));
+    clock.during(Promise.all(Array.from({ length: count }, (_, index) => gateway.resolve(qr(index), from))));
 
   clock.advance(5_000);
   await ask(one, 20, () => qrUrlOf(0));

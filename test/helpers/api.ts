@@ -53,7 +53,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     ...(options.payTimeoutMs ? { payTimeoutMs: options.payTimeoutMs } : {}),
   });
   const authenticator = createAuthenticator(pool, clock, keyring);
-  const heartbeat = await startHeartbeat(pool);
+  const heartbeat = await startHeartbeat({ pool, clock: systemClock });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const signals = createPaymentSignals();
   const metrics = new Registry();

@@ -36,9 +36,9 @@ export interface ConsoleOptions extends Partial<ConsoleDeps> {
 export async function startConsole({ pool, clock = systemClock, ...options }: ConsoleOptions) {
   const { gatewayUrl = 'http://127.0.0.1:1', gatewayToken, trustProxy = [], ...others } = options;
   const authenticator = createAuthenticator(pool, clock, keyring);
-  const heartbeat = await startHeartbeat(pool);
+  const heartbeat = await startHeartbeat({ pool, clock: systemClock });
   const outside = openOutsidePools(pool);
-  const sender = createSender({ allowPrivate: true });
+  const sender = createSender({ clock: systemClock, allowPrivate: true });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const calls = createCallLog({ db: pool, clock, log });
   const gateway = createHttpGateway({

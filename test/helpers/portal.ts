@@ -43,7 +43,7 @@ export async function startPortal({
   ...others
 }: PortalOptions) {
   const outside = openOutsidePools(pool);
-  const sender = createSender({ allowPrivate: true });
+  const sender = createSender({ clock: systemClock, allowPrivate: true });
   const gateway = createHttpGateway({ url: gatewayUrl, token: undefined, clock: systemClock });
   const routes: PortalRoute[] = [];
   const deps: PortalDeps = {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { AnswerTooLongError, callHttp, createFetch, headerOf } from '../../src/http-client/index.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 
 const server = await startLocalServer();
-const limits = { timeoutMs: 30_000, maxBytes: 100 };
+const limits = { clock: systemClock, timeoutMs: 30_000, maxBytes: 100 };
 
 test('a call sends its request, and gets status, headers and body', async () => {
   let sent = '';

@@ -7,6 +7,7 @@ import { telegramClient } from '../../src/bot/telegram-client.ts';
 import { connect } from '../../src/cli/remote.ts';
 import { describeBucket } from '../../src/db/backup/s3/bucket.ts';
 import { createS3Client } from '../../src/db/backup/s3/s3-client.ts';
+import { openRpc } from '../../src/deposits/chain/json-rpc.ts';
 import { openNode } from '../../src/deposits/chain/node.ts';
 import { createScreen } from '../../src/deposits/screening/ask.ts';
 import { createCheckClient } from '../../src/gateway/check/client.ts';
@@ -69,20 +70,20 @@ export const clients: Record<string, Client> = {
   'screening service': {
     file: 'src/deposits/screening/ask.ts',
     limitMs: 10_000,
-    call: url => createScreen(url)(deposit),
+    call: url => createScreen(clock, url)(deposit),
     ends: /^no_answer$/,
   },
   'chain node': {
     file: 'src/deposits/chain/json-rpc.ts',
     limitMs: 10_000,
-    call: url => messageOf(openNode(url, 'tron node 1').chainId()),
+    call: url => messageOf(openNode(openRpc(clock, url, 'tron node 1'), 'tron node 1').chainId()),
     ends: /The tron node 1 did not answer in time\.$/,
   },
   'webhook endpoint': {
     file: 'src/webhooks/http/',
     limitMs: 10_000,
     call: async url => {
-      const sender = createSender({ allowPrivate: true });
+      const sender = createSender({ clock, allowPrivate: true });
       onTestFinished(sender.close);
       const result = await sender.send({ url, headers: {}, body: '{}' });
       return result.outcome === 'failed' ? result.error : result.outcome;
@@ -93,7 +94,7 @@ export const clients: Record<string, Client> = {
   Telegram: {
     file: 'src/bot/telegram-client.ts',
     limitMs: 30_000,
-    call: url => messageOf(new Api('1:token', telegramClient(url, 30_000)).getMe()),
+    call: url => messageOf(new Api('1:token', telegramClient(clock, url, 30_000)).getMe()),
     ends: /^HttpError: Network request for 'getMe' failed!$/,
   },
   'bucket for backups': {

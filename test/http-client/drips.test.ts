@@ -7,7 +7,7 @@ import { startDrippingServer } from '../helpers/dripping-server.ts';
 import { clients, otherCallers } from './clients.ts';
 
 // Time passes only when a test says so; servers drip in real time.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe.each(Object.entries(clients))('%s', (_name, { call, limitMs, ends }) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
@@ -217,7 +218,7 @@ describe('the stored order', () => {
 describe('a process that dies', () => {
   test('leaves its payments to the others, which poll them before the lease expires', async () => {
     const customer = await newCustomer();
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     const dying = { ...deps, heartbeat, gateway: { ...deps.gateway, pay: () => never } };
     const qr = await qrWith();
     void createPayment(dying, customer.caller, requestFor(qr.link));
@@ -231,10 +232,10 @@ describe('a process that dies', () => {
     const { stop } = startRecovery(deps);
     try {
       // Long enough for two rounds of the search for dead processes.
-      await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
+      await clock.until(() => expect(looked.mock.calls.length).toBeGreaterThan(3));
       expect(await statusOf(paymentId)).toMatchObject({ status: 'processing' });
       await heartbeat.close();
-      await expect.poll(() => statusOf(paymentId)).toMatchObject({ error_code: 'not_executed' });
+      await clock.until(async () => expect((await statusOf(paymentId)).error_code).toBe('not_executed'));
     } finally {
       await stop();
     }
@@ -243,12 +244,14 @@ describe('a process that dies', () => {
   test('during a poll: another process repeats it', async () => {
     const paymentId = await accepted(await newCustomer());
     clock.advance(2_000);
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     void recoverDuePayments({ ...deps, heartbeat, gateway: { ...deps.gateway, poll: () => never } });
     await expect.poll(async () => (await openRowOf(paymentId)).lease_holder).toBe(heartbeat.instance);
     await heartbeat.close();
     const { stop } = startRecovery(deps);
-    await expect.poll(() => openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 });
+    await clock.until(async () =>
+      expect(await openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 }),
+    );
     await stop();
     await decidePayment(audit, paymentId, { outcome: 'failed', reason: 'test' });
   });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { listen } from '../../src/db/listen.ts';
 import { claimRefresh } from '../../src/rates/claim.ts';
 import {
@@ -111,7 +112,7 @@ describe('the rules', () => {
         throw error;
       },
     });
-    const listener = listen(pool, rulesChanged, refresher.runNow);
+    const listener = listen({ pool, clock: systemClock }, rulesChanged, refresher.runNow);
     await expect.poll(() => listener.isListening()).toBe(true);
     await change({ spreadBps: 500, jumpBps: 1_000 });
     const spreadNow = async () =>

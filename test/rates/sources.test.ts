@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { parseRateSources } from '../../src/base/rate-sources.ts';
 import { createRateSources } from '../../src/rates/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 
-const clock = manualClock();
+/** Deadlines take real time: servers of the test drip. */
+const clock = { ...manualClock(), timer: systemClock.timer };
 const server = await startLocalServer();
 const nowSec = clock.nowMs() / 1_000;
 const running = new AbortController().signal;

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { openOutsidePools, openReadPool } from '../../src/db/outside-pools.ts';
@@ -13,7 +14,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { sendRequest } from '../helpers/raw-http.ts';
 
 const { pool } = await createDatabase();
-const heartbeat = await startHeartbeat(pool);
+const heartbeat = await startHeartbeat({ pool, clock: systemClock });
 const cleanups: Cleanup[] = [heartbeat.close];
 afterAll(() => Promise.all(cleanups.map(cleanup => cleanup())));
 

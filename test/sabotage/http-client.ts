@@ -6,7 +6,7 @@ export const httpClientSabotages: Sabotage[] = [
     guard: 'a call has a deadline to the last byte',
     file: 'src/http-client/read-answer.ts',
     pattern: /(onResponseStart: [^\n]+\n)/,
-    replacement: '$1clearTimeout(timer);',
+    replacement: '$1cancelDeadline();',
     test: 'test/http-client/drips.test.ts',
     failingTitle: 'a call ends at its limit while the body drip',
   },

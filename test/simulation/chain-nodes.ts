@@ -216,5 +216,5 @@ export function createNode(
     }
   }
 
-  return openNode('', label, rpc);
+  return openNode(rpc, label);
 }

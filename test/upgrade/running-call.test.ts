@@ -6,7 +6,7 @@ import { countWaiting } from '../helpers/locks.ts';
 import { startDeliveryWorld, untilReceived } from '../webhooks/delivery-world.ts';
 import { functionOfPreviousRelease, hasPreviousRelease } from './previous-release.ts';
 
-const { pool, newPartner } = await startDeliveryWorld();
+const { pool, clock, newPartner } = await startDeliveryWorld();
 const functions = ['payments_finish', 'payments_open', 'queue_deliveries'];
 const current = (name: string) =>
   readFileSync(new URL(`../../database/functions/${name}.sql`, import.meta.url), 'utf8');
@@ -33,9 +33,9 @@ test.skipIf(!hasPreviousRelease)(
     });
     const id = await paid;
 
-    await untilReceived(receiver, 2);
+    await untilReceived(clock, receiver, 2);
     expect(receiver.received.map(({ json }) => json.data.id)).toContain(id);
     expect(await pay()).toBeTruthy();
-    await untilReceived(receiver, 3);
+    await untilReceived(clock, receiver, 3);
   },
 );

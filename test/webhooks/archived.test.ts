@@ -18,7 +18,7 @@ test('the event of an archived payment is sent again, with the same payment', as
 
   const [attempt] = await listAttempts(pool, partnerId, 10);
   expect(await resendEvent(audit, attempt!.eventId)).toMatchObject({ outcome: 'queued', partnerId });
-  await untilReceived(receiver, 2);
+  await untilReceived(clock, receiver, 2);
   const [first, second] = receiver.received;
   expect(second!.json).toEqual(first!.json);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { type Queryable, transaction } from '../../src/db/pool.ts';
@@ -23,9 +24,9 @@ const { pool, clock, deps, audit, vault, newPartner, untilRecorded } = world;
 
 describe('nothing is lost', () => {
   test('a process that dies after sending and before recording: another sends it again', async () => {
-    await world.delivery.stop();
+    await world.stopDelivery();
     const { receiver, pay, partnerId } = await newPartner();
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     let isDead = false;
     const dying = (db: Queryable): Queryable => ({
       query: statement => {
@@ -35,18 +36,18 @@ describe('nothing is lost', () => {
     });
     startDelivery({ ...deps, heartbeat, db: dying(deps.db) });
     await pay();
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     world.delivery = startDelivery(deps);
     await heartbeat.close();
-    await untilReceived(receiver, 2);
+    await untilReceived(clock, receiver, 2);
     await untilRecorded(partnerId, 1);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
   test('a process that hangs loses its partners when its leases expire', async () => {
-    await world.delivery.stop();
+    await world.stopDelivery();
     const { receiver, pay, partnerId } = await newPartner();
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     await pay();
     await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
       uuidFromId(partnerId),
@@ -56,15 +57,15 @@ describe('nothing is lost', () => {
     world.delivery = startDelivery(deps);
     const other = await newPartner();
     await other.pay();
-    await untilReceived(other.receiver, 1);
+    await untilReceived(clock, other.receiver, 1);
     expect(receiver.received).toHaveLength(0);
     clock.advance(30_000);
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     await heartbeat.close();
   });
 
   test('two processes share the partners, and each event is sent once', async () => {
-    const heartbeat = await startHeartbeat(pool);
+    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     const second = startDelivery({ ...deps, heartbeat });
     const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
     await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
@@ -75,15 +76,15 @@ describe('nothing is lost', () => {
   });
 
   test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
-    const slow = createSender({ allowPrivate: true, timeoutMs: 60_000 });
-    await world.delivery.stop();
+    const slow = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
+    await world.stopDelivery();
     world.delivery = startDelivery({ ...deps, sender: slow });
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(hanging);
     await pay();
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     const startedAt = performance.now();
-    await world.delivery.stop();
+    await world.stopDelivery();
     expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
     receiver.answer(withStatus(200));
@@ -96,7 +97,7 @@ describe('nothing is lost', () => {
 
 describe('every partner is served:', () => {
   test('a partner whose lease could not be released is still served', async () => {
-    await world.delivery.stop();
+    await world.stopDelivery();
     let refuses = true;
     const { receiver, pay, partnerId } = await newPartner();
     // The statement ran and its answer was lost: this process holds a lease that it has not recorded.
@@ -115,7 +116,7 @@ describe('every partner is served:', () => {
             : deps.db.query(statement),
       },
     });
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     refuses = false;
   });
 
@@ -139,7 +140,7 @@ describe('every partner is served:', () => {
       uuidFromId(broken.partnerId),
     ]);
     await Promise.all([broken.pay(), fine.pay()]);
-    await untilReceived(fine.receiver, 1);
+    await untilReceived(clock, fine.receiver, 1);
     await expect
       .poll(async () =>
         (await listAlarms(pool, { cleared: false })).map(({ kind, subject }) => [kind, subject]),
@@ -150,14 +151,14 @@ describe('every partner is served:', () => {
     expect(await rotateSecret(audit, vault, broken.partnerId, { force: true })).toBe('rotated');
     expect(await readSecrets(pool, vault, broken.partnerId, clock.nowMs())).toHaveLength(1);
     world.delivery.runNow();
-    await untilReceived(broken.receiver, 1);
+    await untilReceived(clock, broken.receiver, 1);
   });
 
   test('an event that an operator sends again is not given up by an earlier attempt', async () => {
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(hanging);
     await pay();
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     const { rows } = await pool.query(
       'UPDATE deliveries SET attempts = 8 WHERE partner_id = $1 RETURNING event_id',
       [uuidFromId(partnerId)],
@@ -176,8 +177,8 @@ describe('every partner is served:', () => {
 });
 
 test('receivers that hang do not delay those that answer', async () => {
-  const slow = createSender({ allowPrivate: true, timeoutMs: 60_000 });
-  await world.delivery.stop();
+  const slow = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
+  await world.stopDelivery();
   world.delivery = startDelivery({ ...deps, sender: slow });
   const [dead, alive] = [
     await Promise.all(Array.from({ length: 10 }, newPartner)),
@@ -185,12 +186,12 @@ test('receivers that hang do not delay those that answer', async () => {
   ];
   for (const { receiver } of dead) receiver.answer(hanging);
   await Promise.all(dead.flatMap(({ pay }) => [pay(), pay(), pay()]));
-  await Promise.all(dead.map(({ receiver }) => untilReceived(receiver, 1)));
+  await Promise.all(dead.map(({ receiver }) => untilReceived(clock, receiver, 1)));
   await Promise.all(alive.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
   await Promise.all(alive.map(({ partnerId }) => untilRecorded(partnerId, 10)));
   // Each dead receiver has a single attempt under way, however much is due.
   expect(dead.map(({ receiver }) => receiver.received.length)).toEqual(dead.map(() => 1));
-  await world.delivery.stop();
+  await world.stopDelivery();
   world.delivery = startDelivery(deps);
   await slow.close();
 });

@@ -1,12 +1,10 @@
 import Stripe from 'stripe';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { checkReceiver } from '../../src/webhooks/admin/check.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
-import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import {
-  createSender,
   findWebhook,
   listAttempts,
   readSecrets,
@@ -20,23 +18,14 @@ import { hanging, type Receiver, startReceiver, withStatus } from '../helpers/we
 import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
 const world = await startDeliveryWorld();
-const { pool, clock, address, deps, audit, vault, sender, newPartner, untilRecorded, noticesOf } = world;
+const { pool, clock, address, audit, vault, sender, newPartner, untilRecorded, noticesOf } = world;
 // It is for calls of the previous version, and so in the first shard only: the functions of this one write their deliveries themselves.
 await pool.query('ALTER TABLE public.events DISABLE TRIGGER events_are_delivered');
-
-/** For a receiver that hangs. */
-const impatient = createSender({ allowPrivate: true, timeoutMs: 1_000 });
-afterAll(() => impatient.close());
-async function deliverWith(other: typeof sender): Promise<void> {
-  await world.delivery.stop();
-  world.delivery = startDelivery({ ...deps, sender: other });
-}
 
 /** Moves the clock through the whole retry schedule, so that the event is given up. */
 async function exhaust(partnerId: Id<'prt'>, recordedBefore: number): Promise<void> {
   for (const [index, pauseSec] of pausesSec.entries()) {
-    clock.advance(pauseSec * 1_000);
-    world.delivery.runNow();
+    await world.later(pauseSec * 1_000);
     await untilRecorded(partnerId, recordedBefore + index + 1);
   }
 }
@@ -45,7 +34,7 @@ describe('what is sent', () => {
   test('follows the contract, and equals the answers of GET and the feed byte for byte', async () => {
     const { receiver, partner, pay, secret, partnerId } = await newPartner();
     const ids = [await pay(), await pay(10_001)];
-    await untilReceived(receiver, 2);
+    await untilReceived(clock, receiver, 2);
     const feed = await partner.get('/v1/events');
     for (const [index, { headers, body, json, path }] of receiver.received.entries()) {
       const payment = await partner.get(`/v1/payments/${ids[index]}`);
@@ -77,7 +66,7 @@ describe('what is sent', () => {
       expect(() => Stripe.webhooks.constructEvent(`${body} `, signature, secret, far)).toThrow(/signature/i);
     }
     await untilRecorded(partnerId, 2);
-    await expect.poll(async () => (await findWebhook(pool, partnerId))!.waiting).toBe(0);
+    expect((await findWebhook(pool, partnerId))!.waiting).toBe(0);
   });
 
   test('after a rotation carries both signatures for a day, and then one', async () => {
@@ -93,12 +82,12 @@ describe('what is sent', () => {
         Math.floor(clock.nowMs() / 1_000),
       );
     await pay();
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     expect([old, fresh].map(secret => verify(receiver.received[0]!, secret))).toEqual([true, true]);
-    clock.advance(24 * 3_600_000);
+    await world.later(24 * 3_600_000);
     await setRate(pool, clock);
     await pay();
-    await untilReceived(receiver, 2);
+    await untilReceived(clock, receiver, 2);
     expect([old, fresh].map(secret => verify(receiver.received[1]!, secret))).toEqual([false, true]);
     expect(receiver.received[1]!.headers['x-service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
   });
@@ -121,7 +110,7 @@ describe('what is sent', () => {
     const receiver = await startReceiver();
     await setWebhook(audit, vault, partnerId, receiver.url);
     const { id } = (await partner.pay({ qr_url: newLink(10_000) })).json;
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     expect(receiver.received.map(({ json }) => json.data.id)).toEqual([id]);
   });
 });
@@ -132,9 +121,8 @@ describe('a receiver that does not accept it', () => {
     receiver.answer(withStatus(500));
     await pay();
     for (const [index, pauseSec] of pausesSec.entries()) {
-      clock.advance(pauseSec * 1_000 - 1);
-      world.delivery.runNow();
-      clock.advance(1);
+      await world.later(pauseSec * 1_000 - 1);
+      await clock.advance(1);
       await untilRecorded(partnerId, index + 1);
     }
     const attempts = (await listAttempts(pool, partnerId, 100)).toReversed();
@@ -150,8 +138,7 @@ describe('a receiver that does not accept it', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['x-service-signature'])).size).toBe(9);
     expect(await noticesOf(partnerId)).toEqual(['delivery_failed']);
     expect(await findWebhook(pool, partnerId)).toMatchObject({ state: 'active', waiting: 0, givenUp: 1 });
-    clock.advance(86_400_000);
-    world.delivery.runNow();
+    await world.later(86_400_000);
     receiver.answer(withStatus(200));
     await resendFailed(audit, new Date(0), () => {});
     await untilRecorded(partnerId, 10);
@@ -175,13 +162,12 @@ describe('a receiver that does not accept it', () => {
   ])('and %s is asked again later', async (_case, how, expected) => {
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(how);
-    if (how === hanging) await deliverWith(impatient);
     await pay();
+    await untilReceived(clock, receiver, 1);
+    if (how === hanging) await clock.advance(10_000);
     await untilRecorded(partnerId, 1);
-    if (how === hanging) await deliverWith(sender);
     receiver.answer(withStatus(204));
-    clock.advance(10_000);
-    world.delivery.runNow();
+    await world.later(10_000);
     await untilRecorded(partnerId, 2);
     const [second, first] = await listAttempts(pool, partnerId, 10);
     expect([first, second]).toMatchObject([expected, { status: 204, attempt: 2 }]);
@@ -208,13 +194,12 @@ describe('a receiver that does not accept it', () => {
     for (let event = 0; event < 20; event++) kept.push(await pay());
     const before = receiver.received.length;
     receiver.answer(withStatus(200));
-    clock.advance(3_600_000);
-    world.delivery.runNow();
+    await world.later(3_600_000);
     // The event of another partner proves that the sender has run since.
     const other = await newPartner();
     await setRate(pool, clock);
     await other.pay();
-    await untilReceived(other.receiver, 1);
+    await untilReceived(clock, other.receiver, 1);
     expect(receiver.received).toHaveLength(before);
     expect((await findWebhook(pool, partnerId))!.waiting).toBe(20);
 

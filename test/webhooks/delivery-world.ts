@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import {
@@ -18,7 +18,7 @@ import {
   setRate,
   startApi,
 } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
+import { type ManualClock, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
 
@@ -31,7 +31,7 @@ export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'>
   const { address, deps: apiDeps } = await startApi({ pool, clock, ...options });
   const audit = auditContextOf(pool, clock);
   const vault = createVault(keyring);
-  const sender = createSender({ allowPrivate: true, timeoutMs: 10_000 });
+  const sender = createSender({ clock, allowPrivate: true, timeoutMs: 10_000 });
   const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };
   afterAll(() => sender.close());
 
@@ -62,10 +62,7 @@ export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'>
     newPartner,
     secretsOf: (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, clock.nowMs()),
     untilRecorded: (partnerId: Id<'prt'>, count: number) =>
-      vi.waitFor(async () => expect(await listAttempts(pool, partnerId, 1_000)).toHaveLength(count), {
-        timeout: 20_000,
-        interval: 5,
-      }),
+      clock.until(async () => expect(await listAttempts(pool, partnerId, 1_000)).toHaveLength(count)),
     /** About sending; not about changes by people. */
     noticesOf: async (partnerId: Id<'prt'>): Promise<string[]> => {
       const { rows } = await pool.query(
@@ -74,17 +71,27 @@ export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'>
       );
       return rows.map(({ kind }) => kind);
     },
+    stopDelivery: () => clock.during(world.delivery.stop()),
+    /**
+     * What would be sent after this time. Started again: a process that was stopped for so long has lost its leases, and while it
+     * gets them back an attempt may be made twice.
+     */
+    later: async (ms: number) => {
+      await world.stopDelivery();
+      await clock.advance(ms);
+      world.delivery = startDelivery(deps);
+    },
     /** Runs all the time; a test that replaces it starts its own. */
     delivery: startDelivery(deps),
   };
   afterEach(async () => {
-    await world.delivery.stop();
+    await world.stopDelivery();
     world.delivery = startDelivery(deps);
   });
-  afterAll(() => world.delivery.stop());
+  afterAll(world.stopDelivery);
   beforeEach(() => setRate(pool, clock));
   return world;
 }
 
-export const untilReceived = ({ received }: Receiver, count: number) =>
-  vi.waitFor(() => expect(received.length).toBeGreaterThanOrEqual(count), { timeout: 20_000, interval: 5 });
+export const untilReceived = (clock: ManualClock, { received }: Receiver, count: number) =>
+  clock.until(() => expect(received.length).toBeGreaterThanOrEqual(count));

@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { createNameLookup, hasPrivateAddress } from '../../src/webhooks/http/dns.ts';
 import { createSender } from '../../src/webhooks/http/sender.ts';
 import { startTcpReceiver } from '../helpers/tcp-receivers.ts';
@@ -47,7 +48,7 @@ test('a name with a private address is detected when it is saved', async () => {
 
 test('a public name with a private address is not connected to', async () => {
   const canary = await startTcpReceiver();
-  const sender = createSender({ allowPrivate: false, lookup });
+  const sender = createSender({ clock: systemClock, allowPrivate: false, lookup });
   const sending = { url: `https://inside.example.com:${canary.port}/hook`, headers: {}, body: '{}' };
   expect(await sender.send(sending)).toMatchObject({ outcome: 'failed', error: 'blocked_address' });
   expect(canary.connections).toEqual([]);

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { transaction } from '../../src/db/pool.ts';
@@ -70,9 +71,9 @@ describe('a removed endpoint', () => {
     await other.untilRecorded(1);
     expect(await removeEndpoint(audit, { partnerId, endpointId: other.endpointId })).toBe('removed');
     expect(await removeEndpoint(audit, { partnerId, endpointId: other.endpointId })).toBe('no_webhook');
-    clock.advance(10_000);
+    await world.later(10_000);
     await pay();
-    await untilReceived(receiver, 2);
+    await untilReceived(clock, receiver, 2);
     const { rowCount } = await pool.query('SELECT FROM further_deliveries WHERE endpoint_id = $1', [
       uuidFromId(other.endpointId),
     ]);
@@ -86,11 +87,11 @@ describe('a removed endpoint', () => {
     const answers: (() => void)[] = [];
     other.receiver.answer(response => answers.push(() => void response.writeHead(200).end()));
     await pay();
-    await untilReceived(other.receiver, 1);
+    await untilReceived(clock, other.receiver, 1);
     await removeEndpoint(audit, { partnerId, endpointId: other.endpointId });
     for (const answer of answers) answer();
     await pay();
-    await untilReceived(receiver, 2);
+    await untilReceived(clock, receiver, 2);
     await third.untilRecorded(2);
     expect(await other.attempts()).toEqual([]);
     expect(complaints).not.toHaveBeenCalled();
@@ -161,18 +162,18 @@ test('a process that dies between attempts leaves the rest to another', async ()
   other.receiver.answer(withStatus(500));
   const paymentId = await pay();
   await other.untilRecorded(1);
-  await untilReceived(receiver, 1);
+  await untilReceived(clock, receiver, 1);
   // The process is gone without releasing its lease: its heartbeat holds no lock.
-  await world.delivery.stop();
+  await world.stopDelivery();
   await pool.query(
     'UPDATE further_webhooks SET lease_holder = 999999, leased_until = $2 WHERE endpoint_id = $1',
     [uuidFromId(other.endpointId), new Date(clock.nowMs() + 3_600_000)],
   );
   other.receiver.answer(withStatus(200));
   clock.advance(10_000);
-  const heartbeat = await startHeartbeat(pool);
+  const heartbeat = await startHeartbeat({ pool, clock: systemClock });
   const successor = startDelivery({ ...deps, heartbeat });
-  await vi.waitFor(async () => expect(await other.attempts()).toHaveLength(2), { timeout: 8_000 });
+  await other.untilRecorded(2);
   expect(other.paymentsReceived()).toEqual([paymentId, paymentId]);
   expect((await other.attempts())[0]).toMatchObject({ attempt: 2, status: 200 });
   await successor.stop();
@@ -180,21 +181,21 @@ test('a process that dies between attempts leaves the rest to another', async ()
 });
 
 test('a hanging attempt at one endpoint does not keep the same event from another', async () => {
-  await world.delivery.stop();
-  const patient = createSender({ allowPrivate: true, timeoutMs: 60_000 });
+  await world.stopDelivery();
+  const patient = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
   world.delivery = startDelivery({ ...deps, sender: patient });
   const { partnerId, pay } = await newPartner();
   const [hangs, fails] = [await add(partnerId), await add(partnerId)];
   hangs.receiver.answer(hanging);
   fails.receiver.answer(withStatus(500));
   await pay();
-  await untilReceived(hangs.receiver, 1);
+  await untilReceived(clock, hangs.receiver, 1);
   await fails.untilRecorded(1);
   clock.advance(10_000);
   world.delivery.runNow();
   await fails.untilRecorded(2);
   expect(await hangs.attempts()).toEqual([]);
-  await world.delivery.stop();
+  await world.stopDelivery();
   world.delivery = startDelivery(deps);
   await patient.close();
 });

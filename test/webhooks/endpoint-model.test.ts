@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { type EventKind, listWebhooks, removeEndpoint, setEvents } from '../../src/webhooks/index.ts';
 import { setRate } from '../helpers/api.ts';
@@ -81,17 +81,13 @@ test.each([1, 2, 3, 4])(
       await steps[random.pick(names) as keyof typeof steps]();
     }
 
-    await vi.waitFor(
-      async () => {
-        clock.advance(30_000);
-        world.delivery.runNow();
-        const endpoints = await listWebhooks(pool, partnerId);
-        expect(endpoints.map(({ waiting, givenUp }) => [waiting, givenUp])).toEqual(
-          endpoints.map(() => [0, 0]),
-        );
-      },
-      { timeout: 10_000, interval: 50 },
-    );
+    await clock.until(async () => {
+      await clock.advance(30_000);
+      const endpoints = await listWebhooks(pool, partnerId);
+      expect(endpoints.map(({ waiting, givenUp }) => [waiting, givenUp])).toEqual(
+        endpoints.map(() => [0, 0]),
+      );
+    });
     const distinct = (payments: string[]) => [...new Set(payments)].toSorted();
     expect(distinct(receiver.received.map(({ json }) => json.data.id))).toEqual(first.toSorted());
     for (const { endpoint, expected, isRemoved } of all) {

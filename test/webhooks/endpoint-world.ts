@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import {
   addEndpoint,
@@ -26,7 +26,7 @@ export async function startEndpointWorld() {
     const secrets = () => readSecrets(pool, vault, partnerId, clock.nowMs(), endpointId);
     const attempts = () => listAttempts(pool, partnerId, 1_000, { endpointId });
     const untilRecorded = (count: number) =>
-      vi.waitFor(async () => expect(await attempts()).toHaveLength(count), { timeout: 20_000, interval: 5 });
+      clock.until(async () => expect(await attempts()).toHaveLength(count));
     const paymentsReceived = () => receiver.received.map(({ json }) => json.data.id);
     return { endpointId, receiver, secrets, attempts, untilRecorded, paymentsReceived };
   }

@@ -26,7 +26,7 @@ describe('each endpoint', () => {
     const others = [await add(partnerId), await add(partnerId)];
     const paid: string[] = [];
     for (let event = 0; event < 5; event++) paid.push(await pay());
-    await untilReceived(receiver, 5);
+    await untilReceived(clock, receiver, 5);
     const nowSec = Math.floor(clock.nowMs() / 1_000);
     for (const one of others) {
       await one.untilRecorded(5);
@@ -52,7 +52,7 @@ describe('each endpoint', () => {
     const failures = await add(partnerId, { events: ['payment.failed'] });
     const successes = await add(partnerId, { events: ['payment.succeeded'] });
     const [succeeded, failed] = [await pay(), await pay(10_001)];
-    await untilReceived(receiver, 2);
+    await untilReceived(clock, receiver, 2);
     await failures.untilRecorded(1);
     await successes.untilRecorded(1);
     expect([failures.paymentsReceived(), successes.paymentsReceived()]).toEqual([[failed], [succeeded]]);
@@ -71,14 +71,14 @@ describe('each endpoint', () => {
     // The first one of an account is opened and ended apart.
     await pay();
     await pay();
-    await untilReceived(receiver, 2);
+    await untilReceived(clock, receiver, 2);
     expect((await findWebhook(pool, partnerId, live.endpointId))!.waiting).toBe(0);
   });
 
   test('gets the events that happen after it was added', async () => {
     const { partnerId, receiver, pay } = await newPartner();
     await pay();
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     const late = await add(partnerId);
     const next = await pay();
     await late.untilRecorded(1);
@@ -113,7 +113,7 @@ describe('an endpoint that does not answer', () => {
     slow.receiver.answer(hanging);
     const paid: string[] = [];
     for (let event = 0; event < 8; event++) paid.push(await pay());
-    await untilReceived(receiver, 8);
+    await untilReceived(clock, receiver, 8);
     await healthy.untilRecorded(8);
     expect(healthy.paymentsReceived().toSorted()).toEqual(paid);
     expect(slow.receiver.received.length).toBeLessThanOrEqual(2);
@@ -128,13 +128,12 @@ describe('an endpoint that does not answer', () => {
       await setRate(pool, clock);
       await pay();
       for (const pauseSec of pausesSec) {
-        clock.advance(pauseSec * 1_000);
-        world.delivery.runNow();
+        await world.later(pauseSec * 1_000);
         recorded += 1;
         await bad.untilRecorded(recorded);
       }
     }
-    await untilReceived(receiver, 3);
+    await untilReceived(clock, receiver, 3);
     const states = (await listWebhooks(pool, partnerId)).map(({ state, givenUp }) => [state, givenUp]);
     expect(states).toEqual([
       ['active', 0],
@@ -148,7 +147,7 @@ describe('an endpoint that does not answer', () => {
     await setRate(pool, clock);
     const kept: string[] = [];
     for (let event = 0; event < 6; event++) kept.push(await pay());
-    await untilReceived(receiver, 9);
+    await untilReceived(clock, receiver, 9);
     bad.receiver.answer(withStatus(200));
     const before = bad.receiver.received.length;
     const { endpointId } = bad;
@@ -168,7 +167,7 @@ describe('sending an event again', () => {
     const other = await add(partnerId);
     await add(partnerId, { mode: 'live' });
     await pay();
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     await other.untilRecorded(1);
     const eventId = BigInt(other.receiver.received[0]!.json.id.slice(4));
     const unclear = await resendEvent(audit, eventId);
@@ -192,7 +191,7 @@ test('a payment is archived only when no endpoint waits for its event', async ()
   const other = await add(partnerId);
   other.receiver.answer(withStatus(500));
   const paymentId = await pay();
-  await untilReceived(receiver, 1);
+  await untilReceived(clock, receiver, 1);
   await other.untilRecorded(1);
   const archivable = async () =>
     (await pool.query('SELECT FROM archivable_payments WHERE id = $1', [uuidFromId(paymentId as never)]))

@@ -10,7 +10,7 @@ describe('the feed', () => {
   test('pages in order, for its mode only, and refuses an invalid event id', async () => {
     const { partner, pay, receiver } = await newPartner();
     const ids = [await pay(), await pay(), await pay()];
-    await untilReceived(receiver, 3);
+    await untilReceived(clock, receiver, 3);
     const first = (await partner.get('/v1/events?limit=2')).json;
     expect([first.data.length, first.has_more]).toEqual([2, true]);
     const rest = (await partner.get(`/v1/events?limit=2&after=${first.next_cursor}`)).json;

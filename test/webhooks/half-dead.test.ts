@@ -13,7 +13,7 @@ await setRate(pool);
 const { deps: apiDeps } = await startApi({ pool });
 const vault = createVault(keyring);
 // Longer than the test: a wait for a receiver that hangs would not end.
-const sender = createSender({ allowPrivate: true, timeoutMs: 300_000 });
+const sender = createSender({ clock, allowPrivate: true, timeoutMs: 300_000 });
 afterAll(() => sender.close());
 
 const rateId: bigint = (await pool.query('SELECT max(id) AS id FROM rates')).rows[0].id;

@@ -23,14 +23,14 @@ async function firstPauses(tables = firstEndpoints) {
 }
 
 test('without deliveries leases are looked for every five seconds, otherwise when the first one is due', async () => {
-  await world.delivery.stop();
+  await world.stopDelivery();
   expect(await firstPauses()).toEqual({ pauses: [1_500, 5_000, 10_000], timers: [200] });
   world.delivery = startDelivery(deps);
   const { partnerId, receiver, pay } = await newPartner();
   receiver.answer(withStatus(500));
   await pay();
   await untilRecorded(partnerId, 1);
-  await world.delivery.stop();
+  await world.stopDelivery();
   expect((await firstPauses()).pauses).toEqual([1_000, 1_500, 10_000]);
   clock.advance(9_700);
   expect((await firstPauses()).pauses).toEqual([300, 1_500, 10_000]);

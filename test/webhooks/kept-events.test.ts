@@ -14,7 +14,7 @@ const { pool, clock, audit, newPartner, untilRecorded } = world;
 describe('kept events wait for an earlier one whose attempt could not be recorded', () => {
   /** The first attempt is not recorded; its event pauses until the test says so, and the read of the next one may be slow. */
   async function startPausing(onRead: () => Promise<void>) {
-    await world.delivery.stop();
+    await world.stopDelivery();
     const resumed = Promise.withResolvers<void>();
     let failures = 1;
     const pausing = ({ query }: Queryable): Queryable => ({
@@ -34,7 +34,7 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(withStatus(503));
     const first = await pay();
-    await untilReceived(receiver, 1);
+    await untilReceived(clock, receiver, 1);
     const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
     await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
     const second = await pay();
@@ -47,11 +47,11 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     // The event of another partner proves that the sender has run since.
     const other = await newPartner();
     await other.pay();
-    await untilReceived(other.receiver, 1);
+    await untilReceived(clock, other.receiver, 1);
     expect(receiver.received).toHaveLength(1);
     receiver.answer(withStatus(200));
     resume();
-    await untilReceived(receiver, 3);
+    await untilReceived(clock, receiver, 3);
     expect(receiver.received.map(({ json }) => json.data.id)).toEqual(inOrder);
   });
 
@@ -68,7 +68,7 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     resume();
     await nextLoopTurn();
     goOn.resolve();
-    await untilReceived(receiver, 3);
+    await untilReceived(clock, receiver, 3);
     expect(receiver.received.map(({ json }) => json.data.id)).toEqual(inOrder);
   });
 });

@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import type { RequestListener } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { createSender, type SenderOptions } from '../../src/webhooks/http/sender.ts';
 import { startHttpReceiver, startTcpReceiver } from '../helpers/tcp-receivers.ts';
 
@@ -8,7 +9,7 @@ const sendingTo = (port: number) => ({ url: `http://127.0.0.1:${port}/`, headers
 const hang: RequestListener = request => void request.resume();
 
 function senderWith(options: Partial<SenderOptions> = {}) {
-  const sender = createSender({ allowPrivate: true, timeoutMs: 5_000, ...options });
+  const sender = createSender({ clock: systemClock, allowPrivate: true, timeoutMs: 5_000, ...options });
   onTestFinished(() => sender.close());
   return sender;
 }
@@ -167,7 +168,7 @@ describe('the end', () => {
 
   test('close waits for requests under way, accepts no more, and leaves no connection', async () => {
     const receiver = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 200));
-    const sender = createSender({ allowPrivate: true, maxSocketsPerHost: 1 });
+    const sender = createSender({ clock: systemClock, allowPrivate: true, maxSocketsPerHost: 1 });
     const sends = [sender.send(sendingTo(receiver.port)), sender.send(sendingTo(receiver.port))];
     const closed = Promise.all([sender.close(), sender.close()]);
     await expect(sender.send(sendingTo(receiver.port))).rejects.toThrow('The sender is closed.');

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
-const { pool, newPartner } = await startDeliveryWorld();
+const { pool, clock, newPartner } = await startDeliveryWorld();
 
 test('an event that was written without a delivery gets one', async () => {
   const { partnerId, pay, receiver } = await newPartner();
   const id = await pay();
-  await untilReceived(receiver, 1);
+  await untilReceived(clock, receiver, 1);
 
   // As the function of the previous version does it.
   await pool.query(
@@ -15,6 +15,6 @@ test('an event that was written without a delivery gets one', async () => {
        SELECT partner_id, mode, id, settled_at FROM payments WHERE partner_id = $1`,
     [uuidFromId(partnerId)],
   );
-  await untilReceived(receiver, 2);
+  await untilReceived(clock, receiver, 2);
   expect(receiver.received.map(({ json }) => json.data.id)).toEqual([id, id]);
 });

@@ -22,7 +22,7 @@ async function newSignedPartner() {
   const { qr_url } = (await makeQr(simulator)).request;
   expect((await partnerAt(address, liveKey).pay({ qr_url, external_id: 'order-1' })).status).toBe(200);
   await pay();
-  await untilReceived(receiver, 2);
+  await untilReceived(clock, receiver, 2);
   const eventOf = (mode: string) => receiver.received.find(({ json }) => json.data.mode === mode)!;
   return { partnerId, receiver, events: modes.map(mode => ({ partnerId, mode, event: eventOf(mode) })) };
 }

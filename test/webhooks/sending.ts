@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { afterAll, expect, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { createSender, type SenderOptions, type WebhookRequest } from '../../src/webhooks/http/sender.ts';
 
 export const body = JSON.stringify({ id: 'evt_1', text: 'Кофейня' });
@@ -8,7 +9,7 @@ export const sendingTo = (url: string): WebhookRequest => ({ url, headers, body 
 export const local = (port: number, path = '/hook?a=1') => sendingTo(`http://127.0.0.1:${port}${path}`);
 
 export function senderWith(options: Partial<SenderOptions> = {}) {
-  const sender = createSender({ allowPrivate: true, timeoutMs: 5_000, ...options });
+  const sender = createSender({ clock: systemClock, allowPrivate: true, timeoutMs: 5_000, ...options });
   onTestFinished(() => sender.close());
   return sender;
 }

@@ -17,7 +17,7 @@ test.each([
   { what: 'a further endpoint', tables: furtherEndpoints, endpointOf: furtherOf },
 ])('a late result of an earlier attempt at $what changes nothing', async ({ tables, endpointOf }) => {
   // The attempts here are made by nobody: what two processes record of them is all that counts.
-  await world.delivery.stop();
+  await world.stopDelivery();
   const { partnerId, pay } = await newPartner();
   const endpointId = await endpointOf(partnerId);
   await pay();

@@ -69,8 +69,8 @@ test('every request carries both kinds of headers, for the first and for further
   const other = await add(partnerId);
   await rotateSecret(audit, vault, partnerId, { endpointId: other.endpointId });
   await pay();
-  await untilReceived(receiver, 1);
-  await untilReceived(other.receiver, 1);
+  await untilReceived(clock, receiver, 1);
+  await untilReceived(clock, other.receiver, 1);
   const [first, second] = [receiver.received[0]!, other.receiver.received[0]!];
   for (const { headers, json } of [first, second]) {
     expect(headers['webhook-id']).toBe(json.id);
@@ -92,14 +92,14 @@ test('an endpoint that asks for it gets a signature that others can verify, also
   const endpointId = firstEndpointOf(partnerId);
   expect(await setEd25519(audit, keyring, { partnerId, endpointId }, true)).toBe('set');
   await pay();
-  await untilReceived(receiver, 1);
-  await untilReceived(plain.receiver, 1);
+  await untilReceived(clock, receiver, 1);
+  await untilReceived(clock, plain.receiver, 1);
   expect(plain.receiver.received[0]!.headers['webhook-signature']).not.toContain('v1a,');
 
   await addSigningRoot(audit, keyring);
   clock.advance(120_000);
   await pay();
-  await untilReceived(receiver, 2);
+  await untilReceived(clock, receiver, 2);
   const response = await fetch(`${address}${keySetPath({ partnerId, mode: 'test' })}`);
   const { keys, request_id } = (await response.json()) as {
     keys: { x: string; kid: string; standard_webhooks: string }[];

@@ -86,7 +86,7 @@ const event = (operationId: string, outcome: keyof typeof events, summary: strin
   },
 });
 
-export async function documentApi(server: FastifyInstance, options: SiteOptions = {}): Promise<void> {
+export async function documentApi(server: FastifyInstance, options: SiteOptions): Promise<void> {
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',

@@ -15,7 +15,7 @@ const headers = pageHeaders([
   "connect-src 'self'",
 ]);
 
-export type SiteOptions = Pick<ApiDeps, 'telegramBotName' | 'rendersDocsAhead'>;
+export type SiteOptions = Pick<ApiDeps, 'clock' | 'telegramBotName' | 'rendersDocsAhead'>;
 
 /** After the start, so that it is not delayed. */
 const renderAfterMs = 1_000;
@@ -23,7 +23,7 @@ const renderAfterMs = 1_000;
 /** The landing page at `/`, and the documentation under `/docs/`. */
 export function siteRoutes(
   server: FastifyInstance,
-  { telegramBotName, rendersDocsAhead }: SiteOptions,
+  { clock, telegramBotName, rendersDocsAhead }: SiteOptions,
 ): void {
   let site: Promise<Site> | undefined;
   const open = () => {
@@ -55,13 +55,13 @@ export function siteRoutes(
   }
 
   if (rendersDocsAhead) {
-    let timer: NodeJS.Timeout;
+    let cancel = () => {};
     server.addHook('onListen', async () => {
       // What cannot be rendered now is tried again when it is requested.
       const render = () => open().then(({ renderAll }) => renderAll());
-      timer = setTimeout(() => void render().catch(() => {}), renderAfterMs).unref();
+      cancel = clock.timer(renderAfterMs, () => void render().catch(() => {}));
     });
-    server.addHook('onClose', async () => clearTimeout(timer));
+    server.addHook('onClose', async () => cancel());
   }
 
   for (const url of ['/', '/docs', '/docs/*'])

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../base/clock.ts';
 
 /** A request that was sent before the port closed may still be on its way. */
 const arrivalMs = 250;
@@ -10,7 +11,7 @@ const arrivalMs = 250;
  * connection is closed soon: idle ones, and those whose request is still arriving. Node alone would wait for them.
  * Returns whether the server is closing.
  */
-export function drainOnClose(app: FastifyInstance): () => boolean {
+export function drainOnClose(app: FastifyInstance, clock: Clock): () => boolean {
   let isClosing = false;
   const inFlight = new Map<Socket, Set<IncomingMessage>>();
   app.server.on('connection', socket => {
@@ -31,7 +32,7 @@ export function drainOnClose(app: FastifyInstance): () => boolean {
   };
   app.addHook('preClose', done => {
     isClosing = true;
-    setTimeout(closeIdle, arrivalMs);
+    clock.timer(arrivalMs, closeIdle);
     done();
   });
   return () => isClosing;

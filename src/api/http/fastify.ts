@@ -48,7 +48,7 @@ export function createFastify({
   );
   server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock, requestLog));
   const hasUnanswered = limitConnections(server, trustProxy, connectionLimits);
-  refuseEarly(server, drainOnClose(server));
+  refuseEarly(server, drainOnClose(server, clock));
   server.addHook('onSend', (_request, reply, payload, done) => {
     if (draining?.aborted) reply.header('Connection', 'close');
     if (reply.statusCode === 503 && !reply.hasHeader('Retry-After'))
@@ -101,7 +101,7 @@ const closeAfterMs = 1_000;
 /** For requests that never reach Fastify: malformed HTTP, too slow ones, CONNECT. */
 function refuseOnSocket(socket: Duplex, clock: Clock, requestLog: ApiDeps['requestLog']): void {
   if (!socket.writable) return void socket.destroy();
-  setTimeout(() => socket.destroy(), closeAfterMs).unref();
+  clock.timer(closeAfterMs, () => socket.destroy());
   const requestId = newId('req', clock);
   const code = 'invalid_request';
   const { status, message } = allErrors[code];

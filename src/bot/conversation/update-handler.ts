@@ -1,5 +1,6 @@
 import { Bot, BotError } from 'grammy';
 import type { Update } from 'grammy/types';
+import { abortAfter } from '../../base/clock.ts';
 import { TooManyChangesError } from '../../db/audit.ts';
 import { isDatabaseUnavailable } from '../../db/pool.ts';
 import { abortCallsOnShutdown } from '../abort-calls-on-shutdown.ts';
@@ -26,8 +27,10 @@ const timeoutMs = 40_000;
 const botInfoTimeoutMs = 10_000;
 
 export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): UpdateHandler {
-  const bot = new Bot(deps.telegramToken, { client: telegramClient(deps.telegramApiRoot, timeoutMs) });
-  bot.api.config.use(abortCallsOnShutdown(stopping), retryCalls(deps.clock, stopping));
+  const bot = new Bot(deps.telegramToken, {
+    client: telegramClient(deps.clock, deps.telegramApiRoot, timeoutMs),
+  });
+  bot.api.config.use(abortCallsOnShutdown(deps.clock, stopping), retryCalls(deps.clock, stopping));
   const { track, drain } = createTracker();
   const inOrder = createUserQueues();
   const logError = (error: unknown) => deps.log.error(describe(deps, error), 'bot error');
@@ -42,7 +45,7 @@ export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): Updat
   // The library's own `bot.init()` retries without end and logs nothing.
   const loadBotInfo = async () => {
     if (bot.isInited()) return;
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(botInfoTimeoutMs)]);
+    const signal = AbortSignal.any([stopping, abortAfter(deps.clock, botInfoTimeoutMs)]);
     bot.botInfo = await bot.api.getMe(signal as Parameters<typeof bot.api.getMe>[0]);
   };
 

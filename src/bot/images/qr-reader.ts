@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../base/clock.ts';
 import { createConcurrencyLimit } from '../../base/concurrency-limit.ts';
 import type { Acquire } from '../../base/mutex.ts';
 
@@ -23,15 +24,17 @@ export interface QrReader {
 
 /** Reads the QR codes of photos in worker threads, one after the other over all processes of the machine. */
 export function createQrReader({
+  clock,
   acquireImageLock,
   timeoutMs = defaultTimeoutMs,
 }: {
+  clock: Clock;
   acquireImageLock: Acquire;
   timeoutMs?: number;
 }): QrReader {
   const readAlone = async (photo: Buffer) => {
     const release = await acquireImageLock();
-    return readInThread(photo, timeoutMs).finally(release);
+    return readInThread(clock, photo, timeoutMs).finally(release);
   };
   const underWay = createConcurrencyLimit();
   let queued = 0;
@@ -56,7 +59,7 @@ export function createQrReader({
 }
 
 /** A thread that fails or takes too long counts as no code found. */
-async function readInThread(photo: Buffer, timeoutMs: number): Promise<QrReading> {
+async function readInThread(clock: Clock, photo: Buffer, timeoutMs: number): Promise<QrReading> {
   const worker = new Worker(new URL('./qr-photo.worker.ts', import.meta.url), {
     workerData: new Uint8Array(photo),
     resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
@@ -65,11 +68,11 @@ async function readInThread(photo: Buffer, timeoutMs: number): Promise<QrReading
   worker.once('message', resolve);
   worker.once('error', () => resolve(noCode));
   worker.once('exit', () => resolve(noCode));
-  const timeout = setTimeout(() => resolve(noCode), timeoutMs);
+  const cancelTimeout = clock.timer(timeoutMs, () => resolve(noCode));
   try {
     return await promise;
   } finally {
-    clearTimeout(timeout);
+    cancelTimeout();
     await worker.terminate();
   }
 }

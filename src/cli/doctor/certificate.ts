@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
+import { systemClock } from '../../base/clock.ts';
 import { bad, type Finding, ok, warn } from './finding.ts';
 
 const dayMs = 86_400_000;
@@ -24,7 +25,7 @@ export async function examineCertificate(publicUrl: string, ca?: string): Promis
   const { valid_to: validTo } = socket.getPeerCertificate();
   const reason = socket.authorized ? undefined : (socket.authorizationError as unknown as string | Error);
   socket.destroy();
-  const days = Math.floor((Date.parse(validTo) - Date.now()) / dayMs);
+  const days = Math.floor((Date.parse(validTo) - systemClock.nowMs()) / dayMs);
   if (days < 0) return bad(`ended ${validTo}: ${renew}`);
   if (reason) {
     const code =
@@ -47,8 +48,8 @@ function connected(host: string, port: number, ca: string | undefined): Promise<
       ...(ca === undefined ? {} : { ca }),
     });
     // For the whole handshake: the time-out of a socket begins again with every byte.
-    const timer = setTimeout(() => socket.destroy(new Error('no answer')), timeoutMs);
-    socket.once('close', () => clearTimeout(timer));
+    const cancel = systemClock.timer(timeoutMs, () => socket.destroy(new Error('no answer')));
+    socket.once('close', cancel);
     socket.once('secureConnect', () => resolve(socket));
     socket.once('error', reject);
   });

@@ -1,4 +1,4 @@
-import { instantOf } from '../../base/clock.ts';
+import { abortAfter, instantOf, systemClock } from '../../base/clock.ts';
 import { programName } from '../../base/program-name.ts';
 import { createHttpGateway } from '../../gateway/index.ts';
 import { callHttp } from '../../http-client/index.ts';
@@ -39,7 +39,7 @@ export const serviceChecks: Record<string, Check> = {
     if (!rateSources) return ok('the bundled simulator');
     const sources = createRateSources(rateSources, { clock, cryptoPayToken });
     const answers = await Promise.allSettled(
-      sources.map(source => source.fetch(AbortSignal.timeout(timeoutMs))),
+      sources.map(source => source.fetch(abortAfter(systemClock, timeoutMs))),
     );
     const failed = answers.flatMap((answer, index) =>
       answer.status === 'rejected' ? [`${sources[index]!.name} (${(answer.reason as Error).message})`] : [],
@@ -52,7 +52,7 @@ export const serviceChecks: Record<string, Check> = {
     if (!telegramToken || !roles.includes('bot')) return ok('off');
     try {
       const url = `${telegramApiRoot}/bot${telegramToken}/getMe`;
-      const { status } = await callHttp({ url, timeoutMs, maxBytes: maxAnswerBytes });
+      const { status } = await callHttp({ url, clock: systemClock, timeoutMs, maxBytes: maxAnswerBytes });
       if (status === 200) return ok('Telegram accepts the token');
       return bad(`Telegram refuses the token (${status}): get one from @BotFather for TELEGRAM_BOT_TOKEN`);
     } catch {

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { type Cluster, findServer, startServer, stopServer, superuser } from '../embedded/cluster.ts';
 import { explain } from '../embedded/explain.ts';
@@ -56,7 +56,7 @@ export async function recover(cluster: Cluster, options: RecoveryOptions): Promi
         if (!at) await assertWholeChain(cluster, readOutput(), options);
         return recovered;
       }
-      await sleep(pollMs);
+      await systemClock.sleep(pollMs);
     }
   } finally {
     const server = findServer(cluster);

@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { type IfMissing, missingDatabase } from '../missing.ts';
 import type { Binaries } from './binaries.ts';
@@ -287,7 +287,10 @@ export async function stopServer(
   { dir }: Pick<Cluster, 'dir'>,
 ): Promise<void> {
   process.kill(pid, 'SIGINT');
-  for (const untilMs = performance.now() + stopTimeoutMs; !hasEnded(pid) && performance.now() < untilMs; )
-    await sleep(10);
+  for (
+    const untilMs = systemClock.monotonicMs() + stopTimeoutMs;
+    !hasEnded(pid) && systemClock.monotonicMs() < untilMs;
+  )
+    await systemClock.sleep(10);
   if (socketDir !== dir) fs.rmSync(socketDir, { recursive: true, force: true });
 }

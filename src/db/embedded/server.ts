@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { s3Environment } from '../../base/s3-settings.ts';
 import type { Settings } from '../../base/settings.ts';
@@ -57,7 +57,7 @@ export async function openEmbedded(
           return isClosing ? await leaveServer(session, cluster) : reconnectWhenLost(session);
         } catch (error) {
           print(error instanceof Error ? error.message : String(error));
-          await sleep(retryDelayMs);
+          await systemClock.sleep(retryDelayMs);
         }
       }
     });
@@ -155,11 +155,11 @@ export async function stopIfUnused(cluster: Pick<Cluster, 'dir'>): Promise<void>
 
 /** A session on the server, which is started if it does not run; waits while it starts, recovers or stops. */
 async function connectOrStart(cluster: Cluster, print: (line: string) => void): Promise<pg.Client> {
-  const startedAt = performance.now();
+  const startedAt = systemClock.monotonicMs();
   let attempt: ReturnType<typeof launch> | undefined;
   let startLock: StartLock | undefined;
   try {
-    for (let isExplained = false; ; await sleep(pollMs)) {
+    for (let isExplained = false; ; await systemClock.sleep(pollMs)) {
       const client = await connect(cluster);
       if (client) return client;
       startLock ??= await acquireStartLock(cluster.dir);
@@ -172,7 +172,7 @@ async function connectOrStart(cluster: Cluster, print: (line: string) => void): 
         }
       }
 
-      const waitedMs = performance.now() - startedAt;
+      const waitedMs = systemClock.monotonicMs() - startedAt;
       if (waitedMs > startTimeoutMs) {
         const waited = `${Math.round(waitedMs / 1000)} s`;
         throw new OperatorError(

@@ -1,5 +1,5 @@
 /** A program, started by `guard.ts`: stops the server PID in the folder DIR as soon as nobody uses it. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../base/clock.ts';
 import { findServer } from './cluster.ts';
 import { stopIfUnused } from './server.ts';
 
@@ -10,5 +10,5 @@ const [pid, dir] = process.argv.slice(2) as [string, string];
 // Another one has taken its place if the number differs: that has a guard of its own.
 while (findServer({ dir })?.pid === Number(pid)) {
   await stopIfUnused({ dir }).catch(() => {});
-  await sleep(retryMs);
+  await systemClock.sleep(retryMs);
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import { AnswerTooLongError, CallTimeoutError, callHttp } from '../../http-client/index.ts';
 import { NodeError, type NodeFailure } from './node-error.ts';
 
@@ -12,12 +13,12 @@ const tooManyRequests = 429;
 const limitExceeded = -32_005;
 
 /** `label` names the node in errors: its address may be a secret. */
-export function openRpc(url: string, label: string): Rpc {
+export function openRpc(clock: Clock, url: string, label: string): Rpc {
   const say = (what: string, failure: NodeFailure = 'failed') =>
     new NodeError(`The ${label} ${what}.`, failure);
   return async (method, params) => {
     const { status, body } = await callHttp({
-      ...{ url, method: 'POST', timeoutMs, maxBytes: maxAnswerBytes },
+      ...{ url, method: 'POST', clock, timeoutMs, maxBytes: maxAnswerBytes },
       headers: { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'kopeck' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     }).catch(error => {

@@ -1,4 +1,4 @@
-import { openRpc, type Rpc } from './json-rpc.ts';
+import type { Rpc } from './json-rpc.ts';
 import { NodeError } from './node-error.ts';
 
 export interface ChainBlock {
@@ -48,7 +48,7 @@ const balanceOfSelector = '0x70a08231';
  * JSON-RPC by hand: these are five calls, and a general library took 4.7 s to decode 100 000 logs at once, in which nothing
  * else ran. This takes 0.05 s.
  */
-export function openNode(url: string, label: string, rpc: Rpc = openRpc(url, label)): ChainNode {
+export function openNode(rpc: Rpc, label: string): ChainNode {
   const ask = async <Result>(
     method: string,
     params: unknown[],

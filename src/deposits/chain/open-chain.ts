@@ -3,15 +3,20 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { HDKey } from '@scure/bip32';
 import { decodeBase58Check, encodeBase58Check } from '../../base/base58.ts';
+import type { Clock } from '../../base/clock.ts';
 import { type DepositChainSettings, depositSetting } from '../../base/deposit-settings.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { refuseSetting } from '../../base/operator-error.ts';
 import type { DepositChain, DerivedAddress } from './deposit-chain.ts';
+import { openRpc } from './json-rpc.ts';
 import { openNode } from './node.ts';
 
 const tronPrefix = 0x41;
 
-export function openChain({ rpcUrls, xpub, contract, ...chain }: DepositChainSettings): DepositChain {
+export function openChain(
+  { rpcUrls, xpub, contract, ...chain }: DepositChainSettings,
+  clock: Clock,
+): DepositChain {
   const { name, form } = chain;
   const master = openXpub(depositSetting(name, 'XPUB'), xpub);
   const contractAccount = parseAccount(form, contract);
@@ -20,7 +25,10 @@ export function openChain({ rpcUrls, xpub, contract, ...chain }: DepositChainSet
   const formatAccount = (account: string) => formatAddress(form, account);
   return {
     ...chain,
-    nodes: rpcUrls.map((url, nth) => openNode(url, `${name} node ${nth + 1}`)),
+    nodes: rpcUrls.map((url, nth) => {
+      const label = `${name} node ${nth + 1}`;
+      return openNode(openRpc(clock, url, label), label);
+    }),
     contractAccount: contractAccount!,
     formatAccount,
     deriveAddress: partnerId => derive(master, partnerId, formatAccount),

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import type { ChainName } from '../../base/deposit-settings.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { callHttp } from '../../http-client/index.ts';
@@ -24,11 +25,14 @@ const maxAnswerBytes = 16_384;
 
 /** Asks the screening service at `url` by POST. */
 export const createScreen =
-  (url: string, { timeoutMs = deadlineMs } = {}): Screen =>
+  (clock: Clock, url: string, { timeoutMs = deadlineMs } = {}): Screen =>
   deposit =>
-    askOnce(url, deposit, timeoutMs).catch((): ScreenAnswer => 'no_answer');
+    askOnce({ clock, url, timeoutMs }, deposit).catch((): ScreenAnswer => 'no_answer');
 
-async function askOnce(url: string, deposit: ScreenedDeposit, timeoutMs: number): Promise<ScreenAnswer> {
+async function askOnce(
+  { clock, url, timeoutMs }: { clock: Clock; url: string; timeoutMs: number },
+  deposit: ScreenedDeposit,
+): Promise<ScreenAnswer> {
   const { status, body } = await callHttp({
     url,
     method: 'POST',
@@ -40,6 +44,7 @@ async function askOnce(url: string, deposit: ScreenedDeposit, timeoutMs: number)
       sender: deposit.sender,
       amount_usdt: formatMicroUsdt(deposit.microUsdt),
     }),
+    clock,
     timeoutMs,
     maxBytes: maxAnswerBytes,
   });

@@ -66,7 +66,7 @@ async function holdsLease(db: Queryable, clock: Clock, chain: string, holder: nu
 export function startDepositWatchers(deps: WatcherDeps, openScreen = createScreen): () => Promise<void> {
   const { pool, clock, chains, depositScreenUrl, heartbeat, log } = deps;
   const startedMs = clock.nowMs();
-  const screen = depositScreenUrl === undefined ? undefined : openScreen(depositScreenUrl);
+  const screen = depositScreenUrl === undefined ? undefined : openScreen(clock, depositScreenUrl);
   const loops: BackgroundLoop[] = [...chains.values()].flatMap(chain => {
     const size = { blocks: maxRangeBlocks };
     const ofChain = { ...deps, chain, screen, isScreened: screen !== undefined };

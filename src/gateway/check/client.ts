@@ -71,6 +71,7 @@ export function createCheckClient(options: {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+        clock,
         timeoutMs: method === 'PUT' ? timeouts.payMs : timeouts.otherMs,
         maxBytes: maxAnswerBytes,
       });

@@ -1,4 +1,5 @@
 import { type Dispatcher, errors } from 'undici';
+import type { Clock } from '../../base/clock.ts';
 import { ConnectError, type ConnectFault, type TlsFacts } from './connect.ts';
 import type { HostConnections } from './host-connections.ts';
 
@@ -25,6 +26,7 @@ const notNeeded = new Error('the rest of the answer is not needed');
 
 /** A request and its answer. */
 interface PendingRequest {
+  clock: Clock;
   receiver: HostConnections;
   startedAt: number;
   /** Set while the request has a connection. */
@@ -38,17 +40,27 @@ interface PendingRequest {
 export function post(
   receiver: HostConnections,
   { path, headers, body }: PostRequest,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
+  { clock, timeoutMs, signal }: { clock: Clock; timeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<SendResult> {
   const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
-  const startedAt = performance.now();
-  const pending: PendingRequest = { receiver, startedAt, controller: undefined, isOver: false, resolve };
+  const startedAt = clock.monotonicMs();
+  const pending: PendingRequest = {
+    ...{ clock, receiver, startedAt, resolve },
+    controller: undefined,
+    isOver: false,
+  };
 
   // Armed until the last byte of the answer, so that it ends an endless body, too.
-  const timer = setTimeout(() => {
+  let cancelDeadline = clock.timer(timeoutMs, onDeadline);
+  function onDeadline(): void {
+    const leftMs = pending.startedAt + timeoutMs - clock.monotonicMs();
+    if (leftMs > 0) {
+      cancelDeadline = clock.timer(leftMs, onDeadline);
+      return;
+    }
     fail(pending, leaveQueue() ? 'busy' : 'timeout');
     hangUp(pending);
-  }, timeoutMs);
+  }
 
   function onAbort(): void {
     pending.isOver = true;
@@ -59,7 +71,7 @@ export function post(
   signal?.addEventListener('abort', onAbort);
 
   function disarm(): void {
-    clearTimeout(timer);
+    cancelDeadline();
     signal?.removeEventListener('abort', onAbort);
   }
 
@@ -76,8 +88,7 @@ export function post(
 
   function start(): void {
     // The receiver has its full time, however long the request waited in our queue.
-    pending.startedAt = performance.now();
-    timer.refresh();
+    pending.startedAt = clock.monotonicMs();
     receiver.pool.dispatch({ path, method: 'POST', headers, body }, answerHandler(pending, finish));
   }
 
@@ -116,7 +127,7 @@ function answerHandler(pending: PendingRequest, finish: () => void): Dispatcher.
   };
 }
 
-const durationMs = ({ startedAt }: PendingRequest) => Math.round(performance.now() - startedAt);
+const durationMs = ({ clock, startedAt }: PendingRequest) => Math.round(clock.monotonicMs() - startedAt);
 
 function fail(pending: PendingRequest, error: SendError): void {
   pending.isOver = true;

@@ -1,4 +1,5 @@
 import { validateHeaderValue } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
 import { createConnector } from './connect.ts';
 import { createNameLookup, type Lookup, lookUpLocally } from './dns.ts';
 import type { HostConnections } from './host-connections.ts';
@@ -13,6 +14,7 @@ export interface WebhookRequest {
 }
 
 export interface SenderOptions {
+  clock: Clock;
   /** Disables the SSRF guard (development only). */
   allowPrivate: boolean;
   /** From looking up the name to the last header of the answer; also the longest wait for a free connection before. */
@@ -37,7 +39,7 @@ export interface Sender {
 
 /** Sends to URLs that partners chose: through the SSRF guard, with any kind of answer, and never waiting long. */
 export function createSender(options: SenderOptions): Sender {
-  const { allowPrivate, timeoutMs = 10_000, ca } = options;
+  const { clock, allowPrivate, timeoutMs = 10_000, ca } = options;
   const lookup = options.lookup ?? (allowPrivate ? lookUpLocally : createNameLookup());
   const { maxSocketsPerHost = 1024, maxSockets = 1024 } = options;
   const isAllowed = allowPrivate ? () => true : isPublicAddress;
@@ -64,7 +66,7 @@ export function createSender(options: SenderOptions): Sender {
     if (!host) return { outcome: 'failed', error: 'blocked_address', durationMs: 0 };
     underWay++;
     try {
-      return await post(host, { ...request, path: pathname + search }, { timeoutMs, signal });
+      return await post(host, { ...request, path: pathname + search }, { clock, timeoutMs, signal });
     } finally {
       underWay--;
       if (isClosed && underWay === 0) idle.resolve();

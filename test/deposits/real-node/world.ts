@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { createAlarms, listAlarms } from '../../../src/alarms/index.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { ChainName } from '../../../src/base/deposit-settings.ts';
 import type { Id } from '../../../src/base/ids.ts';
 import { readSettings } from '../../../src/base/settings.ts';
@@ -56,7 +57,7 @@ export async function startRealWorld(options: Options = {}) {
   const { pool, url } = await createDatabase();
   const { node, token, proxies, ...chain } = await startRealChain(options);
   const env = { DATABASE_URL: url, DEPOSIT_CHAINS: name, ...chain.env, ...options.env };
-  const chains = await openDepositChains(readSettings(env).depositChains);
+  const chains = await openDepositChains(readSettings(env).depositChains, systemClock);
   const depositChain = chains.get(name)!;
   // The blocks have the time of the machine.
   const clock = manualClock(new Date().toISOString());

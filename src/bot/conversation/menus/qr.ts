@@ -1,4 +1,5 @@
 import { GrammyError } from 'grammy';
+import type { Clock } from '../../../base/clock.ts';
 import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../../base/money.ts';
 import { isRecipientBlocked } from '../../../controls/index.ts';
 import { callHttp } from '../../../http-client/index.ts';
@@ -69,13 +70,13 @@ async function load({ api, deps }: PartnerContext, fileId: string): Promise<Buff
   if (!file) return undefined;
   const { file_path, file_size = 0 } = file;
   const address = `${deps.telegramApiRoot}/file/bot${deps.telegramToken}/${file_path}`;
-  return file_size <= maxBytes ? download(address) : undefined;
+  return file_size <= maxBytes ? download(deps.clock, address) : undefined;
 }
 
 /** The address contains the bot's token, so errors must not leave this function. */
-async function download(address: string): Promise<Buffer | undefined> {
+async function download(clock: Clock, address: string): Promise<Buffer | undefined> {
   try {
-    const { status, body } = await callHttp({ url: address, timeoutMs: downloadTimeoutMs, maxBytes });
+    const { status, body } = await callHttp({ url: address, clock, timeoutMs: downloadTimeoutMs, maxBytes });
     return status === 200 ? body : undefined;
   } catch {
     return undefined;

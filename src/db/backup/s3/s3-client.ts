@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
+import { systemClock } from '../../../base/clock.ts';
 import { callHttp } from '../../../http-client/index.ts';
 import type { Bucket } from './bucket.ts';
 import { errorCodeOf, explainAnswer, explainFailure, type S3Answer } from './s3-answers.ts';
@@ -44,6 +44,7 @@ export function createS3Client(bucket: Bucket, { maxAttempts = 4 } = {}): S3Clie
       ...(body === undefined ? {} : { body: new Uint8Array(body) }),
     });
     return callHttp({
+      clock: systemClock,
       url: signed.url,
       method,
       headers: Object.fromEntries(signed.headers),
@@ -60,7 +61,7 @@ export function createS3Client(bucket: Bucket, { maxAttempts = 4 } = {}): S3Clie
         return undefined;
       });
       if (answer && (attempts === maxAttempts || !isTemporary(answer))) return checked(answer, request);
-      await sleep(firstPauseMs * 4 ** (attempts - 1) * (0.5 + Math.random()));
+      await systemClock.sleep(firstPauseMs * 4 ** (attempts - 1) * (0.5 + Math.random()));
     }
   };
 

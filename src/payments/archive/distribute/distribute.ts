@@ -1,5 +1,5 @@
 import { type AuditContext, recordChange } from '../../../db/audit.ts';
-import type { Pool, Queryable } from '../../../db/pool.ts';
+import type { Queryable } from '../../../db/pool.ts';
 import { isArchiveDistributed } from '../is-distributed.ts';
 import { withArchiveLock } from '../lock.ts';
 import { copyMissing, countCopied, countMissing, verifyPartition } from './copy.ts';
@@ -52,16 +52,17 @@ export async function distributeArchive(
         subject: 'archive',
         after: { workers },
       });
-      rows = await moveToWorkers(pool, onProgress);
+      rows = await moveToWorkers(audit, onProgress);
     }
     let dropped = 0;
     const of = (await listPartitions(pool, 'public')).length * 2;
-    for await (const _ of dropLocal(pool)) await onProgress('drop', ++dropped, of);
+    for await (const _ of dropLocal(audit)) await onProgress('drop', ++dropped, of);
     return { outcome: 'distributed', rows, workers };
   });
 }
 
-async function moveToWorkers(pool: Pool, onProgress: NonNullable<DistributeOptions['onProgress']>) {
+async function moveToWorkers(audit: AuditContext, onProgress: NonNullable<DistributeOptions['onProgress']>) {
+  const { pool } = audit;
   await createTables(pool);
   const partitions = await listPartitions(pool, 'public');
   let copied = 0;
@@ -79,7 +80,7 @@ async function moveToWorkers(pool: Pool, onProgress: NonNullable<DistributeOptio
       verified += await verifyPartition(pool, partition);
       await onProgress('verify', verified, all);
     }
-    if (await swap(pool)) return copied;
+    if (await swap(audit)) return copied;
     if (round === maxRounds)
       throw new Error(
         'the archive is not as it was archived: run kopeck ledger verify. It stays where it is.',

@@ -1,6 +1,9 @@
-import { type Pool, type Queryable, sqlStateOf } from '../../../db/pool.ts';
+import type { AuditContext } from '../../../db/audit.ts';
+import { type Queryable, sqlStateOf } from '../../../db/pool.ts';
 import { countMissing } from './copy.ts';
 import { copySchema, kinds, listPartitions, localSchema, longTransaction, tableOf } from './tables.ts';
+
+type SwapDeps = Pick<AuditContext, 'pool' | 'clock'>;
 
 /** As in prune_test_data. While it is held, no test row leaves the archive. */
 const pruningLock = 7_310_861_003;
@@ -11,8 +14,8 @@ const lockTimeoutMs = 1_000;
  * The tables on the workers take the place of the local ones, in one transaction. Until its commit every reader reads the local ones.
  * False if rows have been archived or pruned since they were copied.
  */
-export const swap = (pool: Pool): Promise<boolean> =>
-  withShortLocks(pool, async tx => {
+export const swap = (deps: SwapDeps): Promise<boolean> =>
+  withShortLocks(deps, async tx => {
     await tx.query({ text: `SELECT pg_advisory_xact_lock(${pruningLock})` });
     if ((await countMissing(tx)) > 0) return false;
     // Before the locks: readers do not wait for this.
@@ -74,9 +77,10 @@ export async function setViews(tx: Queryable): Promise<void> {
 }
 
 /** After the swap: drops the local rows, month by month, and gives the partitions on the workers their names. */
-export async function* dropLocal(pool: Pool): AsyncGenerator<void> {
+export async function* dropLocal(deps: SwapDeps): AsyncGenerator<void> {
+  const { pool } = deps;
   for (const { kind, name } of await listPartitions(pool, localSchema)) {
-    await withShortLocks(pool, async tx => {
+    await withShortLocks(deps, async tx => {
       await tx.query({ text: `ALTER TABLE ${localSchema}.${tableOf(kind)} DETACH PARTITION public.${name}` });
       await tx.query({ text: `DROP TABLE public.${name}` });
     });
@@ -84,7 +88,7 @@ export async function* dropLocal(pool: Pool): AsyncGenerator<void> {
   }
   for (const { name, schema } of await listPartitions(pool, 'public')) {
     if (schema !== copySchema) continue;
-    await withShortLocks(pool, tx =>
+    await withShortLocks(deps, tx =>
       tx.query({ text: `ALTER TABLE ${copySchema}.${name} SET SCHEMA public` }),
     );
     yield;
@@ -107,7 +111,10 @@ export async function hasLocalLeft(db: Queryable): Promise<boolean> {
 const maxAttempts = 60;
 
 /** Gives up a lock that it does not get at once, and tries again: statements of the service wait behind it. */
-async function withShortLocks<Result>(pool: Pool, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
+async function withShortLocks<Result>(
+  { pool, clock }: SwapDeps,
+  work: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await longTransaction(pool, async tx => {
@@ -118,7 +125,7 @@ async function withShortLocks<Result>(pool: Pool, work: (tx: Queryable) => Promi
       });
     } catch (error) {
       if (sqlStateOf(error) !== '55P03' || attempt === maxAttempts) throw error;
-      await new Promise(resolve => setTimeout(resolve, lockTimeoutMs));
+      await clock.sleep(lockTimeoutMs);
     }
   }
 }

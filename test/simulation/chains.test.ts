@@ -17,10 +17,10 @@ const database = await openRunDatabase({
 afterAll(database.end);
 
 /**
- * Short ones. `npm run sabotage` needs some of them: 36, 86 and 96 have late transfers, 36 and 96 locked accounts, and in
- * 476 final blocks are replaced while they are read.
+ * Short ones. `npm run sabotage` needs some of them: 76, 86, 96, 131 and 161 have late transfers, 96 and 116 credits beside a
+ * locked account, and in 476 final blocks are replaced while they are read.
  */
-const seeds = [1, 11, 16, 36, 46, 76, 86, 91, 96, 116, 131, 161, 296, 476];
+const seeds = [1, 16, 36, 46, 76, 86, 91, 96, 116, 131, 161, 296, 301, 476];
 
 const happened = new Set<string>();
 

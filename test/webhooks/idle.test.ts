@@ -22,9 +22,9 @@ async function firstPauses(tables = firstEndpoints) {
   return { pauses: noted.pauses.toSorted((a, b) => a - b), timers: noted.timers };
 }
 
-test('without deliveries leases are looked for every five seconds, otherwise when the first one is due', async () => {
+test('without deliveries leases are looked for every other second, otherwise when the first one is due', async () => {
   await world.stopDelivery();
-  expect(await firstPauses()).toEqual({ pauses: [1_500, 5_000, 10_000], timers: [200] });
+  expect(await firstPauses()).toEqual({ pauses: [1_500, 2_000, 10_000], timers: [200] });
   world.delivery = startDelivery(deps);
   const { partnerId, receiver, pay } = await newPartner();
   receiver.answer(withStatus(500));
@@ -37,5 +37,5 @@ test('without deliveries leases are looked for every five seconds, otherwise whe
   clock.advance(300);
   // Due, and acquired.
   expect((await firstPauses()).pauses).toEqual([200, 1_500, 10_000]);
-  expect((await firstPauses(furtherEndpoints)).pauses).toEqual([1_500, 5_000, 10_000]);
+  expect((await firstPauses(furtherEndpoints)).pauses).toEqual([1_500, 2_000, 10_000]);
 });

@@ -1,3 +1,3 @@
 import { testRejoining } from './rejoin.ts';
 
-testRejoining(2);
+testRejoining('joins a newer history, and never goes back to an older one', 2);

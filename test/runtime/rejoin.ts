@@ -33,8 +33,8 @@ const isReady = (service: Service) =>
   );
 
 /** The test of a service with so many processes. */
-export function testRejoining(processes: number): void {
-  test('joins a newer history, and never goes back to an older one', { timeout: 120_000 }, async () => {
+export function testRejoining(title: string, processes: number): void {
+  test(title, { timeout: 120_000 }, async () => {
     const { older, newer, host } = await twoHistories();
     const service = await startService({
       PORT: `${await freePort()}`,

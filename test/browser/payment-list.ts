@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import type { Simulator } from '../helpers/simulator.ts';
 import { press, rowOf, save } from './page-actions.ts';
 import type { SampleData } from './sample-data.ts';
@@ -25,9 +26,13 @@ export function testPaymentList(world: World, bank: Simulator, { shop, paymentId
     await expect.poll(async () => (await ids(page))[0]).toBe(paid.id);
     const search = page.getByRole('searchbox', { name: 'Search' });
     const found = [paid.id, paymentId];
+    const { rows: ofRecipient } = await world.pool.query<{ id: string }>(
+      'SELECT id FROM payments WHERE id = ANY ($1) AND recipient = $2 ORDER BY id DESC',
+      [found.map(uuidFromId), paid.recipient],
+    );
     for (const [words, expected] of [
       ['order 17/4', [paid.id]],
-      [`${paid.recipient} succeeded 150.00`, found],
+      [`${paid.recipient} succeeded 150.00`, ofRecipient.map(({ id }) => idFromUuid('pay', id))],
     ] as const) {
       await search.fill(words);
       await search.press('Enter');

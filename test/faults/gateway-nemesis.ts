@@ -68,7 +68,11 @@ async function openAndCloseBreaker(round: Round): Promise<void> {
   count(round, 'gateway gone');
   const attempt = () => pay(round, service, newOrder(round));
   for (let failures = 0; failures < failuresToOpen; failures++) checkRefusal(round, await attempt());
-  await until('the alarm is raised', 10_000, () => hasAlarm(round));
+  // It opens with a call that fails some seconds after the last one that did not.
+  await until('the alarm is raised', 30_000, async () => {
+    checkRefusal(round, await attempt());
+    return hasAlarm(round);
+  });
 
   const triedBefore = proxy.accepted();
   const startedMs = performance.now();

@@ -434,7 +434,6 @@ CREATE TABLE events (
 CREATE INDEX events_by_payment ON events USING btree (payment_id);
 CREATE TRIGGER events_are_append_only BEFORE UPDATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE events ENABLE ALWAYS TRIGGER events_are_append_only;
-CREATE TRIGGER events_are_delivered AFTER INSERT ON events REFERENCING NEW TABLE AS new_events FOR EACH STATEMENT EXECUTE FUNCTION queue_deliveries();
 CREATE TRIGGER events_are_not_truncated BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE events ENABLE ALWAYS TRIGGER events_are_not_truncated;
 CREATE TRIGGER events_leave_for_the_archive AFTER DELETE ON events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse_unarchived();
@@ -907,7 +906,7 @@ CREATE TABLE process_beats (
   sealing_key text,
   CONSTRAINT process_beats_pkey PRIMARY KEY (instance)
 ) WITH (fillfactor=50);
-COMMENT ON COLUMN process_beats.key_ids IS 'The secret keys that the process has; NULL: a version that reports none';
+COMMENT ON COLUMN process_beats.key_ids IS 'The secret keys that the process has';
 COMMENT ON COLUMN process_beats.sealing_key IS 'The one with which it seals';
 
 CREATE UNLOGGED TABLE rate_buckets (
@@ -1607,9 +1606,6 @@ FUNCTION prune_test_data(partner uuid, before timestamp with time zone, batch in
 FUNCTION queue_audit_record()
   RETURNS trigger
   SET search_path=public, pg_temp;
-
-FUNCTION queue_deliveries()
-  RETURNS trigger;
 
 FUNCTION quotes_lock(ids uuid[], partner_ids uuid[], modes mode[], amounts_kopecks bigint[], amounts_usdt bigint[], rates_e4 bigint[], rate_ids bigint[], rates_stale_at timestamp with time zone[], in_spread_bps integer, at timestamp with time zone, until timestamp with time zone, max_of_partner bigint, max_of_all bigint)
   RETURNS TABLE(item bigint, verdict text);

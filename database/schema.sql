@@ -10,7 +10,7 @@ CREATE TYPE member_role AS ENUM ('viewer', 'developer', 'owner');
 
 CREATE TYPE mode AS ENUM ('live', 'test');
 
-CREATE TYPE opening_verdict AS ENUM ('opened', 'known', 'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded', 'insufficient_balance', 'no_account', 'objection');
+CREATE TYPE opening_verdict AS ENUM ('opened', 'objection', 'known', 'no_account', 'quote_not_found', 'quote_mode_mismatch', 'quote_used', 'quote_expired', 'quote_amount_mismatch', 'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded', 'insufficient_balance', 'key_daily_limit_exceeded');
 
 CREATE TYPE payment_detail AS ENUM ('awaiting_gateway', 'manual_review', 'gateway_declined');
 
@@ -42,7 +42,10 @@ CREATE TYPE payment_opening AS (
   outcome payment_status,
   error_code text,
   unchecked_name text,
-  unchecked_id text
+  unchecked_id text,
+  key_id text,
+  key_daily_kopecks bigint,
+  quote_id uuid
 );
 
 CREATE SEQUENCE instances AS integer CYCLE;
@@ -1473,6 +1476,9 @@ FUNCTION is_pruned_entry(partner uuid, number bigint)
 FUNCTION is_pruned_payment(partner uuid, payment uuid)
   RETURNS boolean STABLE;
 
+FUNCTION key_turnover(key text, partner uuid, in_mode mode, today date)
+  RETURNS bigint;
+
 FUNCTION ledger_balances_after(partner uuid, in_mode mode, up_to bigint, before timestamp with time zone, OUT topup bigint, OUT treasury bigint, OUT available bigint, OUT held bigint)
   RETURNS record STABLE;
 
@@ -1526,6 +1532,9 @@ FUNCTION payment_is_superseded(in_partner uuid, in_mode mode, in_payment uuid)
 FUNCTION payment_of_anyone(in_mode mode, payment uuid)
   RETURNS SETOF payments STABLE;
 
+FUNCTION payment_of_key(partner uuid, in_mode mode, key text)
+  RETURNS TABLE(payment_id uuid) STABLE;
+
 FUNCTION payments_anywhere(partner uuid, in_mode mode, ids uuid[])
   RETURNS SETOF payments STABLE;
 
@@ -1542,33 +1551,6 @@ FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes 
   SET cpu_index_tuple_cost=10;
 
 FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
-  RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
-  SET plan_cache_mode=force_generic_plan
-  SET enable_seqscan=off
-  SET enable_bitmapscan=off
-  SET enable_hashjoin=off
-  SET enable_mergejoin=off
-  SET cpu_index_tuple_cost=10;
-
-FUNCTION payments_open_limited(openings payment_opening[], keys text[], limits bigint[], at timestamp with time zone, test_payments_per_day integer)
-  RETURNS TABLE(item bigint, verdict text, payment_id uuid, balance bigint)
-  SET plan_cache_mode=force_generic_plan
-  SET enable_seqscan=off
-  SET enable_bitmapscan=off
-  SET enable_hashjoin=off
-  SET enable_mergejoin=off
-  SET cpu_index_tuple_cost=10;
-
-FUNCTION payments_open_quoted(openings payment_opening[], quotes uuid[], keys text[], limits bigint[], at timestamp with time zone, test_payments_per_day integer)
-  RETURNS TABLE(item bigint, verdict text, payment_id uuid, balance bigint)
-  SET plan_cache_mode=force_generic_plan
-  SET enable_seqscan=off
-  SET enable_bitmapscan=off
-  SET enable_hashjoin=off
-  SET enable_mergejoin=off
-  SET cpu_index_tuple_cost=10;
-
-FUNCTION payments_open_singly(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
@@ -1606,6 +1588,9 @@ FUNCTION prune_test_data(partner uuid, before timestamp with time zone, batch in
 FUNCTION queue_audit_record()
   RETURNS trigger
   SET search_path=public, pg_temp;
+
+FUNCTION quote_refusal(quote_id uuid, partner uuid, in_mode mode, kopecks bigint, usdt bigint, payment_rate_e4 bigint, at timestamp with time zone)
+  RETURNS opening_verdict;
 
 FUNCTION quotes_lock(ids uuid[], partner_ids uuid[], modes mode[], amounts_kopecks bigint[], amounts_usdt bigint[], rates_e4 bigint[], rate_ids bigint[], rates_stale_at timestamp with time zone[], in_spread_bps integer, at timestamp with time zone, until timestamp with time zone, max_of_partner bigint, max_of_all bigint)
   RETURNS TABLE(item bigint, verdict text);

@@ -29,10 +29,8 @@ BEGIN
       WHEN EXISTS (SELECT FROM payment_anywhere(next.partner_id, next.mode, next.id))
         THEN 'known'::recovery_verdict
       WHEN book.partner_id IS NULL THEN 'no_account'
-      WHEN EXISTS (SELECT FROM payments k WHERE k.idempotency_key = next.idempotency_key AND NOT k.rejected
-                      AND k.partner_id = next.partner_id AND k.mode = next.mode)
-        OR EXISTS (SELECT FROM archived_keys k WHERE k.idempotency_key = next.idempotency_key
-                      AND k.partner_id = next.partner_id AND k.mode = next.mode) THEN 'key_taken'
+      WHEN (SELECT k.payment_id FROM payment_of_key(next.partner_id, next.mode, next.idempotency_key) k) IS NOT NULL
+        THEN 'key_taken'
       WHEN EXISTS (SELECT FROM open_payments o WHERE o.scope = next.scope AND o.qrc_id = next.qrc_id) THEN 'qr_in_flight'
       WHEN book.available < next.micro_usdt THEN 'insufficient_balance'
       ELSE 'recovered'

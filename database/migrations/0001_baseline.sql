@@ -508,11 +508,17 @@ CREATE TYPE payment_opening AS (
   outcome payment_status, error_code text,
   -- The name and the id of a recipient that was not checked yet, folded as in blocked_recipients. Then the transaction that opens
   -- the payment also checks that nothing stops payments and that the rate is the newest. Null: all of that was checked before.
-  unchecked_name text, unchecked_id text
+  unchecked_name text, unchecked_id text,
+  -- Of a key with a daily limit: the key that its turnover is counted for, and the limit.
+  key_id text, key_daily_kopecks bigint,
+  -- The locked quote whose terms it has.
+  quote_id uuid
 );
 CREATE TYPE opening_verdict AS ENUM (
-  'opened', 'known', 'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded',
-  'insufficient_balance', 'no_account', 'objection'
+  'opened', 'objection', 'known', 'no_account',
+  'quote_not_found', 'quote_mode_mismatch', 'quote_used', 'quote_expired', 'quote_amount_mismatch',
+  'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded', 'insufficient_balance',
+  'key_daily_limit_exceeded'
 );
 
 -- The trace of a payment, where traces are exported: another process may poll it or send its event.

@@ -53,6 +53,9 @@ const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] =
   ['text', payment => (payment.ending && 'code' in payment.ending ? payment.ending.code : null)],
   ['text', payment => payment.unchecked?.name ?? null],
   ['text', payment => payment.unchecked?.id ?? null],
+  ['text', payment => payment.keyLimit?.keyId ?? null],
+  ['bigint', payment => payment.keyLimit?.dailyKopecks ?? null],
+  ['uuid', payment => (payment.quoteId === undefined ? null : uuidFromId(payment.quoteId))],
 ];
 
 export const openingColumnCount = openingColumns.length;

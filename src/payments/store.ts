@@ -7,11 +7,42 @@ import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import { observeBatches } from './observed-batches.ts';
-import { openAll } from './open-statements.ts';
-import type { NewPayment } from './openings.ts';
+import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';
 import { type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
 import type { PhaseDeps } from './phases.ts';
 import type { FinishResult, OpenResult, PaymentOutcome, PaymentToFinish } from './results.ts';
+
+/** Opens payments in one statement: each has its verdict, and those that go ahead have their money held. */
+export async function openAll(
+  db: Queryable,
+  clock: Clock,
+  payments: NewPayment[],
+  lockWait: LockWait,
+  { testPaymentsPerDay = null }: { testPaymentsPerDay?: number | null },
+): Promise<OpenResult[]> {
+  const at = instantOf(clock);
+  const { rows } = await db.query<{
+    verdict: OpenResult['verdict'];
+    payment_id: string | null;
+    balance: bigint;
+  }>({
+    name: 'payments_open',
+    text: openStatement,
+    values: [at, ...openingValues(payments), lockTimeoutOf(lockWait), testPaymentsPerDay],
+  });
+  return rows.map(row => ({
+    verdict: row.verdict,
+    paymentId: row.payment_id === null ? undefined : idFromUuid('pay', row.payment_id),
+    balanceMicroUsdt: row.balance,
+    at,
+  }));
+}
+
+const openStatement = `
+  SELECT verdict, payment_id, balance
+    FROM ${setsLockTimeout(`$${openingColumnCount + 2}`, '$1::timestamptz')},
+         payments_open(${openingArray(2)}, call.argument, $${openingColumnCount + 3})
+   ORDER BY item`;
 
 /**
  * Finishes payments in one statement: the status, the ledger entries and the outbox row of the webhook event commit
@@ -79,25 +110,16 @@ export function createPaymentWriter(
     keyOf: ({ partnerId, mode }: AccountKey) => `${partnerId} ${mode}`,
     ...lockTimeoutLanes(clock),
   };
-  const openingRuns = createRunPlaces(maxLockedRuns);
-  const createOpening = () =>
-    createBatcher<NewPayment, OpenResult>({
-      ...common,
-      ...observeBatches(observing, 'open', openBatch, outcomeOfOpening),
-      ownLanes: {
-        ...ownLanes,
-        findLocked: payments => findLockedOpenings(db, payments),
-        runs: openingRuns,
-        maxWaitingApart: maxOpeningsApart,
-      },
-    });
-  const open = createOpening();
-  // Statements of their own: they take longer, and other payments do not wait for them.
-  const [openLimited, openQuoted] = [createOpening(), createOpening()];
-  const openEach = (payment: NewPayment) => {
-    if (payment.quoteId !== undefined) return openQuoted(payment);
-    return payment.keyLimit ? openLimited(payment) : open(payment);
-  };
+  const open = createBatcher<NewPayment, OpenResult>({
+    ...common,
+    ...observeBatches(observing, 'open', openBatch, outcomeOfOpening),
+    ownLanes: {
+      ...ownLanes,
+      findLocked: payments => findLockedOpenings(db, payments),
+      runs: createRunPlaces(maxLockedRuns),
+      maxWaitingApart: maxOpeningsApart,
+    },
+  });
   const finish = createBatcher<PaymentToFinish, FinishResult>({
     ...common,
     ...observeBatches(observing, 'finish', finishBatch, outcomeOfFinish),
@@ -108,7 +130,7 @@ export function createPaymentWriter(
       maxWaitingApart: maxWaiting,
     },
   });
-  return { open: openEach, finish };
+  return { open, finish };
 }
 
 /** Test payments end when they are opened. */
@@ -202,26 +224,21 @@ export async function findPaymentOf(
   return found.find(payment => payment && payment.status !== 'rejected');
 }
 
-/** One statement looks for live payments and for keys of archived ones, since payments move between the two. */
 const findByKey = sharedRead(async (db, items: (AccountKey & { key: string })[]) => {
-  const { rows } = await db.query<PaymentRow & { item: number; archived_id: string | null }>({
+  const { rows } = await db.query<PaymentRow & { item: number; known_id: string }>({
     name: 'find payments by key',
-    text: `SELECT ${paymentColumns('p')}, k.item::int, a.payment_id AS archived_id
-             FROM unnest($1::uuid[], $2::mode[], $3::text[]) WITH ORDINALITY AS k (partner_id, mode, key, item)
-             LEFT JOIN LATERAL (SELECT * FROM payments p WHERE p.idempotency_key = k.key AND NOT p.rejected
-                                   AND (p.partner_id, p.mode) IS NOT DISTINCT FROM (k.partner_id, k.mode) LIMIT 1) AS p ON true
-             LEFT JOIN LATERAL (SELECT a.payment_id FROM archived_keys a WHERE a.idempotency_key = k.key
-                                   AND a.partner_id = k.partner_id AND a.mode = k.mode LIMIT 1) AS a ON true
-            WHERE p.id IS NOT NULL OR a.payment_id IS NOT NULL`,
+    text: `SELECT ${paymentColumns('p')}, k.item::int, f.payment_id AS known_id
+             FROM unnest($1::uuid[], $2::mode[], $3::text[]) WITH ORDINALITY AS k (partner_id, mode, key, item),
+                  LATERAL payment_of_key(k.partner_id, k.mode, k.key) AS f
+             LEFT JOIN LATERAL (SELECT * FROM payments p
+                                 WHERE p.partner_id = k.partner_id AND p.mode = k.mode AND p.id = f.payment_id LIMIT 1) AS p ON true
+            WHERE f.payment_id IS NOT NULL`,
     values: [...accountsOf(items), items.map(({ key }) => key)],
   });
-  const live = inOrder(items.length, { rows: rows.filter(({ archived_id }) => archived_id === null) });
+  const live = inOrder(items.length, { rows: rows.filter(({ id }) => id !== null) });
   const archived = new Array<PaymentKey | undefined>(items.length).fill(undefined);
-  for (const { item, archived_id } of rows) {
-    const { partnerId, mode } = items[item - 1]!;
-    if (archived_id !== null)
-      archived[item - 1] = { partnerId, mode, paymentId: idFromUuid('pay', archived_id) };
-  }
+  for (const { id, item, known_id } of rows)
+    if (id === null) archived[item - 1] = { ...items[item - 1]!, paymentId: idFromUuid('pay', known_id) };
   return fillFromArchive(db, live, archived);
 });
 

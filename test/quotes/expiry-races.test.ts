@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/pool.ts';
-import { openAll } from '../../src/payments/open-statements.ts';
+import { openAll } from '../../src/payments/store.ts';
 import { endExpired, findQuoteOf } from '../../src/payments/quotes/quote.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { countWaiting } from '../helpers/locks.ts';

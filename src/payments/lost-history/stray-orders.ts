@@ -110,10 +110,7 @@ export async function listRetryable(db: Queryable): Promise<Retryable[]> {
               AND (why IN ('qr_in_flight', 'insufficient_balance')
                    -- Its key is free again: the payment that had it was undone.
                    OR (why = 'key_taken'
-                       AND (SELECT k.id FROM payments k WHERE k.idempotency_key = s.idempotency_key AND NOT k.rejected
-                               AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (s.partner_id, 'live'::mode)) IS NULL
-                       AND (SELECT k.payment_id FROM archived_keys k WHERE k.idempotency_key = s.idempotency_key
-                               AND k.partner_id = s.partner_id AND k.mode = 'live') IS NULL))
+                       AND (SELECT payment_id FROM payment_of_key(s.partner_id, 'live', s.idempotency_key)) IS NULL))
             ORDER BY partner_id, why, created_at`,
   });
   return rows;

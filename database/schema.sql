@@ -10,7 +10,7 @@ CREATE TYPE member_role AS ENUM ('viewer', 'developer', 'owner');
 
 CREATE TYPE mode AS ENUM ('live', 'test');
 
-CREATE TYPE opening_verdict AS ENUM ('opened', 'objection', 'known', 'no_account', 'quote_not_found', 'quote_mode_mismatch', 'quote_used', 'quote_expired', 'quote_amount_mismatch', 'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded', 'insufficient_balance', 'key_daily_limit_exceeded');
+CREATE TYPE opening_verdict AS ENUM ('opened', 'known', 'no_account', 'maintenance', 'rate_changed', 'recipient_blocked', 'quote_not_found', 'quote_mode_mismatch', 'quote_used', 'quote_expired', 'quote_amount_mismatch', 'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded', 'insufficient_balance', 'key_daily_limit_exceeded');
 
 CREATE TYPE payment_detail AS ENUM ('awaiting_gateway', 'manual_review', 'gateway_declined');
 
@@ -41,8 +41,8 @@ CREATE TYPE payment_opening AS (
   lease_holder integer,
   outcome payment_status,
   error_code text,
-  unchecked_name text,
-  unchecked_id text,
+  folded_name text,
+  folded_id text,
   key_id text,
   key_daily_kopecks bigint,
   quote_id uuid
@@ -1535,6 +1535,9 @@ FUNCTION payment_of_anyone(in_mode mode, payment uuid)
 FUNCTION payment_of_key(partner uuid, in_mode mode, key text)
   RETURNS TABLE(payment_id uuid) STABLE;
 
+FUNCTION payment_refusal(partner uuid, in_mode mode, key text, names text[], code text, newest_rate_id bigint, with_quote uuid, kopecks bigint, usdt bigint, at_rate_e4 bigint, at timestamp with time zone)
+  RETURNS opening_verdict;
+
 FUNCTION payments_anywhere(partner uuid, in_mode mode, ids uuid[])
   RETURNS SETOF payments STABLE;
 
@@ -1589,7 +1592,7 @@ FUNCTION queue_audit_record()
   RETURNS trigger
   SET search_path=public, pg_temp;
 
-FUNCTION quote_refusal(quote_id uuid, partner uuid, in_mode mode, kopecks bigint, usdt bigint, payment_rate_e4 bigint, at timestamp with time zone)
+FUNCTION quote_refusal(quote_id uuid, partner uuid, in_mode mode, kopecks bigint, usdt bigint, at_rate_e4 bigint, at timestamp with time zone)
   RETURNS opening_verdict;
 
 FUNCTION quotes_lock(ids uuid[], partner_ids uuid[], modes mode[], amounts_kopecks bigint[], amounts_usdt bigint[], rates_e4 bigint[], rate_ids bigint[], rates_stale_at timestamp with time zone[], in_spread_bps integer, at timestamp with time zone, until timestamp with time zone, max_of_partner bigint, max_of_all bigint)

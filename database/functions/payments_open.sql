@@ -4,8 +4,8 @@
 --
 -- Locks are taken in one order: accounts by their key, then QR codes by theirs, then quotes.
 --
--- A payment with unchecked_name is opened only if nothing stops payments, its rate is the newest and its recipient is not blocked.
--- These are the reads that a caller makes one by one to refuse a payment with the right code; almost none is refused.
+-- Almost nothing is refused before its account is looked at. So what can refuse all payments is read once, and payment_refusal is asked
+-- about a payment only if something of that may concern it.
 --
 -- The daily limit counts the processing and succeeded payments that were created since the day of `at` began (UTC). Their
 -- sum is kept in the account (turnover_day, turnover_kopecks), with and without a limit, and payments_finish takes out
@@ -14,8 +14,6 @@
 --
 -- The quota of test mode counts every payment opened that day, whatever its outcome (opened_on_day): a test payment that
 -- fails costs nothing, but its rows stay. Null: no quota.
---
--- Once a caller was refused because its quote has expired, no opening that began earlier and waited may use it: it is ended for good.
 --
 -- Bitmap scans are off. A bitmap scan reads every dead row of a key until the next vacuum and marks none of them as dead.
 -- Rows of these tables come and go with each payment, so a busy partner would pay for its past. Plain index scans skip
@@ -36,8 +34,7 @@ DECLARE
   today CONSTANT date := at AT TIME ZONE 'UTC';
   day_start CONSTANT timestamptz := date_trunc('day', at, 'UTC');
   newest_rate bigint;
-  is_stopped boolean;
-  has_stray_orders boolean;
+  may_stop boolean;
   next record;
   partner uuid;           -- the account of the payments that are being decided,
   partner_mode mode;
@@ -47,34 +44,32 @@ DECLARE
   opened_today bigint;    -- and payments, all with what was opened before
   counts_ahead boolean;
   key_spent bigint;
-  quote_verdict opening_verdict;
+  refusal opening_verdict;
   key_payments uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(openings)]);  -- opened here, at the first item with their key
   taken text[] := '{}';   -- codes of payments opened here, as far as others have them too
-  verdicts opening_verdict[] := array_fill('objection'::opening_verdict, ARRAY[cardinality(openings)]);
+  verdicts opening_verdict[] := array_fill('opened'::opening_verdict, ARRAY[cardinality(openings)]);
   has_refused boolean := false;
   has_ended boolean := false;
 BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
-  IF EXISTS (SELECT FROM unnest(openings) o WHERE o.unchecked_name IS NOT NULL) THEN
-    SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1),
-           s.maintenance OR EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL)
-             OR EXISTS (SELECT FROM maintenance_windows w WHERE w.cancelled_at IS NULL AND w.from_at <= at AND w.until_at > at),
-           EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL)
-      INTO newest_rate, is_stopped, has_stray_orders FROM service s;
-  END IF;
+  SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1),
+         s.maintenance OR EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL)
+           OR EXISTS (SELECT FROM maintenance_windows WHERE cancelled_at IS NULL AND until_at > at)
+           OR EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL)
+    INTO newest_rate, may_stop FROM service s;
 
   FOR next IN
     WITH asked AS MATERIALIZED (
-      SELECT o.ordinality AS nth, o.partner_id, o.mode, o.id, o.qrc_id, o.amount_kopecks, o.micro_usdt, o.rate_e4, o.rate_stale_at,
-             o.next_at, o.lease_holder, o.outcome, o.key_id, o.key_daily_kopecks, o.quote_id, s.scope, k.payment_id AS known_id,
+      SELECT o.ordinality AS nth, o.partner_id, o.mode, o.id, o.qrc_id, o.amount_kopecks, o.micro_usdt, o.rate_e4, o.rate_id, o.rate_stale_at,
+             o.idempotency_key, o.folded_name, o.folded_id, o.next_at, o.lease_holder, o.outcome, o.key_id, o.key_daily_kopecks,
+             o.quote_id, s.scope, k.payment_id AS known_id,
              min(o.ordinality) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) AS first_of_key,
              count(*) OVER (PARTITION BY s.scope, o.qrc_id) > 1 AS shares_code,
-             o.unchecked_name IS NOT NULL
-               AND (is_stopped OR o.rate_id IS DISTINCT FROM newest_rate OR (has_stray_orders AND o.mode = 'live')
-                    OR (SELECT b.recipient FROM blocked_recipients b
-                         WHERE b.recipient IN (o.unchecked_name, o.unchecked_id) LIMIT 1) IS NOT NULL) AS is_objected
+             may_stop OR o.rate_id <> newest_rate OR o.quote_id IS NOT NULL
+               OR (SELECT b.recipient FROM blocked_recipients b
+                    WHERE b.recipient IN (o.folded_name, o.folded_id) LIMIT 1) IS NOT NULL AS may_be_refused
         FROM unnest(openings) WITH ORDINALITY AS o,
              LATERAL (SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s,
              LATERAL payment_of_key(o.partner_id, o.mode, o.idempotency_key) AS k
@@ -83,7 +78,7 @@ BEGIN
       -- A payment that ends here needs no row: its account is locked, and no other account has its codes in test mode.
       INSERT INTO open_payments (scope, qrc_id, partner_id, mode, payment_id, awaiting_gateway, next_at, lease_holder)
         SELECT DISTINCT ON (o.scope, o.qrc_id) o.scope, o.qrc_id, o.partner_id, o.mode, o.id, true, o.next_at, o.lease_holder
-          FROM asked o WHERE o.known_id IS NULL AND NOT o.is_objected AND o.outcome IS NULL ORDER BY o.scope, o.qrc_id, o.nth
+          FROM asked o WHERE o.known_id IS NULL AND o.outcome IS NULL ORDER BY o.scope, o.qrc_id, o.nth
         ON CONFLICT DO NOTHING
         RETURNING open_payments.scope, open_payments.qrc_id
     )
@@ -122,20 +117,19 @@ BEGIN
       END IF;
     END IF;
     payment_id := coalesce(next.known_id, key_payments[next.first_of_key]);
-    IF next.quote_id IS NOT NULL AND payment_id IS NULL THEN
-      quote_verdict := quote_refusal(next.quote_id, partner, partner_mode, next.amount_kopecks, next.micro_usdt, next.rate_e4, at);
-    ELSE
-      quote_verdict := NULL;
-    END IF;
+    refusal := CASE WHEN next.may_be_refused AND payment_id IS NULL THEN
+      payment_refusal(partner, partner_mode, next.idempotency_key, ARRAY[next.folded_name, next.folded_id], next.qrc_id,
+                      CASE WHEN next.quote_id IS NULL THEN next.rate_id END, next.quote_id, next.amount_kopecks, next.micro_usdt,
+                      next.rate_e4, at)
+    END;
     IF next.key_id IS NOT NULL THEN key_spent := key_turnover(next.key_id, partner, partner_mode, today); END IF;
 
     item := next.nth;
     balance := available;
     verdict := CASE
-      WHEN next.is_objected THEN 'objection'::opening_verdict
-      WHEN payment_id IS NOT NULL THEN 'known'
+      WHEN payment_id IS NOT NULL THEN 'known'::opening_verdict
       WHEN available IS NULL THEN 'no_account'
-      WHEN quote_verdict IS NOT NULL THEN quote_verdict
+      WHEN refusal IS NOT NULL THEN refusal
       WHEN next.rate_stale_at < at THEN 'rate_unavailable'
       WHEN NOT next.is_free OR (next.shares_code AND next.scope || next.qrc_id = ANY (taken)) THEN 'duplicate_qr_in_flight'
       WHEN under_way >= next.concurrent THEN 'gateway_busy'
@@ -169,7 +163,6 @@ BEGIN
       IF next.quote_id IS NOT NULL THEN UPDATE locked_quotes q SET payment_id = next.id WHERE q.id = next.quote_id; END IF;
     ELSE
       has_refused := true;
-      IF verdict = 'quote_expired' THEN UPDATE locked_quotes q SET expires_at = q.locked_at WHERE q.id = next.quote_id; END IF;
     END IF;
     RETURN NEXT;
   END LOOP;

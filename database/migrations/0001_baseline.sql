@@ -506,16 +506,15 @@ CREATE TYPE payment_opening AS (
   rate_e4 bigint, rate_id bigint, rate_stale_at timestamptz, metadata text, next_at timestamptz, lease_holder int,
   -- With which it ends in the transaction that opens it: of test mode only. Null: it goes on.
   outcome payment_status, error_code text,
-  -- The name and the id of a recipient that was not checked yet, folded as in blocked_recipients. Then the transaction that opens
-  -- the payment also checks that nothing stops payments and that the rate is the newest. Null: all of that was checked before.
-  unchecked_name text, unchecked_id text,
+  -- The name and the id of the recipient, folded as in blocked_recipients.
+  folded_name text, folded_id text,
   -- Of a key with a daily limit: the key that its turnover is counted for, and the limit.
   key_id text, key_daily_kopecks bigint,
   -- The locked quote whose terms it has.
   quote_id uuid
 );
 CREATE TYPE opening_verdict AS ENUM (
-  'opened', 'objection', 'known', 'no_account',
+  'opened', 'known', 'no_account', 'maintenance', 'rate_changed', 'recipient_blocked',
   'quote_not_found', 'quote_mode_mismatch', 'quote_used', 'quote_expired', 'quote_amount_mismatch',
   'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded', 'insufficient_balance',
   'key_daily_limit_exceeded'

@@ -19,8 +19,8 @@ export interface NewPayment
   leaseHolder: number | null;
   /** A test payment that ends when it is opened. */
   ending?: Ending;
-  /** The recipient, if what can stop the payment is checked when it is opened. */
-  unchecked?: { name: string; id: string };
+  /** The recipient's name and id, as blocked ones are compared. */
+  folded?: { name: string; id: string };
   /** Of a key with a daily limit: the key that its turnover is counted for. */
   keyLimit?: { keyId: string; dailyKopecks: bigint };
   /** The locked quote whose rate it has. */
@@ -51,8 +51,8 @@ const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] =
   ['int', payment => payment.leaseHolder],
   ['payment_status', payment => payment.ending?.outcome ?? null],
   ['text', payment => (payment.ending && 'code' in payment.ending ? payment.ending.code : null)],
-  ['text', payment => payment.unchecked?.name ?? null],
-  ['text', payment => payment.unchecked?.id ?? null],
+  ['text', payment => payment.folded?.name ?? null],
+  ['text', payment => payment.folded?.id ?? null],
   ['text', payment => payment.keyLimit?.keyId ?? null],
   ['bigint', payment => payment.keyLimit?.dailyKopecks ?? null],
   ['uuid', payment => (payment.quoteId === undefined ? null : uuidFromId(payment.quoteId))],

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { QuoteLockSettings } from '../base/quote-settings.ts';
 import { createPartnerReads, openReadPool, type PartnerReads } from '../db/outside-pools.ts';
 import type { Pool, Queryable } from '../db/pool.ts';
+import { createRateMemo, type RateMemo } from '../rates/index.ts';
 import { createOutcomeWaiters, type OutcomeWaiters } from './create/outcome-waiters.ts';
 import type { PhaseDeps } from './phases.ts';
 import { createQuoteLocker, type QuoteLocker } from './quotes/locker.ts';
@@ -20,6 +21,7 @@ export interface PaymentParts {
   leaseRelease: LeaseRelease;
   outcomeWaiters: OutcomeWaiters;
   paymentTraces: PaymentTraces | undefined;
+  rateMemo: RateMemo;
 }
 
 interface PaymentPartsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
@@ -47,6 +49,7 @@ export function createPaymentParts(deps: PaymentPartsDeps): PaymentParts & { clo
     leaseRelease,
     outcomeWaiters: createOutcomeWaiters(db, clock, signals),
     paymentTraces,
+    rateMemo: createRateMemo(db),
     close: async () => {
       await leaseRelease.stop();
       await readPool.end();

@@ -9,8 +9,10 @@ export interface OpenResult {
   verdict:
     | 'opened'
     | 'known'
-    /** Only of an unchecked payment: something has to be checked again that can refuse it. */
-    | 'objection'
+    | 'maintenance'
+    /** Its rate is not the newest any more: it can be opened again at that one. */
+    | 'rate_changed'
+    | 'recipient_blocked'
     | 'rate_unavailable'
     | 'duplicate_qr_in_flight'
     | 'gateway_busy'

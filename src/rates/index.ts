@@ -1,6 +1,7 @@
 export { type Alarm, type Part, partnerRateE4 } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
 export { createRateMetrics, rateGauges } from './gauges.ts';
+export { createRateMemo, type RateMemo } from './rate-memo.ts';
 export { startRateRefresher } from './refresher.ts';
 export {
   type CurrentRules,

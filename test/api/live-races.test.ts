@@ -184,7 +184,7 @@ describe('crashes and races', () => {
     // It looked for its key before the first was stored, and finds the first when that is over.
     const db: Queryable = {
       query: async statement => {
-        if (statement.name === 'find payments by key') return { rows: [] } as never;
+        if (statement.name === 'what refuses payments') return { rows: [{ verdict: null }] } as never;
         if (statement.name === 'find payments') {
           release();
           await first;

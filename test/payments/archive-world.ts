@@ -3,6 +3,7 @@ import type { Pool } from '../../src/db/pool.ts';
 import { credit, verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner, setLimits } from '../../src/partners/index.ts';
 import { type ArchiveOptions, archiveMonths } from '../../src/payments/archive/archive.ts';
+import type { NewPayment } from '../../src/payments/openings.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf } from '../helpers/database.ts';
@@ -14,7 +15,6 @@ export async function createPast(pool: Pool, startIso = '2026-01-20T10:00:00Z') 
   const clock = manualClock(startIso);
   await setRate(pool, clock);
   const writer = createPaymentWriter(pool, clock);
-  const opening = await openingsOf(pool, clock);
 
   async function newPartner(): Promise<Id<'prt'>> {
     const audit = auditContextOf(pool, clock);
@@ -27,15 +27,18 @@ export async function createPast(pool: Pool, startIso = '2026-01-20T10:00:00Z') 
     return partnerId;
   }
 
-  const open = async (partnerId: Id<'prt'>, change: Parameters<typeof opening>[1] = {}) => {
-    const payment = opening(partnerId, { paymentId: newId('pay', clock), ...change });
+  /** At the newest rate. */
+  const opening = async (partnerId: Id<'prt'>, change: Partial<NewPayment> = {}) =>
+    (await openingsOf(pool, clock))(partnerId, { paymentId: newId('pay', clock), ...change });
+  const open = async (partnerId: Id<'prt'>, change: Partial<NewPayment> = {}) => {
+    const payment = await opening(partnerId, change);
     const { verdict } = await writer.open(payment);
     if (verdict !== 'opened') throw new Error(verdict);
     return payment;
   };
   const finish = (payment: { partnerId: Id<'prt'>; mode: 'live' | 'test'; paymentId: Id<'pay'> }) =>
     writer.finish({ ...payment, outcome: 'succeeded', orderId: 'o' });
-  const pay = async (partnerId: Id<'prt'>, change: Parameters<typeof opening>[1] = {}) => {
+  const pay = async (partnerId: Id<'prt'>, change: Partial<NewPayment> = {}) => {
     const payment = await open(partnerId, change);
     await finish(payment);
     return payment;

@@ -60,7 +60,7 @@ describe('after January was archived', () => {
 
   test('the key of an archived payment opens no other', async () => {
     const { idempotencyKey, paymentId } = overMidnight;
-    expect(await writer.open(past.opening(partnerId, { idempotencyKey }))).toMatchObject({
+    expect(await writer.open(await past.opening(partnerId, { idempotencyKey }))).toMatchObject({
       verdict: 'known',
       paymentId,
     });

@@ -47,9 +47,7 @@ await pool.query({
 async function payInEachWay(db: Parameters<typeof createPaymentWriter>[0], count = 3): Promise<void> {
   const writer = createPaymentWriter(db, clock);
   const openAll = (payments: NewPayment[]) => Promise.all(payments.map(payment => writer.open(payment)));
-  const live = Array.from({ length: count }, () =>
-    opening(partnerId!, { unchecked: { name: 'r', id: 'm' } }),
-  );
+  const live = Array.from({ length: count }, () => opening(partnerId!, { folded: { name: 'r', id: 'm' } }));
   const ended = { mode: 'test', ending: { outcome: 'succeeded' } } as const;
   await openAll([...live, ...Array.from({ length: count }, () => opening(partnerId!, ended))]);
   const known = { ...opening(partnerId!), idempotencyKey: live[0]!.idempotencyKey };

@@ -102,10 +102,10 @@ describe.each([
 
   test('the key of a pruned payment and the reference of a pruned credit are free, in test mode only', async () => {
     const { idempotencyKey } = old!;
-    expect((await past.writer.open(past.opening(partnerId, { ...inTest, idempotencyKey }))).verdict).toBe(
-      'opened',
-    );
-    const live = past.opening(partnerId, { idempotencyKey: oldLive!.idempotencyKey });
+    expect(
+      (await past.writer.open(await past.opening(partnerId, { ...inTest, idempotencyKey }))).verdict,
+    ).toBe('opened');
+    const live = await past.opening(partnerId, { idempotencyKey: oldLive!.idempotencyKey });
     expect(await past.writer.open(live)).toMatchObject({ verdict: 'known', paymentId: oldLive!.paymentId });
     expect(await creditAgain('test')).toMatchObject({ outcome: 'credited' });
     expect(await creditAgain('live')).toMatchObject({ outcome: 'already_credited' });
@@ -187,6 +187,7 @@ test('numbers that were skipped after a lost history keep nothing back', async (
       `SELECT incarnation_begin((SELECT coalesce(max(number), 0) FROM incarnations)::int, 's', 1, 'p', 'copy', now(), false,
                                 1000, now())`,
     );
+    await pool.query('UPDATE incarnations SET opened_at = now()');
   }
   await past.pay(partnerId, inTest);
   past.at('2026-05-02T12:00:00Z');

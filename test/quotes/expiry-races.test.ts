@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/pool.ts';
+import { findQuoteOf } from '../../src/payments/quotes/quote.ts';
 import { openAll } from '../../src/payments/store.ts';
-import { endExpired, findQuoteOf } from '../../src/payments/quotes/quote.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { countWaiting } from '../helpers/locks.ts';
 import { startQuotesWorld } from './quotes-world.ts';
@@ -68,23 +68,29 @@ test('a repeat waits for an opening that has used the quote', async () => {
 });
 
 test('a quote is not ended while an opening with it is under way', async () => {
-  const [partnerId, other] = [await newPartner(), await newPartner()];
-  const quote = await lock(partnerId);
-  const payment = paymentWith(partnerId, quote);
-  const sameCode = paymentWith(other, await lock(other), { qrcId: payment.qrcId });
-  let [opening, ending]: Promise<unknown>[] = [];
+  const { partnerId, payment, repeat, outwait } = await prepared();
+  // The opening looks at the turnover of its key after it has looked at the quote.
+  const limited = { ...payment, keyLimit: { keyId: 'k', dailyKopecks: 10_000_000n } };
+  await pool.query("INSERT INTO key_unsettled VALUES ('k', gen_random_uuid(), '2020-01-01', 1)");
+  let opening: ReturnType<typeof openAll> | undefined;
+  let repeated: ReturnType<typeof repeat> | undefined;
   await transaction(pool, async tx => {
     await tx.query(stayIdle);
-    await openAll(tx, clock, [sameCode], 'long', {});
-    opening = openAll(pool, clock, [payment], 'long', {});
+    await tx.query({ text: 'SELECT FROM key_unsettled FOR UPDATE' });
+    opening = openAll(pool, clock, [limited], 'long', {});
     await expect.poll(waiting).toBe(1);
-    ending = endExpired(pool, payment, quote.quoteId);
+    await outwait();
+    repeated = repeat();
     await expect.poll(waiting).toBe(2);
-    throw new Error('undone');
-  }).catch(() => {});
+  });
   expect(await opening).toMatchObject([{ verdict: 'opened' }]);
-  await ending;
-  expect(await findQuoteOf(pool, payment.paymentId)).toEqual(quote);
+  expect(await repeated).toMatchObject({ json: { error: { code: 'idempotency_conflict' } } });
+  expect(await findQuoteOf(pool, payment.paymentId)).toMatchObject({ quoteId: payment.quoteId });
+  expect(
+    await pool.query('SELECT FROM payments WHERE partner_id = $1', [uuidFromId(partnerId)]),
+  ).toMatchObject({
+    rowCount: 1,
+  });
 });
 
 test('an opening that finds its quote expired ends it for those that began before', async () => {

@@ -8,6 +8,7 @@ import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';
 import { createLeaseRelease } from '../../src/payments/recovery/lease-release.ts';
 import { recoveryLoopsMs } from '../../src/payments/recovery/recover.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
+import { createRateMemo } from '../../src/rates/index.ts';
 import { type Answering, createAnswering } from './answering.ts';
 import type { Bank } from './bank.ts';
 import type { Histories, History } from './histories.ts';
@@ -150,6 +151,7 @@ export function createProcesses(
       quoteLocker: createQuoteLocker(db, clock, quoteLock),
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       leaseRelease: createLeaseRelease(db, clock, instance),
+      rateMemo: createRateMemo(db),
     };
     startRecovery({
       ...deps,

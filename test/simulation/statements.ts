@@ -13,8 +13,6 @@ export const noneBefore = (firstDueMs: number | undefined): pg.QueryResult => ({
 });
 const functions = [
   'payments_open',
-  'payments_open_limited',
-  'payments_open_quoted',
   'quotes_lock',
   'payments_finish',
   'deliveries_end',
@@ -34,10 +32,5 @@ export const changesWebhooks = [
   'release webhook leases',
 ];
 /** Also of a payment that ends when it is opened. */
-export const writesEvents = [
-  'payments_open',
-  'payments_open_limited',
-  'payments_open_quoted',
-  'payments_finish',
-];
+export const writesEvents = ['payments_open', 'payments_finish'];
 export const ofKeys = ['note key uses', 'note key addresses'];

@@ -6,17 +6,12 @@ import type { OpenResult } from '../results.ts';
 import { findPayment, findPaymentByKey } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { type PayDeps, payOpened, waitForOutcome } from './pay.ts';
-import {
-  type Caller,
-  checkAll,
-  type Preparation,
-  type PrepareDeps,
-  preparePayment,
-  prepareUnchecked,
-} from './prepare.ts';
+import { type Caller, type PrepareDeps, preparePayment, pricesOf } from './prepare.ts';
+import { type Refusal, replayable } from './refusal.ts';
 import { isSameRequest, type PaymentRequest } from './request.ts';
 import { resolveQr } from './resolve-qr.ts';
 import { outcomeAfterMs, scenarioIn } from './scenarios.ts';
+import { findTerms } from './terms.ts';
 
 export interface CreateDeps extends PrepareDeps, PayDeps {}
 
@@ -33,22 +28,18 @@ export async function createPayment(
   request: PaymentRequest,
 ): Promise<Creation> {
   const answerByMs = deps.clock.nowMs() + answerAtLatestMs;
-  const resolve = once(() => resolveInPhase(deps, caller, request));
-  const unchecked = await prepareUnchecked(deps, caller, request, resolve);
-  const early = unchecked && (await carryOut(deps, caller, request, unchecked, answerByMs));
+  const prepared = await preparePayment(deps, caller, request, () => resolveInPhase(deps, caller, request));
   const creation =
-    early ??
-    (await carryOut(
-      deps,
-      caller,
-      request,
-      await preparePayment(deps, caller, request, resolve),
-      answerByMs,
-    ))!;
+    prepared.outcome === 'prepared'
+      ? await carryOut(deps, caller, request, prepared.payment, answerByMs)
+      : await refuseOrReplay(deps, caller, request, prepared);
   if (creation.outcome === 'refused')
     deps.paymentMetrics?.countOutcome(caller.mode, 'refused', creation.code);
   return creation;
 }
+
+const refuseOrReplay = async (deps: CreateDeps, caller: Caller, request: PaymentRequest, refusal: Refusal) =>
+  refusal.outcome === 'refused' ? refusal : replay(deps, caller, refusal.payment, request);
 
 /** Only of a live payment: in test mode the gateway is not asked. */
 const resolveInPhase = (deps: CreateDeps, caller: Caller, { qrUrl, amountKopecks }: PaymentRequest) => {
@@ -57,31 +48,24 @@ const resolveInPhase = (deps: CreateDeps, caller: Caller, { qrUrl, amountKopecks
   return caller.mode === 'live' ? inPhase(deps, caller, 'resolve', resolve) : resolve();
 };
 
-function once<Result>(call: () => Result): () => Result {
-  let made: { result: Result } | undefined;
-  return () => {
-    made ??= { result: call() };
-    return made.result;
-  };
-}
-
-/** Undefined if what was not checked stands in the way. */
 async function carryOut(
   deps: CreateDeps,
   caller: Caller,
   request: PaymentRequest,
-  prepared: Preparation,
+  prepared: NewPayment,
   answerByMs: number,
-): Promise<Creation | undefined> {
-  if (prepared.outcome === 'refused') return prepared;
-  if (prepared.outcome === 'known') return replay(deps, caller, prepared.payment, request);
-
-  const { payment } = prepared;
-  const opened = await openPayment(deps, caller, payment);
+): Promise<Creation> {
+  let payment = prepared;
+  let opened = await openPayment(deps, caller, payment);
+  // A rate came since it was read, at most one in some seconds.
+  while (opened.verdict === 'rate_changed') {
+    deps.rateMemo.forget();
+    const terms = await findTerms(deps, caller, request);
+    if (typeof terms === 'string') return refused(terms);
+    payment = { ...payment, ...pricesOf(payment.amountKopecks, terms) };
+    opened = await openPayment(deps, caller, payment);
+  }
   switch (opened.verdict) {
-    case 'objection':
-      checkAll(deps);
-      return undefined;
     case 'opened': {
       caller.onDebited?.();
       const creation = await payOpened(deps, inTrace(payment, caller), opened.at, answerByMs);
@@ -92,7 +76,7 @@ async function carryOut(
       const known = await findPayment(deps.db, caller, opened.paymentId!);
       // Its month was dropped from the archive: all that is known is that the key must not pay again.
       if (!known) return refused('idempotency_conflict');
-      return replay(deps, caller, known, request);
+      return refuseOrReplay(deps, caller, request, await replayable(deps, known));
     }
     case 'insufficient_balance':
       return {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
-import { findQuote, type LockedQuote, type QuoteRefusal } from '../quotes/quote.ts';
+import { isStale, type RateMemo } from '../../rates/index.ts';
+import { findQuote, type LockedQuote } from '../quotes/quote.ts';
 import type { PaymentRequest } from './request.ts';
 import { scenarioIn } from './scenarios.ts';
 
@@ -12,13 +12,14 @@ export interface Terms {
   rateId: bigint;
   /** From then on nothing is debited at this rate. */
   rateStaleAt: Date;
-  from: { rate: CurrentRate } | { quote: LockedQuote };
+  quote?: LockedQuote;
 }
 
-interface TermsDeps {
+export interface TermsDeps {
   db: Queryable;
   clock: Clock;
   rateMaxAgeSec: number;
+  rateMemo: RateMemo;
 }
 
 /** A locked quote holds though the current rate has become stale. Only requests that name one ask for it. */
@@ -26,21 +27,20 @@ export async function findTerms(
   deps: TermsDeps,
   caller: AccountKey,
   { quoteId, metadata }: PaymentRequest,
-): Promise<Terms | QuoteRefusal | 'rate_unavailable'> {
+): Promise<Terms | 'quote_not_found' | 'rate_unavailable'> {
+  const { db, clock, rateMaxAgeSec, rateMemo } = deps;
   if (quoteId !== undefined) {
-    const quote = await findQuote(deps.db, caller, quoteId, new Date(deps.clock.nowMs()));
-    if (typeof quote === 'string') return quote;
-    return { rateE4: quote.rateE4, rateId: quote.rateId, rateStaleAt: quote.expiresAt, from: { quote } };
+    const quote = await findQuote(db, caller, quoteId);
+    if (!quote) return 'quote_not_found';
+    return { rateE4: quote.rateE4, rateId: quote.rateId, rateStaleAt: quote.expiresAt, quote };
   }
-  const rate = await readCurrentRate(deps.db);
-  const isUsable = rate && !isStale(rate, deps.clock, deps.rateMaxAgeSec);
-  if (!isUsable || scenarioIn(caller.mode, metadata) === 'rate_stale') return 'rate_unavailable';
-  return termsOf(deps, rate);
+  let rate = await rateMemo.read();
+  if (rate && isStale(rate, clock, rateMaxAgeSec)) {
+    rateMemo.forget();
+    rate = await rateMemo.read();
+  }
+  if (!rate || isStale(rate, clock, rateMaxAgeSec)) return 'rate_unavailable';
+  if (scenarioIn(caller.mode, metadata) === 'rate_stale') return 'rate_unavailable';
+  const rateStaleAt = new Date(rate.asOf.getTime() + rateMaxAgeSec * 1_000);
+  return { rateE4: rate.rateE4, rateId: rate.rateId, rateStaleAt };
 }
-
-export const termsOf = ({ rateMaxAgeSec }: Pick<TermsDeps, 'rateMaxAgeSec'>, rate: CurrentRate): Terms => ({
-  rateE4: rate.rateE4,
-  rateId: rate.rateId,
-  rateStaleAt: new Date(rate.asOf.getTime() + rateMaxAgeSec * 1_000),
-  from: { rate },
-});

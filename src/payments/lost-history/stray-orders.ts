@@ -4,7 +4,6 @@ import { uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
-import type { AccountKey } from '../../ledger/index.ts';
 import type { Rebuilt, StrayReason } from './rebuild.ts';
 
 /** An order of the gateway that has no payment here and could not be rebuilt. */
@@ -151,30 +150,4 @@ export async function releaseStrayIn(
     after: { reason, ...released, ...(requestedBy === undefined ? {} : { asked_by: requestedBy }) },
   });
   return true;
-}
-
-/**
- * Whether a stray order is of this request, or of this partner and not covered by its balance: the next top-up is for that
- * order, not for another payment.
- */
-export async function isBlockedRequest(
-  db: Queryable,
-  { partnerId }: AccountKey,
-  { idempotencyKey }: { idempotencyKey: string },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
-    text: `SELECT FROM stray_orders WHERE released_at IS NULL AND partner_id = $1
-              AND (idempotency_key = $2 OR why = 'insufficient_balance') LIMIT 1`,
-    values: [uuidFromId(partnerId), idempotencyKey],
-  });
-  return rowCount === 1;
-}
-
-/** Whether a stray order is of this QR code. */
-export async function isBlockedCode(db: Queryable, qrcId: string): Promise<boolean> {
-  const { rowCount } = await db.query({
-    text: 'SELECT FROM stray_orders WHERE released_at IS NULL AND qrc_id = $1 LIMIT 1',
-    values: [qrcId],
-  });
-  return rowCount === 1;
 }

@@ -47,44 +47,20 @@ const toQuote = (row: QuoteRow): LockedQuote => ({
   expiresAt: row.expires_at,
 });
 
-/**
- * The quote that a payment of this account names, unless it cannot have it. `payments_open_quoted` decides the same again, in the
- * transaction that opens the payment; only the amount is left to that. Another partner's quote is as unknown as one that never was.
- */
+/** A quote of this partner. Whether a payment can have it, `payment_refusal` says. */
 export async function findQuote(
   db: Queryable,
-  { partnerId, mode }: AccountKey,
+  { partnerId }: AccountKey,
   text: string,
-  now: Date,
-): Promise<LockedQuote | QuoteRefusal> {
+): Promise<LockedQuote | undefined> {
   const quoteId = parseId('qte', text);
-  if (!quoteId) return 'quote_not_found';
-  const { rows } = await db.query<QuoteRow & { is_unused: boolean }>({
+  if (!quoteId) return undefined;
+  const { rows } = await db.query<QuoteRow>({
     name: 'find quote',
-    text: `SELECT ${columns}, EXISTS (SELECT FROM unused_quotes u WHERE u.id = q.id) AS is_unused
-             FROM locked_quotes q WHERE q.id = $1 AND q.partner_id = $2`,
+    text: `SELECT ${columns} FROM locked_quotes q WHERE q.id = $1 AND q.partner_id = $2`,
     values: [uuidFromId(quoteId), uuidFromId(partnerId)],
   });
-  const [row] = rows;
-  if (!row) return 'quote_not_found';
-  if (row.mode !== mode) return 'quote_mode_mismatch';
-  if (!row.is_unused) return 'quote_used';
-  return row.expires_at <= now ? 'quote_expired' : toQuote(row);
-}
-
-/**
- * Before a request is refused because its quote has expired: an opening that began in time and still waits must not use it any more.
- * One that has used it but not committed is waited for.
- */
-export async function endExpired(db: Queryable, { partnerId }: AccountKey, text: string): Promise<void> {
-  await db.query({
-    name: 'end expired quote',
-    text: `UPDATE locked_quotes q SET expires_at = q.locked_at
-            WHERE q.id = $1 AND q.partner_id = $2 AND q.expires_at > q.locked_at
-              AND (q.payment_id IS NULL OR EXISTS (SELECT FROM payments p WHERE p.partner_id = q.partner_id AND p.mode = q.mode
-                                                      AND p.id = q.payment_id AND p.rejected))`,
-    values: [uuidFromId(parseId('qte', text)!), uuidFromId(partnerId)],
-  });
+  return rows[0] && toQuote(rows[0]);
 }
 
 /** The quote that a payment has used; used ones are kept for a year. */

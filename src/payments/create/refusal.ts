@@ -1,0 +1,81 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { parseId, uuidFromId } from '../../base/ids.ts';
+import { foldRecipient, readPaymentStops } from '../../controls/index.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { sharedRead } from '../../db/shared-read.ts';
+import type { AccountKey } from '../../ledger/index.ts';
+import { findSupersession } from '../lost-history/superseded.ts';
+import type { Payment } from '../payment.ts';
+import type { OpenResult } from '../results.ts';
+import { findPaymentByKey } from '../store.ts';
+import { type Creation, refused } from './creation.ts';
+import type { PaymentRequest } from './request.ts';
+import type { PayableQr } from './resolve-qr.ts';
+
+/** What stands before anything that the caller knows: the payment of the same key, or a reason not to open one. */
+export type Refusal = { outcome: 'known'; payment: Payment } | (Creation & { outcome: 'refused' });
+
+interface RefusalDeps {
+  db: Queryable;
+  clock: Clock;
+}
+
+/**
+ * The first thing that refuses this request, as far as the database knows; `payments_open` asks the same function. With a code its
+ * recipient is looked at, too.
+ */
+export async function findRefusal(
+  { db, clock }: RefusalDeps,
+  account: AccountKey,
+  { idempotencyKey, quoteId }: PaymentRequest,
+  qr?: PayableQr,
+): Promise<Refusal | undefined> {
+  const quote = quoteId === undefined ? undefined : parseId('qte', quoteId);
+  const asked = { ...account, idempotencyKey, qr, quote: quote && uuidFromId(quote), at: instantOf(clock) };
+  // A quote may be waited for: not together with the requests of others.
+  const verdict = asked.quote ? (await readRefusals(db, [asked]))[0] : await readRefusal(db, asked);
+  if (verdict === null || verdict === undefined) return undefined;
+  if (verdict !== 'known') return refused(verdict);
+  const payment = await findPaymentByKey(db, account, idempotencyKey);
+  return payment ? replayable({ db, clock }, payment) : refused('idempotency_conflict');
+}
+
+/** A payment that may still be undone must not be shown. */
+export async function replayable({ db, clock }: RefusalDeps, payment: Payment): Promise<Refusal> {
+  if (payment.status !== 'processing') return { outcome: 'known', payment };
+  const supersession = await findSupersession(db, payment, await readPaymentStops(db, clock));
+  return supersession === 'no' ? { outcome: 'known', payment } : refused('maintenance');
+}
+
+type Verdict = Exclude<OpenResult['verdict'], 'opened' | 'no_account' | 'rate_changed'>;
+
+interface Asked extends AccountKey {
+  idempotencyKey: string;
+  qr: PayableQr | undefined;
+  quote: string | undefined;
+  at: Date;
+}
+
+async function readRefusals(db: Queryable, asked: Asked[]): Promise<(Verdict | null)[]> {
+  const folded = asked.map(({ qr }) => qr && foldRecipient(qr));
+  const { rows } = await db.query<{ verdict: Verdict | null }>({
+    name: 'what refuses payments',
+    text: `SELECT payment_refusal(a.partner_id, a.mode, a.key, ARRAY[a.name, a.id], a.code, NULL, a.quote, NULL, NULL, NULL, a.at) AS verdict
+             FROM unnest($1::uuid[], $2::mode[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::timestamptz[])
+                  WITH ORDINALITY AS a (partner_id, mode, key, name, id, code, quote, at, item)
+            ORDER BY item`,
+    values: [
+      asked.map(({ partnerId }) => uuidFromId(partnerId)),
+      asked.map(({ mode }) => mode),
+      asked.map(({ idempotencyKey }) => idempotencyKey),
+      folded.map(recipient => recipient?.name ?? null),
+      folded.map(recipient => recipient?.id ?? null),
+      asked.map(({ qr }) => qr?.qrcId ?? null),
+      asked.map(({ quote }) => quote ?? null),
+      asked.map(({ at }) => at),
+    ],
+  });
+  return rows.map(({ verdict }) => verdict);
+}
+
+const readRefusal = sharedRead(readRefusals);

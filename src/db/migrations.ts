@@ -9,6 +9,8 @@ export interface SqlFile {
   name: string;
   sql: string;
   sha256: string;
+  /** It takes the place of all migrations on record. */
+  replacesOlder?: boolean;
 }
 
 /** The SQL files of a folder (its URL ends with a slash), by name. */
@@ -60,6 +62,17 @@ export const migrationsTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
 export const readPreviousRelease = (database: URL) =>
   Number(readFileSync(new URL('previous-release', database), 'utf8'));
 
+/**
+ * Databases of version 0.1.0, which had migrations of its own, are brought over by one file. Its last migration has this checksum;
+ * older databases need that version first.
+ */
+const last01 = {
+  name: '0040_one_database.sql',
+  sha256: '82cb3be0f09798bf52334d6ece5603826f1a5abbd54edfd8ad5cf8f18fbcf882',
+};
+const first01 = '0001_baseline.sql';
+const from01 = new URL('../../database/from-0.1.sql', import.meta.url);
+
 export interface MigrationState {
   /** Those that the database does not have yet. */
   pending: SqlFile[];
@@ -74,6 +87,16 @@ export async function compareMigrations(db: Queryable, migrations: SqlFile[]): P
     text: `SELECT version, name, sha256, (to_jsonb(m) ->> 'oldest')::int AS oldest
              FROM schema_migrations AS m ORDER BY version`,
   });
+  if (rows[0]?.name === first01) {
+    const last = rows.at(-1)!;
+    if (last.name !== last01.name || last.sha256 !== last01.sha256)
+      throw new OperatorError(
+        `The database was last used by a version before 0.1.0 (its last migration is ${last.name}): start version 0.1.0 with it once, then this version.`,
+      );
+    const [schema, ...later] = migrations;
+    const step = { ...schema!, sql: readFileSync(from01, 'utf8'), replacesOlder: true };
+    return { pending: [step, ...later], isNewer: false };
+  }
   for (const { version, name, sha256, oldest } of rows) {
     const known = migrations[version - 1];
     if (!known && oldest !== null && oldest <= migrations.length) continue;
@@ -100,6 +123,7 @@ export async function applyMigration(db: Queryable, migration: SqlFile, oldest: 
     // It found what it cannot change, and says what to do.
     throw sqlStateOf(error) === '55000' ? new OperatorError(`The migration ${error.message}.`) : error;
   });
+  if (migration.replacesOlder) await db.query({ text: 'DELETE FROM schema_migrations' });
   await db.query({
     text: 'INSERT INTO schema_migrations (version, name, sha256, oldest) VALUES ($1, $2, $3, $4)',
     values: [Number(migration.name.slice(0, 4)), migration.name, migration.sha256, oldest],

@@ -5,20 +5,26 @@ import { newFolder } from '../helpers/folders.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The commit of the previous release. Tags may be missing in a clone, so a file names it. */
-const previousRelease = readFileSync(join(import.meta.dirname, 'previous-release'), 'utf8').trim();
+/** The last version before releases began, whose databases are brought over. */
+export const version01 = 'eb499973';
 
-export const hasPreviousRelease =
-  spawnSync('git', ['cat-file', '-e', `${previousRelease}^{commit}`], { cwd: root }).status === 0;
+/** The commit of the previous release, in a file since tags may be missing in a clone; before the second release the one in use. */
+export const previousRelease =
+  readFileSync(join(import.meta.dirname, 'previous-release'), 'utf8').trim() || 'HEAD';
 
-if (!hasPreviousRelease)
-  console.warn(
-    `\n  THE UPGRADE IS NOT TESTED: this clone does not have the previous release, commit ${previousRelease}.\n` +
-      '  Fetch the whole history: git fetch --unshallow\n',
-  );
+/** Whether the clone has the commit; a notice says so if it has not. */
+export function hasCommit(commit: string): boolean {
+  const found = spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root }).status === 0;
+  if (!found)
+    console.warn(
+      `\n  THE UPGRADE IS NOT TESTED: this clone does not have the commit ${commit}.\n` +
+        '  Fetch the whole history: git fetch --unshallow\n',
+    );
+  return found;
+}
 
-export const migrationsOfPreviousRelease = () =>
-  execFileSync('git', ['ls-tree', '--name-only', previousRelease, 'database/migrations/'], {
+export const migrationsOf = (commit: string) =>
+  execFileSync('git', ['ls-tree', '--name-only', commit, 'database/migrations/'], {
     cwd: root,
     encoding: 'utf8',
   })
@@ -26,18 +32,11 @@ export const migrationsOfPreviousRelease = () =>
     .split('\n')
     .map(path => path.split('/').at(-1)!);
 
-/** The text of an SQL function in the previous release. */
-export const functionOfPreviousRelease = (name: string) =>
-  execFileSync('git', ['show', `${previousRelease}:database/functions/${name}.sql`], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-
-/** Unpacks the previous release and returns its program. It runs with the packages of this one. */
-export function unpackPreviousRelease(): string {
+/** Unpacks the version and returns its program. It runs with the packages of this one. */
+export function unpack(commit: string): string {
   const folder = newFolder();
-  const archive = execFileSync('git', ['archive', previousRelease], { cwd: root, maxBuffer: 2 ** 28 });
+  const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 28 });
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  return join(folder, JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).bin.kopeck);
+  return join(folder, 'src', 'cli', 'main.js');
 }

@@ -16,12 +16,10 @@ AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   ended uuid[];
-  deliveries_by text;
 BEGIN
   PERFORM FROM (SELECT DISTINCT * FROM unnest(partner_ids, modes) AS k (partner_id, mode) ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
-  deliveries_by := set_config('kopeck.deliveries_by', 'function', true);
   WITH asked AS (
     SELECT DISTINCT ON (f.partner_id, f.mode, f.id) f.*
       FROM unnest(partner_ids, modes, ids, outcomes, error_codes, order_ids)
@@ -100,7 +98,6 @@ BEGIN
        WHERE 'payment.' || (SELECT h.status FROM held h WHERE h.id = n.payment_id)::text = ANY (w.events)
   )
   SELECT coalesce(array_agg(h.id), '{}') INTO ended FROM held h;
-  deliveries_by := set_config('kopeck.deliveries_by', '', true);
 
   IF cardinality(ended) = cardinality(ids) THEN
     RETURN QUERY SELECT f.item, true, f.outcome FROM unnest(outcomes) WITH ORDINALITY AS f (outcome, item);

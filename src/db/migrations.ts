@@ -49,14 +49,10 @@ export function loadMigrations(folder: URL): SqlFile[] {
   return files;
 }
 
-/**
- * `oldest`: the last migration of the release before the one that applied this. Processes that know it may run on it.
- * Null: applied before this was recorded.
- */
+/** `oldest`: the last migration of the release before the one that applied this. Processes that know it may run on it. */
 export const migrationsTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
   version int PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
-  applied_at timestamptz NOT NULL DEFAULT clock_timestamp());
-  ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS oldest int`;
+  applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), oldest int)`;
 
 /** The last migration of the previous release: each release runs beside the one before it. */
 export const readPreviousRelease = (database: URL) =>
@@ -83,9 +79,7 @@ export interface MigrationState {
 /** The database must have no migration that is changed, and of unknown ones only those of the next release. */
 export async function compareMigrations(db: Queryable, migrations: SqlFile[]): Promise<MigrationState> {
   const { rows } = await db.query<{ version: number; name: string; sha256: string; oldest: number | null }>({
-    // Older versions made the table without the column.
-    text: `SELECT version, name, sha256, (to_jsonb(m) ->> 'oldest')::int AS oldest
-             FROM schema_migrations AS m ORDER BY version`,
+    text: 'SELECT version, name, sha256, oldest FROM schema_migrations ORDER BY version',
   });
   if (rows[0]?.name === first01) {
     const last = rows.at(-1)!;

@@ -69,7 +69,7 @@ const [replaced, broken, older, dropped] = [
   await newDatabase(),
   await newDatabase(),
 ];
-const [beside, oldTable] = [await newDatabase(), await newDatabase()];
+const beside = await newDatabase();
 const { pool: waiting } = await createDatabase({ migrated: false });
 const { pool: locked } = await createDatabase({ migrated: false });
 const { pool: failing } = await createDatabase({ migrated: false });
@@ -131,7 +131,7 @@ describe('migrations', () => {
   test('that were changed after they were applied stop the start', async () => {
     await changed.query("UPDATE schema_migrations SET sha256 = 'something else'");
     await expect(migrate(changed)).rejects.toThrow(OperatorError);
-    await expect(migrate(changed)).rejects.toThrow(/0001_baseline\.sql was changed after it was applied/);
+    await expect(migrate(changed)).rejects.toThrow(/0001_schema\.sql was changed after it was applied/);
   });
 
   test('of a newer version stop the start', async () => {
@@ -166,46 +166,11 @@ describe('migrations', () => {
     await expect(migrate(beside)).rejects.toThrow(`${next('later', 2)}, which this version does not know`);
   });
 
-  test('of a database whose table of migrations is of an older version are compared too', async () => {
-    await oldTable.query('ALTER TABLE schema_migrations DROP COLUMN oldest');
-    await migrate(oldTable);
-    await oldTable.query(
-      "INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_future.sql', 'x')",
-    );
-    await expect(migrate(oldTable)).rejects.toThrow(/9999_future\.sql, which this version does not know/);
-    await oldTable.query('DELETE FROM schema_migrations WHERE version = 9999');
-    await migrate(oldTable, {
-      database: version({ [`migrations/${next('more')}`]: 'CREATE TABLE more ()' }),
-    });
-    expect(await appliedMigrations(oldTable)).toEqual([...migrationFiles, next('more')]);
-  });
-
   test('that are out of sequence stop the start', async () => {
     const gap = version({ [`migrations/${next('third', 2)}`]: 'SELECT' });
     await expect(migrate(changed, { database: gap })).rejects.toThrow(
       new RegExp(`${next('third', 2)} is out of sequence.*${next('')}`.replace('_.sql', '_')),
     );
-  });
-
-  test('refuse a database with several shards, in one line, and upgrade one without', async () => {
-    const { pool } = await createDatabase({ migrated: false });
-    const folder = newFolder();
-    const before = migrationFiles.slice(0, migrationFiles.indexOf('0040_one_database.sql'));
-    mkdirSync(join(folder, 'functions'));
-    for (const name of before) cpSync(join(database, 'migrations', name), join(folder, 'migrations', name));
-    for (const [file, text] of Object.entries({ 'previous-release': '17', 'functions.lock': '0 any' }))
-      writeFileSync(join(folder, file), text);
-    await migrate(pool, { database: pathToFileURL(`${folder}/`) });
-    await pool.query('INSERT INTO shards (number, created_at) VALUES (1, now())');
-    const refusal = await migrate(pool).catch(error => error);
-    expect(refusal).toBeInstanceOf(OperatorError);
-    expect(refusal.message).toMatch(
-      /^The migration 0040_one_database\.sql: this database has several shards, .*\.$/,
-    );
-    expect(await appliedMigrations(pool)).toEqual(before);
-    await pool.query('DELETE FROM shards WHERE number = 1');
-    await migrate(pool);
-    expect(await appliedMigrations(pool)).toEqual(migrationFiles);
   });
 
   test('that fail leave nothing half done, and are named', async () => {

@@ -19,8 +19,6 @@ import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.t
 
 const world = await startDeliveryWorld();
 const { pool, clock, address, audit, vault, sender, newPartner, untilRecorded, noticesOf } = world;
-// It is for calls of the previous version, and so in the first shard only: the functions of this one write their deliveries themselves.
-await pool.query('ALTER TABLE public.events DISABLE TRIGGER events_are_delivered');
 
 /** Moves the clock through the whole retry schedule, so that the event is given up. */
 async function exhaust(partnerId: Id<'prt'>, recordedBefore: number): Promise<void> {

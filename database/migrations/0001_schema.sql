@@ -4,15 +4,13 @@
 -- not one that is also for TRUNCATE: an UPDATE would go through in silence.
 
 -- A trigger needs its function. The bodies are in database/functions/, which is applied in the same transaction.
-DO $$
-DECLARE
-  name text;
-BEGIN
-  FOREACH name IN ARRAY ARRAY['announce_access_change', 'prove_checkpoint', 'queue_audit_record', 'refuse_change', 'refuse_delete',
-                              'refuse_unarchived', 'refuse_unpruned'] LOOP
-    EXECUTE format('CREATE FUNCTION %I() RETURNS trigger LANGUAGE plpgsql AS %L', name, 'BEGIN RAISE ''no body yet''; END');
-  END LOOP;
-END $$;
+CREATE FUNCTION announce_access_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
+CREATE FUNCTION prove_checkpoint() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
+CREATE FUNCTION queue_audit_record() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
+CREATE FUNCTION refuse_delete() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
+CREATE FUNCTION refuse_unarchived() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
+CREATE FUNCTION refuse_unpruned() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
 
 CREATE TYPE mode AS ENUM ('live', 'test');
 

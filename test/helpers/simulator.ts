@@ -58,7 +58,7 @@ export function startSimulator(
   });
 }
 
-async function callJson(url: string, method: string, body?: unknown, token?: string): Promise<Answer> {
+export async function callJson(url: string, method: string, body?: unknown, token?: string): Promise<Answer> {
   const response = await fetch(url, {
     method,
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
@@ -72,7 +72,7 @@ let paymentCount = 0;
 export const nextPaymentId = () => `pay_${String(++paymentCount).padStart(26, '0')}`;
 
 /** A QR code made for this test: its data, and the calls that the service makes for it. */
-export async function makeQr(simulator: Simulator, fields: object = {}) {
+export async function makeQr(simulator: Pick<Simulator, 'call'>, fields: object = {}) {
   const { body: qr } = await simulator.call('POST', '/sim/qrs', {
     scenario: 'C2B',
     amount_kopecks: 15_000,

@@ -231,7 +231,7 @@ export const moneySabotages: Sabotage[] = [
     file: 'src/db/database-errors.ts',
     pattern: /\|54\)/,
     replacement: ')',
-    test: 'test/payments/batches.test.ts',
+    test: 'test/payments/open-together.test.ts',
     failingTitle: 'a text that no index can hold',
   },
   {

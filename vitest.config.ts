@@ -14,7 +14,6 @@ const systemTests = [
   'test/deposits/real-node/**',
   'test/deposits/{nodes,node-check}.test.ts',
   'test/traces/**',
-  'test/quotes/processes.test.ts',
   'test/portal/{isolation,qr-photo}.test.ts',
   'test/guides/snippets.test.ts',
   'test/gateway/check.test.ts',

@@ -11,14 +11,13 @@ import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { makeQr } from '../helpers/simulator.ts';
-import { startSimulatorHere } from '../helpers/simulator-here.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 /** The API with a simulated bank and a manual clock; the ledger is verified after every test. */
 export async function startRecoveryWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();
-  const simulator = await startSimulatorHere();
+  const simulator = await openSimulator();
   const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 
   beforeEach(async () => {

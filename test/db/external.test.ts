@@ -13,7 +13,7 @@ if (!isOldestInstalled) {
 
 describe.runIf(isOldestInstalled)('an outside PostgreSQL 15', async () => {
   if (!isOldestInstalled) return;
-  const server = await createExternalServer();
+  const server = await createExternalServer('oldest');
   const { pool, close } = await openDatabase(readSettings({ DATABASE_URL: server.url }), () => {}, 'create');
   afterAll(async () => {
     await close();

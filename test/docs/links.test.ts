@@ -15,7 +15,7 @@ const documents = [
   ...[
     '.',
     'docs',
-    ...['internals', 'reference', 'guides', 'operations', 'runbooks'].map(name => `docs/${name}`),
+    ...['internals', 'reference', 'guides', 'operations', 'runbooks', 'security'].map(name => `docs/${name}`),
   ],
   ...['bench', 'database', 'examples/shop', 'ops', 'sdk'],
 ].flatMap(markdownIn);
@@ -47,7 +47,7 @@ function danglingLinks(path: string): string[] {
     });
 }
 
-const folders = 'src|test|database|docs|ops|web|sdk|simulator|bench|examples';
+const folders = 'src|test|scripts|database|docs|ops|web|sdk|simulator|bench|examples';
 /** `src/db/pool.ts`, `test/crashes`, `docs/guides/*.md`; not `docs/guides/NAME.md`, which stands for many. */
 const repositoryPath = new RegExp(`^(?:${folders})/[\\w./*-]*$`);
 

@@ -18,7 +18,11 @@ function heldWork() {
 
 test('runs again after the pause, and after the one that a round asks for', async () => {
   const clock = manualClock();
-  const work = vi.fn().mockResolvedValueOnce(undefined).mockResolvedValueOnce(700).mockResolvedValue(undefined);
+  const work = vi
+    .fn()
+    .mockResolvedValueOnce(undefined)
+    .mockResolvedValueOnce(700)
+    .mockResolvedValue(undefined);
   const loop = startBackgroundLoop({ clock, everyMs: 100, work, onError: noErrors });
   await clock.asleep(100);
   await clock.advance(100);

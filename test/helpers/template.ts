@@ -8,8 +8,8 @@ import { openDatabase } from '../../src/db/database.ts';
 
 const repository = join(import.meta.dirname, '../..');
 const kept = join(repository, 'node_modules/.cache/test-database');
-/** What the folder is made of and by, besides the server. */
-const sources = ['database', 'src/db', 'package-lock.json'];
+/** What the folder is made of and by. Also in a copy for mutation tests, which has no lock file. */
+const sources = ['database', 'src/db', 'package.json'];
 const keptCount = 3;
 
 /**

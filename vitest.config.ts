@@ -28,7 +28,7 @@ const systemTests = [
   'test/alerts/**',
   'test/upgrade/**',
   'test/webhooks/{endpoint-model,half-dead}.test.ts',
-  'test/db/{embedded,embedded-guard,embedded-privileges,roles,differing-rights,rotation,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
+  'test/db/{embedded,embedded-guard,embedded-privileges,roles,differing-rights,rotation,backup,backup-s3,s3-store,restore}.test.ts',
 ];
 
 /**

@@ -1,14 +1,9 @@
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
 import { keepPartitions } from '../../src/db/partitions.ts';
 import { openPool, type Pool, sqlStateOf } from '../../src/db/pool.ts';
 import { startPruning } from '../../src/db/prune.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
 import { countWaiting } from '../helpers/locks.ts';
 
 const dayMs = 86_400_000;
@@ -202,47 +197,4 @@ describe('partitions change', () => {
     expect(await whereRowsAre(pool)).toHaveLength(20);
     expect([pauses, failures]).toEqual([[60_000, 3_600_000], []]);
   });
-});
-
-const database = join(import.meta.dirname, '../../database');
-
-/** The schema before logs had partitions; no functions, since they are those of this version. */
-function schemaBefore(): URL {
-  const folder = newFolder();
-  mkdirSync(join(folder, 'migrations'));
-  mkdirSync(join(folder, 'functions'));
-  const files = readdirSync(join(database, 'migrations')).sort();
-  for (const file of files.slice(
-    0,
-    files.findIndex(name => name.endsWith('_logs_by_week.sql')),
-  ))
-    cpSync(join(database, 'migrations', file), join(folder, 'migrations', file));
-  writeFileSync(join(folder, 'functions.lock'), '0 any');
-  writeFileSync(join(folder, 'previous-release'), '0');
-  return pathToFileURL(`${folder}/`);
-}
-
-test('the migration moves all rows to the partitions of their weeks', async () => {
-  const { pool } = await createDatabase({ migrated: false });
-  await migrate(pool, { database: schemaBefore() });
-  const now = Date.now();
-  const ats = [-4_000, -100, -20, -20, 0, 10, 4_000].map(days => new Date(now + days * dayMs));
-  await write(pool, ...ats);
-  await pool.query(`DELETE FROM partner_notices WHERE id = ${ats.length}`);
-  const rowsOf = async () => (await pool.query('SELECT * FROM partner_notices ORDER BY id')).rows;
-  const before = await rowsOf();
-  await migrate(pool);
-  expect(await rowsOf()).toEqual(before);
-  const { rows } = await pool.query(
-    `SELECT count(*)::int AS rows, count(DISTINCT tableoid)::int AS parts FROM partner_notices
-      WHERE tableoid <> 'partner_notices_default'::regclass`,
-  );
-  expect(rows).toEqual([{ rows: 5, parts: 4 }]);
-  await write(pool, new Date(now));
-  expect((await rowsOf()).at(-1).id).toBe(BigInt(ats.length + 1));
-  // They are the partitions that the worker would have made.
-  await keepPartitions(pool, manualClock(new Date(now).toISOString()), notices);
-  expect(await rowsOf()).toHaveLength(ats.length - 3 + 1);
-  const { rows: left } = await pool.query('SELECT count(*)::int AS count FROM partner_notices_default');
-  expect(left).toEqual([{ count: 0 }]);
 });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { startSimulator as startHere } from '../../simulator/start.ts';
 import { afterFile } from './after-file.ts';
 import { newFolder } from './folders.ts';
 import { processEnv } from './process-env.ts';
@@ -58,6 +59,22 @@ export function startSimulator(
   });
 }
 
+/** The same in the process of the test, where nothing is killed; with the same settings. */
+export async function startSimulatorHere(
+  env: { GATEWAY_TOKEN?: string; SIMULATOR_RATE?: string; SIMULATOR_HOST?: string } = {},
+  dir = join(newFolder(), 'simulator'),
+): Promise<Pick<Simulator, 'address' | 'call'>> {
+  const { GATEWAY_TOKEN: token, SIMULATOR_RATE: rate = '92.50', SIMULATOR_HOST: host = '127.0.0.1' } = env;
+  const { address, close } = await startHere({ port: 0, host, dir, token, rate }, why => {
+    throw new Error(why);
+  });
+  afterFile(close);
+  return {
+    address,
+    call: (method, path, body, bearer) => callJson(`${address}${path}`, method, body, bearer),
+  };
+}
+
 async function callJson(url: string, method: string, body?: unknown, token?: string): Promise<Answer> {
   const response = await fetch(url, {
     method,
@@ -72,7 +89,7 @@ let paymentCount = 0;
 export const nextPaymentId = () => `pay_${String(++paymentCount).padStart(26, '0')}`;
 
 /** A QR code made for this test: its data, and the calls that the service makes for it. */
-export async function makeQr(simulator: Simulator, fields: object = {}) {
+export async function makeQr(simulator: Pick<Simulator, 'call'>, fields: object = {}) {
   const { body: qr } = await simulator.call('POST', '/sim/qrs', {
     scenario: 'C2B',
     amount_kopecks: 15_000,

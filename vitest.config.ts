@@ -20,14 +20,14 @@ const systemTests = [
   'test/ledger/churn.test.ts',
   'test/clocks/machine-clock.test.ts',
   'test/bot/{every-button,leader,telegram-outage}.test.ts',
-  'test/sdk/faults.test.ts',
+  'test/sdk/packed.test.ts',
   'test/install/**',
   'test/cli/{start,processes,console-start,secret-rotation,demo,listen}.test.ts',
   'test/examples/**',
   'test/runtime/{rejoin,drain,database-outages}.test.ts',
   'test/alerts/**',
   'test/upgrade/**',
-  'test/webhooks/{endpoint-model,half-dead}.test.ts',
+  'test/webhooks/endpoint-model.test.ts',
   'test/db/{embedded,embedded-guard,embedded-privileges,roles,differing-rights,rotation,backup,backup-s3,s3-store,restore}.test.ts',
 ];
 

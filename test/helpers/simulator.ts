@@ -1,12 +1,6 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { openBank } from '../../simulator/bank.ts';
-import { controlRoutes } from '../../simulator/control.ts';
-import { createHttpServer } from '../../simulator/http.ts';
-import { refundRoutes } from '../../simulator/refunds.ts';
-import { wireRoutes } from '../../simulator/wire.ts';
+import { startSimulator as startHere } from '../../simulator/start.ts';
 import { afterFile } from './after-file.ts';
 import { newFolder } from './folders.ts';
 import { processEnv } from './process-env.ts';
@@ -67,24 +61,16 @@ export function startSimulator(
 
 export type Bank = Pick<Simulator, 'address' | 'call'>;
 
-/** All of this process: a journal that nothing refers to would be closed at a random time, with a warning. */
-const banks: unknown[] = [];
-
-/** The simulated bank in this process, which is quicker: for tests that do not kill it. */
-export async function openSimulator(token?: string): Promise<Bank> {
-  const bank = await openBank(join(newFolder(), 'simulator'), '92.50', why => {
+/** The simulated bank in this process, which is quicker: for tests that do not kill it. It has the same settings. */
+export async function openSimulator(
+  env: { GATEWAY_TOKEN?: string; SIMULATOR_RATE?: string; SIMULATOR_HOST?: string } = {},
+  dir = join(newFolder(), 'simulator'),
+): Promise<Bank> {
+  const { GATEWAY_TOKEN: token, SIMULATOR_RATE: rate = '92.50', SIMULATOR_HOST: host = '127.0.0.1' } = env;
+  const { address, close } = await startHere({ port: 0, host, dir, token, rate }, why => {
     throw new Error(why);
   });
-  banks.push(bank);
-  const routes = [...wireRoutes(bank, token), ...controlRoutes(bank), ...refundRoutes(bank)];
-  const host = '127.0.0.1';
-  const server = createHttpServer({ routes, host, beforeAnswer: bank.flushed }).listen(0, host);
-  await once(server, 'listening');
-  afterFile(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = `http://${host}:${(server.address() as AddressInfo).port}`;
+  afterFile(close);
   return {
     address,
     call: (method, path, body, bearer) => callJson(`${address}${path}`, method, body, bearer, 60_000),

@@ -72,6 +72,7 @@ export interface Bank {
   /** The only way to change the state: in memory at once, on disk before the answer. */
   record(record: BankRecord): void;
   flushed(): Promise<void>;
+  close(): Promise<void>;
 }
 
 export async function openBank(dir: string, rate: string, exitWith: (why: string) => never): Promise<Bank> {
@@ -97,6 +98,7 @@ export async function openBank(dir: string, rate: string, exitWith: (why: string
       journal.append(record);
     },
     flushed: journal.flushed,
+    close: journal.close,
   };
 }
 

@@ -6,6 +6,7 @@ export interface Journal {
   append(record: object): void;
   /** Resolves when everything appended so far is on disk. */
   flushed(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /**
@@ -49,6 +50,7 @@ export async function openJournal<Recorded>(
       if (waiting !== '') next ??= (underWay ?? Promise.resolve()).then(write);
       return next ?? underWay ?? Promise.resolve();
     },
+    close: () => file.close(),
   };
 }
 

@@ -1,13 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { appendFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { systemClock } from '../src/base/clock.ts';
-import { readSettings } from '../src/base/settings.ts';
-import { openDatabase } from '../src/db/database.ts';
 import { type EmbeddedServer, openEmbedded } from '../src/db/embedded/server.ts';
 import { isRunning, serverPid } from './helpers/embedded-postgres.ts';
+import { templateFolder } from './helpers/template.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -32,12 +31,10 @@ async function endAtOnce(server: EmbeddedServer, dataDir: string): Promise<void>
  */
 export default async function setup(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), 'kopeck-test-'));
-  const [running, usedDataDir] = [join(dir, 'running'), join(dir, 'used')];
-  const made = await openDatabase(readSettings({ DATA_DIR: running }), () => {}, 'create');
-  // Every test copies it, and a copy of a database that was started is not open.
-  await made.pool.query('DELETE FROM incarnations');
-  await made.close();
-  execFileSync('cp', ['-a', running, usedDataDir]);
+  const [running, usedDataDir] = [join(dir, 'running'), await templateFolder()];
+  execFileSync('cp', ['-a', usedDataDir, running]);
+  // It would work on a hundred databases at any moment, and tests that look at plans analyse tables themselves.
+  appendFileSync(join(running, 'postgres', 'postgresql.conf'), 'autovacuum = off\n');
   const server = await openEmbedded(running, () => {}, 'create');
   const { host, port, user, database } = server.connection as Record<'host' | 'user' | 'database', string> & {
     port: number;

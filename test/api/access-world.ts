@@ -14,11 +14,9 @@ export async function startAccessWorld() {
 
   /** Waits until this process applies a change to the partner. */
   const untilApplied = (key: string, outcome: string) =>
-    expect
-      .poll(async () => (await deps.authenticator.authenticate({ key, address: '127.0.0.1' })).outcome, {
-        interval: 1,
-      })
-      .toBe(outcome);
+    clock.until(async () =>
+      expect((await deps.authenticator.authenticate({ key, address: '127.0.0.1' })).outcome).toBe(outcome),
+    );
 
   async function newcomer() {
     const { partnerId } = await createPartner(audit, 'Newcomer');

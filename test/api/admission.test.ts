@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { holdLocks } from '../helpers/locks.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 const { pool, url } = await createDatabase();
 await setRate(pool);
-const simulator = await startSimulator();
+const simulator = await openSimulator();
 const { address, deps } = await startApi({
   pool,
   gatewayUrl: simulator.address,
@@ -41,17 +41,43 @@ test('over its capacity, the service refuses at once and debits nothing', async 
   expect((await partner.get('/v1/payments')).json.data).toHaveLength(3);
 });
 
-test('payments that wait for the gateway take no place', async () => {
+/** Orders stay on their way to the bank until the test lets them go. */
+function holdOrders() {
+  const released = Promise.withResolvers<void>();
+  const { pay } = deps.gateway;
+  const spy = vi.spyOn(deps.gateway, 'pay').mockImplementation(async order => {
+    await released.promise;
+    return pay(order);
+  });
+  return {
+    sent: (count: number) => vi.waitFor(() => expect(spy).toHaveBeenCalledTimes(count), 20_000),
+    letGo: released.resolve,
+  };
+}
+
+test('payments that wait for the gateway, and repeats of them, take no place', async () => {
   const { liveKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, liveKey);
-  const slow = await Promise.all(Array.from({ length: 3 }, () => makeQr(simulator)));
+  const { sent, letGo } = holdOrders();
   const answers: ReturnType<typeof partner.pay>[] = [];
-  for (const qr of slow) {
-    await qr.fault({ on: 'pay', kind: 'delay', ms: 1_500 });
-    answers.push(partner.pay({ qr_url: qr.link }));
-    await expect.poll(async () => (await partner.get('/v1/payments')).json.data.length).toBe(answers.length);
+  const key = randomUUID();
+  const { link } = await makeQr(simulator);
+  answers.push(partner.pay({ qr_url: link }, key));
+  await sent(1);
+  for (const count of [2, 3]) {
+    answers.push(partner.pay({ qr_url: (await makeQr(simulator)).link }));
+    await sent(count);
   }
-  expect((await Promise.all(answers)).map(({ json }) => json.status)).toEqual(answers.map(() => 'succeeded'));
+  const waiting = vi.spyOn(deps.outcomeWaiters, 'waitForOutcome');
+  for (const count of [1, 2]) {
+    answers.push(partner.pay({ qr_url: link }, key));
+    await vi.waitFor(() => expect(waiting).toHaveBeenCalledTimes(count), 20_000);
+  }
+  expect(deps.admission.isFull()).toBe(false);
+  letGo();
+  const ended = await Promise.all(answers);
+  expect(ended.map(({ json }) => json.status)).toEqual(answers.map(() => 'succeeded'));
+  expect(new Set(ended.map(({ json }) => json.id)).size).toBe(3);
 });
 
 test('a request that ends before its debit gives its place back', async () => {
@@ -60,22 +86,6 @@ test('a request that ends before its debit gives its place back', async () => {
   for (let refused = 0; refused < 5; refused++)
     expect((await partner.pay({ qr_url: 'nonsense' })).json.error.code).toBe('invalid_qr');
   expect((await partner.pay({ qr_url: newLink(10_000) })).json.status).toBe('succeeded');
-});
-
-test('repeats that wait for a debited payment take no place either', async () => {
-  const { liveKey } = await createPartnerWithKeys(pool);
-  const partner = partnerAt(address, liveKey);
-  const qr = await makeQr(simulator);
-  await qr.fault({ on: 'pay', kind: 'delay', ms: 1_500 });
-  const key = randomUUID();
-  const answers = [partner.pay({ qr_url: qr.link }, key)];
-  await expect.poll(async () => (await partner.get('/v1/payments')).json.data.length).toBe(1);
-  answers.push(partner.pay({ qr_url: qr.link }, key), partner.pay({ qr_url: qr.link }, key));
-  const { testKey } = await createPartnerWithKeys(pool);
-  // Not before the repeats have found the payment and wait.
-  await expect.poll(deps.admission.isFull).toBe(false);
-  expect((await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) })).status).toBe(200);
-  expect(new Set((await Promise.all(answers)).map(({ json }) => json.id)).size).toBe(1);
 });
 
 test('a caller over its rate limit gets 429, however busy the service is', async () => {

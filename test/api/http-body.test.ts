@@ -37,11 +37,6 @@ describe('a body', () => {
     expectError(answer, 400, 'invalid_request');
   });
 
-  test('of 4 MiB still gets its answer', async () => {
-    const { status, json } = await partner.post('/v1/quote', { raw: quoteOf(4 * 1024 * 1024) });
-    expect({ status, code: json.error.code }).toEqual({ status: 400, code: 'invalid_request' });
-  });
-
   test('of an unauthenticated caller is not read, however large', async () => {
     const { status } = await partnerAt(address, 'nobody').post('/v1/quote', { raw: quoteOf(70_000) });
     expect(status).toBe(401);
@@ -49,28 +44,14 @@ describe('a body', () => {
 
   test.each([
     '{',
-    '{"amount_rub":}',
-    '{"amount_rub":"100"',
     '{"amount_rub":"100"}}',
     '{"amount_rub":"100",}',
-    "{'amount_rub':'100'}",
-    '{amount_rub:100}',
     '{"amount_rub":NaN}',
-    '{"amount_rub":Infinity}',
-    '{"amount_rub":0x64}',
-    '{"amount_rub":0100}',
-    '{"amount_rub":+100}',
-    '{"amount_rub":.5}',
-    '{"amount_rub":5.}',
     '{"amount_rub":"1\n0"}',
-    '{"amount_rub":"\\x31"}',
-    '{"amount_rub":"\\u12"}',
     '// 100\n{"amount_rub":100}',
     'amount_rub=100',
-    'undefined',
     ' ',
     '['.repeat(30_000),
-    '{"a":'.repeat(10_000),
   ])('that is no JSON is malformed: %s', async raw => {
     const { status, json } = await partner.post('/v1/quote', { raw });
     expect(status).toBe(422);
@@ -87,10 +68,8 @@ describe('a body', () => {
   test.each([
     ['bad UTF-8', new Uint8Array([...Buffer.from('{"amount_rub":"1'), 0xc3, 0x28, ...Buffer.from('"}')])],
     ['an overlong NUL', new Uint8Array([...Buffer.from('{"a":"'), 0xc0, 0x80, ...Buffer.from('"}')])],
-    ['a surrogate in UTF-8', new Uint8Array([...Buffer.from('{"a":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d])],
     ['UTF-16', new Uint8Array(Buffer.from('{"amount_rub":"100"}', 'utf16le'))],
     ['gzip', new Uint8Array(gzipSync('{"amount_rub":"100"}'))],
-    ['zeros', new Uint8Array(100)],
   ])('in %s is malformed', async (_name, raw) => {
     const { status, json } = await partner.post('/v1/quote', { raw });
     expect({ status, type: json.detail[0].type }).toEqual({ status: 422, type: 'json_invalid' });
@@ -109,16 +88,13 @@ describe('a body', () => {
     }
   });
 
-  test.each(['[]', '[{"amount_rub":100}]', 'null', 'true', '"100"', '100'])(
-    'that is no object is malformed: %s',
-    async raw => {
-      for (const path of posts) {
-        const { status, json } = await partner.post(path, { raw });
-        expect(status).toBe(422);
-        expect(json.detail[0].loc).toEqual(['body']);
-      }
-    },
-  );
+  test.each(['[]', 'null', '100'])('that is no object is malformed: %s', async raw => {
+    for (const path of posts) {
+      const { status, json } = await partner.post(path, { raw });
+      expect(status).toBe(422);
+      expect(json.detail[0].loc).toEqual(['body']);
+    }
+  });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16'])(
     'is read as JSON whatever type it claims to be: %j',
@@ -131,20 +107,17 @@ describe('a body', () => {
     },
   );
 
-  test.each(['', 'nonsense', ';', 'application/', 'a b/c'])(
-    'of an unreadable type is refused: %j',
-    async type => {
-      const answer = await partner.post('/v1/quote', {
-        raw: '{"amount_rub":"100"}',
-        headers: { 'content-type': type },
-      });
-      expect({ status: answer.status, ...answer.json.error }).toMatchObject({
-        status: 400,
-        code: 'invalid_request',
-        message: expect.stringContaining('Content-Type'),
-      });
-    },
-  );
+  test.each(['', 'nonsense', 'a b/c'])('of an unreadable type is refused: %j', async type => {
+    const answer = await partner.post('/v1/quote', {
+      raw: '{"amount_rub":"100"}',
+      headers: { 'content-type': type },
+    });
+    expect({ status: answer.status, ...answer.json.error }).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      message: expect.stringContaining('Content-Type'),
+    });
+  });
 
   test('cannot fill in a field by way of __proto__', async () => {
     const raw = '{"__proto__":{"amount_rub":"100"},"constructor":{"prototype":{"amount_rub":"100"}}}';

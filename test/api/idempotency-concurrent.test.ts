@@ -1,72 +1,28 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readBalances } from '../../src/ledger/index.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { crc16 } from '../../src/base/qr.ts';
 import { type Answer, issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
-import { codeOf, isReplay, startIdempotencyWorld } from './idempotency-world.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
+import { codeOf, isReplay, startTestModeWorld } from './test-mode-world.ts';
 
-const { pool, clock, address, newPartner } = await startIdempotencyWorld();
+const { pool, clock, address, newPartner, balanceOf } = await startTestModeWorld();
 
-describe('keys never collide', () => {
-  test('between two partners', async () => {
-    const [first, second] = [await newPartner(), await newPartner()];
-    const paid = [
-      await first.pay({ qr_url: newLink(10_000) }, 'shared'),
-      await second.pay({ qr_url: newLink(20_000) }, 'shared'),
-    ];
-    expect(paid.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
-    expect(paid.some(isReplay)).toBe(false);
-  });
-
-  test('between test and live', async () => {
-    const partner = await newPartner();
-    await partner.pay({ qr_url: newLink(10_000) }, 'shared');
-    // There is no gateway here: live mode gets as far as calling it, without a conflict.
-    const live = await partnerAt(address, partner.liveKey).pay({ qr_url: newLink(20_000) }, 'shared');
-    expect(codeOf(live)).toBe('503 gateway_unavailable');
-  });
-
-  test('but are one for all keys of a partner and mode', async () => {
-    const partner = await newPartner();
-    const second = partnerAt(address, await issueKey(pool, partner.partnerId, 'test'));
-    const body = { qr_url: newLink(10_000) };
-    const first = await partner.pay(body, 'shared');
-    expect((await second.pay(body, 'shared')).text).toBe(first.text);
-  });
-});
-
-describe('at the same time', () => {
-  test('50 with one key are one payment', async () => {
-    const partner = await newPartner();
-    const body = { qr_url: newLink(10_000) };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => partner.pay(body, 'crowd')));
-    expect(new Set(answers.map(codeOf))).toEqual(new Set(['200 succeeded']));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect((await partner.get('/v1/payments')).json.data).toHaveLength(1);
-    expect((await readBalances(pool, partner.partnerId)).test.settledMicroUsdt).toBe(1_081_082n);
-  });
-
-  test('50 with one key and different bodies are one payment and 49 conflicts', async () => {
-    const partner = await newPartner();
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, () => partner.pay({ qr_url: newLink(10_000) }, 'crowd')),
-    );
-    const codes = answers.map(codeOf).sort();
-    expect(codes).toEqual(['200 succeeded', ...Array(49).fill('409 idempotency_conflict')]);
-    expect((await partner.get('/v1/payments')).json.data).toHaveLength(1);
-  });
-
-  test('50 with keys of their own and one code under way are one payment and 49 duplicates', async () => {
-    const partner = await newPartner();
-    const body = { qr_url: newLink(10_002) };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => partner.pay(body, randomUUID())));
-    const codes = answers.map(codeOf).sort();
-    expect(codes).toEqual(['200 processing', ...Array(49).fill('409 duplicate_qr_in_flight')]);
-  });
+test('keys never collide between partners and modes, but are one for all keys of a partner and mode', async () => {
+  const [partner, other] = [await newPartner(), await newPartner()];
+  const body = { qr_url: newLink(10_000) };
+  const first = await partner.pay(body, 'shared');
+  const theirs = await other.pay({ qr_url: newLink(20_000) }, 'shared');
+  expect([codeOf(theirs), isReplay(theirs)]).toEqual(['200 succeeded', false]);
+  // There is no gateway here: live mode gets as far as calling it, without a conflict.
+  const live = await partnerAt(address, partner.liveKey).pay({ qr_url: newLink(20_000) }, 'shared');
+  expect(codeOf(live)).toBe('503 gateway_unavailable');
+  const second = partnerAt(address, await issueKey(pool, partner.partnerId, 'test'));
+  expect((await second.pay(body, 'shared')).text).toBe(first.text);
 });
 
 describe('a repeat while the first is running', async () => {
-  const simulator = await startSimulator();
+  const simulator = await openSimulator();
   const newBody = async () => ({ qr_url: (await makeQr(simulator)).link });
 
   /** A service whose live payments end when the test says so. */
@@ -160,5 +116,91 @@ describe('a repeat while the first is running', async () => {
     expect(codeOf(await live(partner).pay(body, 'join'))).toBe('200 processing');
     slow.letGo();
     await first;
+  });
+});
+
+/** The service after a restart with these QR_HOSTS. */
+const restartedWith = async (...qrHosts: string[]) => (await startApi({ pool, clock, qrHosts })).address;
+const swapped = await restartedWith('web.qr.nspk.ru', 'qr.nspk.ru');
+const replaced = await restartedWith('qr.example.com');
+const details = { amount_rub: '100.00', external_id: 'order', metadata: { b: 2, a: 1 } };
+
+/** A link whose checksum is that of another host, as a link copied from the web form has it. */
+function copiedLink(): string {
+  const original = `${newLink(10_000)}&crc=`;
+  return original.replace('https://qr.', 'https://web.qr.') + crc16(original.replace(/&crc=$/, ''));
+}
+
+describe('a repeat after a change of QR_HOSTS', () => {
+  test.each([
+    ['swapped hosts', swapped, newLink(10_000)],
+    ['swapped hosts and a copied link', swapped, copiedLink()],
+    ['other hosts', replaced, newLink(10_000)],
+    [
+      'other hosts and the link of a banking app',
+      replaced,
+      newLink(10_000).replace('https', 'bank100000000004'),
+    ],
+  ])('with %s is a replay, and debits once', async (_name, restarted, link) => {
+    const partner = await newPartner();
+    const body = { qr_url: link, ...details };
+    const first = await partner.pay(body, 'same');
+    expect(codeOf(first)).toBe('200 succeeded');
+    const again = await partnerAt(restarted, partner.testKey).pay(body, 'same');
+    expect([codeOf(again), again.json.id, isReplay(again)]).toEqual(['200 succeeded', first.json.id, true]);
+    expect((await balanceOf(partner)).settledMicroUsdt).toBe(1_081_082n);
+  });
+
+  test('with another form of the link is a replay', async () => {
+    const partner = await newPartner();
+    const link = newLink(10_000);
+    const first = await partner.pay({ qr_url: link.replace('https', 'bank100000000004') }, 'form');
+    for (const at of [address, swapped, replaced]) {
+      const again = await partnerAt(at, partner.testKey).pay({ qr_url: link }, 'form');
+      expect([codeOf(again), again.json.id, isReplay(again)]).toEqual(['200 succeeded', first.json.id, true]);
+    }
+  });
+
+  test.each([
+    ['another code', { qr_url: newLink(10_000) }],
+    ['another amount', { amount_rub: '100.01' }],
+    ['another order', { external_id: 'other' }],
+    ['other metadata', { metadata: { a: 1 } }],
+  ])('with %s is a conflict', async (_name, change) => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_000), ...details };
+    await partner.pay(body, 'same');
+    for (const restarted of [swapped, replaced]) {
+      const other = await partnerAt(restarted, partner.testKey).pay({ ...body, ...change }, 'same');
+      expect(codeOf(other)).toBe('409 idempotency_conflict');
+    }
+  });
+});
+
+describe('a payment whose hash contains the host', () => {
+  /** A payment as an earlier version stored it: with the first of its hosts in the link and in the hash. */
+  async function payAsBefore(host: string) {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_000), ...details };
+    const first = await partner.pay(body, 'before');
+    const url = body.qr_url.replace('qr.nspk.ru', host);
+    const meaning = JSON.stringify([url, '10000', 'order', '{"a":1e0,"b":2e0}']);
+    const hash = createHash('sha256').update(meaning).digest();
+    await pool.query('UPDATE payments SET qr_url = $2, request_hash = $3 WHERE id = $1', [
+      uuidFromId(first.json.id),
+      url,
+      hash,
+    ]);
+    return { partner, body, first };
+  }
+
+  test.each(['qr.nspk.ru', 'web.qr.nspk.ru', 'qr.gone.example'])('%s is recognised', async host => {
+    const { partner, body, first } = await payAsBefore(host);
+    for (const at of [address, swapped, replaced]) {
+      const again = await partnerAt(at, partner.testKey).pay(body, 'before');
+      expect([codeOf(again), again.json.id, isReplay(again)]).toEqual(['200 succeeded', first.json.id, true]);
+    }
+    const other = await partner.pay({ ...body, external_id: 'other' }, 'before');
+    expect(codeOf(other)).toBe('409 idempotency_conflict');
   });
 });

@@ -1,65 +1,52 @@
 import { describe, expect, test } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
-import { readBalances, topUp } from '../../src/ledger/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
-import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { codeOf, isReplay, startIdempotencyWorld } from './idempotency-world.ts';
+import { codeOf, isReplay, startTestModeWorld } from './test-mode-world.ts';
 
-const { pool, clock, address, deps, audit, newPartner } = await startIdempotencyWorld();
+const { pool, clock, address, deps, audit, newPartner, balanceOf, expectNothingHappened } =
+  await startTestModeWorld();
 
 describe('an idempotency key', () => {
-  const send = async (keys: string | string[] | undefined, testKey?: string) =>
+  const send = (keys: string | string[] | undefined, testKey: string) =>
     sendRequest(address, {
       method: 'POST',
       path: '/v1/payments',
       headers: {
-        authorization: `Bearer ${testKey ?? (await createPartnerWithKeys(pool)).testKey}`,
+        authorization: `Bearer ${testKey}`,
         ...(keys === undefined ? {} : { 'idempotency-key': keys }),
       },
       body: JSON.stringify({ qr_url: newLink(10_000) }),
     });
 
   test('is required', async () => {
-    expectError(await send(undefined), 400, 'missing_idempotency_key');
+    expectError(await send(undefined, (await newPartner()).testKey), 400, 'missing_idempotency_key');
   });
 
   test.each([
-    ['is empty', ''],
     ['is blank', '   '],
     ['has 256 characters', 'x'.repeat(256)],
-    ['has 10 000 characters', 'x'.repeat(10_000)],
     ['has a letter that is not ASCII', 'café'],
     ['has a tab', 'a\tb'],
-    ['comes twice', ['one', 'two']],
-    ['comes twice and is the same', ['one', 'one']],
+    ['comes twice', ['one', 'one']],
     ['comes twice, once empty', ['', 'one']],
   ])('that %s is an invalid request, and nothing is paid', async (_name, keys) => {
-    const { partnerId, testKey } = await createPartnerWithKeys(pool);
+    const partner = await newPartner();
     const sent = typeof keys === 'string' ? Buffer.from(keys).toString('latin1') : keys;
-    expectError(await send(sent, testKey), 400, 'invalid_request');
-    expect((await readBalances(pool, partnerId)).test.availableMicroUsdt).toBe(10_000_000_000n);
+    expectError(await send(sent, partner.testKey), 400, 'invalid_request');
+    await expectNothingHappened(partner);
   });
 
-  test.each(['x', '0', '~!@#$%^&*()_+ `{}|:"<>?', 'a, b', 'x'.repeat(255), 'null', '__proto__', "'; --"])(
-    'may be %s',
-    async key => {
-      const partner = await newPartner();
+  test('may be anything else, and is case-sensitive', async () => {
+    const partner = await newPartner();
+    for (const key of ['x', 'X', '~!@#$%^&*()_+ `{}|:"<>?', 'a, b', 'x'.repeat(255), '__proto__']) {
       const body = { qr_url: newLink(10_000) };
       const paid = await partner.pay(body, key);
-      expect(codeOf(paid)).toBe('200 succeeded');
+      expect([codeOf(paid), isReplay(paid)]).toEqual(['200 succeeded', false]);
       expect((await partner.pay(body, key)).text).toBe(paid.text);
-    },
-  );
-
-  test('is case-sensitive', async () => {
-    const partner = await newPartner();
-    const paid = [
-      await partner.pay({ qr_url: newLink(10_000) }, 'key'),
-      await partner.pay({ qr_url: newLink(10_000) }, 'KEY'),
-    ];
-    expect(paid.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
+    }
   });
 });
 
@@ -73,7 +60,7 @@ describe('a repeat', () => {
     expect(again.text).toBe(first.text);
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     expect((await partner.get('/v1/payments')).json.data).toEqual([first.json]);
-    expect((await readBalances(pool, partner.partnerId)).test.settledMicroUsdt).toBe(1_081_082n);
+    expect((await balanceOf(partner)).settledMicroUsdt).toBe(1_081_082n);
   });
 
   test('of a payment that failed gives the failed payment, and pays nothing', async () => {
@@ -98,21 +85,14 @@ describe('a repeat', () => {
     expect([codeOf(later), later.json.id, isReplay(later)]).toEqual(['200 succeeded', first.json.id, true]);
   });
 
-  test('is remembered without limit', async () => {
+  test('is remembered without limit, in every process', async () => {
     const partner = await newPartner();
     const body = { qr_url: newLink(10_000) };
     const first = await partner.pay(body, 'old');
     clock.advance(400 * 86_400_000);
-    expect((await partner.pay(body, 'old')).text).toBe(first.text);
-  });
-
-  test('is known to another process', async () => {
-    const partner = await newPartner();
-    const body = { qr_url: newLink(10_000) };
-    const first = await partner.pay(body, 'elsewhere');
     const elsewhere = partnerAt((await startApi({ pool, clock })).address, partner.testKey);
-    const again = await elsewhere.pay(body, 'elsewhere');
-    expect([again.text, isReplay(again)]).toEqual([first.text, true]);
+    for (const again of [await partner.pay(body, 'old'), await elsewhere.pay(body, 'old')])
+      expect([again.text, isReplay(again)]).toEqual([first.text, true]);
   });
 
   test('passes maintenance, a stale rate, a blocked recipient and every limit', async () => {
@@ -172,16 +152,13 @@ describe('the same body', () => {
       'another order of fields',
       `{"metadata":{"b":{"d":null,"c":[1,2]},"a":1.10},"external_id":"order","amount_rub":"100","qr_url":"${link}"}`,
     ],
-    ['an amount of "100.0"', original.replace('"100"', '"100.0"')],
     ['an amount of "100.00"', original.replace('"100"', '"100.00"')],
-    ['an amount of 100', original.replace('"100"', '100')],
     ['an amount of 100.00', original.replace('"100"', '100.00')],
     ['a number written differently', original.replace('1.10', '11e-1')],
     ['spaces', original.replaceAll(':{', ' :\n{ ')],
     ['escapes', original.replace('"order"', '"\\u006frder"')],
     ['&amp; in the link', original.replaceAll('&', '&amp;')],
     ['the link of a banking app', original.replace('https://', 'bank100000000004://')],
-    ['the link of the web form', original.replace('https://qr.', 'https://web.qr.')],
     ['spaces around the link', original.replace(link, ` ${link} `)],
     ['fields that nobody knows', original.replace('{', '{"unknown":1,')],
   ])('may come with %s', async (_name, raw) => {
@@ -206,75 +183,19 @@ describe('the same body', () => {
     ['another code', original.replace(id, id.replace('63P', '63Q'))],
     ['another sum in the link', original.replace('sum=10000', 'sum=10100')],
     ['another amount', original.replace('"100"', '"100.01"')],
-    ['no amount', original.replace('"amount_rub":"100",', '')],
     ['another order', original.replace('"order"', '"order "')],
-    ['capitals in the order', original.replace('"order"', '"Order"')],
-    ['an empty order', original.replace('"order"', '""')],
     ['no order', original.replace('"external_id":"order",', '')],
     ['another value in the metadata', original.replace('1.10', '1.11')],
-    ['another type in the metadata', original.replace('1.10', '"1.10"')],
     ['one more field in the metadata', original.replace('"a":1.10', '"a":1.10,"z":null')],
-    ['one field less in the metadata', original.replace('"a":1.10,', '')],
     ['another order in an array', original.replace('[1,2]', '[2,1]')],
     ['no metadata', original.replace(/,"metadata":.*/, '}')],
     ['a link that is none', original.replace(link, 'nonsense')],
   ])('is different with %s: a conflict that changes nothing', async (_name, raw) => {
     const partner = await newPartner();
     const first = await payRaw(partner, original);
-    const balance = await readBalances(pool, partner.partnerId);
+    const balance = await balanceOf(partner);
     expect(codeOf(await payRaw(partner, raw))).toBe('409 idempotency_conflict');
-    expect(await readBalances(pool, partner.partnerId)).toEqual(balance);
+    expect(await balanceOf(partner)).toEqual(balance);
     expect((await payRaw(partner, original)).text).toBe(first.text);
-  });
-});
-
-describe('a rejected request leaves the key free', () => {
-  const cases: [string, object, (partner: Awaited<ReturnType<typeof newPartner>>) => Promise<unknown>][] = [
-    ['invalid_qr', { qr_url: 'nonsense' }, async () => {}],
-    ['unsupported_qr', { qr_url: 'https://sub.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P' }, async () => {}],
-    ['unsupported_variable_amount', { qr_url: newLink() }, async () => {}],
-    ['amount_mismatch', { qr_url: newLink(10_000), amount_rub: 1 }, async () => {}],
-    ['invalid_request', { qr_url: newLink(100) }, async () => {}],
-    ['amount_limit_exceeded', { qr_url: newLink(100_000_000) }, async () => {}],
-    ['qr_changed', { qr_url: newLink(10_003) }, async () => {}],
-    [
-      'daily_limit_exceeded',
-      { qr_url: newLink(10_000) },
-      ({ partnerId }) => setLimits(audit, partnerId, { dailyKopecks: 0n }),
-    ],
-    [
-      'insufficient_balance',
-      { qr_url: newLink(100_000_000) },
-      ({ partnerId }) => setLimits(audit, partnerId, { maxKopecks: 100_000_000n }),
-    ],
-    ['recipient_blocked', { qr_url: newLink(10_000) }, () => blockRecipient(audit, 'Test recipient')],
-    ['maintenance', { qr_url: newLink(10_000) }, () => setMaintenance(audit, true)],
-    ['rate_unavailable', { qr_url: newLink(10_000) }, async () => clock.advance(301_000)],
-  ];
-  test.each(cases)('%s', async (code, body, spoil) => {
-    const partner = await newPartner();
-    await spoil(partner);
-    expect((await partner.pay(body, 'free')).json.error.code).toBe(code);
-    await setLimits(audit, partner.partnerId, { dailyKopecks: null });
-    await unblockRecipient(audit, 'Test recipient');
-    await setMaintenance(audit, false);
-    await setRate(pool, clock);
-    const paid = await partner.pay({ qr_url: newLink(10_000) }, 'free');
-    expect([codeOf(paid), isReplay(paid)]).toEqual(['200 succeeded', false]);
-    expect((await partner.get('/v1/payments')).json.data).toHaveLength(1);
-  });
-
-  test('for the same body too, once there is money', async () => {
-    const partner = await newPartner();
-    await setLimits(audit, partner.partnerId, { maxKopecks: 100_000_000n });
-    const body = { qr_url: newLink(92_600_000) };
-    expect(codeOf(await partner.pay(body, 'retry'))).toBe('402 insufficient_balance');
-    await topUp(audit, {
-      partnerId: partner.partnerId,
-      mode: 'test',
-      reference: 'more',
-      microUsdt: 100_000_000n,
-    });
-    expect(codeOf(await partner.pay(body, 'retry'))).toBe('200 succeeded');
   });
 });

@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { allRights, createKey, type KeyRights, setLimits, type WantedKey } from '../../src/partners/index.ts';
-import { createPartnerWithKeys, issueKey, keyring, partnerAt } from '../helpers/api.ts';
-import { auditContextOf } from '../helpers/database.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import {
+  allRights,
+  createKey,
+  type KeyRights,
+  revokeKey,
+  setAllowedAddresses,
+  setLimits,
+  setSuspended,
+  type WantedKey,
+} from '../../src/partners/index.ts';
+import { createPartnerWithKeys, issueKey, keyring, newLink, partnerAt } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw-http.ts';
+import { postSlowly } from '../helpers/slow-request.ts';
 import { startAccessWorld } from './access-world.ts';
 
-const { pool, clock, address } = await startAccessWorld();
+const { pool, clock, address, audit, untilApplied } = await startAccessWorld();
 const { partnerId, testKey } = await createPartnerWithKeys(pool);
 const keyWith = (rights: Partial<KeyRights>, more: Partial<WantedKey> = {}) =>
   issueKey(pool, partnerId, 'test', [], { rights: { ...allRights, ...rights }, ...more });
 const [readKey, payKey] = [await keyWith({ scopes: ['read'] }), await keyWith({ scopes: ['pay'] })];
 
-const qrUrl = (kopecks = 10_000) =>
-  `https://qr.nspk.ru/AD1${randomUUID().replaceAll('-', '').slice(0, 29).toUpperCase()}?type=02&sum=${kopecks}&cur=RUB`;
 const codeOf = (answer: { status: number; json: { error?: { code: string } } }) =>
   answer.status === 200 ? 200 : `${answer.status} ${answer.json.error?.code}`;
 
@@ -64,7 +72,7 @@ describe('a key without the scope', () => {
   });
 
   test('gets no payment that another key has created with the same idempotency key', async () => {
-    const body = { qr_url: qrUrl() };
+    const body = { qr_url: newLink(10_000) };
     const key = randomUUID();
     const created = await partnerAt(address, testKey).pay(body, key);
     expect(codeOf(await partnerAt(address, readKey).pay(body, key))).toBe('403 insufficient_scope');
@@ -74,20 +82,22 @@ describe('a key without the scope', () => {
 
   test('takes nothing of the rate of the others', async () => {
     const { partnerId: slow } = await createPartnerWithKeys(pool);
-    await setLimits(auditContextOf(pool), slow, { createRps: 3, createBurst: 3 });
+    await setLimits(audit, slow, { createRps: 3, createBurst: 3 });
     const reader = partnerAt(
       address,
       await issueKey(pool, slow, 'test', [], { rights: { ...allRights, scopes: ['read'] } }),
     );
     const payer = partnerAt(address, await issueKey(pool, slow, 'test'));
     for (let nth = 0; nth < 20; nth++)
-      expect(codeOf(await reader.pay({ qr_url: qrUrl() }))).toBe('403 insufficient_scope');
-    expect(codeOf(await payer.pay({ qr_url: qrUrl() }))).toBe(200);
+      expect(codeOf(await reader.pay({ qr_url: newLink(10_000) }))).toBe('403 insufficient_scope');
+    expect(codeOf(await payer.pay({ qr_url: newLink(10_000) }))).toBe(200);
   });
 
   test('is refused for its address first, and for its scope before the body is read', async () => {
     const elsewhere = await keyWith({ scopes: ['read'] }, { allowedAddresses: ['192.0.2.7'] });
-    expect(codeOf(await partnerAt(address, elsewhere).pay({ qr_url: qrUrl() }))).toBe('403 ip_not_allowed');
+    expect(codeOf(await partnerAt(address, elsewhere).pay({ qr_url: newLink(10_000) }))).toBe(
+      '403 ip_not_allowed',
+    );
     expect(codeOf(await partnerAt(address, readKey).post('/v1/payments', { raw: '{' }))).toBe(
       '403 insufficient_scope',
     );
@@ -97,25 +107,28 @@ describe('a key without the scope', () => {
 describe('the limits of a key', () => {
   test('per payment are exact, come after those of the partner, and show in payable', async () => {
     const limited = partnerAt(address, await keyWith({ maxKopecks: 10_000n }));
-    expect(codeOf(await limited.pay({ qr_url: qrUrl(10_000) }))).toBe(200);
-    const refused = await limited.pay({ qr_url: qrUrl(10_100) });
+    expect(codeOf(await limited.pay({ qr_url: newLink(10_000) }))).toBe(200);
+    const refused = await limited.pay({ qr_url: newLink(10_100) });
     expect(codeOf(refused)).toBe('403 key_payment_limit_exceeded');
     expect(refused.json.error.message).toContain('100.00 RUB');
     expect(refused.json.error).toMatchObject({ retryable: false, same_key: true });
-    expect(codeOf(await limited.pay({ qr_url: qrUrl(900) }))).toBe('400 invalid_request');
-    expect(codeOf(await limited.pay({ qr_url: qrUrl(10_000_100) }))).toBe('400 amount_limit_exceeded');
-    expect(codeOf(await limited.pay({ qr_url: qrUrl(10_100), amount_rub: '1.00' }))).toBe(
+    expect(codeOf(await limited.pay({ qr_url: newLink(900) }))).toBe('400 invalid_request');
+    expect(codeOf(await limited.pay({ qr_url: newLink(10_000_100) }))).toBe('400 amount_limit_exceeded');
+    expect(codeOf(await limited.pay({ qr_url: newLink(10_100), amount_rub: '1.00' }))).toBe(
       '400 amount_mismatch',
     );
     const payable = async (kopecks: number) =>
-      (await limited.post('/v1/qr/resolve', { body: { qr_url: qrUrl(kopecks) } })).json.payable;
+      (await limited.post('/v1/qr/resolve', { body: { qr_url: newLink(kopecks) } })).json.payable;
     expect([await payable(10_000), await payable(10_100)]).toEqual([true, false]);
-    expect(codeOf(await partnerAt(address, testKey).pay({ qr_url: qrUrl(10_100) }))).toBe(200);
+    expect(codeOf(await partnerAt(address, testKey).pay({ qr_url: newLink(10_100) }))).toBe(200);
   });
 
   test('per day hold for 50 payments at once, and a repeat of one that was paid is answered', async () => {
     const limited = partnerAt(address, await keyWith({ dailyKopecks: 50_000n }));
-    const orders = Array.from({ length: 50 }, () => ({ body: { qr_url: qrUrl() }, key: randomUUID() }));
+    const orders = Array.from({ length: 50 }, () => ({
+      body: { qr_url: newLink(10_000) },
+      key: randomUUID(),
+    }));
     const answers = await Promise.all(orders.map(({ body, key }) => limited.pay(body, key)));
     const codes = answers.map(codeOf);
     expect(codes.filter(code => code === 200)).toHaveLength(5);
@@ -130,15 +143,82 @@ describe('the limits of a key', () => {
   });
 });
 
-test('a key that expires is refused like a revoked one, and its payments are found by another', async () => {
+async function issueForMinute(partnerId: Id<'prt'>): Promise<string> {
   const expiresAt = new Date(clock.nowMs() + 60_000);
   const wanted = { partnerId, mode: 'test' as const, allowedAddresses: [], expiresAt };
-  const creation = await createKey(auditContextOf(pool, clock), keyring, wanted);
-  const { key } = creation as typeof creation & { outcome: 'created' };
-  const body = { qr_url: qrUrl() };
+  const creation = await createKey({ ...audit, clock }, keyring, wanted);
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  return creation.key;
+}
+
+test('a key that expires is refused like a revoked one, and its payments are found by another', async () => {
+  const key = await issueForMinute(partnerId);
+  const body = { qr_url: newLink(10_000) };
   const idempotencyKey = randomUUID();
   const created = await partnerAt(address, key).pay(body, idempotencyKey);
   clock.advance(60_000);
   expect(codeOf(await partnerAt(address, key).pay(body, idempotencyKey))).toBe('401 unauthorized');
   expect((await partnerAt(address, testKey).pay(body, idempotencyKey)).json.id).toBe(created.json.id);
+});
+
+/** The headers of a payment, which pass; its body ends when the returned function is called. */
+async function beginPayment(partnerId: Id<'prt'>, key: string) {
+  const headers = { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() };
+  const finish = await postSlowly(`${address}/v1/payments`, headers, { qr_url: newLink(10_000) });
+  // The token is taken last of what is done before the body.
+  await clock.until(async () => expect((await tokensOf(partnerId)).rowCount).toBe(1));
+  return finish;
+}
+
+const tokensOf = (partnerId: Id<'prt'>) =>
+  pool.query({
+    text: `SELECT FROM rate_buckets WHERE partner_id = $1 AND kind = 'create'`,
+    values: [uuidFromId(partnerId)],
+  });
+
+const changes = {
+  'is revoked': {
+    change: (_partnerId: Id<'prt'>, keyId: string) => revokeKey(audit, keyId),
+    status: 401,
+    code: 'unauthorized',
+  },
+  expires: {
+    change: async () => clock.advance(60_000),
+    status: 401,
+    code: 'unauthorized',
+  },
+  'may not be used from this address any more': {
+    change: (_partnerId: Id<'prt'>, keyId: string) => setAllowedAddresses(audit, keyId, ['192.0.2.1']),
+    status: 403,
+    code: 'ip_not_allowed',
+  },
+  'belongs to a partner that is suspended': {
+    change: (partnerId: Id<'prt'>) => setSuspended(audit, partnerId, true),
+    status: 403,
+    code: 'partner_suspended',
+  },
+};
+
+describe('a key that, while the body of a payment arrives,', () => {
+  test.each(Object.entries(changes))('%s pays nothing', async (_name, { change, status, code }) => {
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
+    const key = await issueForMinute(partnerId);
+    const finish = await beginPayment(partnerId, key);
+    await change(partnerId, key.split('_')[2]!);
+    await untilApplied(key, code);
+    expect(await finish()).toMatchObject({ status, json: { error: { code } } });
+    await setSuspended(audit, partnerId, false);
+    await untilApplied(testKey, 'ok');
+    expect((await partnerAt(address, testKey).get('/v1/payments')).json.data).toEqual([]);
+  });
+});
+
+test('a key that is still valid when the body has arrived was read once', async () => {
+  const { partnerId, testKey } = await createPartnerWithKeys(pool);
+  const query = vi.spyOn(pool, 'query');
+  const finish = await beginPayment(partnerId, testKey);
+  expect((await finish()).status).toBe(200);
+  const names = query.mock.calls.map(([statement]) => (statement as { name?: string }).name);
+  query.mockRestore();
+  expect(names.filter(name => name === 'read keys')).toHaveLength(1);
 });

@@ -91,13 +91,10 @@ describe('payments are found', () => {
   });
 
   test.each([
-    ['created_after', '2026-11-15'],
     ['created_after', '2026-11-15T10:00:00'],
     ['created_after', '2026-02-30T10:00:00Z'],
-    ['created_after', '2026-11-15T24:00:00Z'],
     ['created_after', '2026-11-15T10:00:00.1234567Z'],
     ['created_before', '2026-11-15T10:00:00+25:00'],
-    ['created_before', '1794737400'],
     ['created_before', ''],
     ['external_id', 'a\0b'],
     ['external_id', 'x'.repeat(129)],
@@ -190,9 +187,7 @@ describe('with many payments', async () => {
       ['failures among refused attempts', refused, 'failed', {}],
       ['open for long', open, 'processing', {}],
       ['open for long, the second page', open, 'processing', { startingAfter: idFromUuid('pay', ids[50]) }],
-      ['open before a time', open, 'processing', { createdBefore: since }],
       ['none is open', rare, 'processing', {}],
-      ['succeeded', rare, 'succeeded', {}],
       ['all, before a time', refused, undefined, { createdBefore: new Date(firstAt.getTime() + 30_000) }],
       ['all, the last of them long ago', open, undefined, {}],
       ['succeeded, the last of them long ago', open, 'succeeded', {}],

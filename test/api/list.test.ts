@@ -3,12 +3,12 @@ import { idFromUuid, newId } from '../../src/base/ids.ts';
 import { createPartnerWithKeys, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
-const simulator = await startSimulator();
+const simulator = await openSimulator();
 const { address } = await startApi({ pool, clock, gatewayUrl: simulator.address });
 
 async function newPartner(payments: number[] = []) {
@@ -56,14 +56,6 @@ describe('the list', () => {
       expect((await partner.get(`/v1/payments/${payment.id}`)).json).toEqual(payment);
   });
 
-  test('keeps the order of those created in the same millisecond', async () => {
-    const partner = await newPartner();
-    const ids: string[] = [];
-    for (let count = 0; count < 5; count++)
-      ids.unshift((await partner.pay({ qr_url: newLink(10_000) })).json.id);
-    expect(idsOf((await partner.get('/v1/payments')).json.data)).toEqual(ids);
-  });
-
   test('has no next cursor on the last page, full or not', async () => {
     const partner = await newPartner([10_000, 10_000, 10_000, 10_000]);
     const [a, b, c, d] = partner.ids;
@@ -82,12 +74,6 @@ describe('the list', () => {
     expect(pages.flat()).toEqual(partner.ids);
   });
 
-  test('has nothing after the oldest', async () => {
-    const partner = await newPartner([10_000, 10_000]);
-    const { json } = await partner.get(`/v1/payments?starting_after=${partner.ids[1]}`);
-    expect(json).toMatchObject({ data: [], has_more: false, next_cursor: null });
-  });
-
   test('has 50 by default, and up to 100', async () => {
     const partner = await newPartner();
     // No more at once than the limit of a partner.
@@ -99,32 +85,13 @@ describe('the list', () => {
     expect(new Set((await readAll(partner, 'limit=100')).flat()).size).toBe(101);
   });
 
-  test.each([
-    '0',
-    '101',
-    '-1',
-    '1000000000000',
-    'ten',
-    '',
-    '1.5',
-    'NaN',
-    'null',
-    '1%00',
-    '10&limit=20',
-    '%F0%9F%99%82',
-  ])('refuses a limit of %s as malformed', async limit => {
-    const partner = await newPartner();
-    const { status, json } = await partner.get(`/v1/payments?limit=${limit}`);
-    expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['query', 'limit'] });
-  });
-
-  test.each(['0x10', '1e1', '%205'])('refuses a limit of %s, which only JavaScript reads', async limit => {
-    expect((await (await newPartner()).get(`/v1/payments?limit=${limit}`)).status).toBe(422);
-  });
-
-  test.each(['1', '100'])('takes a limit of %s', async limit => {
-    expect((await (await newPartner()).get(`/v1/payments?limit=${limit}`)).status).toBe(200);
-  });
+  test.each(['0', '101', '', '1.5', '1%00', '10&limit=20', '0x10', '1e1', '%205'])(
+    'refuses a limit of %s as malformed',
+    async limit => {
+      const { status, json } = await (await newPartner()).get(`/v1/payments?limit=${limit}`);
+      expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['query', 'limit'] });
+    },
+  );
 
   test('can be of one status, page by page', async () => {
     const partner = await newPartner([10_000, 10_001, 10_002, 10_000, 10_001, 10_002, 10_000]);
@@ -134,13 +101,7 @@ describe('the list', () => {
     expect(await readAll(partner, 'status=processing&limit=1')).toEqual([[p2], [p1]]);
   });
 
-  test('can start after a payment of another status', async () => {
-    const partner = await newPartner([10_000, 10_001, 10_000]);
-    const { json } = await partner.get(`/v1/payments?status=succeeded&starting_after=${partner.ids[1]}`);
-    expect(idsOf(json.data)).toEqual([partner.ids[2]]);
-  });
-
-  test.each(['', 'SUCCEEDED', 'pending', 'rejected', 'null', 'succeeded&status=failed', 'succeeded,failed'])(
+  test.each(['', 'SUCCEEDED', 'rejected', 'succeeded&status=failed'])(
     'refuses the status %s as malformed',
     async status => {
       const { status: answered, json } = await (await newPartner()).get(`/v1/payments?status=${status}`);
@@ -166,24 +127,12 @@ describe('the list', () => {
 describe('a payment id', () => {
   const malformed = [
     'x',
-    'pay_',
-    'null',
-    '0',
-    'pay_01m7ehqr39e00aq7xw60wbe32',
     'pay_01m7ehqr39e00aq7xw60wbe32jj',
     'pay_81m7ehqr39e00aq7xw60wbe32j',
-    'pay_01m7ehqr39e00aq7xw60wbe3il',
     'PAY_01M7EHQR39E00AQ7XW60WBE32J',
     'req_01m7ehqr39e00aq7xw60wbe32j',
-    '01m7ehqr39e00aq7xw60wbe32j',
-    '019a81bb-c4e1-7000-ab1f-be60172f1852',
-    'pay_01m7ehqr39e00aq7xw60wbe32j%20',
-    'pay_%00',
     '%00',
-    '%F0%9F%99%82',
-    '..%2F..%2Fetc',
     "'%20OR%201=1",
-    'x'.repeat(101),
     'x'.repeat(5_000),
   ];
 
@@ -193,10 +142,6 @@ describe('a payment id', () => {
       const { status, json } = await partner.get(path);
       expect({ path, status, code: json.error?.code }).toEqual({ path, status: 404, code: 'not_found' });
     }
-  });
-
-  test('that is empty is no valid cursor', async () => {
-    expect((await (await newPartner()).get('/v1/payments?starting_after=')).status).toBe(404);
   });
 
   test('that is foreign, unknown, malformed or of the other mode gives one and the same answer', async () => {

@@ -4,14 +4,26 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import { isDatabaseUnavailable, type Queryable } from '../../src/db/pool.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
-import { type Creation, createPayment } from '../../src/payments/index.ts';
-import { newLink } from '../helpers/api.ts';
+import { type Creation, createPayment, findPayment } from '../../src/payments/index.ts';
+import { createReferenceSealer, openReference } from '../../src/payments/order-reference.ts';
+import { keyring, newLink } from '../helpers/api.ts';
 import type { createFundedPartner } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { failed, full, startLiveWorld } from './live-world.ts';
 
-const world = await startLiveWorld();
-const { pool, clock, rowsOf, newCustomer, qrWith, untilRow, untilBank, recoverAfter } = world;
+const {
+  pool,
+  clock,
+  deps,
+  rowsOf,
+  orderOf,
+  newCustomer,
+  qrWith,
+  holdOrders,
+  untilRow,
+  untilBank,
+  recoverAfter,
+} = await startLiveWorld();
 
 describe('crashes and races', () => {
   const never = new Promise<never>(() => {});
@@ -27,20 +39,24 @@ describe('crashes and races', () => {
     idempotencyKey,
   });
 
+  async function prepared(...faults: object[]) {
+    const { partnerId } = await newCustomer();
+    const qr = await qrWith(...faults);
+    return { qr, caller: await callerOf(partnerId, 'live'), request: requestFor(qr.link) };
+  }
+
   test.each([
     ['before the gateway was called', () => never, 'failed', 'not_executed'],
     [
       'after the gateway had paid',
-      (order: Parameters<Gateway['pay']>[0]) => world.deps.gateway.pay(order).then(() => never),
+      (order: Parameters<Gateway['pay']>[0]) => deps.gateway.pay(order).then(() => never),
       'succeeded',
       null,
     ],
   ])('a process that dies %s leaves a row that recovery can finish', async (_case, pay, status, code) => {
-    const { partnerId } = await newCustomer();
-    const deps = world.deps;
-    const qr = await qrWith();
+    const { caller, request, qr } = await prepared();
     const dying = { ...deps, gateway: { ...deps.gateway, pay } };
-    void createPayment(dying, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    void createPayment(dying, caller, request);
     await untilRow(qr.qrc_id);
     if (status === 'succeeded') await untilBank(qr.qrc_id, 'paid');
     await recoverAfter(59_999);
@@ -57,7 +73,6 @@ describe('crashes and races', () => {
     'a process that dies in test mode over %i kopecks: the outcome is that of the contract',
     async (kopecks, status, code) => {
       const { partnerId } = await newCustomer();
-      const deps = world.deps;
       const link = newLink(kopecks);
       const dying = { ...deps, writer: { ...deps.writer, finish: () => never } };
       void createPayment(dying, await callerOf(partnerId, 'test'), requestFor(link));
@@ -69,11 +84,7 @@ describe('crashes and races', () => {
   );
 
   test('a repeat that hung since it found the payment does not show one that was undone', async () => {
-    const { partnerId } = await newCustomer();
-    const deps = world.deps;
-    const caller = await callerOf(partnerId, 'live');
-    const qr = await qrWith();
-    const request = requestFor(qr.link);
+    const { caller, request, qr } = await prepared();
     let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
     const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
     const first = createPayment({ ...deps, gateway: { ...deps.gateway, pay } }, caller, request);
@@ -99,22 +110,18 @@ describe('crashes and races', () => {
   });
 
   test('an order is not sent when the process hung since the debit', async () => {
-    const { partnerId } = await newCustomer();
-    const deps = world.deps;
-    const qr = await qrWith();
+    const { caller, request, qr } = await prepared();
     const open: typeof deps.writer.open = async payment => {
       const opened = await deps.writer.open(payment);
       clock.advance(10_001);
       return opened;
     };
     const pay = vi.fn<Gateway['pay']>();
-    const hung = {
-      ...deps,
-      answerWithinMs: 0,
-      writer: { ...deps.writer, open },
-      gateway: { ...deps.gateway, pay },
-    };
-    const answer = await createPayment(hung, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    const [writer, gateway] = [
+      { ...deps.writer, open },
+      { ...deps.gateway, pay },
+    ];
+    const answer = await createPayment({ ...deps, answerWithinMs: 0, writer, gateway }, caller, request);
     expect(answer).toMatchObject({ payment: { status: 'processing', statusDetail: 'manual_review' } });
     expect(pay).not.toHaveBeenCalled();
     await recoverAfter(60_000);
@@ -122,9 +129,7 @@ describe('crashes and races', () => {
   });
 
   test('a request that hangs while its payment is undone does not show it', async () => {
-    const { partnerId } = await newCustomer();
-    const deps = world.deps;
-    const qr = await qrWith();
+    const { caller, request } = await prepared();
     const undoing = Promise.withResolvers<void>();
     const hanging = {
       ...deps,
@@ -144,14 +149,12 @@ describe('crashes and races', () => {
         },
       },
     };
-    const answer = createPayment(hanging, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    const answer = createPayment(hanging, caller, request);
     await expect(answer).rejects.toSatisfy(isDatabaseUnavailable);
   });
 
   test('a refusal that is written when repeats may have shown the payment undoes nothing', async () => {
-    const { partnerId } = await newCustomer();
-    const deps = world.deps;
-    const qr = await qrWith();
+    const { caller, request, qr } = await prepared();
     const resumed = Promise.withResolvers<void>();
     const finish: typeof deps.writer.finish = async payment => {
       if (payment.outcome === 'rejected') await resumed.promise;
@@ -163,7 +166,7 @@ describe('crashes and races', () => {
       gateway: { ...deps.gateway, pay: async () => refused },
       writer: { ...deps.writer, finish },
     };
-    const answer = createPayment(stalled, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    const answer = createPayment(stalled, caller, request);
     await untilRow(qr.qrc_id);
     clock.advance(60_000);
     resumed.resolve();
@@ -173,12 +176,8 @@ describe('crashes and races', () => {
   });
 
   test('a repeat that arrives just as the first request is refused gets the refusal', async () => {
-    const { partnerId } = await newCustomer();
-    const deps = world.deps;
-    const caller = await callerOf(partnerId, 'live');
-    const qr = await qrWith({ on: 'pay', kind: 'busy', times: 1 });
-    const request = requestFor(qr.link);
-    const { sent, release } = world.holdOrders();
+    const { caller, request } = await prepared({ on: 'pay', kind: 'busy', times: 1 });
+    const { sent, release } = holdOrders();
     const first = createPayment(deps, caller, request);
     await sent;
     // It looked for its key before the first was stored, and finds the first when that is over.
@@ -201,7 +200,7 @@ describe('crashes and races', () => {
     const { partner, balance } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'busy', times: 1 });
     const key = randomUUID();
-    const { sent, release } = world.holdOrders();
+    const { sent, release } = holdOrders();
     const paying = partner.pay({ qr_url: qr.link }, key);
     await sent;
     await recoverAfter(60_000);
@@ -213,13 +212,11 @@ describe('crashes and races', () => {
   });
 
   test('a gateway that contradicts itself changes no terminal status and raises an alarm', async () => {
-    const { partnerId } = await newCustomer();
-    const deps = world.deps;
-    const qr = await qrWith();
+    const { caller, request, qr } = await prepared();
     let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
     const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
     const contradictory = { ...deps, gateway: { ...deps.gateway, pay } };
-    const paying = createPayment(contradictory, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    const paying = createPayment(contradictory, caller, request);
     await untilRow(qr.qrc_id);
     await recoverAfter(60_000);
     answer({ outcome: 'succeeded', orderId: 'ord_late' });
@@ -230,20 +227,6 @@ describe('crashes and races', () => {
     );
   });
 
-  test('a rate that goes stale between reading and debiting refuses the payment and debits nothing', async () => {
-    const { partnerId, balance } = await newCustomer();
-    const deps = world.deps;
-    const qr = await qrWith();
-    const resolve: Gateway['resolve'] = async (qrUrl, requester) => {
-      clock.advance(300_001);
-      return deps.gateway.resolve(qrUrl, requester);
-    };
-    const slow = { ...deps, gateway: { ...deps.gateway, resolve } };
-    const creation = await createPayment(slow, await callerOf(partnerId, 'live'), requestFor(qr.link));
-    expect(creation).toEqual({ outcome: 'refused', code: 'rate_unavailable' });
-    expect([await balance(), await rowsOf(qr.qrc_id)]).toEqual([full, []]);
-  });
-
   test('two concurrent recoveries finish a payment once', async () => {
     const { inHaste, balance } = await newCustomer();
     const qrs = await Promise.all(
@@ -251,8 +234,8 @@ describe('crashes and races', () => {
     );
     await Promise.all(qrs.map(qr => inHaste.pay({ qr_url: qr.link })));
     clock.advance(2_000);
-    const polled = vi.spyOn(world.deps.gateway, 'poll');
-    await Promise.all([1, 2, 3, 4].map(() => recoverDuePayments(world.deps)));
+    const polled = vi.spyOn(deps.gateway, 'poll');
+    await Promise.all([1, 2, 3, 4].map(() => recoverDuePayments(deps)));
     const ids = polled.mock.calls.map(([{ paymentId }]) => paymentId);
     polled.mockRestore();
     expect(ids).toHaveLength(new Set(ids).size);
@@ -270,10 +253,47 @@ describe('crashes and races', () => {
     await other.inHaste.pay({ qr_url: qrs[1]!.link });
     clock.advance(2_000);
     const poll: Gateway['poll'] = order =>
-      order.paymentId === id ? Promise.reject(new Error('a bug')) : world.deps.gateway.poll(order);
-    await recoverDuePayments({ ...world.deps, gateway: { ...world.deps.gateway, poll } }).catch(() => {});
-    await expect.poll(() => rowsOf(qrs[1]!.qrc_id)).toMatchObject([{ status: 'succeeded' }]);
+      order.paymentId === id ? Promise.reject(new Error('a bug')) : deps.gateway.poll(order);
+    await recoverDuePayments({ ...deps, gateway: { ...deps.gateway, poll } }).catch(() => {});
+    await untilRow(qrs[1]!.qrc_id, row => row.status === 'succeeded');
     await recoverAfter(30_000);
     expect(await rowsOf(qrs[0]!.qrc_id)).toMatchObject([{ status: 'succeeded' }]);
+  });
+});
+
+const key = createReferenceSealer(keyring);
+
+test('a live order carries its payment, sealed, to the bank side and back', async () => {
+  const { partner, partnerId } = await newCustomer();
+  const qr = await qrWith();
+  const request = { qr_url: qr.link, external_id: 'заказ 7', metadata: { table: 12, note: '🍵' } };
+  const { json } = await partner.pay(request, 'a key of the partner');
+  const { reference } = await orderOf(json.id);
+  expect(reference).toMatch(/^[\w-]{1,1024}$/);
+  const stored = (await findPayment(pool, { partnerId, mode: 'live' }, json.id))!;
+  const { status, statusDetail, gatewayOrderId, errorCode, settledAt, ...opened } = stored;
+  const { leftOut, rateId, ...referenced } = openReference(reference, key, json.id)!;
+  expect(referenced).toEqual({ ...opened, fingerprint: '' });
+  expect(leftOut).toEqual([]);
+  const { rows } = await pool.query('SELECT rate_id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
+  expect(rateId).toBe(rows[0].rate_id);
+
+  const { orders } = await deps.gateway.listOrders(new Date(0));
+  expect(orders).toContainEqual(expect.objectContaining({ paymentId: json.id, reference }));
+});
+
+test('the longest payment that the API accepts is paid, and its order carries it', async () => {
+  const { partner } = await newCustomer();
+  const qr = await qrWith();
+  const external_id = '\u{10fffd}'.repeat(128);
+  const idempotencyKey = '~'.repeat(255);
+  const metadata = { note: 'x'.repeat(16_000) };
+  const { json } = await partner.pay({ qr_url: qr.link, external_id, metadata }, idempotencyKey);
+  expect(json.status).toBe('succeeded');
+  expect(openReference((await orderOf(json.id)).reference, key, json.id)).toMatchObject({
+    idempotencyKey,
+    externalId: external_id,
+    metadata: '{}',
+    leftOut: expect.arrayContaining(['metadata']),
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { type Answer, createPartnerWithKeys, newLink, partnerAt, startApi } from '../helpers/api.ts';
+import { type Answer, newLink, partnerAt } from '../helpers/api.ts';
 import { auditContextOf, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { makeQr } from '../helpers/simulator.ts';
 import { failed, full, less, startLiveWorld, underReview } from './live-world.ts';
@@ -13,7 +13,6 @@ const {
   deps,
   clock,
   simulator,
-  common,
   hasty,
   rowsOf,
   newCustomer,
@@ -105,14 +104,12 @@ describe('QR codes', () => {
       400,
       'unsupported_variable_amount',
     ],
-    ['an open sum that names one', made({ scenario: 'C2B_OPEN_SUM' }), 400, 'unsupported_variable_amount'],
     [
       'a cash link without an invoice',
       made({ scenario: 'C2B_CASH_REGISTER', amount_kopecks: null }),
       400,
       'unsupported_variable_amount',
     ],
-    ['a subscription', made({ scenario: 'C2B_SUBSCRIPTION' }), 400, 'unsupported_qr'],
     [
       'a subscription with a payment',
       made({ scenario: 'C2B_SUBSCRIPTION_WITH_PAYMENT' }),
@@ -121,18 +118,6 @@ describe('QR codes', () => {
     ],
     ['an expired code', made({ expires_in_sec: 0 }), 400, 'invalid_qr'],
     ['a code that nobody knows', async () => newLink(), 400, 'invalid_qr'],
-    [
-      'a link of somebody else',
-      async () => 'https://example.com/AD10004MV5CJ3D638358RO81129CE63P',
-      400,
-      'invalid_qr',
-    ],
-    [
-      'a link to bind an account',
-      async () => 'https://sub.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P',
-      400,
-      'unsupported_qr',
-    ],
     ['details that cannot be had', faulty({ kind: 'unresolvable' }), 422, 'qr_unresolvable'],
     ['a gateway out of service', faulty({ kind: 'unavailable' }), 503, 'gateway_unavailable'],
     ['a gateway that breaks off', faulty({ kind: 'drop_before' }), 503, 'gateway_unavailable'],
@@ -156,26 +141,14 @@ describe('QR codes', () => {
     expect((await partner.get('/v1/payments')).json.data).toEqual([]);
   });
 
-  test('without a gateway, live mode is unavailable and a test key still works', async () => {
-    const { liveKey, testKey } = await createPartnerWithKeys(pool);
-    const { address } = await startApi({ pool, clock });
-    const refused = await partnerAt(address, liveKey).pay({ qr_url: newLink(15_000) });
-    expect([refused.status, refused.json.error.code]).toEqual([503, 'gateway_unavailable']);
-    expect((await partnerAt(address, testKey).pay({ qr_url: newLink(15_000) })).json.status).toBe(
-      'succeeded',
-    );
-  });
-
   test.each([
     ['a substituted code', { amount_rub: '150.01' }, {}, 400, 'amount_mismatch', 'differs'],
     ['less than the least', {}, { minKopecks: 15_001n }, 400, 'invalid_request', '150.01 RUB'],
     ['more than the most', {}, { maxKopecks: 14_999n }, 400, 'amount_limit_exceeded', '149.99 RUB'],
     ['more than a day allows', {}, { dailyKopecks: 14_999n }, 403, 'daily_limit_exceeded', 'daily limit'],
   ])('%s is refused', async (_case, body, limits, status, code, message) => {
-    const customer = await createPartnerWithKeys(pool);
-    await setLimits(auditContextOf(pool), customer.partnerId, limits);
-    const { address } = await startApi(common);
-    const partner = partnerAt(address, customer.liveKey);
+    const { partnerId, partner } = await newCustomer();
+    await setLimits(auditContextOf(pool), partnerId, limits);
     const qr = await qrWith();
     const refused = await partner.pay({ qr_url: qr.link, ...body });
     expect([refused.status, refused.json.error.code]).toEqual([status, code]);
@@ -191,11 +164,10 @@ describe('QR codes', () => {
     expect(await balance()).toBe(full);
   });
 
-  test.each(['name', 'id'])('a recipient blocked by %s gets nothing', async by => {
+  test('a recipient blocked by id gets nothing', async () => {
     const { partner, balance } = await newCustomer();
-    const recipient = `Ларёк ${by}`;
-    const qr = await makeQr(simulator, { recipient, recipient_id: `MB-${by}` });
-    const blocked = by === 'name' ? `  ${recipient.toUpperCase()} ` : `MB-${by}`;
+    const blocked = 'MB-blocked';
+    const qr = await makeQr(simulator, { recipient: 'Ларёк', recipient_id: blocked });
     await blockRecipient(auditContextOf(pool), blocked);
     const key = randomUUID();
     const refused = await partner.pay({ qr_url: qr.link }, key);

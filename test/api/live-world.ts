@@ -6,7 +6,7 @@ import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { makeQr, type Simulator, startSimulator } from '../helpers/simulator.ts';
+import { type Bank, makeQr, openSimulator } from '../helpers/simulator.ts';
 
 interface Row {
   id: string;
@@ -23,7 +23,7 @@ interface Row {
 export async function startLiveWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();
-  const simulator = await startSimulator();
+  const simulator = await openSimulator();
   const common = { pool, clock, gatewayUrl: simulator.address };
   /** Waits for an outcome as long as the manual clock does not move. */
   const patient = await startApi({ ...common, answerWithinMs: 60_000 });
@@ -75,7 +75,7 @@ export async function startLiveWorld() {
   };
 }
 
-async function expectSamePaymentsAtBank(pool: Pool, simulator: Simulator): Promise<void> {
+async function expectSamePaymentsAtBank(pool: Pool, simulator: Bank): Promise<void> {
   expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
   const { rows } = await pool.query<Row>(`SELECT id, status FROM payments WHERE mode = 'live'`);
   const idsOf = (status: string) =>
@@ -90,7 +90,7 @@ async function expectSamePaymentsAtBank(pool: Pool, simulator: Simulator): Promi
   expect(paid.toSorted()).toEqual(idsOf('succeeded').toSorted());
 }
 
-function readersOf(pool: Pool, simulator: Simulator) {
+function readersOf(pool: Pool, simulator: Bank) {
   const waiting = { timeout: 20_000, interval: 10 };
   const rowsOf = async (qrcId: string) =>
     (

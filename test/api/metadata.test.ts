@@ -32,19 +32,10 @@ async function expectMalformed(fields: string, loc: (string | number)[]) {
 describe('metadata come back as they were sent', () => {
   test.each([
     ['large integers', '{"n":12345678901234567890}'],
-    ['trailing zeros', '{"n":1.10,"m":0.000,"o":100.0}'],
-    ['more digits than a float has', '{"n":0.1234567890123456789012345678901234567890}'],
     ['exponents', '{"n":1e400,"m":1E-7,"o":-0,"p":-0.0,"q":1e+2}'],
-    ['the order of keys', '{"z":1,"a":2,"m":3}'],
-    ['keys that look like numbers', '{"b":1,"10":2,"9":3,"01":4,"-1":5}'],
     ['an empty key', '{"":{"":""}}'],
     ['__proto__', '{"__proto__":{"admin":true},"a":{"__proto__":null}}'],
     ['names of methods', '{"constructor":1,"toString":{},"hasOwnProperty":[],"toJSON":"x","length":0}'],
-    ['letters of all kinds', '{"имя":"Ёлка","名":"値","🙂":"👨‍👩‍👧‍👦","é":"é"}'],
-    ['characters that JavaScript treats as line ends', '{"a":"\u2028\u2029\u0085\ufeff"}'],
-    ['nothing at all', '{"a":null,"b":[],"c":{},"d":"","e":[null,[],{}]}'],
-    ['true and false', '{"t":true,"f":false,"s":"true"}'],
-    ['quotes and backslashes', '{"a":"\\"\\\\/\\b\\f\\n\\r\\t"}'],
     ['what looks like HTML or SQL', '{"a":"</script><!--","b":"\'; DROP TABLE payments; --"}'],
     ['what looks like the end of the payment', '{"a":"}}","metadata":{"id":"pay_x"}}'],
   ])('%s', async (_name, metadata) => {
@@ -55,13 +46,6 @@ describe('metadata come back as they were sent', () => {
     expect(got.text).toBe(paid.text);
     const list = (await partner.get('/v1/payments?limit=1')).text;
     expect(list).toContain(`"metadata":${metadata}`);
-  });
-
-  test('with spaces and escapes that mean nothing taken out', async () => {
-    const paid = await send(
-      ',"metadata": { "\\u0061" : "\\u00e9\\ud83d\\ude42\\u001f\\/" , "b" : [ 1 , 2 ] } ',
-    );
-    expect(textOf(paid.text)).toBe('{"a":"é🙂\\u001f/","b":[1,2]}');
   });
 
   test('and do not touch the prototype of anything', async () => {
@@ -79,12 +63,9 @@ describe('metadata', () => {
     },
   );
 
-  test.each(['[]', '[{}]', '"{}"', '""', '1', '0', 'true', 'false'])(
-    'that are %s are malformed',
-    async value => {
-      await expectMalformed(`,"metadata":${value}`, ['body', 'metadata']);
-    },
-  );
+  test.each(['[]', '"{}"', '1', 'true'])('that are %s are malformed', async value => {
+    await expectMalformed(`,"metadata":${value}`, ['body', 'metadata']);
+  });
 
   const ofBytes = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
@@ -127,20 +108,11 @@ describe('metadata', () => {
     await expectMalformed(`,"metadata":${metadata}`, ['body', 'metadata']);
   });
 
-  test('that are absurdly deep are malformed', async () => {
-    const { status } = await send(`,"metadata":${nested(5_000, '{"a":', '}', '1')}`);
-    expect(status).toBe(422);
-  });
-
   test.each([
-    ['NUL in a value', '{"a":"x\\u0000y"}', ['body', 'metadata', 'a']],
     ['NUL in a key', '{"x\\u0000y":1}', ['body', 'metadata']],
     ['NUL deep down', '{"a":[1,{"b":"\\u0000"}]}', ['body', 'metadata', 'a', 1, 'b']],
-    ['a high surrogate alone', '{"a":"\\ud83d"}', ['body', 'metadata', 'a']],
     ['a low surrogate alone', '{"a":"\\ude42"}', ['body', 'metadata', 'a']],
-    ['surrogates the wrong way round', '{"a":"\\ude42\\ud83d"}', ['body', 'metadata', 'a']],
     ['half a character in a key', '{"\\ud83d":1}', ['body', 'metadata']],
-    ['NUL under __proto__', '{"__proto__":"\\u0000"}', ['body', 'metadata', '__proto__']],
   ])('with %s are malformed', async (_name, metadata, loc) => {
     await expectMalformed(`,"metadata":${metadata}`, loc);
   });
@@ -150,14 +122,9 @@ describe('external_id', () => {
   const sendId = (id: unknown) => send(`,"external_id":${JSON.stringify(id)}`);
 
   test.each([
-    ['an ordinary one', 'order-42'],
     ['an empty one', ''],
-    ['spaces', '  order 42 '],
     ['letters of all kinds', 'Заказ № 42 — 注文 🙂'],
-    ['quotes', `'"\\`],
-    ['128 letters', 'x'.repeat(128)],
     ['128 emoji', '🙂'.repeat(128)],
-    ['128 Cyrillic letters', 'ж'.repeat(128)],
   ])('comes back as it was sent: %s', async (_name, id) => {
     const paid = await sendId(id);
     expect(paid.json.external_id).toBe(id);
@@ -169,21 +136,14 @@ describe('external_id', () => {
   });
 
   test.each([
-    ['129 letters', 'x'.repeat(129)],
     ['129 emoji', '🙂'.repeat(129)],
     ['127 letters and a character of two code points', `${'x'.repeat(127)}e\u0301`],
     ['a number', 42],
-    ['true', true],
-    ['an array', ['x']],
     ['an object', {}],
     ['NUL', 'a\0b'],
     ['half a character', '\ud83d'],
   ])('of %s is malformed', async (_name, id) => {
     await expectMalformed(`,"external_id":${JSON.stringify(id)}`, ['body', 'external_id']);
-  });
-
-  test('may be the same for two payments', async () => {
-    expect([(await sendId('twice')).status, (await sendId('twice')).status]).toEqual([200, 200]);
   });
 });
 

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { type Bank, makeQr, openSimulator } from '../helpers/simulator.ts';
 import { type Account, type Behaviour, type Code, liveRecipient, type Mode, Model } from './api-model.ts';
 
 const faultOf: Partial<Record<Behaviour, object>> = {
@@ -13,7 +13,7 @@ const faultOf: Partial<Record<Behaviour, object>> = {
   busy: { kind: 'busy' },
 };
 
-async function makeCodes(simulator: Simulator): Promise<Record<Mode, Code[]>> {
+async function makeCodes(simulator: Bank): Promise<Record<Mode, Code[]>> {
   const live = (
     ['pays', 'pays once', 'declines', 'later', 'never received', 'answer lost', 'busy'] as const
   ).map(async (behaviour): Promise<Code> => {
@@ -40,13 +40,11 @@ async function makeCodes(simulator: Simulator): Promise<Record<Mode, Code[]>> {
   };
 }
 
-type Simulator = Awaited<ReturnType<typeof startSimulator>>;
-
 /** The real service with a simulated bank. */
 export async function startModelService() {
   const { pool } = await createDatabase();
   const clock = manualClock();
-  const simulator = await startSimulator();
+  const simulator = await openSimulator();
   const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
   return { pool, audit: auditContextOf(pool), clock, simulator, address, deps };
 }

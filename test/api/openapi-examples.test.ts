@@ -14,9 +14,13 @@ import { eventHeaders } from '../../src/webhooks/delivery/envelope.ts';
 import { sign } from '../../src/webhooks/delivery/sign.ts';
 import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/standard-webhooks.ts';
 import { validatorOf } from '../helpers/api.ts';
+import { expectLintedOpenApi } from '../helpers/lint-openapi.ts';
 import { type Json, readDocument } from './openapi-world.ts';
 
 const { document, all, answer, withStatus, payments } = await readDocument();
+
+test('the document is OpenAPI 3.1 and passes the linter without a warning', () =>
+  expectLintedOpenApi(document));
 
 const operations: { name: string; operation: Json }[] = [
   ...Object.entries<Json>(document.paths),

@@ -16,10 +16,10 @@ import {
 } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
-const simulator = await startSimulator();
+const simulator = await openSimulator();
 const { address, deps } = await startApi({ pool, gatewayUrl: simulator.address });
 const { liveKey, testKey, partnerId } = await createPartnerWithKeys(pool);
 const partner = partnerAt(address, liveKey);
@@ -221,21 +221,4 @@ describe('events', () => {
     await readAll();
     expect(await body()).toBe(before);
   });
-});
-
-test('a gateway from before refunds: everything else works', async () => {
-  await pool.query('UPDATE service SET refunds_read_to = NULL');
-  await simulator.call('PUT', '/sim/faults', { on: 'refunds', kind: 'http_error', status: 404, times: 1 });
-  expect(await readAll()).toBe('no_list');
-  expect(await readAll()).toBe('read');
-  await simulator.call('PUT', '/sim/faults', { on: 'refunds', kind: 'http_error', status: 500, times: 1 });
-  await expect(readAll()).rejects.toThrow('no list of refunds');
-});
-
-test('more than was paid is refused by the simulator, unless it is asked to lie', async () => {
-  const { id } = await pay();
-  expect(await refund(id, { amount_kopecks: 30_511 })).toMatchObject({ code: 'REFUND_TOO_LARGE' });
-  await refund(id, { amount_kopecks: 30_511, unchecked: true });
-  await readAll();
-  expect((await partner.get(`/v1/payments/${id}`)).json).not.toHaveProperty('refunded_rub');
 });

@@ -8,12 +8,12 @@ import { createSender, createVault, listAttempts, setWebhook } from '../../src/w
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
-const simulator = await startSimulator();
+const simulator = await openSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const vault = createVault(keyring);
 const sender = createSender({ clock, allowPrivate: true, timeoutMs: 10_000 });
@@ -50,8 +50,12 @@ describe('the test clock', () => {
       advanced_sec: 0,
     });
     expect((await partner.advance(30)).json.advanced_sec).toBe(30);
-    await Promise.all([partner.advance(1), partner.advance(2), partner.advance(604_800)]);
-    expect((await partner.get('/v1/test/clock')).json.advanced_sec).toBe(604_833);
+    const { id } = (await partner.pay({ qr_url: newLink(10_002) })).json;
+    const before = await waitOf(id);
+    await Promise.all([partner.advance(1), partner.advance(2), partner.advance(20)]);
+    expect(before - (await waitOf(id))).toBe(23_000);
+    await partner.advance(604_800);
+    expect((await partner.get('/v1/test/clock')).json.advanced_sec).toBe(604_853);
     expect((await other.get('/v1/test/clock')).json.advanced_sec).toBe(0);
   });
 
@@ -69,26 +73,13 @@ describe('the test clock', () => {
     expect(await other.statusOf(theirs.id)).toBe('processing');
   });
 
-  test('adds up concurrent moves', async () => {
+  test('ends a review', async () => {
     const partner = await newPartner();
-    const { id } = (await partner.pay({ qr_url: newLink(10_002) })).json;
-    const before = await waitOf(id);
-    await Promise.all(Array.from({ length: 9 }, () => partner.advance(3)));
-    expect(before - (await waitOf(id))).toBe(27_000);
-  });
-
-  test.each([
-    ['review_succeeds', 'succeeded'],
-    ['review_fails', 'failed'],
-  ])('ends %s', async (kopeck_scenario, end) => {
-    const partner = await newPartner();
-    const { id } = (await partner.pay({ qr_url: newLink(10_000), metadata: { kopeck_scenario } })).json;
-    await partner.advance(119);
-    await quietly();
-    expect(await partner.statusOf(id)).toBe('processing');
+    const metadata = { kopeck_scenario: 'review_fails' };
+    const { id } = (await partner.pay({ qr_url: newLink(10_000), metadata })).json;
     // Longer waits, such as two hours, end with it too.
     await partner.advance(7_200);
-    await partner.until(id, end);
+    await partner.until(id, 'failed');
   });
 
   test('shortens the pause before the next attempt, and releases held-back events', async () => {
@@ -158,7 +149,7 @@ describe('the test clock', () => {
     expect((await partner.get('/v1/test/clock')).json.advanced_sec).toBe(0);
   });
 
-  test.each([0, -1, 604_801, 1.5, '30', null, undefined])('does not move by %j', async advance_sec => {
+  test.each([0, 604_801, 1.5, '30', undefined])('does not move by %j', async advance_sec => {
     const partner = await newPartner();
     const { status, json } = await partner.post('/v1/test/clock', { body: { advance_sec } });
     expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['body', 'advance_sec'] });

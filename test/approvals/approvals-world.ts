@@ -1,14 +1,23 @@
+import { afterAll, expect } from 'vitest';
 import { approveRequest, listRequests } from '../../src/approvals/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPaymentAnywhere } from '../../src/payments/index.ts';
+import { endOfTime } from '../helpers/clock.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { setRate } from '../helpers/partners.ts';
 import { insertOperator } from '../helpers/review.ts';
 
 export type Operator = Awaited<ReturnType<typeof insertOperator>>;
 
-/** A funded partner, three finance operators and queries for the tests of approvals. */
+/** The id of the request that waits for a second operator. */
+export function idOf(asked: { outcome: string; request?: { requestId: Id<'apr'> } }): Id<'apr'> {
+  if (!asked.request) throw new Error(asked.outcome);
+  return asked.request.requestId;
+}
+
+/** A funded partner, three finance operators and queries for the tests of approvals; in the end the ledger is consistent. */
 export async function createApprovalsWorld() {
   const { pool } = await createDatabase();
   const at = (operator: Operator) => ({ pool, clock: systemClock, actor: `operator:${operator.name}` });
@@ -18,6 +27,9 @@ export async function createApprovalsWorld() {
   const requester = await insertOperator(pool, 'finance');
   const second = await insertOperator(pool, 'finance');
   const third = await insertOperator(pool, 'finance');
+  afterAll(async () => {
+    expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+  });
 
   return {
     pool,

@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   listRequests,
   refuseRequest,
   submitPaymentDecision,
   withdrawRequest,
 } from '../../src/approvals/index.ts';
-import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { verifyLedger } from '../../src/ledger/index.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { decidePayment } from '../../src/payments/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
-import { createApprovalsWorld } from './approvals-world.ts';
+import { createApprovalsWorld, idOf } from './approvals-world.ts';
 
 const { pool, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve } =
   await createApprovalsWorld();
@@ -25,8 +24,7 @@ const decision = {
 async function ask(operator = requester, amountKopecks = large) {
   const paymentId = await openInReview(pool, partnerId, { amountKopecks });
   const asked = await submitPaymentDecision(at(operator), operator, paymentId, decision);
-  if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
-  return { paymentId, requestId: asked.request.requestId };
+  return { paymentId, requestId: idOf(asked) };
 }
 
 describe('deciding on a payment', () => {
@@ -131,13 +129,7 @@ describe('deciding on a payment', () => {
         withdrawRequest(at(requester), requester, requestId),
       ]);
       const outcomes = decisions.map(({ outcome }) => outcome).sort();
-      expect(outcomes).toEqual([
-        'already_decided',
-        'already_decided',
-        'already_decided',
-        'already_decided',
-        'done',
-      ]);
+      expect(outcomes).toEqual([...Array(4).fill('already_decided'), 'done']);
       const state = await stateOf(requestId);
       expect(await statusOf(paymentId)).toBe(state === 'approved' ? 'succeeded' : 'processing');
       const { rows } = await pool.query(
@@ -166,9 +158,7 @@ describe('deciding on a payment', () => {
       ),
     );
     expect(asked.map(({ outcome }) => outcome).sort()).toEqual([
-      'already_waiting',
-      'already_waiting',
-      'already_waiting',
+      ...Array(3).fill('already_waiting'),
       'waiting',
     ]);
     expect(await listRequests(pool, { state: 'waiting', subjects: [paymentId] })).toHaveLength(1);
@@ -215,9 +205,7 @@ describe('deciding on a payment', () => {
     expect(await refuseRequest(at(second), second, requestId)).toEqual({ outcome: 'done' });
     expect(await approve(third, requestId)).toEqual({ outcome: 'already_decided', state: 'refused' });
     const again = await submitPaymentDecision(at(second), second, paymentId, decision);
-    expect(again.outcome).toBe('waiting');
-    const { requestId: next } = (again as { request: { requestId: Id<'apr'> } }).request;
-    expect(await withdrawRequest(at(second), second, next)).toEqual({ outcome: 'done' });
+    expect(await withdrawRequest(at(second), second, idOf(again))).toEqual({ outcome: 'done' });
     expect(await statusOf(paymentId)).toBe('processing');
   });
 
@@ -242,8 +230,4 @@ describe('deciding on a payment', () => {
       expect(await stateOf(requestId)).toBe(approved ? 'approved' : 'void');
     }
   });
-});
-
-afterAll(async () => {
-  expect((await verifyLedger(pool)).findings).toEqual([]);
 });

@@ -45,13 +45,13 @@ test.each([
 test('no text makes a formula, at whatever a spreadsheet splits, and a parser reads the text back', () => {
   const random = createRandom(7);
   const characters = [...'=+-@;,\t\r\n"\' x1＝＠'];
-  for (let round = 0; round < 5_000; round++) {
+  for (let round = 0; round < 3_000; round++) {
     const length = random.between(0, 9);
     const cell = Array.from({ length }, () => random.pick(characters)).join('');
     const line = csvLine(['a', cell, 'b']);
-    for (const separator of [';', ',', '\t'])
-      for (const found of cellsOf(line, separator))
-        expect([cell, separator, isFormula(found)]).toEqual([cell, separator, false]);
+    // One call of `expect` per text: they take the time of this test.
+    const formulas = [';', ',', '\t'].flatMap(separator => cellsOf(line, separator).filter(isFormula));
+    expect({ cell, formulas }).toEqual({ cell, formulas: [] });
     // Only apostrophes were added.
     const read = line.slice(2, -3).replace(/^"|"$/g, '').replaceAll('""', '"');
     expect(read.replaceAll("'", '')).toBe(cell.replaceAll("'", ''));

@@ -10,8 +10,8 @@ describe('ids', () => {
 
   test('sort in the order in which they were made, also within a millisecond and when the clock goes back', () => {
     const clock = manualClock('2030-01-01T00:00:00Z');
-    const ids = Array.from({ length: 10_000 }, (_, index) => {
-      if (index % 5_000 === 4_999) clock.advance(-50);
+    const ids = Array.from({ length: 5_000 }, (_, index) => {
+      if (index % 2_500 === 2_499) clock.advance(-50);
       return newId('pay', clock);
     });
     expect([...ids].sort()).toEqual(ids);

@@ -6,15 +6,10 @@ test('a day is its first moment in UTC', () => {
   expect(parseDay('2028-02-29')).toEqual(new Date('2028-02-29T00:00:00.000Z'));
 });
 
-test.each(['', '2026-02-30', '2027-02-29', '2026-13-01', '2026-00-10', '2026-11-00', '2026-1-5', '26-11-15'])(
-  '"%s" is not a day',
-  text => expect(parseDay(text)).toBeUndefined(),
-);
-
-test.each([' 2026-11-15', '2026-11-15T00:00:00Z', '+002026-11-15', '15.11.2026', 'today'])(
-  '"%s" is not a day either',
-  text => expect(parseDay(text)).toBeUndefined(),
-);
+test.each([
+  ...['', '2026-02-30', '2027-02-29', '2026-13-01', '2026-00-10', '2026-11-00', '2026-1-5', '26-11-15'],
+  ...[' 2026-11-15', '2026-11-15T00:00:00Z', '+002026-11-15', '15.11.2026', 'today'],
+])('"%s" is not a day', text => expect(parseDay(text)).toBeUndefined());
 
 test.each([
   ['2026-11-15T10:00Z', '2026-11-15T10:00:00.000Z'],

@@ -5,19 +5,21 @@ import { excessWidth, findBarriers, sweepPage, type World } from './world.ts';
 const groundOf = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor');
 const [white, black] = ['rgb(255, 255, 255)', 'rgb(20, 23, 27)'];
 
-const pages = [
+/** One page of each kind, and others of the same kinds with wide tables or code. */
+const kinds = [
   '/',
   '/docs/',
-  '/docs/guides/',
   '/docs/guides/first-payment',
+  '/docs/reference/create-payment',
+  '/docs/changelog',
+];
+const others = [
   '/docs/guides/errors',
   '/docs/library',
   '/docs/reference/',
-  '/docs/reference/create-payment',
   '/docs/reference/get-statement',
   '/docs/reference/errors',
   '/docs/events/payment-succeeded',
-  '/docs/changelog',
 ];
 
 /** A developer reads the documentation. A violation of the content security policy is an error in the browser's console. */
@@ -47,7 +49,10 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
     expect(await page.evaluate('document.activeElement.id')).toBe('search');
     await page.keyboard.type('amount_mismatch');
     const results = page.getByRole('search').getByRole('link');
-    await expect.poll(() => page.getByRole('status').textContent()).toMatch(/results$/);
+    await page
+      .getByRole('status')
+      .getByText(/results$/)
+      .waitFor();
     expect(await results.first().textContent()).toContain('amount_mismatch');
     await page.keyboard.press('ArrowDown');
     expect(await page.locator(':focus').textContent()).toBe(await results.first().textContent());
@@ -55,9 +60,9 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
     expect(await results.count()).toBe(0);
     await page.keyboard.press('End');
     await page.keyboard.type(' nothing-such');
-    await expect.poll(() => page.getByRole('status').textContent()).toBe('No results');
+    await page.getByRole('status').getByText('No results').waitFor();
     await field.fill('/v1/test/clock');
-    await expect.poll(() => results.count()).toBeGreaterThan(0);
+    await results.first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/docs\/reference\/.*clock/);
 
@@ -108,7 +113,6 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
     await page.getByRole('searchbox').fill('payment');
     await page.getByRole('search').getByRole('link').first().waitFor();
     expect(await findBarriers(page, { impacts: 'all' })).toEqual([]);
-    expect(await excessWidth(page)).toBe(0);
     const menu = page.getByRole('navigation', { name: 'Documentation' });
     const button = page.getByRole('button', { name: 'Menu', expanded: false });
     const link = menu.getByRole('link', { name: 'Webhooks', exact: true });
@@ -142,11 +146,16 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
     expect(await page.evaluate('globalThis.hasRun')).toBeUndefined();
   });
 
-  test('every page has no finding of axe, is readable in the dark, and fits a phone', async () => {
+  test('every kind of page has no finding of axe, is readable in the dark, and fits a phone', async () => {
     const page = await visit();
-    for (const path of pages) {
+    for (const path of kinds) {
       await page.goto(path);
       await sweepPage(page, `docs${path.replaceAll('/', '-').replace(/-$/, '')}`, { impacts: 'all' }, 360);
+    }
+    await page.setViewportSize({ width: 360, height: 800 });
+    for (const path of others) {
+      await page.goto(path);
+      expect({ path, excess: await excessWidth(page) }).toEqual({ path, excess: 0 });
     }
   });
 }

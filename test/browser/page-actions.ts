@@ -27,6 +27,24 @@ export async function answerDialog(
   await dialog.waitFor({ state: 'hidden' });
 }
 
+/** Chooses the partner that is suggested for a part of its name. */
+export async function choosePartner(page: Page, part: string): Promise<void> {
+  const field = page.getByRole('combobox', { name: 'Partner' });
+  await field.fill(part);
+  const option = page.locator(`datalist option[value*="${part}"]`);
+  await option.waitFor({ state: 'attached' });
+  await field.fill((await option.getAttribute('value'))!);
+}
+
+/** Decides on the page of a payment: button, reason, confirmation. */
+export async function resolve(page: Page, outcome: 'succeeded' | 'failed', reason: string): Promise<void> {
+  const name = `Mark as ${outcome}`;
+  await press(page, name);
+  const dialog = page.getByRole('dialog', { name });
+  await dialog.getByLabel('Reason').fill(reason);
+  await press(dialog, name);
+}
+
 /** Presses the button and returns the file that is downloaded. */
 export async function save(
   where: Page | Locator,

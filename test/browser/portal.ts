@@ -9,7 +9,8 @@ import { press } from './page-actions.ts';
 import type { SampleData } from './sample-data.ts';
 import { excessWidth, findBarriers, moveTo, sweepPage, untilLoaded, type World } from './world.ts';
 
-const sections = ['', 'payments', 'balance', 'statements', 'rate', 'qr', 'keys', 'webhook'];
+// Few payments: axe takes seconds for fifty.
+const sections = ['', 'payments?q=order-5001', 'balance', 'statements', 'rate', 'qr', 'keys', 'webhook'];
 const more = ['deliveries', 'requests', 'team', 'settings'];
 
 /** A person of a partner's team uses the portal, mostly on a phone. */
@@ -36,14 +37,13 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
   async function signIn(page: Page): Promise<void> {
     await page.goto(`/portal/sign-in#${await createPortalLink(audit, owner)}`);
     await page.waitForURL(`**/portal/${partnerId}/`);
-    await untilLoaded(page);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
   }
 
   test('a link of the bot signs in once, and is not in the address bar any more', async () => {
     const page = await visit();
     await signIn(page);
     expect(page.url()).not.toContain('#');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await press(page, owner.name);
     await press(page, 'Sign out');
     await page.getByRole('heading', { name: 'Partner portal' }).waitFor();
@@ -87,8 +87,6 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
     await arrive();
     await press(page, 'Sign in with the other account');
     await page.waitForURL(url => url.pathname.includes('prt_') && !url.pathname.includes(partnerId));
-    const now = await page.evaluate(async () => (await fetch('/portal/api/session/current')).text());
-    expect(JSON.parse(now)).toMatchObject({ session: { person: { user_id: `${other.userId}` } } });
   });
 
   test('a key is created and shown once, a QR code is checked by its link and by a photo, an amount is quoted', async () => {
@@ -121,13 +119,11 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
     await choose('a.txt', Buffer.from('no picture'));
     await page.getByText('This file is not a picture').waitFor();
 
-    const partner = partnerAt(address, shop.liveKey);
-    for (const lock of [false, true]) {
-      const { json } = await partner.post('/v1/quote', { body: { amount_rub: '150', lock } });
-      await moveTo(page, `/portal/${partnerId}/rate`);
-      await page.getByLabel('Amount, ₽').fill('150');
-      await page.getByText(json.amount_usdt).first().waitFor();
-    }
+    const quote = { body: { amount_rub: '150', lock: true } };
+    const { json } = await partnerAt(address, shop.liveKey).post('/v1/quote', quote);
+    await moveTo(page, `/portal/${partnerId}/rate`);
+    await page.getByLabel('Amount, ₽').fill('150');
+    await page.getByText(json.amount_usdt).first().waitFor();
   });
 
   test('every page: no barriers, readable in the dark, fits a phone and Russian', async () => {
@@ -135,7 +131,7 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
     await signIn(page);
     for (const name of [...sections, ...more, `payments/${paymentId}`, `deliveries/${eventId}`]) {
       await moveTo(page, `/portal/${partnerId}/${name}`);
-      await sweepPage(page, `portal-${name.split('_')[0]!.replace('/', '-')}`);
+      await sweepPage(page, `portal-${name.split(/[_?]/)[0]!.replace('/', '-')}`);
       await press(page, 'RU: Русский');
       await page.locator('html[lang=ru]').waitFor();
       await untilLoaded(page);

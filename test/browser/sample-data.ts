@@ -1,11 +1,13 @@
 import { createAlarms } from '../../src/alarms/index.ts';
-import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import type { ConsoleDeps } from '../../src/console/index.ts';
 import { signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+import { partnerAt } from '../helpers/api.ts';
 import type { startConsole } from '../helpers/console.ts';
-import { auditContextOf, keyring, setRate } from '../helpers/partners.ts';
-import type { Simulator } from '../helpers/simulator.ts';
-import { openShop } from './shop.ts';
+import { auditContextOf, createPartnerWithKeys, keyring, setRate } from '../helpers/partners.ts';
+import { openInReview } from '../helpers/review.ts';
+import { makeQr, type Simulator } from '../helpers/simulator.ts';
 
 /** Rates of the last day and payments of the last hour, inserted directly: the ledger does not match them. */
 const pastRates = `
@@ -36,8 +38,31 @@ const deposits = `
          250000000, 0, 250000000, state, CASE state WHEN 'held' THEN 'screening' END, now(),
          CASE WHEN state <> 'pending' THEN now() END, CASE state WHEN 'credited' THEN now() END,
          CASE state WHEN 'credited' THEN 'deposit:ethereum' END
-    FROM unnest('{credited,pending,held}'::text[]) AS state
-  RETURNING id, state`;
+    FROM unnest('{credited,pending,held}'::text[]) AS state`;
+
+/** A partner that pays, and payments of it in manual review. */
+export async function openShop(
+  { address, deps: { pool, clock } }: { address: string; deps: ConsoleDeps },
+  name = 'Test shop',
+) {
+  await setRate(pool, clock);
+  const { partnerId, liveKey, testKey } = await createPartnerWithKeys(pool);
+  await pool.query('UPDATE partners SET name = $1 WHERE id = $2', [name, uuidFromId(partnerId)]);
+  const live = partnerAt(address, liveKey);
+  return {
+    partnerId,
+    liveKey,
+    testKey,
+    /** Pays a QR code of the simulator, with these faults. */
+    async pay(bank: Simulator, body: object = {}, ...faults: object[]) {
+      const qr = await makeQr(bank);
+      for (const fault of faults) await qr.fault(fault);
+      return (await live.pay({ qr_url: qr.link, ...body })).json;
+    },
+    /** In manual review, and unknown to the bank side. */
+    inReview: (amountKopecks = 100_000n) => openInReview(pool, partnerId, { clock, amountKopecks }),
+  };
+}
 
 /** Data for every page of the console. */
 export async function insertSampleData(
@@ -106,13 +131,7 @@ export async function insertSampleData(
     reason,
     expected_status_detail: 'manual_review',
   });
-  const rules = {
-    spread_bps: 150,
-    band_percent: 2,
-    jump_percent: 5,
-    reason: 'A restless market',
-    expected_version: 0,
-  };
+  const rules = { spread_bps: 150, band_percent: 2, jump_percent: 5, reason: 'A restless market' };
   const { version } = (await finance.get('/rates')).json.rules;
   await finance.post('/rates/rules', { ...rules, expected_version: version });
   for (const recipient of ['ООО Ромашка', 'ИП Быстрые Деньги'])
@@ -122,12 +141,11 @@ export async function insertSampleData(
   await admin.post('/settings/maintenance/plan', { from: inHours(30), until: inHours(31) });
   await admin.post('/operators', { name: 'support-team', role: 'support' });
   const [run] = (await finance.get('/reconciliations')).json.data;
-  const { rows } = await pool.query(deposits, [uuidFromId(shop.partnerId)]);
-  const held = rows.find(({ state }) => state === 'held');
+  await pool.query(deposits, [uuidFromId(shop.partnerId)]);
   // Last, since the bank side does not have these payments and must not be polled about them.
   await pool.query(pastPayments, [uuidFromId(shop.partnerId)]);
   const reviewId = await shop.inReview();
-  await pool.query('UPDATE open_payments SET support_since = now()');
+  await pool.query(`UPDATE open_payments SET support_since = now(), next_at = now() + interval '1 day'`);
   return {
     shop,
     partnerId: shop.partnerId,
@@ -136,7 +154,6 @@ export async function insertSampleData(
     reviewId,
     runId: run.run_id as string,
     eventId: `evt_${event.id}`,
-    depositId: idFromUuid('dep', held.id),
   };
 }
 

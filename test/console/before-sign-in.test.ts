@@ -2,10 +2,9 @@ import { beforeEach, describe, expect, type MockInstance, test, vi } from 'vites
 import { refuseUnstorableText } from '../../src/api/http/body.ts';
 import { parseJson } from '../../src/base/json.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { startConsole } from '../helpers/console.ts';
+import { refusal, startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { sendRaw, sendRequest } from '../helpers/raw-http.ts';
-import { refusal } from './sign-in-world.ts';
 
 /** A body that is parsed ends in `JSON.parse`, and every body here begins with the key `name`; no answer does. */
 let parse: MockInstance<typeof JSON.parse>;

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { credit, verifyShared } from '../../src/ledger/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { startConsole } from '../helpers/console.ts';
+import { readPages, startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { hold, settle } from '../helpers/ledger.ts';
 
@@ -28,14 +28,7 @@ beforeAll(async () => {
 });
 
 test('accounts are listed page by page, each with its five balances', async () => {
-  const rows: { partner_id: string; mode: string }[] = [];
-  for (let after = ''; ; ) {
-    const { json } = await finance.get(`/ledger/accounts?limit=1${after}`);
-    rows.push(...json.data);
-    if (!json.next_cursor) break;
-    after = `&after=${json.next_cursor}`;
-  }
-  expect(rows).toMatchObject([
+  expect(await readPages(finance, '/ledger/accounts?limit=1')).toMatchObject([
     { partner_id: partnerId, mode: 'test', treasury_usdt: '-10000.000000' },
     {
       partner_id: partnerId,
@@ -62,7 +55,6 @@ test('entries are listed newest first, page by page', async () => {
     ],
     next_cursor: null,
   });
-  expect((await finance.get('/ledger/entries?mode=live')).status).toBe(422);
 });
 
 test('the trial balance adds up to zero', async () => {

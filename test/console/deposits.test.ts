@@ -65,8 +65,6 @@ test('deposits of all partners, newest first, in pages and by state', async () =
   for (const q of ['dep_01h00000000000000000000000', transaction_id.slice(0, -1), `${transaction_id}%25`])
     expect((await list(`?q=${q}`)).data).toEqual([]);
   expect((await list(`?q=${deposit_id}&state=credited`)).data).toEqual([]);
-  for (const query of ['?after=nonsense', '?partner_id=nonsense', '?state=nonsense', '?limit=0'])
-    expect((await finance.get(`/deposits${query}`)).status).toBe(422);
 });
 
 test('the lag of each chain, and nothing of its nodes', async () => {

@@ -10,7 +10,7 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
-import { startConsole } from '../helpers/console.ts';
+import { readPages, refusal, startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
@@ -65,14 +65,7 @@ test('a partner has its endpoints, each of which is checked on its own', async (
 test('each event and endpoint is a delivery; pages lose none and repeat none', async () => {
   const { data } = (await support.get(`/deliveries?partner_id=${partnerId}`)).json;
   expect(new Set(keysOf(data)).size).toBe(6);
-  const paged: Row[] = [];
-  for (let after = ''; ; ) {
-    const page = (await support.get(`/deliveries?limit=1${after && `&after=${after}`}`)).json;
-    paged.push(...page.data);
-    after = page.next_cursor;
-    if (!after) break;
-  }
-  expect(keysOf(paged)).toEqual(keysOf(data));
+  expect(keysOf(await readPages(support, '/deliveries?limit=1'))).toEqual(keysOf(data));
   expect((await support.get('/deliveries?state=pending')).json.data).toHaveLength(6);
 });
 
@@ -129,7 +122,7 @@ describe('support changes endpoints', () => {
     const first = firstEndpointOf(partnerId);
     expect(
       await support.post(at(`/${first}/events`), { events: ['payment.refunded'], reason }),
-    ).toMatchObject({ status: 400, json: { error: { code: 'contract_events' } } });
+    ).toMatchObject(refusal(400, 'contract_events'));
   });
 
   test('an endpoint of another partner, a private address and a missing reason are refused', async () => {
@@ -138,10 +131,7 @@ describe('support changes endpoints', () => {
     expect((await support.post(foreign, { reason })).status).toBe(404);
     for (const path of ['/partners/prt_x/endpoints', `/partners/${newId('prt', systemClock)}/endpoints`])
       expect((await support.post(path, added)).status).toBe(404);
-    expect(await support.post(at(), { ...added, url: 'ftp://x' })).toMatchObject({
-      status: 400,
-      json: { error: { code: 'bad_address' } },
-    });
+    expect(await support.post(at(), { ...added, url: 'ftp://x' })).toMatchObject(refusal(400, 'bad_address'));
     for (const change of [{ reason: ' ' }, { reason: undefined }, { events: ['x'] }, { events: [] }])
       expect((await support.post(at(), { ...added, ...change })).status).toBe(422);
     expect((await support.post(at(`/${further}/remove`), { reason: '' })).status).toBe(422);
@@ -164,6 +154,6 @@ test('an operator who is disabled while a receiver is checked does not end its s
   await asked.promise;
   expect((await admin.post(`/operators/${operator.operator_id}/disable`)).status).toBe(200);
   disabled.resolve();
-  expect(await checking).toMatchObject({ status: 401, json: { error: { code: 'signed_out' } } });
+  expect(await checking).toMatchObject(refusal(401, 'signed_out'));
   expect(await findWebhook(pool, partnerId, further as Id<'whe'>)).toMatchObject({ state: 'suspended' });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { refusal } from '../helpers/console.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { openInReview } from '../helpers/review.ts';
 import { resolution, startPaymentsConsole } from './payments-world.ts';
@@ -17,18 +18,12 @@ describe('polling now', () => {
       status: 'failed',
       error_code: 'not_executed',
     });
-    expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject({
-      status: 409,
-      json: { error: { code: 'already_ended' } },
-    });
+    expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject(refusal(409, 'already_ended'));
   });
 
   test('refused while a process has the lease, and for other roles', async () => {
     const paymentId = await openInReview(pool, partnerId, { leaseHolder: 77 });
-    expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject({
-      status: 409,
-      json: { error: { code: 'under_way' } },
-    });
+    expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject(refusal(409, 'under_way'));
     for (const nobody of [viewer, finance])
       expect((await nobody.post(`/payments/${paymentId}/ask`)).status).toBe(403);
   });
@@ -38,15 +33,12 @@ describe('deciding a payment', () => {
   test('refused from an outdated page, after the end, without the permission or without a reason', async () => {
     const paymentId = await open();
     const post = (body: object, who = support) => who.post(`/payments/${paymentId}/resolve`, body);
-    expect(await post({ ...resolution, expected_status_detail: null })).toMatchObject({
-      status: 409,
-      json: { error: { code: 'stale' } },
-    });
+    expect(await post({ ...resolution, expected_status_detail: null })).toMatchObject(refusal(409, 'stale'));
     expect((await post(resolution, viewer)).status).toBe(403);
     expect((await post({ ...resolution, reason: '  ' })).status).toBe(422);
     expect((await post({ ...resolution, outcome: 'maybe' })).status).toBe(422);
     expect((await post(resolution)).json).toEqual({ outcome: 'done' });
-    expect(await post(resolution)).toMatchObject({ status: 409, json: { error: { code: 'already_ended' } } });
+    expect(await post(resolution)).toMatchObject(refusal(409, 'already_ended'));
   });
 
   test('above the threshold a second operator approves it in the list of requests', async () => {
@@ -80,17 +72,11 @@ describe('deciding a payment', () => {
     );
     expect(inReview).toMatchObject({ request: { request_id: id }, overdue: false, tries: 0 });
 
-    expect(await support.post(`/requests/${id}/approve`)).toMatchObject({
-      status: 403,
-      json: { error: { code: 'own_request' } },
-    });
+    expect(await support.post(`/requests/${id}/approve`)).toMatchObject(refusal(403, 'own_request'));
     expect((await viewer.post(`/requests/${id}/approve`)).json.error.code).toBe('forbidden');
     expect((await finance.post(`/requests/${id}/withdraw`)).json.error.code).toBe('not_own_request');
     expect((await finance.post(`/requests/${id}/approve`)).json).toEqual({ outcome: 'done' });
-    expect(await finance.post(`/requests/${id}/approve`)).toMatchObject({
-      status: 409,
-      json: { error: { code: 'already_decided' } },
-    });
+    expect(await finance.post(`/requests/${id}/approve`)).toMatchObject(refusal(409, 'already_decided'));
     expect((await viewer.get(`/payments/${paymentId}`)).json.payment.status).toBe('succeeded');
     const timeline = (await viewer.get(`/payments/${paymentId}`)).json.timeline;
     expect(timeline.map((item: { what: string }) => item.what)).toEqual(

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
+import { refusal } from '../helpers/console.ts';
 import { createFundedPartner } from '../helpers/database.ts';
 import { openInReview } from '../helpers/review.ts';
 import { resolution, startPaymentsConsole } from './payments-world.ts';
 
-const { pool, bank, audit, partnerId, viewer, support, open } = await startPaymentsConsole();
+const { pool, bank, partnerId, viewer, support, open } = await startPaymentsConsole();
 
 describe('GET /payments', () => {
   test('a search by name covers all partners whose names begin alike', async () => {
@@ -54,7 +55,7 @@ describe('GET /payments', () => {
     }
   });
 
-  test('pages with its cursor, and refuses invalid parameters', async () => {
+  test('pages with its cursor', async () => {
     for (let nth = 0; nth < 3; nth++) await open();
     const first = await viewer.get('/payments?limit=2');
     expect(first.json.data).toHaveLength(2);
@@ -62,14 +63,6 @@ describe('GET /payments', () => {
     const ids = [...first.json.data, ...second.json.data].map(row => row.payment_id);
     expect(new Set(ids).size).toBe(4);
     expect(ids).toEqual([...ids].sort().reverse());
-    for (const wrong of ['after=x', 'amount_rub=many', 'payment_id=pay_1', 'created_after=then'])
-      expect(await viewer.get(`/payments?${wrong}`), wrong).toMatchObject({
-        status: 422,
-        json: { error: { code: 'invalid_request' } },
-      });
-    for (const wrong of ['limit=0', 'limit=101', 'mode=both', 'status=rejected'])
-      expect((await viewer.get(`/payments?${wrong}`)).status, wrong).toBe(422);
-    expect((await audit.visit().get('/payments')).status).toBe(401);
   });
 });
 
@@ -165,10 +158,7 @@ describe('GET /payments/:id', () => {
       [uuidFromId(paymentId)],
     );
     for (const id of [paymentId, 'pay_x', 'pay_01h00000000000000000000000'])
-      expect(await viewer.get(`/payments/${id}`)).toMatchObject({
-        status: 404,
-        json: { error: { code: 'not_found' } },
-      });
+      expect(await viewer.get(`/payments/${id}`)).toMatchObject(refusal(404, 'not_found'));
     expect((await viewer.get(`/payments?q=${paymentId}`)).json.data).toEqual([]);
     await pool.query('DELETE FROM open_payments WHERE payment_id = $1', [uuidFromId(paymentId)]);
   });
@@ -182,5 +172,4 @@ test('the review lists the oldest first, page by page', async () => {
   expect(ids).toEqual([...ids].sort());
   expect(new Set(ids).size).toBe(ids.length);
   expect(rest.json.next_cursor).toBeNull();
-  expect((await viewer.get('/review?after=x')).status).toBe(422);
 });

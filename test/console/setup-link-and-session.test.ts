@@ -5,10 +5,10 @@ import {
   resetOperator,
   setOperatorRole,
 } from '../../src/operators/index.ts';
-import { codeOf, stepAt } from '../../src/operators/totp.ts';
-import { goodPassword } from '../helpers/operators.ts';
+import { refusal } from '../helpers/console.ts';
+import { codeOfText, goodPassword } from '../helpers/operators.ts';
 import { keyring } from '../helpers/partners.ts';
-import { refusal, startSignIn } from './sign-in-world.ts';
+import { startSignIn } from './sign-in-world.ts';
 
 const minuteMs = 60_000;
 const { pool, clock, audit, signIn, visit, newName, from, auditOf } = await startSignIn();
@@ -19,16 +19,7 @@ describe('the setup link', () => {
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
     return creation;
   };
-  const codeFor = (base32: string) => {
-    const bits = [...base32].map(letter =>
-      'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-    );
-    const bytes = bits
-      .join('')
-      .match(/.{8}/g)!
-      .map(byte => Number.parseInt(byte, 2));
-    return codeOf(Buffer.from(bytes), stepAt(clock.nowMs()));
-  };
+  const codeFor = (secret: string) => codeOfText(secret, clock.nowMs());
 
   test('works once: sets password and one-time code, and signs in', async () => {
     const name = newName();

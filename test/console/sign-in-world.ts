@@ -31,6 +31,3 @@ export async function startSignIn() {
     },
   };
 }
-
-/** A refusal of the console. */
-export const refusal = (status: number, code: string) => ({ status, json: { error: { code } } });

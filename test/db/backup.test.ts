@@ -143,3 +143,91 @@ test('a short passphrase and a missing folder are refused in one line', slow, as
     stderr: 'Set the backup folder with --to DIR or BACKUP_DIR.\n',
   });
 });
+
+test('a drill without a database or a backup is one line', slow, async () => {
+  const { code, stdout } = await kopeck({}, 'drill', '--from', join(newFolder(), 'none'));
+  expect(code).toBe(1);
+  expect(stdout).toContain('There is no complete backup');
+});
+
+test(
+  'drill backs up, restores, verifies and opens in a scratch folder, and measures each step',
+  slow,
+  async () => {
+    await world.pay();
+    // Of its own: other tests rehearse at the same time. PostgreSQL, which may run as another user, must reach it.
+    const scratch = newFolder();
+    fs.chmodSync(scratch, 0o755);
+    vi.stubEnv('TMPDIR', scratch);
+    const kept = namesIn(join(backups, 'base'));
+    const { ok, steps, total_ms } = await world.json('drill');
+    expect(ok).toBe(true);
+    expect(steps.map(({ name }: { name: string }) => name)).toEqual([
+      'backup',
+      'check',
+      'restore',
+      'start',
+      'verify',
+      'open',
+    ]);
+    expect(steps.at(-2).result).toMatch(/^\d+ entries, \d+ invariants hold$/);
+    expect(steps.at(-1).result).toContain('payments are accepted');
+    expect(total_ms).toBeGreaterThan(0);
+    expect(fs.readdirSync(scratch)).toEqual([]);
+    expect(namesIn(join(backups, 'base'))).toEqual(kept);
+  },
+);
+
+test('backup verify names what is wrong and exits with 1', slow, async () => {
+  const { id } = await world.json('backup');
+  const file = join(backups, 'base', id, 'data', 'PG_VERSION');
+  fs.appendFileSync(file, '!');
+  const bad = await world.run('backup', 'verify', id);
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toContain('data/PG_VERSION is damaged');
+  expect((await world.run('backup', 'verify', '20200101-000000-0000')).stdout).toContain(
+    'There is no complete backup',
+  );
+});
+
+test('backup verify finds broken books', slow, async () => {
+  await world.pool.query('ALTER TABLE accounts DISABLE TRIGGER ALL');
+  await world.pool.query(
+    `UPDATE accounts SET available = available + 1, topup = topup - 1 WHERE ctid = (SELECT min(ctid) FROM accounts)`,
+  );
+  await world.json('backup');
+  const { code, stdout } = await world.run('backup', 'verify', '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout).steps.at(-1)).toMatchObject({
+    name: 'verify',
+    ok: false,
+    result: expect.stringContaining('entries add up to the balances'),
+  });
+});
+
+/** The last one: by its address the server is another place, so the history of the world ends. */
+test(
+  'a server of your own on this machine is backed up; its files are checked, and it is restored by hand',
+  slow,
+  async () => {
+    const { host, port } = world.pool.options as { host: string; port: number };
+    const url = `postgresql://kopeck@localhost:${port}/kopeck?host=${encodeURIComponent(host)}`;
+    const own = newFolder();
+    const run = (...args: string[]) =>
+      kopeck({ DATA_DIR: dataDir, DATABASE_URL: url, BACKUP_DIR: own }, ...args);
+    const made = await run('backup', '--json');
+    expect({ code: made.code, stderr: made.code === 0 ? '' : made.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(made.stdout)).toMatchObject({ origin: 'outside' });
+    const segment = '0000000100000000000000FE';
+    const source = join(newFolder(), segment);
+    fs.writeFileSync(source, 'what archive_command hands over');
+    expect(await run('archive-wal', source, segment)).toMatchObject({ code: 0, stderr: '' });
+    fs.rmSync(join(own, 'wal', `${segment}.gz`));
+    const verified = await run('backup', 'verify');
+    expect(verified.code).toBe(0);
+    expect(verified.stdout).toContain('Only the files were checked');
+    expect((await run('restore')).stderr).toContain('kopeck restore is for the embedded PostgreSQL');
+    const restored = await kopeck({ DATA_DIR: join(newFolder(), 'data') }, 'restore', '--from', own);
+    expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('docs/operations/backup.md') });
+  },
+);

@@ -33,22 +33,18 @@ function runUser(dataDir: string, end: string) {
   });
 }
 
-test('a server whose users were all killed with kill -9 stops, and has all that was committed', async () => {
+test.each([
+  ['ends without closing it', 'process.exit(1);', { status: 1 }],
+  ['was killed with kill -9', "process.kill(process.pid, 'SIGKILL');", { signal: 'SIGKILL' }],
+])('a server whose user %s stops, and has all that was committed', async (_how, end, ended) => {
   const dataDir = usedFolder();
-  expect(runUser(dataDir, "process.kill(process.pid, 'SIGKILL');").signal).toBe('SIGKILL');
+  expect(runUser(dataDir, end)).toMatchObject(ended);
   const lockFile = join(dataDir, 'postgres', 'postmaster.pid');
   // A stop, not a crash: that would leave the file.
   await expect.poll(() => fs.existsSync(lockFile), { timeout: 50_000 }).toBe(false);
   const database = await openIn(dataDir);
   onTestFinished(database.close);
   expect(await countPartners(database)).toBe(1);
-});
-
-test('a server whose user ends without closing it stops', async () => {
-  const dataDir = usedFolder();
-  expect(runUser(dataDir, 'process.exit(1);').status).toBe(1);
-  const lockFile = join(dataDir, 'postgres', 'postmaster.pid');
-  await expect.poll(() => fs.existsSync(lockFile), { timeout: 50_000 }).toBe(false);
 });
 
 test('a server goes on while somebody uses it, although the service that started it was killed', async () => {

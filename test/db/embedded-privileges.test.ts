@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { childrenOf } from '../helpers/children.ts';
 import { startService } from '../helpers/cli.ts';
 import { serverPid } from '../helpers/embedded-postgres.ts';
@@ -55,7 +56,8 @@ describe.runIf(isRootOnLinux)('an embedded PostgreSQL that root starts', () => {
 
   test('is created in a new folder of root in the same way, and nobody else may list that folder', async () => {
     const dataDir = join(openFolder(), 'data');
-    await openIn(dataDir);
+    const { close } = await openEmbedded(dataDir, () => {}, 'create');
+    onTestFinished(close);
     expect(privilegesOf(serverPid(dataDir))[0]).toMatchObject({ ...nothing, CapBnd: none });
     expect(fs.statSync(dataDir).mode & 0o777).toBe(0o710);
     expect(fs.statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700);

@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openDedicatedConnection } from '../../src/db/dedicated-connection.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { pruneBeats } from '../../src/db/process-beats.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
-const [one, other] = [
-  await startHeartbeat({ pool, clock: systemClock }),
-  await startHeartbeat({ pool, clock: systemClock }),
-];
+const clock = manualClock();
+const [one, other] = [await startHeartbeat({ pool, clock }), await startHeartbeat({ pool, clock })];
 afterAll(() => Promise.all([one.close(), other.close()]));
 
 const sessionsOf = async (instance: number) =>
@@ -30,14 +29,12 @@ test('a connected process is alive, one that never connected is dead', async () 
 test('a session that was terminated is opened again under the same number', async () => {
   const [{ pid }] = (await sessionsOf(other.instance)) as [{ pid: number }];
   await pool.query('SELECT pg_terminate_backend($1)', [pid]);
-  await vi.waitFor(
-    async () => {
-      const sessions = await sessionsOf(other.instance);
-      expect(sessions).toHaveLength(1);
-      expect(sessions[0]!.pid).not.toBe(pid);
-    },
-    { timeout: 5_000 },
-  );
+  await clock.until(async () => {
+    const [session, ...more] = await sessionsOf(other.instance);
+    expect(session).toBeDefined();
+    expect(session!.pid).not.toBe(pid);
+    expect(more).toEqual([]);
+  });
   expect(await one.findDead([other.instance])).toEqual([]);
   expect(other.isDatabaseAnswering()).toBe(true);
 });
@@ -49,10 +46,10 @@ describe('beats', () => {
   const beatOf = async (instance: number) => (await beats()).find(beat => beat.instance === instance);
 
   test('are committed each second, with the time of the database', async () => {
-    await expect.poll(() => beatOf(one.instance), { timeout: 5_000 }).toBeDefined();
+    await clock.until(async () => expect(await beatOf(one.instance)).toBeDefined());
     const { at, synchronous } = (await beatOf(one.instance))!;
     expect(synchronous).toBe(false);
-    await expect.poll(async () => (await beatOf(one.instance))!.at > at, { timeout: 5_000 }).toBe(true);
+    await clock.until(async () => expect((await beatOf(one.instance))!.at > at).toBe(true));
     const { rows } = await pool.query('SELECT now() - max(at) < $1 AS recent FROM process_beats', ['3 s']);
     expect(rows).toEqual([{ recent: true }]);
   });
@@ -60,14 +57,14 @@ describe('beats', () => {
   test('of a process that stops are removed, the newest of all never', async () => {
     const database = await createDatabase();
     const [first, last] = [
-      await startHeartbeat({ pool: database.pool, clock: systemClock }),
-      await startHeartbeat({ pool: database.pool, clock: systemClock }),
+      await startHeartbeat({ pool: database.pool, clock }),
+      await startHeartbeat({ pool: database.pool, clock }),
     ];
     const instances = async () =>
       (await database.pool.query('SELECT instance FROM process_beats ORDER BY 1')).rows.map(
         row => row.instance,
       );
-    await expect.poll(instances, { timeout: 5_000 }).toEqual([first.instance, last.instance]);
+    await clock.until(async () => expect(await instances()).toEqual([first.instance, last.instance]));
     await first.close();
     await last.close();
     expect(await instances()).toHaveLength(1);
@@ -90,7 +87,7 @@ describe('beats', () => {
 test('dedicated sessions have keep-alives of the server too', async () => {
   // The heartbeat's session reports only its own settings, so another session of the same kind is asked.
   let found: unknown[] = [];
-  const session = openDedicatedConnection({ pool, clock: systemClock }, 'test', async client => {
+  const session = openDedicatedConnection({ pool, clock }, 'test', async client => {
     found = (await client.query("SELECT 1 FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'session'"))
       .rows;
   });
@@ -99,7 +96,7 @@ test('dedicated sessions have keep-alives of the server too', async () => {
 });
 
 test('a process that closes is dead at once', async () => {
-  const third = await startHeartbeat({ pool, clock: systemClock });
+  const third = await startHeartbeat({ pool, clock });
   await third.close();
   await expect.poll(() => one.findDead([third.instance])).toEqual([third.instance]);
 });

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { listen } from '../../src/db/listen.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, sharedDatabase } from '../helpers/database.ts';
 import { openThroughSilentProxy } from '../helpers/silent-proxy.ts';
 
-const { pool } = await createDatabase();
+const { pool } = await sharedDatabase();
 
 test('a listener gets messages', async () => {
   let messages = 0;

@@ -60,23 +60,11 @@ function watchTries(pool: Pool): boolean[] {
   return tries;
 }
 
-const { pool: empty } = await createDatabase({ migrated: false });
 const newDatabase = async () => (await createDatabase()).pool;
-const [changed, unknown, behind] = [await newDatabase(), await newDatabase(), await newDatabase()];
-const [replaced, broken, older, dropped] = [
-  await newDatabase(),
-  await newDatabase(),
-  await newDatabase(),
-  await newDatabase(),
-];
-const beside = await newDatabase();
-const { pool: waiting } = await createDatabase({ migrated: false });
-const { pool: locked } = await createDatabase({ migrated: false });
-const { pool: failing } = await createDatabase({ migrated: false });
-const { pool: together } = await createDatabase({ migrated: false });
 
 describe('migrations', () => {
   test('are applied once each, in order, when many processes start at the same time', async () => {
+    const { pool: empty } = await createDatabase({ migrated: false });
     const added = version({
       [`migrations/${next('second')}`]: 'CREATE TABLE second ()',
       [`migrations/${next('third', 2)}`]: 'CREATE TABLE third ()',
@@ -89,26 +77,26 @@ describe('migrations', () => {
   });
 
   test('wait for another process that is migrating', async () => {
+    const waiting = await newDatabase();
+    const added = version({ [`migrations/${next('more')}`]: 'CREATE TABLE more ()' });
     const own = openPool({ ...waiting.options }, 2);
     const tries = watchTries(own);
     let migrated: Promise<void> | undefined;
     await transaction(waiting, async tx => {
       await tx.query({ text: 'SELECT pg_advisory_xact_lock(718000001)' });
-      migrated = migrate(own);
+      migrated = migrate(own, { database: added });
       await expect.poll(() => tries.length).toBeGreaterThanOrEqual(2);
       expect(tries).not.toContain(true);
-      expect((await waiting.query("SELECT to_regclass('schema_migrations') AS name")).rows).toEqual([
-        { name: null },
-      ]);
+      expect(await appliedMigrations(waiting)).toEqual(migrationFiles);
     });
     await migrated;
     await own.end();
     expect(tries).toContain(true);
-    expect(await appliedMigrations(waiting)).toEqual(migrationFiles);
+    expect(await appliedMigrations(waiting)).toEqual([...migrationFiles, next('more')]);
   });
 
   test('wait briefly for a lock, roll back, and try again', async () => {
-    await migrate(locked, { database: version({}) });
+    const locked = await newDatabase();
     const added = version({ [`migrations/${next('more')}`]: 'ALTER TABLE partners ADD COLUMN more int' });
     let migrated: Promise<void> | undefined;
     await transaction(locked, async tx => {
@@ -129,12 +117,14 @@ describe('migrations', () => {
   });
 
   test('that were changed after they were applied stop the start', async () => {
+    const changed = await newDatabase();
     await changed.query("UPDATE schema_migrations SET sha256 = 'something else'");
     await expect(migrate(changed)).rejects.toThrow(OperatorError);
     await expect(migrate(changed)).rejects.toThrow(/0001_schema\.sql was changed after it was applied/);
   });
 
   test('of a newer version stop the start', async () => {
+    const unknown = await newDatabase();
     await unknown.query(
       "INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_future.sql', 'x')",
     );
@@ -142,6 +132,7 @@ describe('migrations', () => {
   });
 
   test('of the next release do not stop it: both run side by side. Those of a later one do', async () => {
+    const beside = await newDatabase();
     const added = version(
       { ...answering(2), [`migrations/${next('added')}`]: 'ALTER TABLE partners ADD COLUMN added int' },
       2,
@@ -168,12 +159,13 @@ describe('migrations', () => {
 
   test('that are out of sequence stop the start', async () => {
     const gap = version({ [`migrations/${next('third', 2)}`]: 'SELECT' });
-    await expect(migrate(changed, { database: gap })).rejects.toThrow(
+    await expect(migrate(await newDatabase(), { database: gap })).rejects.toThrow(
       new RegExp(`${next('third', 2)} is out of sequence.*${next('')}`.replace('_.sql', '_')),
     );
   });
 
   test('that fail leave nothing half done, and are named', async () => {
+    const failing = await newDatabase();
     const added = version({
       [`migrations/${next('more')}`]: 'CREATE TABLE more (); CREATE TABLE partners ()',
     });
@@ -187,7 +179,8 @@ describe('migrations', () => {
 });
 
 describe('functions', () => {
-  test('are applied again, all in one transaction, when one of them has changed', async () => {
+  test('are applied again, all in one transaction, when one of them has changed, and only then', async () => {
+    const replaced = await newDatabase();
     await migrate(replaced, { database: version(answering(1), 2) });
     const before = await replaced.query(
       'SELECT count(DISTINCT xmin::text)::int, max(applied_at) AS at FROM schema_functions',
@@ -199,22 +192,20 @@ describe('functions', () => {
     expect(await answerOf(replaced)).toBe(2);
     expect([before.rows[0].count, after.rows[0].count]).toEqual([1, 1]);
     expect(after.rows[0].at > before.rows[0].at).toBe(true);
-  });
 
-  test('are left alone when nothing has changed', async () => {
     const same = version(answering(3), 4);
     await migrate(replaced, { database: same });
     const applied = await replaced.query('SELECT * FROM schema_functions ORDER BY name');
     await migrate(replaced, { database: same });
     expect((await replaced.query('SELECT * FROM schema_functions ORDER BY name')).rows).toEqual(applied.rows);
-  });
 
-  test('are applied again within a revision: a developer has edited one', async () => {
+    // Within a revision: a developer has edited one.
     await migrate(replaced, { database: version(answering(4), 4) });
     expect(await answerOf(replaced)).toBe(4);
   });
 
   test('stay all as they were when one of them fails, which is named', async () => {
+    const broken = await newDatabase();
     await migrate(broken, { database: version(answering(1), 2) });
     const bad = version(
       { ...answering(2), 'functions/bad.sql': 'CREATE OR REPLACE FUNCTION bad() AS nothing' },
@@ -226,6 +217,7 @@ describe('functions', () => {
   });
 
   test('of a newer version are not replaced by an older process, which starts', async () => {
+    const older = await newDatabase();
     await migrate(older, { database: version(answering(2), 3) });
     await migrate(older, { database: version(answering(1), 2) });
     expect(await answerOf(older)).toBe(2);
@@ -233,6 +225,7 @@ describe('functions', () => {
   });
 
   test('of a newer version stop a process that would have to migrate', async () => {
+    const behind = await newDatabase();
     await migrate(behind, { database: version(answering(2), 3) });
     const branch = version(
       { ...answering(1), [`migrations/${next('branch')}`]: 'CREATE TABLE branch ()' },
@@ -243,6 +236,7 @@ describe('functions', () => {
   });
 
   test('commit together with the last migration, or neither does', async () => {
+    const together = await newDatabase();
     const trigger = `CREATE FUNCTION answer() RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
                      CREATE TABLE asked (answer int DEFAULT answer())`;
     const bad = version({
@@ -258,6 +252,7 @@ describe('functions', () => {
   });
 
   test('whose file is gone are dropped', async () => {
+    const dropped = await newDatabase();
     await migrate(dropped, { database: version(answering(1), 2) });
     await migrate(dropped, { database: version({}, 3) });
     await expect(answerOf(dropped)).rejects.toThrow(/answer\(\) does not exist/);

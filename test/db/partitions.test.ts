@@ -1,14 +1,9 @@
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
 import { keepPartitions } from '../../src/db/partitions.ts';
 import { openPool, type Pool, sqlStateOf } from '../../src/db/pool.ts';
 import { startPruning } from '../../src/db/prune.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
 import { countWaiting } from '../helpers/locks.ts';
 
 const dayMs = 86_400_000;

@@ -5,14 +5,14 @@ import { openDatabase } from '../../src/db/database.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { listen } from '../../src/db/listen.ts';
 import { openPool } from '../../src/db/pool.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { sharedDatabase } from '../helpers/database.ts';
 import { isPgBouncerInstalled, startPgBouncer } from '../helpers/pgbouncer.ts';
 
 const open = (url: string) => openDatabase(readSettings({ DATABASE_URL: url }), () => {}, 'refuse');
 
 describe.runIf(isPgBouncerInstalled)('through PgBouncer', async () => {
   if (!isPgBouncerInstalled) return;
-  const { pool: direct } = await createDatabase();
+  const { pool: direct } = await sharedDatabase();
   const name = direct.options.database!;
 
   test('in session mode every session has its time-outs and settings, also a server session used before', async () => {

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { expect } from 'vitest';
-import { findBinaries } from '../../src/db/embedded/binaries.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createExternalServer } from '../helpers/external-postgres.ts';
@@ -8,7 +7,7 @@ import { newFolder } from '../helpers/folders.ts';
 
 /** A server with the roles of the production guide, a migrated database `pay`, and an empty one. */
 export async function createRolesWorld() {
-  const server = await createExternalServer(findBinaries());
+  const server = await createExternalServer('newest');
   afterFile(async () => {
     await server.stop('SIGINT');
     server.remove();

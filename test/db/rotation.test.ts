@@ -10,6 +10,7 @@ import { createOperator, findEnrolment } from '../../src/operators/index.ts';
 import { createAuthenticator, createKey } from '../../src/partners/index.ts';
 import { createVault, readSecrets, rotateSecret, setWebhook } from '../../src/webhooks/index.ts';
 import { kopeck } from '../helpers/cli.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { follow } from '../helpers/locks.ts';
 import { auditContextOf, createFundedPartner } from '../helpers/partners.ts';
@@ -18,6 +19,8 @@ const oldKey = 'the first secret key, long enough for it';
 const newKey = 'the second secret key, long enough for it';
 const idOf = (key: string) => createKeyring([key]).active().id;
 const address = '192.0.2.1';
+/** Of heartbeats. */
+const clock = manualClock();
 
 /** A database that was used with the old key, and what each process has during a rotation. */
 async function createWorld() {
@@ -129,13 +132,12 @@ describe('a rotation', () => {
 
   test('is refused while a process runs that does not have the new key', async () => {
     const { pool, audit, ringOf } = await createWorld();
-    const lacking = await startHeartbeat({ pool, clock: systemClock }, { keyring: await ringOf(oldKey) });
+    const lacking = await startHeartbeat({ pool, clock }, { keyring: await ringOf(oldKey) });
     const refused = { outcome: 'processes_lack_key', processes: [{ instance: lacking.instance }] };
     const keyring = await ringOf(newKey, oldKey);
     expect(await switchKey(audit, keyring)).toMatchObject(refused);
-    await expect
-      .poll(async () => (await pool.query('SELECT FROM process_beats WHERE key_ids IS NOT NULL')).rowCount)
-      .toBe(1);
+    const reported = () => pool.query('SELECT FROM process_beats WHERE key_ids IS NOT NULL');
+    await clock.until(async () => expect((await reported()).rowCount).toBe(1));
     expect(await switchKey(audit, keyring)).toMatchObject(refused);
     expect(keyring.active().text).toBe(oldKey);
     await lacking.close();
@@ -149,7 +151,7 @@ describe('a rotation', () => {
 
   test('a version that reports no keys counts as one without the new key', async () => {
     const { pool, audit, ringOf } = await createWorld();
-    const earlier = await startHeartbeat({ pool, clock: systemClock });
+    const earlier = await startHeartbeat({ pool, clock });
     expect(await switchKey(audit, await ringOf(newKey, oldKey))).toMatchObject({
       outcome: 'processes_lack_key',
       processes: [{ instance: earlier.instance, keyIds: null }],
@@ -160,12 +162,12 @@ describe('a rotation', () => {
   test('waits until every process has changed over', async () => {
     const { pool, audit, ringOf } = await createWorld();
     const ofProcess = await ringOf(newKey, oldKey);
-    const running = await startHeartbeat({ pool, clock: systemClock }, { keyring: ofProcess });
+    const running = await startHeartbeat({ pool, clock }, { keyring: ofProcess });
     const reported = () => pool.query('SELECT FROM process_beats WHERE key_ids IS NOT NULL');
-    await expect.poll(async () => (await reported()).rowCount).toBe(1);
+    await clock.until(async () => expect((await reported()).rowCount).toBe(1));
     const keyring = await ringOf(newKey, oldKey);
     expect(await switchKey(audit, keyring)).toMatchObject({ outcome: 'switched' });
-    expect(await findStragglers(pool, systemClock, keyring)).toEqual([]);
+    expect(await clock.during(findStragglers(pool, systemClock, keyring))).toEqual([]);
     expect(ofProcess.active().text).toBe(newKey);
     await running.close();
   });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { transaction } from '../../src/db/pool.ts';
 import { sharedRead } from '../../src/db/shared-read.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { sharedDatabase } from '../helpers/database.ts';
 
-const { pool } = await createDatabase();
-await pool.query('CREATE TABLE numbers (number int PRIMARY KEY, name text NOT NULL)');
+const { pool } = await sharedDatabase();
+await pool.query('CREATE TABLE IF NOT EXISTS numbers (number int PRIMARY KEY, name text NOT NULL)');
 await pool.query("INSERT INTO numbers SELECT n, 'number ' || n FROM generate_series(1, 500) n");
 
 let statements = 0;

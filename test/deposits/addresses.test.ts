@@ -4,11 +4,12 @@ import { decodeBase58Check, encodeBase58Check } from '../../src/base/base58.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { accountOfPublicKey, formatAddress, parseAccount } from '../../src/deposits/chain/open-chain.ts';
 import { openAddresses, openDepositChains, refuseOtherKeys } from '../../src/deposits/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
-import { startDepositWorld, xpub } from './world.ts';
+import { startDepositWorld, startWithDeposits, usdt, xpub } from './world.ts';
 
 const one = 'http://127.0.0.1:1';
 const settingsOf = (env: Record<string, string>) => ({
@@ -17,6 +18,13 @@ const settingsOf = (env: Record<string, string>) => ({
   DEPOSIT_ETHEREUM_XPUB: xpub,
   ...env,
 });
+
+/** As in a database that has lost the rows. */
+const forgetAddresses = (pool: Pool) =>
+  pool.query(`
+    ALTER TABLE deposit_addresses DISABLE TRIGGER ALL;
+    DELETE FROM deposit_addresses;
+    ALTER TABLE deposit_addresses ENABLE ALWAYS TRIGGER deposit_addresses_are_permanent`);
 
 test('known addresses of a known public key', () => {
   // The private key 1: its public key is the generator of the curve.
@@ -47,9 +55,7 @@ test('an address is permanent: asked for again, by several at once, and after it
   expect(new Set(all).size).toBe(1);
   await expect(pool.query('DELETE FROM deposit_addresses')).rejects.toThrow();
   await expect(pool.query(`UPDATE deposit_addresses SET address = 'x'`)).rejects.toThrow();
-  await pool.query(
-    'SET session_replication_role = replica; ALTER TABLE deposit_addresses DISABLE TRIGGER ALL; DELETE FROM deposit_addresses; ALTER TABLE deposit_addresses ENABLE ALWAYS TRIGGER deposit_addresses_are_permanent; SET session_replication_role = DEFAULT',
-  );
+  await forgetAddresses(pool);
   expect(await ask()).toBe(all[0]);
 });
 
@@ -63,14 +69,10 @@ test('no address of a chain is shown before its first round: a transfer to it mi
 });
 
 test('a partner whose row was lost is watched again before the next block', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  await world.pool.query(
-    'ALTER TABLE deposit_addresses DISABLE TRIGGER ALL; DELETE FROM deposit_addresses; ALTER TABLE deposit_addresses ENABLE ALWAYS TRIGGER deposit_addresses_are_permanent',
-  );
-  world.chain.mine([{ to: account, units: 3_000_000n }]);
+  const world = await startWithDeposits([3n * usdt]);
+  await forgetAddresses(world.pool);
   await world.settle();
-  expect(await world.balanceOf(partnerId)).toBe(3_000_000n);
+  expect(await world.balance()).toBe(3n * usdt);
 });
 
 test('another key than that of the addresses on record stops the start, and makes no address', async () => {
@@ -105,48 +107,32 @@ describe('bad settings', () => {
   const open = async (env: Record<string, string>) =>
     openDepositChains(readSettings(settingsOf(env)).depositChains, systemClock);
 
+  // The setting without its DEPOSIT_ETHEREUM_, the value, and what is said of the setting.
   test.each([
-    ['a private key', { DEPOSIT_ETHEREUM_XPUB: xprv }, 'DEPOSIT_ETHEREUM_XPUB is a private key'],
-    [
-      'a broken public key',
-      { DEPOSIT_ETHEREUM_XPUB: `${xpub.slice(0, -1)}x` },
-      'DEPOSIT_ETHEREUM_XPUB must be',
-    ],
-    ['no public key', { DEPOSIT_ETHEREUM_XPUB: '' }, 'DEPOSIT_ETHEREUM_XPUB must be set'],
-    ['an unknown chain', { DEPOSIT_CHAINS: 'ethereum,dogecoin' }, 'DEPOSIT_CHAINS must be some of'],
-    ['a chain twice', { DEPOSIT_CHAINS: 'ethereum,ethereum' }, 'DEPOSIT_CHAINS has ethereum twice'],
-    ['no node', { DEPOSIT_ETHEREUM_RPC: '' }, 'DEPOSIT_ETHEREUM_RPC must be set'],
-    ['three nodes', { DEPOSIT_ETHEREUM_RPC: `${one},${one}1,${one}2` }, 'DEPOSIT_ETHEREUM_RPC must have'],
-    ['one node twice', { DEPOSIT_ETHEREUM_RPC: `${one},${one}` }, 'two different nodes'],
-    [
-      'user info',
-      { DEPOSIT_ETHEREUM_RPC: 'https://me:secret@node.example' },
-      'DEPOSIT_ETHEREUM_RPC must not have',
-    ],
-    [
-      'another protocol',
-      { DEPOSIT_ETHEREUM_RPC: 'ws://node.example/secret' },
-      'DEPOSIT_ETHEREUM_RPC must be http',
-    ],
+    ['a private key', 'XPUB', xprv, 'is a private key'],
+    ['a broken public key', 'XPUB', `${xpub.slice(0, -1)}x`, 'must be'],
+    ['no public key', 'XPUB', '', 'must be set'],
+    ['no node', 'RPC', '', 'must be set'],
+    ['three nodes', 'RPC', `${one},${one}1,${one}2`, 'must have'],
+    ['one node twice', 'RPC', `${one},${one}`, 'two different nodes'],
+    ['user info', 'RPC', 'https://me:secret@node.example', 'must not have'],
+    ['another protocol', 'RPC', 'ws://node.example/secret', 'must be http'],
     [
       'a wrong checksum',
-      { DEPOSIT_ETHEREUM_CONTRACT: '0xdAC17F958D2ee523a2206206994597C13D831eC7' },
-      'DEPOSIT_ETHEREUM_CONTRACT must be an address of Ethereum',
+      'CONTRACT',
+      '0xdAC17F958D2ee523a2206206994597C13D831eC7',
+      'must be an address of Ethereum',
     ],
-    [
-      'no checksum',
-      { DEPOSIT_ETHEREUM_CONTRACT: '0xdac17f958d2ee523a2206206994597c13d831ec7' },
-      'with its checksum',
-    ],
-    ['five decimals', { DEPOSIT_ETHEREUM_DECIMALS: '5' }, 'DEPOSIT_ETHEREUM_DECIMALS must be'],
-    ['a smallest amount of zero', { DEPOSIT_ETHEREUM_MIN_USDT: '0' }, 'DEPOSIT_ETHEREUM_MIN_USDT must be'],
-    [
-      'endless confirmations',
-      { DEPOSIT_ETHEREUM_CONFIRMATIONS: '-1' },
-      'DEPOSIT_ETHEREUM_CONFIRMATIONS must be',
-    ],
-  ])('%s: one line that names the setting and repeats no secret', async (_what, env, message) => {
-    const error = await open(env).catch(refused => refused);
+    ['no checksum', 'CONTRACT', '0xdac17f958d2ee523a2206206994597c13d831ec7', 'with its checksum'],
+    ['five decimals', 'DECIMALS', '5', 'must be'],
+    ['a smallest amount of zero', 'MIN_USDT', '0', 'must be'],
+    ['endless confirmations', 'CONFIRMATIONS', '-1', 'must be'],
+    ['an unknown chain', 'CHAINS', 'ethereum,dogecoin', 'must be some of'],
+    ['a chain twice', 'CHAINS', 'ethereum,ethereum', 'has ethereum twice'],
+  ])('%s: one line that names the setting and repeats no secret', async (_what, name, value, message) => {
+    const setting = name === 'CHAINS' ? 'DEPOSIT_CHAINS' : `DEPOSIT_ETHEREUM_${name}`;
+    const error = await open({ [setting]: value }).catch(refused => refused);
+    expect(error.message).toContain(setting);
     expect(error.message).toContain(message);
     expect(error.message).not.toMatch(/secret|xprv9/);
     expect(error.message.split('\n')).toHaveLength(1);

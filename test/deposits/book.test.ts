@@ -3,25 +3,22 @@ import { transaction } from '../../src/db/pool.ts';
 import { readAccounts } from '../../src/deposits/addresses.ts';
 import { bookRange } from '../../src/deposits/watch/book.ts';
 import { readFinalRange } from '../../src/deposits/watch/read-range.ts';
-import { credit, verifyLedger } from '../../src/ledger/index.ts';
+import { credit } from '../../src/ledger/index.ts';
 import { usdtContract } from '../helpers/chain.ts';
-import { startDepositWorld } from './world.ts';
-
-const usdt = 1_000_000n;
+import { bnb, startDepositWorld, startWithDeposits, usdt } from './world.ts';
 
 test('a deposit is pending until its block is final, and then credited once', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 25n * usdt }]);
+  const world = await startWithDeposits([25n * usdt]);
   await world.round();
-  expect(await world.states()).toEqual(['pending 25000000']);
-  expect(await world.balanceOf(partnerId)).toBe(0n);
+  expect(await world.record()).toMatchObject({ balances: [0n], states: ['pending 25000000'] });
   await world.settle();
   await world.round();
   await world.settle();
-  expect(await world.states()).toEqual(['credited 25000000']);
-  expect(await world.balanceOf(partnerId)).toBe(25n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toEqual({
+    balances: [25n * usdt],
+    states: ['credited 25000000'],
+    alarms: [],
+  });
 });
 
 test('the partner is notified once that a deposit was seen, and not of dust', async () => {
@@ -48,14 +45,11 @@ test('many partners in one block, and several deposits in one transaction', asyn
   const partners = await Promise.all(Array.from({ length: 5 }, world.newPartner));
   world.chain.mine(
     partners.map(({ account }) => ({ to: account, units: 3n * usdt })),
-    [
-      { to: partners[0]!.account, units: 4n * usdt },
-      { to: partners[0]!.account, units: 5n * usdt },
-    ],
+    [4n, 5n].map(units => ({ to: partners[0]!.account, units: units * usdt })),
   );
   await world.settle();
-  const balances = await Promise.all(partners.map(({ partnerId }) => world.balanceOf(partnerId)));
-  expect(balances).toEqual([12n * usdt, 3n * usdt, 3n * usdt, 3n * usdt, 3n * usdt]);
+  const { balances } = await world.record();
+  expect(balances).toEqual([12n, 3n, 3n, 3n, 3n].map(balance => balance * usdt));
   const { rows } = await world.pool.query(
     `SELECT d.micro_usdt, e.micro_usdt AS credited FROM deposits d
        LEFT JOIN entries e ON e.partner_id = d.partner_id
@@ -66,9 +60,8 @@ test('many partners in one block, and several deposits in one transaction', asyn
 });
 
 test('a reorganisation before finality drops a deposit, or moves it', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  const { transactions } = world.chain.mine([{ to: account, units: 7n * usdt }]);
+  const world = await startWithDeposits([7n * usdt]);
+  const { transactions } = world.chain.blocks.at(-1)!;
   await world.round();
   world.chain.reorganise(1);
   await world.round();
@@ -77,8 +70,7 @@ test('a reorganisation before finality drops a deposit, or moves it', async () =
   await world.round();
   expect(await world.states()).toEqual(['pending 7000000']);
   await world.settle();
-  expect(await world.states()).toEqual(['credited 7000000']);
-  expect(await world.balanceOf(partnerId)).toBe(7n * usdt);
+  expect(await world.record()).toEqual({ balances: [7n * usdt], states: ['credited 7000000'], alarms: [] });
 });
 
 test('a reorganisation that moves the logs of a transaction leaves each partner their own', async () => {
@@ -94,25 +86,19 @@ test('a reorganisation that moves the logs of a transaction leaves each partner 
   world.chain.mine([{ to: usdtContract, units: 1n }]).transactions.push(...transactions);
   await world.round();
   await world.settle();
-  expect(await world.balanceOf(first.partnerId)).toBe(3n * usdt);
-  expect(await world.balanceOf(second.partnerId)).toBe(4n * usdt);
+  expect(await world.record()).toMatchObject({ balances: [3n * usdt, 4n * usdt] });
 });
 
 test('what never became final is dropped when its block is passed', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 7n * usdt }]);
+  const world = await startWithDeposits([7n * usdt]);
   await world.round();
   world.chain.reorganise(1);
   await world.settle();
-  expect(await world.states()).toEqual(['dropped 7000000']);
-  expect(await world.balanceOf(partnerId)).toBe(0n);
+  expect(await world.record()).toEqual({ balances: [0n], states: ['dropped 7000000'], alarms: [] });
 });
 
 test('two watchers at once book a range once', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 9n * usdt }]);
+  const world = await startWithDeposits([9n * usdt]);
   world.chain.mineMany(2);
   const accounts = await readAccounts(world.pool, 'ethereum');
   const cursor = BigInt(world.chain.blocks.length - 1 - 2 - 3);
@@ -128,116 +114,99 @@ test('two watchers at once book a range once', async () => {
   const results = await Promise.all([1, 2, 3].map(() => bookRange(booking, rows[0], range)));
   expect(results.filter(Boolean)).toHaveLength(1);
   await world.round();
-  expect(await world.balanceOf(partnerId)).toBe(9n * usdt);
+  expect(await world.balance()).toBe(9n * usdt);
 });
 
 test('the same log is not credited again, even if the cursor goes back', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 9n * usdt }]);
+  const world = await startWithDeposits([9n * usdt]);
   await world.settle();
   await world.pool.query({
     text: `UPDATE deposit_chains SET cursor_block = 1, cursor_hash = $1`,
     values: [world.chain.blocks[1]!.hash],
   });
   await world.settle();
-  expect(await world.balanceOf(partnerId)).toBe(9n * usdt);
-  expect(await world.states()).toEqual(['credited 9000000']);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toEqual({ balances: [9n * usdt], states: ['credited 9000000'], alarms: [] });
 });
 
-test('what cannot be credited is booked, and credited in a later round', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 9n * usdt }]);
-  await world.pool.query(
-    `ALTER TABLE partner_notices ADD CONSTRAINT no_notices CHECK (kind <> 'balance_credited') NOT VALID`,
-  );
+test.each([
+  ['what cannot be credited is booked', 'partner_notices', "kind <> 'balance_credited'", true],
+  [
+    'deposits and cursor exist together: what fails in between leaves nothing',
+    'deposits',
+    'final_at IS NULL',
+    false,
+  ],
+])('%s, and credited in a later round', async (_what, table, constraint, isBooked) => {
+  const world = await startWithDeposits([9n * usdt]);
+  const before = await world.cursor();
+  await world.pool.query(`ALTER TABLE ${table} ADD CONSTRAINT fault CHECK (${constraint}) NOT VALID`);
   await world.settle();
-  expect(await world.alarmKinds()).toEqual(['deposit_watch_failing']);
-  expect(await world.states()).toEqual(['accumulating 9000000']);
-  expect(await world.balanceOf(partnerId)).toBe(0n);
-  await world.pool.query('ALTER TABLE partner_notices DROP CONSTRAINT no_notices');
+  expect(await world.record()).toEqual({
+    balances: [0n],
+    states: isBooked ? ['accumulating 9000000'] : [],
+    alarms: ['deposit_watch_failing'],
+  });
+  expect((await world.cursor()) > before).toBe(isBooked);
+  await world.pool.query(`ALTER TABLE ${table} DROP CONSTRAINT fault`);
   await world.round();
-  expect(await world.balanceOf(partnerId)).toBe(9n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
-});
-
-test('deposits and cursor exist together: what fails in between leaves nothing', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 9n * usdt }]);
-  const cursor = async () => (await world.pool.query('SELECT cursor_block FROM deposit_chains')).rows;
-  const before = await cursor();
-  await world.pool.query(`ALTER TABLE deposits ADD CONSTRAINT none CHECK (final_at IS NULL) NOT VALID`);
-  await world.settle();
-  expect(await world.alarmKinds()).toEqual(['deposit_watch_failing']);
-  expect(await cursor()).toEqual(before);
-  await world.pool.query('ALTER TABLE deposits DROP CONSTRAINT none');
-  await world.round();
-  expect(await world.balanceOf(partnerId)).toBe(9n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toMatchObject({ balances: [9n * usdt], alarms: [] });
 });
 
 test('deposits below the smallest are summed, and credited when they reach it', async () => {
-  const world = await startDepositWorld({ env: { DEPOSIT_ETHEREUM_MIN_USDT: '10' } });
-  const { partnerId, account } = await world.newPartner();
-  for (const units of [4n, 5n]) world.chain.mine([{ to: account, units: units * usdt }]);
+  const env = { DEPOSIT_ETHEREUM_MIN_USDT: '10' };
+  const world = await startWithDeposits([4n * usdt, 5n * usdt], { env });
   await world.settle();
-  expect(await world.states()).toEqual(['accumulating 4000000', 'accumulating 5000000']);
-  expect(await world.balanceOf(partnerId)).toBe(0n);
-  world.chain.mine([{ to: account, units: 1n * usdt }]);
+  expect(await world.record()).toMatchObject({
+    balances: [0n],
+    states: ['accumulating 4000000', 'accumulating 5000000'],
+  });
+  world.pay(1n * usdt);
   await world.settle();
-  expect(await world.balanceOf(partnerId)).toBe(10n * usdt);
+  expect(await world.balance()).toBe(10n * usdt);
   const { rows } = await world.pool.query('SELECT DISTINCT state, credit_reference FROM deposits');
   expect(rows).toHaveLength(1);
 });
 
-test('18 decimals are rounded down, with the rest on record', async () => {
-  const world = await startDepositWorld({
-    name: 'bnb',
-    node: { chainId: 56, decimals: 18 },
-    env: { DEPOSIT_BNB_CONTRACT: '0xdAC17F958D2ee523a2206206994597C13D831ec7' },
-  });
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 2_500_000_999_999_999_999n }]);
+test('18 decimals are rounded down, with the rest on record, and less than a millionth is left out', async () => {
+  const world = await startWithDeposits([2_500_000_999_999_999_999n, 10n ** 12n - 1n, 10n ** 12n], bnb);
   await world.settle();
-  expect(await world.balanceOf(partnerId)).toBe(2_500_000n);
-  const { rows } = await world.pool.query('SELECT rest_units, units FROM deposits');
+  expect(await world.record()).toEqual({
+    balances: [2_500_001n],
+    states: ['credited 2500000', 'credited 1'],
+    alarms: [],
+  });
+  const { rows } = await world.pool.query('SELECT rest_units, units FROM deposits WHERE micro_usdt > 1');
   expect(rows).toEqual([{ rest_units: '999999999999', units: '2500000999999999999' }]);
 });
 
 test('what must not be credited: another token, a removed log, nothing, somebody else', async () => {
   const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  const fake = `0x${'f'.repeat(40)}`;
+  const { account } = await world.newPartner();
   world.chain.mine(
-    [{ to: account, units: 5n * usdt, contract: fake }],
+    [{ to: account, units: 5n * usdt, contract: `0x${'f'.repeat(40)}` }],
     [{ to: account, units: 6n * usdt, isRemoved: true }],
     [{ to: account, units: 0n }],
     [{ to: usdtContract, units: 8n * usdt }],
   );
   world.node.ignoresFilter = true;
   await world.settle();
-  expect(await world.states()).toEqual([]);
-  expect(await world.balanceOf(partnerId)).toBe(0n);
   // None of it stops the chain either.
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toEqual({ balances: [0n], states: [], alarms: [] });
 });
 
 test('an absurd amount, or a reference that is in use, is held with an alarm', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 10n ** 16n }]);
+  const world = await startWithDeposits([10n ** 16n]);
   await world.settle();
-  const { transactions } = world.chain.mine([{ to: account, units: 2n * usdt }]);
+  const { transactions } = world.pay(2n * usdt);
   const reference = `deposit:ethereum:${transactions[0]!.hash}:0`;
   await transaction(world.pool, tx =>
-    credit(tx, world.clock, [{ partnerId, mode: 'live', reference, microUsdt: 1n }]),
+    credit(tx, world.clock, [{ partnerId: world.partnerId, mode: 'live', reference, microUsdt: 1n }]),
   );
   await world.settle();
-  expect(await world.balanceOf(partnerId)).toBe(1n);
-  expect((await world.states()).map(state => state.split(' ')[0])).toEqual(['held', 'held']);
-  expect(await world.alarmKinds()).toEqual(['deposit_held', 'deposit_held']);
-  expect(await verifyLedger(world.pool)).toMatchObject({ findings: [] });
+  expect(await world.record()).toEqual({
+    balances: [1n],
+    states: [`held ${10n ** 16n}`, 'held 2000000'],
+    alarms: ['deposit_held', 'deposit_held'],
+  });
+  expect(await world.findings()).toEqual([]);
 });

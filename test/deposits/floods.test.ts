@@ -8,49 +8,43 @@ import { credit } from '../../src/ledger/index.ts';
 import { type Transfer, usdtContract } from '../helpers/chain.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { holdLocks } from '../helpers/locks.ts';
-import { startDepositWorld, xpub } from './world.ts';
+import { bnb, instead, startDepositWorld, startWithDeposits, usdt, xpub } from './world.ts';
 
-const usdt = 1_000_000n;
 const many = (count: number, transfer: Transfer) => Array.from({ length: count }, () => transfer);
 
-/** What a node says of more logs than this in one answer. */
-const limited =
-  (maxLogs: number, answer: { status: number } | { error: { code: number; message: string } }) =>
-  (world: Awaited<ReturnType<typeof startDepositWorld>>) => {
-    const { node } = world;
-    const asked: number[] = [];
-    node.interfere = (method, params) => {
-      if (method !== 'eth_getLogs') return undefined;
-      const [filter] = params as [
-        { topics: (string[] | string | null)[]; fromBlock: string; toBlock: string; blockHash?: string },
-      ];
-      const accounts = filter.topics[2] as string[];
-      asked.push(accounts.length);
-      const isAsked = ({ number, hash }: { number: number; hash: string }) =>
-        filter.blockHash
-          ? hash === filter.blockHash
-          : number >= Number(filter.fromBlock) && number <= Number(filter.toBlock);
-      const wanted = world.chain.blocks
-        .filter(isAsked)
-        .flatMap(({ transactions }) => transactions.flatMap(({ transfers }) => transfers))
-        .filter(({ to }) => accounts.some(topic => topic.endsWith(to.slice(2))));
-      const isFull = wanted.length > maxLogs;
-      return isFull ? answer : undefined;
-    };
-    return asked;
-  };
+const tooMany = { error: { code: -32_005, message: 'more than 5 results' } };
+
+/** The node refuses to give more logs than this in one answer. Returns for how many accounts it was asked. */
+function limit(
+  { node, chain }: Awaited<ReturnType<typeof startDepositWorld>>,
+  maxLogs: number,
+  answer = tooMany,
+) {
+  const asked: number[] = [];
+  node.interfere = instead('eth_getLogs', answer, ([{ topics, fromBlock, toBlock, blockHash }]) => {
+    const accounts = topics[2] as string[];
+    asked.push(accounts.length);
+    const wanted = chain.blocks
+      .filter(({ number, hash }) =>
+        blockHash ? hash === blockHash : number >= Number(fromBlock) && number <= Number(toBlock),
+      )
+      .flatMap(({ transactions }) => transactions.flatMap(({ transfers }) => transfers))
+      .filter(({ to }) => accounts.some(topic => topic.endsWith(to.slice(2))));
+    return wanted.length > maxLogs;
+  });
+  return asked;
+}
 
 test('a transaction with any number of other logs is no obstacle: no receipt is read', async () => {
   const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
+  const { account } = await world.newPartner();
   const foreign = `0x${'f'.repeat(40)}`;
   world.chain.mine([
     { to: account, units: 5n * usdt },
     ...many(40_000, { to: account, units: 1n, contract: foreign }),
   ]);
   await world.settle();
-  expect(await world.balanceOf(partnerId)).toBe(5n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toMatchObject({ balances: [5n * usdt], alarms: [] });
   expect(new Set(world.node.calls)).toEqual(
     new Set(['eth_chainId', 'eth_call', 'eth_getBlockByNumber', 'eth_getLogs']),
   );
@@ -66,9 +60,10 @@ test('a block that is filled for one partner stops nobody else: the alarm says w
   const filled = world.chain.blocks.length - 1;
   world.chain.mine([{ to: victim.account, units: 6n * usdt }]);
   await world.settle();
-  expect(await world.balanceOf(other.partnerId)).toBe(5n * usdt);
-  expect(await world.balanceOf(victim.partnerId)).toBe(6n * usdt);
-  expect(await world.alarmKinds()).toEqual(['deposit_unread']);
+  expect(await world.record()).toMatchObject({
+    balances: [6n * usdt, 5n * usdt],
+    alarms: ['deposit_unread'],
+  });
   const [detail] = await world.alarmDetails();
   expect(detail).toContain(`in block ${filled} to ${world.depositChain.formatAccount(victim.account)}`);
   expect(detail).toContain(victim.partnerId);
@@ -78,10 +73,9 @@ test('a block is read in parts where a node gives no more results at once', asyn
   const world = await startDepositWorld();
   const partners = await Promise.all(Array.from({ length: 6 }, world.newPartner));
   world.chain.mine(partners.flatMap(({ account }) => many(4, { to: account, units: usdt })));
-  const asked = limited(5, { error: { code: -32_005, message: 'more than 5 results' } })(world);
+  const asked = limit(world, 5);
   await world.settle();
-  for (const { partnerId } of partners) expect(await world.balanceOf(partnerId)).toBe(4n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toMatchObject({ balances: Array(6).fill(4n * usdt), alarms: [] });
   expect(asked).toContain(1);
 });
 
@@ -89,32 +83,24 @@ test.each([
   ['refuses everything', { error: { code: -32_005, message: 'limit exceeded' } }],
   ['throttles everything', { status: 429 }],
 ])('a node that %s leaves nothing unread', async (_what, answer) => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 5n * usdt }]);
-  world.node.interfere = method => (method === 'eth_getLogs' ? answer : undefined);
+  const world = await startWithDeposits([5n * usdt]);
+  world.node.interfere = instead('eth_getLogs', answer);
   await world.settle();
   expect(await world.alarmKinds()).toEqual(['deposit_node_failing']);
   world.node.interfere = undefined;
   await world.round();
-  expect(await world.balanceOf(partnerId)).toBe(5n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toMatchObject({ balances: [5n * usdt], alarms: [] });
 });
 
 test('a node that often fails to give one block leaves nothing unread as long as it gives it now and then', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 5n * usdt }]);
+  const world = await startWithDeposits([5n * usdt]);
   let refused = 0;
-  world.node.interfere = (method, params) => {
-    const [filter] = params as [{ topics?: string[][]; blockHash?: string }];
-    const isOurs = method === 'eth_getLogs' && filter.topics![2]![0]!.endsWith(account.slice(2));
-    if (!isOurs || filter.blockHash || refused++ >= 5) return undefined;
-    return { error: { code: -32_005, message: 'limit exceeded' } };
-  };
+  world.node.interfere = instead('eth_getLogs', tooMany, ([{ topics, blockHash }]) => {
+    const isOurs = topics[2][0].endsWith(world.account.slice(2));
+    return isOurs && !blockHash && refused++ < 5;
+  });
   await world.settle();
-  expect(await world.balanceOf(partnerId)).toBe(5n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toMatchObject({ balances: [5n * usdt], alarms: [] });
 });
 
 test('dust is stored in few statements, whatever it is worth, and delays no other partner', async () => {
@@ -134,30 +120,18 @@ test('dust is stored in few statements, whatever it is worth, and delays no othe
       },
     });
   await runRound({ pool: count(pool), clock, alarms, chain, isScreened: false }, size);
-  expect(await world.balanceOf(other.partnerId)).toBe(5n * usdt);
+  expect(await other.balance()).toBe(5n * usdt);
   expect((await world.states()).filter(state => state === 'accumulating 1')).toHaveLength(4_000);
   expect(statements).toBeLessThan(50);
   // Enough of it is credited, in slices.
   world.chain.mine([{ to: victim.account, units: 2n * usdt }]);
   await world.settle();
-  expect(await world.balanceOf(victim.partnerId)).toBe(2n * usdt + 4_000n);
+  expect(await victim.balance()).toBe(2n * usdt + 4_000n);
   const { rows } = await pool.query(
     `SELECT DISTINCT credit_reference FROM deposits WHERE state = 'credited'`,
   );
   // Those of the other partner and of the deposit, and one for each slice.
   expect(rows).toHaveLength(2 + 8);
-});
-
-test('what is worth less than a millionth is dropped', async () => {
-  const world = await startDepositWorld({
-    name: 'bnb',
-    node: { chainId: 56, decimals: 18 },
-    env: { DEPOSIT_BNB_CONTRACT: '0xdAC17F958D2ee523a2206206994597C13D831ec7' },
-  });
-  const { account } = await world.newPartner();
-  world.chain.mine(many(10, { to: account, units: 10n ** 12n - 1n }), [{ to: account, units: 10n ** 12n }]);
-  await world.settle();
-  expect(await world.states()).toEqual(['accumulating 1']);
 });
 
 test('an account that is locked delays the credits of no other partner', async () => {
@@ -174,7 +148,7 @@ test('an account that is locked delays the credits of no other partner', async (
     uuidFromId(locked!.partnerId),
   ]);
   await world.settle();
-  expect(await world.balanceOf(other!.partnerId)).toBe(5n * usdt + 1n);
+  expect(await other!.balance()).toBe(5n * usdt + 1n);
   expect(await world.alarmKinds()).toEqual(['deposit_watch_failing']);
   expect(await world.alarmDetails()).toEqual([
     expect.stringMatching(/^Ethereum: deposits of 1 partners could not/),
@@ -182,18 +156,15 @@ test('an account that is locked delays the credits of no other partner', async (
   // Blocks are booked on meanwhile.
   world.chain.mine([{ to: other!.account, units: 6n * usdt }]);
   await world.settle();
-  expect(await world.balanceOf(other!.partnerId)).toBe(11n * usdt + 1n);
+  expect(await other!.balance()).toBe(11n * usdt + 1n);
   await unlock();
   await world.round();
-  expect(await world.balanceOf(locked!.partnerId)).toBe(5n * usdt + 1n);
+  expect(await locked!.balance()).toBe(5n * usdt + 1n);
   expect(await world.alarmKinds()).toEqual([]);
 });
 
 test('a smallest amount that is lowered credits what has accumulated', async () => {
-  const env = { DEPOSIT_ETHEREUM_MIN_USDT: '10' };
-  const world = await startDepositWorld({ env });
-  const { partnerId, account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 4n * usdt }]);
+  const world = await startWithDeposits([4n * usdt], { env: { DEPOSIT_ETHEREUM_MIN_USDT: '10' } });
   await world.settle();
   expect(await world.states()).toEqual(['accumulating 4000000']);
   const settings = readSettings({
@@ -205,14 +176,12 @@ test('a smallest amount that is lowered credits what has accumulated', async () 
   const chain = (await openDepositChains(settings.depositChains, world.clock)).get('ethereum')!;
   const { pool, clock, alarms, size } = world;
   await runRound({ pool, clock, alarms, chain, isScreened: false }, size);
-  expect(await world.balanceOf(partnerId)).toBe(4n * usdt);
+  expect(await world.balance()).toBe(4n * usdt);
 });
 
 test('a node that allows a few requests at a time makes progress in every round', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
   // More questions than are allowed: one for the range, and two for each block with a deposit.
-  for (let block = 0; block < 8; block++) world.chain.mine([{ to: account, units: usdt }]);
+  const world = await startWithDeposits(Array(8).fill(usdt));
   world.chain.mine([{ to: usdtContract, units: 1n }]);
   world.chain.mineMany(world.chain.notFinal);
   let left = 0;
@@ -229,7 +198,7 @@ test('a node that allows a few requests at a time makes progress in every round'
     left = 14;
     await runRound({ pool, clock, alarms, chain, isScreened: false }, size);
   }
-  expect(await world.balanceOf(partnerId)).toBe(8n * usdt);
+  expect(await world.balance()).toBe(8n * usdt);
 });
 
 test('blocks filled for several partners stop nobody else, whatever a node calls it', async () => {
@@ -240,26 +209,23 @@ test('blocks filled for several partners stop nobody else, whatever a node calls
     victims.flatMap(({ account }) => many(6, { to: account, units: usdt })),
     [{ to: other.account, units: 5n * usdt }],
   );
-  limited(5, { error: { code: -32_602, message: 'response is too big' } })(world);
+  limit(world, 5, { error: { code: -32_602, message: 'response is too big' } });
   await world.settle();
-  expect(await world.balanceOf(other.partnerId)).toBe(5n * usdt);
+  expect(await other.balance()).toBe(5n * usdt);
   expect(await world.alarmKinds()).toEqual(Array(4).fill('deposit_unread'));
 });
 
 test('what was reported as unread is held when it is read later: it may have been credited by hand', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  const before = BigInt(world.chain.blocks.length - 1);
-  world.chain.mine(many(6, { to: account, units: usdt }));
-  limited(5, { error: { code: -32_005, message: 'more than 5 results' } })(world);
+  const world = await startWithDeposits([]);
+  world.chain.mine(many(6, { to: world.account, units: usdt }));
+  limit(world, 5);
   await world.settle();
   expect(await world.alarmKinds()).toEqual(['deposit_unread']);
   world.node.interfere = undefined;
   const audit = auditContextOf(world.pool, world.clock);
-  await rewindChain(audit, world.depositChain, { block: before, reason: 'another node' });
+  await rewindChain(audit, world.depositChain, { block: world.before, reason: 'another node' });
   await world.settle();
-  expect(await world.states()).toEqual(Array(6).fill('held 1000000'));
-  expect(await world.balanceOf(partnerId)).toBe(0n);
+  expect(await world.record()).toMatchObject({ balances: [0n], states: Array(6).fill('held 1000000') });
 });
 
 test('what only one of two nodes can give is held, and what neither has is not reported', async () => {
@@ -268,33 +234,26 @@ test('what only one of two nodes can give is held, and what neither has is not r
   world.chain.mine([{ to: other.account, units: 2n * usdt }]);
   world.chain.mine([{ to: hidden.account, units: 5n * usdt }]);
   const topic = hidden.account.slice(2);
-  world.nodes[1]!.interfere = (method, params) => {
-    if (method !== 'eth_getLogs') return undefined;
-    const [{ topics }] = params as [{ topics: string[][] }];
-    const isRefused = topics[2]!.some(one => one.endsWith(topic));
-    return isRefused ? { error: { code: -32_005, message: 'limit exceeded' } } : undefined;
-  };
+  world.nodes[1]!.interfere = instead('eth_getLogs', tooMany, ([{ topics }]) =>
+    topics[2].some((one: string) => one.endsWith(topic)),
+  );
   await world.settle();
-  expect(await world.states()).toEqual(['credited 2000000', 'held 5000000']);
-  expect(await world.alarmKinds()).toEqual(['deposit_held']);
-  expect(await world.balanceOf(hidden.partnerId)).toBe(0n);
+  expect(await world.record()).toEqual({
+    balances: [0n, 2n * usdt],
+    states: ['credited 2000000', 'held 5000000'],
+    alarms: ['deposit_held'],
+  });
 });
 
 test('a deposit that an operator has locked stops no other', async () => {
-  const world = await startDepositWorld({
-    name: 'bnb',
-    node: { chainId: 56, decimals: 18 },
-    env: { DEPOSIT_BNB_CONTRACT: '0xdAC17F958D2ee523a2206206994597C13D831ec7' },
-  });
-  const [one, other] = [await world.newPartner(), await world.newPartner()];
-  const amount = 5n * usdt * 10n ** 12n;
-  world.chain.mine([{ to: one.account, units: amount }]);
+  const world = await startWithDeposits([5n * usdt * 10n ** 12n], bnb);
+  const other = await world.newPartner();
   await world.settle();
   const { unlock } = await holdLocks(world.url, 'SELECT FROM deposits FOR UPDATE', []);
   // The last blocks are read again with the next ones.
-  world.chain.mine([{ to: other.account, units: amount }]);
+  world.chain.mine([{ to: other.account, units: 5n * usdt * 10n ** 12n }]);
   await world.settle();
-  expect(await world.balanceOf(other.partnerId)).toBe(5n * usdt);
+  expect(await other.balance()).toBe(5n * usdt);
   expect(await world.alarmKinds()).toEqual([]);
   await unlock();
 });

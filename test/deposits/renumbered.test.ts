@@ -1,33 +1,22 @@
 import { expect, test } from 'vitest';
 import { rewindChain } from '../../src/deposits/index.ts';
 import { bookRange } from '../../src/deposits/watch/book.ts';
-import { verifyLedger } from '../../src/ledger/index.ts';
 import { usdtContract } from '../helpers/chain.ts';
-import { endOfTime } from '../helpers/clock.ts';
 import { auditContextOf } from '../helpers/database.ts';
-import { startDepositWorld } from './world.ts';
-
-const usdt = 1_000_000n;
+import { insteadOfBlock, startDepositWorld, startWithDeposits, usdt } from './world.ts';
 
 /** A partner's deposit in a block in which another transaction comes first, and the cursor before that block. */
 async function startBookedWorld(options: Parameters<typeof startDepositWorld>[0] = {}) {
-  const world = await startDepositWorld(options);
-  const partner = await world.newPartner();
-  const before = BigInt(world.chain.blocks.length - 1);
-  world.chain.mine([{ to: usdtContract, units: 1n }], [{ to: partner.account, units: 100n * usdt }]);
+  const world = await startWithDeposits([], options);
+  world.chain.mine([{ to: usdtContract, units: 1n }], [{ to: world.account, units: 100n * usdt }]);
   await world.settle();
-  const rewind = (block = before) =>
-    rewindChain(auditContextOf(world.pool, world.clock), world.depositChain, { block, reason: 'test' });
-  const findings = async () => (await verifyLedger(world.pool, { now: endOfTime })).findings;
-  return {
-    ...world,
-    ...partner,
-    before,
-    rewind,
-    findings,
-    balance: () => world.balanceOf(partner.partnerId),
-  };
+  return { ...world, rewind: (block = world.before) => rewind(world, block) };
 }
+
+const rewind = (
+  { pool, clock, depositChain }: Awaited<ReturnType<typeof startDepositWorld>>,
+  block: bigint,
+) => rewindChain(auditContextOf(pool, clock), depositChain, { block, reason: 'test' });
 
 test('a node that counts logs in the block and then in the transaction: credited once', async () => {
   const world = await startBookedWorld();
@@ -35,9 +24,11 @@ test('a node that counts logs in the block and then in the transaction: credited
   world.node.countsLogsIn = 'transaction';
   expect(await world.rewind()).toMatchObject({ outcome: 'done', depositsAbove: 1 });
   await world.settle();
-  expect(await world.balance()).toBe(100n * usdt);
-  expect(await world.states()).toEqual(['credited 100000000']);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toEqual({
+    balances: [100n * usdt],
+    states: ['credited 100000000'],
+    alarms: [],
+  });
   expect(await world.findings()).toEqual([]);
 });
 
@@ -52,20 +43,16 @@ test('two nodes of which one counts in the block and one in the transaction agre
   ];
   world.chain.mine(pays(usdt), pays(10n * usdt));
   await world.settle();
-  expect(await world.balanceOf(one.partnerId)).toBe(44n * usdt);
-  expect(await world.balanceOf(other.partnerId)).toBe(22n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toMatchObject({ balances: [44n * usdt, 22n * usdt], alarms: [] });
 });
 
 test('a log that is given twice is refused', async () => {
-  const world = await startDepositWorld();
-  const { partnerId, account } = await world.newPartner();
-  const { transactions } = world.chain.mine([{ to: account, units: 5n * usdt }]);
-  world.chain.blocks.at(-1)!.transactions.push({ ...transactions[0]! });
+  const world = await startWithDeposits([5n * usdt]);
+  const { transactions } = world.chain.blocks.at(-1)!;
+  transactions.push({ ...transactions[0]! });
   world.node.countsLogsIn = 'transaction';
   await world.settle();
-  expect(await world.balanceOf(partnerId)).toBe(0n);
-  expect(await world.alarmKinds()).toEqual(['deposit_nodes_disagree']);
+  expect(await world.record()).toEqual({ balances: [0n], states: [], alarms: ['deposit_nodes_disagree'] });
 });
 
 test('another log of a transaction that is booked is held, and an operator decides', async () => {
@@ -75,8 +62,10 @@ test('another log of a transaction that is booked is held, and an operator decid
   transfers.push({ to: world.account, units: 100n * usdt });
   await world.rewind();
   await world.settle();
-  expect(await world.states()).toEqual(['credited 100000000', 'held 100000000']);
-  expect(await world.balance()).toBe(100n * usdt);
+  expect(await world.record()).toMatchObject({
+    balances: [100n * usdt],
+    states: ['credited 100000000', 'held 100000000'],
+  });
   expect(await world.alarmDetails()).toEqual([
     '100.000000 USDT on Ethereum: other deposits of its transaction were booked before, compare all of them with the chain. Credit or reject it.',
   ]);
@@ -118,8 +107,7 @@ test('after a reorganisation below the final block the cursor is put back: what 
   expect(await world.alarmKinds()).toEqual(['deposit_nodes_disagree']);
   expect(await world.rewind()).toMatchObject({ outcome: 'done', toBlock: world.before });
   await world.round();
-  expect(await world.balance()).toBe(107n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toMatchObject({ balances: [107n * usdt], alarms: [] });
   expect(await world.findings()).toEqual([]);
   const { rows } = await world.pool.query(
     `SELECT action, subject, after FROM audit WHERE action = 'deposit.rewind'`,
@@ -138,15 +126,11 @@ test('what is not credited waits after a rewind until it is found again: its tra
   world.chain.reorganise(world.chain.blocks.length - 1 - Number(before));
   world.chain.mine().transactions.push(...transactions);
   world.chain.mineMany(5);
-  const audit = auditContextOf(world.pool, world.clock);
-  expect(await rewindChain(audit, world.depositChain, { block: before, reason: 'test' })).toMatchObject({
-    outcome: 'done',
-  });
+  expect(await rewind(world, before)).toMatchObject({ outcome: 'done' });
   await world.screen(async () => 'allow');
   await world.round();
   await world.screen(async () => 'allow');
-  expect(await world.balanceOf(gone.partnerId)).toBe(0n);
-  expect(await world.balanceOf(kept.partnerId)).toBe(7n * usdt);
+  expect(await world.record()).toMatchObject({ balances: [0n, 7n * usdt] });
 });
 
 test('a range of a fork that is gone is not booked after the cursor has come back to its number', async () => {
@@ -166,10 +150,7 @@ test('a cursor is not put back to a block that is not booked, not final, or not 
   const last = BigInt(world.chain.blocks.length - 1);
   expect(await world.rewind(last)).toEqual({ outcome: 'not_final' });
   expect(await world.rewind(last - BigInt(world.chain.notFinal))).toEqual({ outcome: 'not_below' });
-  world.nodes[1]!.interfere = (method, params) =>
-    method === 'eth_getBlockByNumber' && Number(params[0]) === Number(world.before)
-      ? { result: { number: params[0], hash: `0x${'e'.repeat(64)}`, timestamp: '0x1' } }
-      : undefined;
+  world.nodes[1]!.interfere = insteadOfBlock(Number(world.before));
   expect(await world.rewind()).toEqual({ outcome: 'nodes_disagree' });
   world.nodes[1]!.interfere = undefined;
   await world.pool.query('DELETE FROM deposit_chains');

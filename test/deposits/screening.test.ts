@@ -5,37 +5,32 @@ import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { creditPartner } from '../../src/deposits/credit.ts';
 import { createScreen, type Screen } from '../../src/deposits/screening/ask.ts';
-import { verifyLedger } from '../../src/ledger/index.ts';
 import { sender } from '../helpers/chain.ts';
-import { endOfTime } from '../helpers/clock.ts';
-import { startDepositWorld } from './world.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { startWithDeposits, usdt } from './world.ts';
 
-const usdt = 1_000_000n;
 const allow: Screen = async () => 'allow';
+const waiting = { balances: [0n], states: ['screening 25000000'] };
+const credited = { balances: [25n * usdt], states: ['credited 25000000'], alarms: [] };
 
 /** A world in which deposits of these amounts are final and wait for screening. */
 async function waitingFor(amounts: bigint[], env = {}) {
-  const world = await startDepositWorld({ isScreened: true, env });
-  const partner = await world.newPartner();
-  for (const units of amounts) world.chain.mine([{ to: partner.account, units }]);
+  const world = await startWithDeposits(amounts, { isScreened: true, env });
   await world.settle();
-  return { ...world, ...partner, balance: () => world.balanceOf(partner.partnerId) };
+  return world;
 }
 
 test('a final deposit waits for the answer, and the cursor does not wait', async () => {
   const world = await waitingFor([25n * usdt]);
-  expect(await world.states()).toEqual(['screening 25000000']);
-  expect(await world.balance()).toBe(0n);
+  expect(await world.record()).toMatchObject(waiting);
   const { rows } = await world.pool.query('SELECT final_block - cursor_block AS behind FROM deposit_chains');
   expect(rows).toEqual([{ behind: 0n }]);
   expect(await world.screen(allow)).toBe('done');
-  expect(await world.states()).toEqual(['credited 25000000']);
-  expect(await world.balance()).toBe(25n * usdt);
+  expect(await world.record()).toEqual(credited);
   await world.screen(allow);
   await world.settle();
-  expect(await world.balance()).toBe(25n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
-  expect(await verifyLedger(world.pool, { now: endOfTime })).toMatchObject({ findings: [] });
+  expect(await world.record()).toEqual(credited);
+  expect(await world.findings()).toEqual([]);
 });
 
 test.each(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', async answer => {
@@ -43,44 +38,39 @@ test.each(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', 
   await world.screen(async () => answer);
   await world.screen(allow);
   await world.settle();
-  expect(await world.states()).toEqual(['held 25000000']);
-  expect(await world.balance()).toBe(0n);
-  expect(await world.alarmKinds()).toEqual(['deposit_held']);
+  expect(await world.record()).toEqual({
+    balances: [0n],
+    states: ['held 25000000'],
+    alarms: ['deposit_held'],
+  });
   const { rows } = await world.pool.query('SELECT held_for FROM deposits');
   expect(rows).toEqual([{ held_for: answer === 'hold' ? 'screening' : 'no_answer' }]);
 });
 
-test('a process that dies after asking asks again', async () => {
+test.each([
+  ['after asking asks again', 'deposits', 'screened_at IS NULL', 'screening', 2],
+  [
+    'with the answer on record leaves the credit to the next round',
+    'partner_notices',
+    "kind <> 'balance_credited'",
+    'accumulating',
+    1,
+  ],
+])('a process that dies %s', async (_what, table, constraint, state, times) => {
   const world = await waitingFor([25n * usdt]);
   let asked = 0;
   const counting: Screen = async () => {
     asked += 1;
     return 'allow';
   };
-  await world.pool.query(
-    `ALTER TABLE deposits ADD CONSTRAINT no_answers CHECK (screened_at IS NULL) NOT VALID`,
-  );
-  await expect(world.screen(counting)).rejects.toThrow('no_answers');
-  expect(await world.states()).toEqual(['screening 25000000']);
-  expect(await world.balance()).toBe(0n);
-  await world.pool.query('ALTER TABLE deposits DROP CONSTRAINT no_answers');
+  await world.pool.query(`ALTER TABLE ${table} ADD CONSTRAINT fault CHECK (${constraint}) NOT VALID`);
+  await expect(world.screen(counting)).rejects.toThrow('fault');
+  expect(await world.record()).toMatchObject({ balances: [0n], states: [`${state} 25000000`] });
+  await world.pool.query(`ALTER TABLE ${table} DROP CONSTRAINT fault`);
   await world.screen(counting);
-  expect(asked).toBe(2);
-  expect(await world.balance()).toBe(25n * usdt);
-});
-
-test('a process that dies with the answer on record leaves the credit to the next round', async () => {
-  const world = await waitingFor([25n * usdt]);
-  await world.pool.query(
-    `ALTER TABLE partner_notices ADD CONSTRAINT no_notices CHECK (kind <> 'balance_credited') NOT VALID`,
-  );
-  await expect(world.screen(allow)).rejects.toThrow('no_notices');
-  expect(await world.states()).toEqual(['accumulating 25000000']);
-  expect(await world.balance()).toBe(0n);
-  await world.pool.query('ALTER TABLE partner_notices DROP CONSTRAINT no_notices');
   await world.round();
-  expect(await world.states()).toEqual(['credited 25000000']);
-  expect(await world.balance()).toBe(25n * usdt);
+  expect(asked).toBe(times);
+  expect(await world.record()).toEqual(credited);
 });
 
 test('of two processes that ask at once the second answer changes nothing', async () => {
@@ -93,12 +83,10 @@ test('of two processes that ask at once the second answer changes nothing', asyn
   });
   await asked.promise;
   await world.screen(allow);
-  expect(await world.states()).toEqual(['credited 25000000']);
+  expect(await world.record()).toEqual(credited);
   answered.resolve();
   await late;
-  expect(await world.balance()).toBe(25n * usdt);
-  expect(await world.states()).toEqual(['credited 25000000']);
-  expect(await world.alarmKinds()).toEqual([]);
+  expect(await world.record()).toEqual(credited);
 });
 
 test('an answer that is slow or cannot be booked delays no other', async () => {
@@ -108,7 +96,7 @@ test('an answer that is slow or cannot be booked delays no other', async () => {
     `ALTER TABLE deposits ADD CONSTRAINT not_four CHECK (screened_at IS NULL OR micro_usdt <> 4000000) NOT VALID`,
   );
   const round = world.screen(async ({ microUsdt }) => (microUsdt === 3n * usdt ? slow.promise : 'allow'));
-  await expect.poll(world.balance).toBe(5n * usdt);
+  await world.clock.until(async () => expect(await world.balance()).toBe(5n * usdt));
   slow.resolve('allow');
   await expect(round).rejects.toThrow('not_four');
   expect(await world.balance()).toBe(8n * usdt);
@@ -121,8 +109,10 @@ test('two processes that credit deposits of one partner at once credit each once
   const credits = Array.from({ length: 5 }, () => creditPartner({ pool, clock, chain }, partnerId));
   await Promise.allSettled(credits);
   await world.round();
-  expect(await world.states()).toEqual(['credited 6000000', 'credited 7000000']);
-  expect(await world.balance()).toBe(13n * usdt);
+  expect(await world.record()).toMatchObject({
+    balances: [13n * usdt],
+    states: ['credited 6000000', 'credited 7000000'],
+  });
 });
 
 test('no connection of the database is in use while the service is asked', async () => {
@@ -138,8 +128,10 @@ test('no connection of the database is in use while the service is asked', async
 test('only deposits that were allowed are summed', async () => {
   const world = await waitingFor([4n * usdt, 5n * usdt, 6n * usdt], { DEPOSIT_ETHEREUM_MIN_USDT: '10' });
   await world.screen(async ({ microUsdt }) => (microUsdt === 5n * usdt ? 'hold' : 'allow'));
-  expect(await world.states()).toEqual(['credited 4000000', 'held 5000000', 'credited 6000000']);
-  expect(await world.balance()).toBe(10n * usdt);
+  expect(await world.record()).toMatchObject({
+    balances: [10n * usdt],
+    states: ['credited 4000000', 'held 5000000', 'credited 6000000'],
+  });
   // One entry: neither is enough alone.
   const { rows } = await world.pool.query(
     `SELECT DISTINCT credit_reference FROM deposits WHERE state = 'credited'`,
@@ -150,8 +142,7 @@ test('only deposits that were allowed are summed', async () => {
 test('deposits that waited when screening was turned off are held', async () => {
   const world = await waitingFor([25n * usdt]);
   await world.screen(undefined);
-  expect(await world.states()).toEqual(['held 25000000']);
-  expect(await world.balance()).toBe(0n);
+  expect(await world.record()).toMatchObject({ balances: [0n], states: ['held 25000000'] });
 });
 
 test('many deposits are asked about in several rounds', async () => {
@@ -181,67 +172,60 @@ const asked = {
 
 test('the service gets chain, transaction, log, sender and amount', async () => {
   const requests: unknown[] = [];
-  const url = await startService((request, response) => {
-    let body = '';
-    request.on('data', chunk => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      requests.push([request.method, request.url, JSON.parse(body)]);
-      response.end('{"decision":"allow"}');
-    });
+  const url = await startService(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    requests.push([request.method, request.url, JSON.parse(body)]);
+    response.end('{"decision":"allow"}');
   });
   expect(await createScreen(systemClock, url)(asked)).toBe('allow');
-  expect(requests).toEqual([
-    [
-      'POST',
-      '/key-of-the-service',
-      {
-        chain: 'ethereum',
-        transaction_id: asked.transaction,
-        log_index: 4,
-        sender,
-        amount_usdt: '2.500000',
-      },
-    ],
-  ]);
+  const { chain, transaction: transaction_id } = asked;
+  const body = { chain, transaction_id, log_index: 4, sender, amount_usdt: '2.500000' };
+  expect(requests).toEqual([['POST', '/key-of-the-service', body]]);
 });
 
-test.each<[string, string, RequestListener]>([
-  ['hold', 'hold', (_request, response) => response.end('{"decision":"hold"}')],
-  ['another word', 'no_answer', (_request, response) => response.end('{"decision":"Allow"}')],
-  ['a bare word', 'no_answer', (_request, response) => response.end('allow')],
-  ['null', 'no_answer', (_request, response) => response.end('null')],
-  ['nothing', 'no_answer', (_request, response) => response.end()],
-  ['an error', 'no_answer', (_request, response) => response.writeHead(500).end('{"decision":"allow"}')],
+const answering =
+  (text: string): RequestListener =>
+  (_request, response) =>
+    response.end(text);
+
+test.each<[string, RequestListener, expected?: string]>([
+  ['hold', answering('{"decision":"hold"}'), 'hold'],
+  ['another word', answering('{"decision":"Allow"}')],
+  ['a bare word', answering('allow')],
+  ['null', answering('null')],
+  ['nothing', answering('')],
+  ['an error', (_request, response) => response.writeHead(500).end('{"decision":"allow"}')],
   [
     'a redirect',
-    'no_answer',
     (_request, response) => response.writeHead(302, { location: '/allow' }).end('{"decision":"allow"}'),
   ],
-  [
-    'far too much',
-    'no_answer',
-    (_request, response) => response.end(`{"decision":"allow","why":"${'x'.repeat(20_000)}"}`),
-  ],
-  ['a closed connection', 'no_answer', request => request.socket.destroy()],
-  ['silence', 'no_answer', () => {}],
-  [
-    'a letter at a time',
-    'no_answer',
-    (request, response) => {
-      const letters = [...'{"decision":"allow"}'];
-      const timer = setInterval(() => response.write(letters.shift() ?? ' '), 30);
-      request.socket.on('close', () => clearInterval(timer));
-    },
-  ],
-  ['more than JSON', 'no_answer', (_request, response) => response.end('{"decision":"allow"} {}')],
-  ['a list', 'no_answer', (_request, response) => response.end('[{"decision":"allow"}]')],
-  ['a list of words', 'no_answer', (_request, response) => response.end('{"decision":["allow"]}')],
-  ['half an answer', 'no_answer', (_request, response) => response.write('{"decision":')],
-])('the service answers with %s: %s', async (_what, expected, answer) => {
-  const url = await startService(answer);
-  expect(await createScreen(systemClock, url, { timeoutMs: 300 })(asked)).toBe(expected);
+  ['far too much', answering(`{"decision":"allow","why":"${'x'.repeat(20_000)}"}`)],
+  ['a closed connection', request => request.socket.destroy()],
+  ['more than JSON', answering('{"decision":"allow"} {}')],
+  ['a list', answering('[{"decision":"allow"}]')],
+  ['a list of words', answering('{"decision":["allow"]}')],
+])(
+  'the service answers with %s: nothing but a clear answer counts',
+  async (_what, answer, expected = 'no_answer') => {
+    expect(await createScreen(systemClock, await startService(answer))(asked)).toBe(expected);
+  },
+);
+
+test.each<[string, RequestListener]>([
+  ['silence', () => {}],
+  ['half an answer', (_request, response) => response.write('{"decision":')],
+  ['an answer without an end', (_request, response) => response.write('{"decision":"allow"}')],
+])('the service answers with %s: it has no more time than the deadline', async (_what, answer) => {
+  const clock = manualClock();
+  const arrived = Promise.withResolvers<void>();
+  const url = await startService((request, response) => {
+    answer(request, response);
+    arrived.resolve();
+  });
+  const answered = createScreen(clock, url)(asked);
+  await arrived.promise;
+  await clock.advance(10_000);
+  expect(await answered).toBe('no_answer');
 });
 
 test('a service that cannot be reached holds', async () => {

@@ -1,20 +1,50 @@
+import { toHex } from 'viem';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openAddresses, openDepositChains } from '../../src/deposits/index.ts';
 import type { Screen } from '../../src/deposits/screening/ask.ts';
 import { screenDeposits } from '../../src/deposits/screening/screen-deposits.ts';
 import { maxRangeBlocks } from '../../src/deposits/watch/halving.ts';
 import { runRound } from '../../src/deposits/watch/round.ts';
-import { readBalances } from '../../src/ledger/index.ts';
+import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { type Chain, createChain, startNode } from '../helpers/chain.ts';
-import { manualClock } from '../helpers/clock.ts';
+import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 /** The extended public key of the first test vector of BIP-32, at m/0'. */
 export const xpub =
   'xpub68Gmy5EdvgibQVfPdqkBBCHxA5htiqg55crXYuXoQRKfDBFA1WEjWgP6LHhwBZeNK1VTsfTFUHCdrfp1bgwQ9xv5ski8PX9rL2dZXvgGDnw';
+
+export const usdt = 1_000_000n;
+
+type Interfere = NonNullable<Awaited<ReturnType<typeof startNode>>['interfere']>;
+
+/** What a node says instead of its own answer to such calls. */
+export const instead =
+  (
+    method: string,
+    answer: ReturnType<Interfere>,
+    // biome-ignore lint/suspicious/noExplicitAny: each method has parameters of its own
+    isMeant: (params: any[]) => boolean = () => true,
+  ): Interfere =>
+  (asked, params) =>
+    asked === method && isMeant(params) ? answer : undefined;
+
+/** A node has another block with this number. */
+export const insteadOfBlock = (number: number, block: { number?: string; hash?: string } = {}) =>
+  instead(
+    'eth_getBlockByNumber',
+    { result: { number: toHex(number), hash: `0x${'e'.repeat(64)}`, timestamp: '0x1', ...block } },
+    ([asked]) => Number(asked) === number,
+  );
+
+/** USDT with 18 decimals, at the address of the node. */
+export const bnb = {
+  name: 'bnb',
+  node: { chainId: 56, decimals: 18 },
+  env: { DEPOSIT_BNB_CONTRACT: '0xdAC17F958D2ee523a2206206994597C13D831ec7' },
+} as const;
 
 interface Options {
   twoNodes?: boolean;
@@ -45,13 +75,17 @@ export async function startDepositWorld({
     [`DEPOSIT_${upper}_XPUB`]: xpub,
     ...env,
   });
-  const chains = await openDepositChains(settings.depositChains, systemClock);
+  const chains = await openDepositChains(settings.depositChains, clock);
   const depositChain = chains.get(name)!;
   const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
+  const partners: (() => Promise<bigint>)[] = [];
   const newPartner = async () => {
+    const nth = partners.push(async () => 0n) - 1;
     const { partnerId } = await createPartner(auditContextOf(pool, clock), 'Shop');
     await openAddresses(pool, clock, chains, partnerId);
-    return { partnerId, account: depositChain.deriveAddress(partnerId).account };
+    const balance = () => world.balanceOf(partnerId);
+    partners[nth] = balance;
+    return { partnerId, account: depositChain.deriveAddress(partnerId).account, balance };
   };
   const size = { blocks: maxRangeBlocks };
   const world = {
@@ -84,7 +118,33 @@ export async function startDepositWorld({
       ).rows.map(row => `${row.state} ${row.micro_usdt}`),
     alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
     alarmDetails: async () => (await listAlarms(pool, { cleared: false })).map(({ detail }) => detail),
+    /** The balances of the partners in their order, all deposits, and the open alarms. */
+    record: async () => ({
+      balances: await Promise.all(partners.map(balance => balance())),
+      states: await world.states(),
+      alarms: await world.alarmKinds(),
+    }),
+    cursor: async () =>
+      (await pool.query('SELECT cursor_block FROM deposit_chains')).rows[0].cursor_block as bigint,
+    findings: async () => (await verifyLedger(pool, { now: endOfTime })).findings,
   };
   await world.round();
+  return world;
+}
+
+/** A world with a partner and deposits of these amounts, each in a block of its own, that nobody has read yet. */
+export async function startWithDeposits(amounts: bigint[], options: Options = {}) {
+  const world = await startDepositWorld(options);
+  const partner = await world.newPartner();
+  const pay = (units: bigint) => world.chain.mine([{ to: partner.account, units }]);
+  const before = BigInt(world.chain.blocks.length - 1);
+  for (const units of amounts) pay(units);
+  return { ...world, ...partner, pay, before };
+}
+
+/** The same, final. */
+export async function startWithFinal(amounts: bigint[], options: Options = {}) {
+  const world = await startWithDeposits(amounts, options);
+  world.chain.mineMany(world.chain.notFinal + 1);
   return world;
 }

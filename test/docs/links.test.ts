@@ -12,15 +12,13 @@ const markdownIn = (folder: string) =>
 
 const internals = markdownIn('docs/internals');
 const documents = [
-  ...markdownIn('.'),
-  ...markdownIn('docs'),
-  ...internals,
-  ...markdownIn('docs/reference'),
-  ...markdownIn('docs/guides'),
-  ...markdownIn('docs/operations'),
-  ...markdownIn('docs/runbooks'),
-  ...['bench', 'database', 'examples/shop', 'ops', 'sdk'].flatMap(markdownIn),
-];
+  ...[
+    '.',
+    'docs',
+    ...['internals', 'reference', 'guides', 'operations', 'runbooks', 'security'].map(name => `docs/${name}`),
+  ],
+  ...['bench', 'database', 'examples/shop', 'ops', 'sdk'],
+].flatMap(markdownIn);
 
 /** As GitHub names headings. */
 const anchorsOf = (text: string) =>
@@ -33,12 +31,12 @@ const anchorsOf = (text: string) =>
 
 const withoutCodeBlocks = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '');
 
-test.each(documents)('every relative link in %s leads somewhere', path => {
+function danglingLinks(path: string): string[] {
   const links = [
     ...withoutCodeBlocks(read(path)).matchAll(/\]\(([^)\s]+)\)/g),
     ...read(path).matchAll(/<img src="([^"]+)"/g),
   ];
-  const dangling = links
+  return links
     .map(([, target = '']) => target)
     .filter(target => !/^(https?:|\/docs\/)/.test(target))
     .filter(target => {
@@ -47,29 +45,31 @@ test.each(documents)('every relative link in %s leads somewhere', path => {
       if (!existsSync(join(root, found))) return true;
       return anchor !== undefined && !anchorsOf(read(found)).includes(anchor);
     });
-  expect(dangling).toEqual([]);
-});
+}
 
-const folders = 'src|test|database|docs|ops|web|sdk|simulator|bench|examples';
+const folders = 'src|test|scripts|database|docs|ops|web|sdk|simulator|bench|examples';
 /** `src/db/pool.ts`, `test/crashes`, `docs/guides/*.md`; not `docs/guides/NAME.md`, which stands for many. */
 const repositoryPath = new RegExp(`^(?:${folders})/[\\w./*-]*$`);
 
 const isPattern = (path: string) => /\bNAME\b/.test(path);
 
-test.each(documents)('every path in backticks in %s exists', path => {
-  const missing = Array.from(withoutCodeBlocks(read(path)).matchAll(/`([^`\n]+)`/g), ([, code = '']) => code)
+const missingPaths = (path: string) =>
+  Array.from(withoutCodeBlocks(read(path)).matchAll(/`([^`\n]+)`/g), ([, code = '']) => code)
     .filter(code => repositoryPath.test(code) && !isPattern(code))
     .filter(code => !existsSync(join(root, code.replace(/\*.*$/, ''))));
-  expect(missing).toEqual([]);
-});
 
 const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
-
-test.each(documents)('every npm script in %s exists', path => {
-  const missing = Array.from(read(path).matchAll(/npm run ([\w:-]+)/g), ([, name = '']) => name).filter(
+const missingScripts = (path: string) =>
+  Array.from(read(path).matchAll(/npm run ([\w:-]+)/g), ([, name = '']) => name).filter(
     name => !scripts.includes(name),
   );
-  expect(missing).toEqual([]);
+
+test.each(documents)('every relative link, path in backticks and npm script in %s exists', path => {
+  expect({
+    links: danglingLinks(path),
+    paths: missingPaths(path),
+    scripts: missingScripts(path),
+  }).toEqual({ links: [], paths: [], scripts: [] });
 });
 
 test('ARCHITECTURE.md has at most 2 500 words', () => {

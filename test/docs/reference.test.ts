@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { xpub } from '../deposits/world.ts';
+import { listMetrics } from '../helpers/all-metrics.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -166,4 +167,40 @@ describe('README.md', () => {
       for (const figure of figures.filter(cell => cell !== '')) expect(row).toContain(figure);
     }
   });
+});
+
+const ofNode = /^(process|nodejs)_/;
+
+test('docs/reference/metrics.md lists every metric with its kind and labels, and no other', () => {
+  const page = read('docs/reference/metrics.md');
+  const documented = Array.from(
+    page.matchAll(/^\| `(\w+)` \| (.*?) ?\| (\w+)/gm),
+    ([, name, labels, type]) => ({
+      name: name!,
+      type: type!.toLowerCase(),
+      labels: Array.from(labels!.matchAll(/\w+/g), ([label]) => label),
+    }),
+  );
+  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+  expect(documented.sort(byName)).toEqual(
+    listMetrics()
+      .filter(({ name }) => !ofNode.test(name))
+      .sort(byName),
+  );
+});
+
+test('the metrics of Node are there', () => {
+  const names = listMetrics().map(({ name }) => name);
+  for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds'])
+    expect(names).toContain(name);
+});
+
+test('what bounds each table is written down', () => {
+  const [, section] = read('docs/internals/database.md').split('## What bounds each table\n');
+  const rows = section!.split('\n## ')[0]!.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm);
+  const documented = [...rows].flatMap(([, names]) => names!.match(/\w+/g) ?? []);
+  const tables = [...read('database/schema.sql').matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+) \(/gm)].map(
+    ([, name]) => name,
+  );
+  expect(documented.sort()).toEqual(tables.sort());
 });

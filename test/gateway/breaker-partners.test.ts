@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createRandom } from '../helpers/random.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { startCallers } from './breaker-world.ts';
 import { newRequester } from './orders.ts';
 
@@ -12,9 +11,9 @@ const kinds = [0, 300, 10_000].flatMap(failsAfterMs =>
   [1, 4, 1e9].map(badCodes => ({ failsAfterMs, badCodes })),
 );
 /** Of n partners, k have bad codes; the others pay all the time, or seldom. */
-const shares = [2, 3, 4, 8].flatMap(all =>
+const shares = [2, 3, 8].flatMap(all =>
   Array.from({ length: all - 1 }, (_, index) => index + 1).flatMap(bad =>
-    [100, 1_000, 15_000].map(pauseMs => ({ bad, good: all - bad, pauseMs })),
+    [100, 15_000].map(pauseMs => ({ bad, good: all - bad, pauseMs })),
   ),
 );
 const noGood = { good: 0, pauseMs: 1 };
@@ -120,13 +119,11 @@ test.each([
 ])(
   'two partners with four codes that %s do not close a simulated bank to a third one',
   async (_name, fault) => {
-    const simulator = await startSimulator();
+    const simulator = await openSimulator();
     const clock = manualClock();
     const onReachable = vi.fn();
-    // As long as the good calls of a busy machine may need.
-    const options = { url: simulator.address, token: undefined, onReachable, resolveTimeoutMs: 3_000 };
-    // Deadlines of calls to a process take real time; how long ago somebody called is what the test says.
-    const gateway = createHttpGateway({ ...options, clock: { ...clock, timer: systemClock.timer } });
+    const options = { url: simulator.address, token: undefined, onReachable, resolveTimeoutMs: 1_500 };
+    const gateway = createHttpGateway({ ...options, clock });
     afterAll(gateway.close);
     const bad = await Promise.all([1, 2, 3, 4].map(() => makeQr(simulator)));
     for (const qr of bad) await qr.fault({ on: 'resolve', ...fault });
@@ -134,19 +131,22 @@ test.each([
     const [one, other, third] = [newRequester(), newRequester(), newRequester()];
     const resolveAll = async (calls: Promise<{ outcome: string }>[]) =>
       (await Promise.all(calls)).map(({ outcome }) => outcome);
+    const resolveBad = () => {
+      const calls = bad.flatMap(qr => [one, other, one, other].map(who => gateway.resolve(qr.link, who)));
+      // Only those that are late wait for their deadline.
+      return fault.kind === 'stall' ? clock.during(resolveAll(calls)) : resolveAll(calls);
+    };
 
     // Nobody else has called for some seconds.
     await clock.advance(20_000);
-    const failures = bad.flatMap(qr => [one, other, one, other].map(who => gateway.resolve(qr.link, who)));
-    expect(await resolveAll(failures)).not.toContain('resolved');
+    expect(await resolveBad()).not.toContain('resolved');
     expect(onReachable.mock.calls).toEqual([[false]]);
     const calls = [1, 2, 3].map(() => gateway.resolve(good.link, third));
     expect(await resolveAll(calls)).toEqual(['resolved', 'resolved', 'resolved']);
     expect(onReachable.mock.calls).toEqual([[false], [true]]);
 
     // The third one pays all the time: the others do not open it.
-    const more = bad.flatMap(qr => [one, other, one, other].map(who => gateway.resolve(qr.link, who)));
-    await resolveAll(more);
+    await resolveBad();
     expect(onReachable.mock.calls).toEqual([[false], [true]]);
   },
 );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newPaymentId } from '../helpers/database.ts';
 import { expectLintedOpenApi } from '../helpers/lint-openapi.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { gatewayOpener, requester, token } from './orders.ts';
 import {
   document,
@@ -10,11 +10,11 @@ import {
   operationOf,
   problemsOfAnswer,
   problemsOfRequest,
+  startRecorder,
 } from './wire-document.ts';
-import { startRecorder } from './wire-recorder.ts';
 
 const openGateway = gatewayOpener();
-const simulator = await startSimulator({ GATEWAY_TOKEN: token });
+const simulator = await openSimulator({ GATEWAY_TOKEN: token });
 const { url, exchanges } = await startRecorder(simulator.address);
 const gateway = openGateway(url);
 

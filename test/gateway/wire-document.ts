@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { afterFile } from '../helpers/after-file.ts';
 
 const documentFile = new URL('../../docs/reference/gateway.openapi.json', import.meta.url);
 // biome-ignore lint/suspicious/noExplicitAny: a document looked into at a few places
@@ -36,9 +40,9 @@ function problemsOf(schemaPointer: string, value: unknown, place: string): strin
   return (validate.errors ?? []).map(error => `${place}${error.instancePath} ${error.message}`);
 }
 
-function read(text: string): unknown {
+function read(json: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
     return undefined;
   }
@@ -73,9 +77,9 @@ export function problemsOfRequest(exchange: Exchange): string[] {
   for (const value of inPath)
     problems.push(...problemsOf(pointer('components', 'parameters', 'PaymentId', 'schema'), value, 'path'));
   const parameters: { name: string; schema: { type?: string } }[] = described.parameters ?? [];
-  for (const [name, text] of searchParams) {
+  for (const [name, written] of searchParams) {
     const index = parameters.findIndex(one => one.name === name);
-    const value = parameters[index]?.schema.type === 'integer' ? Number(text) : text;
+    const value = parameters[index]?.schema.type === 'integer' ? Number(written) : written;
     if (index < 0) problems.push(`a parameter ${name} that is not described`);
     else
       problems.push(
@@ -98,4 +102,28 @@ export function problemsOfAnswer(exchange: Exchange): string[] {
     : ['paths', path, method, 'responses', `${exchange.status}`];
   const schema = pointer(...base, 'content', 'application/json', 'schema');
   return problemsOf(schema, read(exchange.responseBody), 'body');
+}
+
+/** Passes requests on to a gateway and keeps each with its answer. */
+export async function startRecorder(target: string): Promise<{ url: string; exchanges: Exchange[] }> {
+  const exchanges: Exchange[] = [];
+  const server = createServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    const requestBody = await text(request);
+    const answer = await fetch(`${target}${url}`, {
+      method,
+      headers: headers.authorization ? { authorization: headers.authorization } : {},
+      body: requestBody === '' ? null : requestBody,
+    });
+    const responseBody = await answer.text();
+    const contentType = answer.headers.get('content-type') ?? '';
+    exchanges.push({ method, url, headers, requestBody, status: answer.status, contentType, responseBody });
+    response.writeHead(answer.status, { 'content-type': contentType }).end(responseBody);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  afterFile(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, exchanges };
 }

@@ -1,12 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { anchorOf } from '../../src/api/docs/markdown.ts';
 import { allErrors, errors } from '../../src/base/errors.ts';
 import { scenarios } from '../../src/payments/create/scenarios.ts';
 import { failureMessages } from '../../src/payments/payment.ts';
 import { root } from '../sdk/packed.ts';
-import { choose, type Guide, guides, languages, libraryReadme, patternOf, stepsOf } from './snippets.ts';
+import { choose, type Guide, guides, languages, patternOf, stepsOf } from './snippets.ts';
 
 const guide = (name: string) => guides.find(one => one.name === name)!;
 /** The code in the first column of the table below a heading row that begins so. */
@@ -97,27 +96,6 @@ describe('snippets', () => {
     expect(choose(steps[1]!, 'go')).toBe(undefined);
     expect(() => stepsOf(block('text', 'nothing'))).toThrow('line 1: nothing prints this');
   });
-});
-
-const documents = [
-  ...guides.map(({ path }) => path),
-  libraryReadme.path,
-  ...['README.md', 'CHANGELOG.md', 'ARCHITECTURE.md', 'examples/shop/README.md'].map(name =>
-    join(root, name),
-  ),
-];
-
-test('no link dangles', () => {
-  const headings = (path: string) =>
-    Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm), ([, text]) => anchorOf(text!));
-  for (const path of documents)
-    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^(https?:|\/docs\/)/.test(target)) continue;
-      const [file = '', anchor] = target.split('#');
-      const found = file === '' ? path : join(dirname(path), file);
-      expect(existsSync(found), `${path}: ${target}`).toBe(true);
-      if (anchor !== undefined) expect(headings(found), `${path}: ${target}`).toContain(anchor);
-    }
 });
 
 test('every guide is in the list of guides, and the list is in the README', () => {

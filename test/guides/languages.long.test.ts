@@ -7,7 +7,7 @@ const { project, read } = await startGuideWorld();
 /** The standard library is compiled in the first run. */
 const compileTimeoutMs = 600_000;
 
-describe.for(['python', 'php', 'go'] as const)('every snippet in %s', language => {
+describe.for(['sh', 'python', 'php', 'go'] as const)('every snippet in %s', language => {
   describe.skipIf(!canRun(language)).concurrent('of', () => {
     const prepared = new Map<string, Prepared>();
     beforeAll(async () => {

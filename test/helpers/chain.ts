@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { encodeEventTopics, pad, parseAbi, toHex } from 'viem';
+import { encodeEventTopics, parseAbi, toHex } from 'viem';
 import { afterAll } from 'vitest';
 
 const abi = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 value)']);
 const [transferTopic] = encodeEventTopics({ abi });
 const digest = (text: string) => `0x${createHash('sha256').update(text).digest('hex')}`;
+
+/** Some tests have blocks of 40 000 logs, which viem takes seconds to encode. */
+const word = (hex: string) => `0x${hex.padStart(64, '0')}`;
 
 /** The selector of `balanceOf(address)`. */
 const balanceOf = '0x70a08231';
@@ -67,7 +70,13 @@ export function createChain(name = 'chain') {
 export type Chain = ReturnType<typeof createChain>;
 
 type Answer = { result: unknown } | { error: { code: number; message: string } };
-type Interfere = (method: string, params: unknown[]) => Answer | { status: number } | undefined;
+type Fault = { status: number } | 'closes the connection' | 'never answers';
+/** Undefined: the node answers. `own` is what it would answer, also to other parameters. */
+type Interfere = (
+  method: string,
+  params: unknown[],
+  own: (params?: unknown[]) => unknown,
+) => Answer | Fault | undefined;
 
 /** A node of the chain over JSON-RPC. `interfere` makes it fail or lie. */
 export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knowsFinalized = true } = {}) {
@@ -88,19 +97,20 @@ export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knows
   };
   const logsOf = ({ number, hash, transactions }: Block) => {
     let logIndex = -1;
+    const blockNumber = toHex(number);
     return transactions.flatMap(transaction => {
       if (node.countsLogsIn === 'transaction') logIndex = -1;
       return transaction.transfers.map(({ to, units, contract = usdtContract, isRemoved = false }) => {
         logIndex += 1;
         return {
           address: contract,
-          topics: [transferTopic, pad(sender, { size: 32 }), pad(to as `0x${string}`, { size: 32 })],
-          data: toHex(units, { size: 32 }),
-          blockNumber: toHex(number),
+          topics: [transferTopic, word(sender.slice(2)), word(to.slice(2))],
+          data: word(units.toString(16)),
+          blockNumber,
           blockHash: hash,
           transactionHash: transaction.hash,
           transactionIndex: '0x0',
-          logIndex: toHex(logIndex),
+          logIndex: `0x${logIndex.toString(16)}`,
           removed: isRemoved,
         };
       });
@@ -140,9 +150,9 @@ export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knows
             (log.address === address.toLowerCase() && (!topics[2] || topics[2].includes(log.topics[2]))),
         ),
   };
-  const answer = (method: string, params: unknown[]): Answer | { status: number } => {
+  const answer = (method: string, params: unknown[]): Answer | Fault => {
     node.calls.push(method);
-    const changed = node.interfere?.(method, params);
+    const changed = node.interfere?.(method, params, (changed = params) => methods[method]!(changed));
     if (changed) return changed;
     const [range] = params as [{ fromBlock: string; toBlock: string }];
     if (method === 'eth_getLogs' && Number(range.fromBlock) > Number(range.toBlock))
@@ -159,13 +169,18 @@ export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knows
     request.on('end', () => {
       const { id, method, params = [] } = JSON.parse(body);
       const given = answer(method, params);
+      if (given === 'never answers') return;
+      if (given === 'closes the connection') return void response.destroy();
       if ('status' in given) return void response.writeHead(given.status).end('no');
       response.setHeader('content-type', 'application/json');
       return void response.end(JSON.stringify({ jsonrpc: '2.0', id, ...given }));
     });
   });
   await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => void server.close());
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   node.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/key-of-the-node`;
   return node;
 }

@@ -165,6 +165,23 @@ export interface ConsoleAnswer {
   json: any;
 }
 
+/** All rows of a list, page by page. */
+export async function readPages(
+  reader: { get(path: string): Promise<ConsoleAnswer> },
+  path: string,
+): Promise<ConsoleAnswer['json'][]> {
+  const rows = [];
+  for (let after = ''; ; ) {
+    const { data, next_cursor } = (await reader.get(`${path}${after}`)).json;
+    rows.push(...data);
+    if (!next_cursor) return rows;
+    after = `&after=${next_cursor}`;
+  }
+}
+
+/** An answer that refuses. */
+export const refusal = (status: number, code: string) => ({ status, json: { error: { code } } });
+
 /** Calls `/console/api`, or another one, as the pages do: keeps the cookies and the CSRF token. */
 export function browserAt(address: string, base = '/console/api') {
   const browser = {

@@ -19,7 +19,7 @@ export async function copyDatabase(original: Pool): Promise<Pool> {
   await admin.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [
     name,
   ]);
-  await admin.query(`CREATE DATABASE ${copy} TEMPLATE ${name}`);
+  await admin.query(`CREATE DATABASE ${copy} TEMPLATE ${name} STRATEGY FILE_COPY`);
   await admin.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
   await admin.end();
   const pool = openPool({ ...original.options, database: copy });

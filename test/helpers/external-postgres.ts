@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
-import { type Binaries, binariesIn } from '../../src/db/embedded/binaries.ts';
+import { inject } from 'vitest';
+import { binariesIn, findBinaries } from '../../src/db/embedded/binaries.ts';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 
 /** Where `.ci/run` puts the oldest PostgreSQL that is supported. */
@@ -23,18 +24,20 @@ export interface ExternalServer {
   remove(): void;
 }
 
-/** An external PostgreSQL, the oldest by default: the service did not start it and has only its address. */
-export async function createExternalServer(binaries?: Binaries): Promise<ExternalServer> {
-  const { initdb, postgres } = binaries ?? binariesIn(oldest);
+/** An external PostgreSQL: the service did not start it and has only its address. */
+export async function createExternalServer(version: 'oldest' | 'newest'): Promise<ExternalServer> {
   const dir = fs.mkdtempSync(join(tmpdir(), 'kopeck-outside-'));
   const runAs = identityFor(dir, undefined);
   if (runAs) fs.chownSync(dir, runAs.uid, runAs.gid);
-  spawnSync(...commandAs(runAs, initdb, ['-D', dir, '-U', 'kopeck', '--auth=trust']));
+  const { initdb, postgres } = version === 'oldest' ? binariesIn(oldest) : findBinaries();
+  if (version === 'oldest')
+    spawnSync(...commandAs(runAs, initdb, ['-D', dir, '-U', 'kopeck', '--auth=trust']));
+  else copyCluster(dir);
   let server: ChildProcess | undefined;
   const outside: ExternalServer = {
     url: `postgresql://kopeck@localhost:5432/postgres?host=${encodeURIComponent(dir)}`,
     start: async () => {
-      const args = ['-D', dir, '-k', dir, '-c', 'listen_addresses='];
+      const args = ['-D', dir, '-k', dir, '-p', '5432', '-c', 'listen_addresses='];
       // After kill -9, a new server refuses to run, and ends, while a process of the old one is still there.
       do {
         if (!server || hasEnded(server)) server = spawn(...commandAs(runAs, postgres, args));
@@ -50,6 +53,12 @@ export async function createExternalServer(binaries?: Binaries): Promise<Externa
   };
   await outside.start();
   return outside;
+}
+
+/** Initialising one takes as long as many tests. */
+function copyCluster(dir: string): void {
+  execFileSync('cp', ['-a', `${inject('usedDataDir')}/postgres/.`, dir]);
+  fs.writeFileSync(join(dir, 'pg_hba.conf'), 'local all all trust\n');
 }
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;

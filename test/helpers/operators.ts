@@ -7,6 +7,15 @@ import { auditContextOf, keyring } from './partners.ts';
 
 export const goodPassword = 'violet cargo 81';
 
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** The code that an authenticator shows for the secret of a setup page. */
+export function codeOfText(secret: string, nowMs: number): string {
+  const bits = [...secret].map(letter => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const bytes = bits.match(/.{8}/g)!.map(byte => Number.parseInt(byte, 2));
+  return codeOf(Buffer.from(bytes), stepAt(nowMs));
+}
+
 export interface EnrolledOperator {
   operatorId: Id<'opr'>;
   name: string;

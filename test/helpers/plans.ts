@@ -3,6 +3,7 @@ import type { Pool, Queryable, Statement } from '../../src/db/pool.ts';
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
+  'Actual Rows': number;
   'Actual Loops': number;
   'Shared Hit Blocks': number;
   'Shared Read Blocks': number;
@@ -34,6 +35,13 @@ export function explaining(pool: Pool) {
         .flatMap(nodesOf)
         .filter(node => node['Relation Name']?.startsWith(table))
         .reduce((sum, node) => sum + node['Actual Loops'], 0),
+    /** How many rows each sort was given. */
+    sorted: () =>
+      plans
+        .flatMap(nodesOf)
+        .filter(node => /Sort/.test(node['Node Type']))
+        .flatMap(node => node.Plans ?? [])
+        .map(node => node['Actual Rows'] * node['Actual Loops']),
     /** The tables that were read as a whole; an empty one, such as the partition of a week to come, costs nothing. */
     scanned: () =>
       plans

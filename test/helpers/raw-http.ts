@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'vitest';
+import { retryAdvice } from '../../src/base/errors.ts';
 
 export interface RawAnswer {
   status: number;
@@ -75,7 +76,7 @@ export function sendRequest(
 /** Expects the error body of the contract with the retry advice, and no other field. */
 export function expectError(answer: RawAnswer, status: number, code: string): void {
   const message = expect.any(String);
-  const advice = { retryable: expect.any(Boolean), same_key: expect.any(Boolean) };
+  const advice = retryAdvice(code as Parameters<typeof retryAdvice>[0]);
   const requestId = answer.headers['x-request-id'];
   expect(requestId).toMatch(/^req_[0-7][0-9a-z]{25}$/);
   expect({ status: answer.status, body: answer.json }).toEqual({

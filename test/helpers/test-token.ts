@@ -11,7 +11,6 @@ const selectors = {
 
 const operations = {
   ADD: '01',
-  SUB: '03',
   LT: '10',
   EQ: '14',
   ISZERO: '15',
@@ -19,20 +18,15 @@ const operations = {
   CALLER: '33',
   CALLDATALOAD: '35',
   CALLDATASIZE: '36',
-  CALLDATACOPY: '37',
-  POP: '50',
   MSTORE: '52',
   SLOAD: '54',
   SSTORE: '55',
   JUMP: '56',
   JUMPI: '57',
-  GAS: '5a',
   DUP1: '80',
   DUP2: '81',
   SWAP1: '90',
-  LOG0: 'a0',
   LOG3: 'a3',
-  CALL: 'f1',
   RETURN: 'f3',
 } as const;
 const jumpDestination = '5b';
@@ -93,25 +87,12 @@ const runtimeOf = (decimals: number) =>
     0x00 MSTORE 0x20 0x00 RETURN
   `);
 
-/** Passes what it is called with on to the token, and then writes so many empty logs. */
-const floodOf = (token: string, logs: number) =>
-  assemble(`
-    CALLDATASIZE 0x00 0x00 CALLDATACOPY
-    0x00 0x00 CALLDATASIZE 0x00 0x00 ${token} GAS CALL POP
-    ${toHex(logs, { size: 3 })}            ; left
-  next:
-    0x00 0x00 LOG0
-    0x01 SWAP1 SUB                         ; left
-    DUP1 @next JUMPI
-  `);
-
 /** Copies what follows it, which is the contract, and returns it: CODECOPY is 39. */
 function deploymentOf(runtime: string): `0x${string}` {
   return `0x60${(runtime.length / 2).toString(16).padStart(2, '0')}80600b6000396000f3${runtime}`;
 }
 
 export const tokenDeployment = (decimals: number) => deploymentOf(runtimeOf(decimals));
-export const floodDeployment = (token: string, logs: number) => deploymentOf(floodOf(token, logs));
 
 export interface TokenTransfer {
   account: string;

@@ -18,7 +18,7 @@ import { usedFolder } from '../helpers/folders.ts';
  * them and of the database in between. Printed with the seed, so that a failure can be played again.
  */
 const seed = Number(process.env.CHURN_SEED ?? randomInt(2 ** 31));
-const rounds = 3;
+const rounds = 2;
 const processes = 3;
 
 const dataDir = usedFolder();

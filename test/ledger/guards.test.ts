@@ -173,6 +173,8 @@ describe('the database itself refuses', () => {
     ['UPDATE', 'UPDATE rates SET rate_e4 = 1'],
     ['TRUNCATE', 'TRUNCATE rates'],
     ['TRUNCATE', 'TRUNCATE rate_rules'],
+    ['UPDATE', 'UPDATE audit_chain SET audit_id = 9'],
+    ['DELETE', 'DELETE FROM audit_chain'],
     ['TRUNCATE', 'TRUNCATE audit_chain'],
   ])('append-only: %s by %s', async (operation, sql) => {
     await heldItem();

@@ -15,7 +15,7 @@ const { pool, url } = await createDatabase();
 const past = await createPast(pool, '2025-01-10T00:00:00Z');
 const partners: Id<'prt'>[] = [];
 const old: Awaited<ReturnType<typeof past.pay>>[] = [];
-const paymentsPerMonth = 200;
+const paymentsPerMonth = 100;
 
 beforeAll(async () => {
   for (let nth = 0; nth < 2; nth++) partners.push(await past.newPartner());

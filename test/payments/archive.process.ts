@@ -9,7 +9,7 @@ const { outcome } = await archiveMonths(
   { pool, clock, actor: 'test' },
   {
     before: new Date(`${before}-01`),
-    batchSize: 40,
+    batchSize: 20,
     onProgress: (done, of) => void process.stdout.write(`${done} of ${of}\n`),
   },
 );

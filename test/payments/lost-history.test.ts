@@ -4,17 +4,10 @@ import type { Queryable } from '../../src/db/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { releaseStray } from '../../src/payments/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
-import { startLostWorld } from './lost-world.ts';
+import { lateOrdersMs, noNewOrdersMs, startLostWorld } from './lost-world.ts';
 
-const worlds = await Promise.all(Array.from({ length: 5 }, startLostWorld));
-/** An order that cannot be rebuilt stays at its bank, so such a test has a bank of its own. */
-const nextWorld = () => worlds.pop()!;
-
-const { clock, before, newCustomer, newQr, lose, paidOrders } = nextWorld();
-/** From the beginning of an incarnation until late orders have arrived. */
-const lateOrdersMs = 20_000;
-/** From the last order that was new until it is certain that nobody else sends any. */
-const noNewOrdersMs = 10_000;
+/** An order that cannot be rebuilt stays at its bank, so a test of one starts a world of its own. */
+const { clock, before, newCustomer, newQr, lose, paidOrders } = await startLostWorld();
 
 const payBoth = (key: string, ...requests: [object, string][]) =>
   Promise.all(requests.map(([body, idempotencyKey]) => before.as(key).pay(body, idempotencyKey)));
@@ -118,7 +111,7 @@ describe('payments that the database has forgotten', () => {
 
 describe('an order that cannot be rebuilt', () => {
   test('without its reference blocks its code alone, until an operator releases it', async () => {
-    const { clock, before, newCustomer, newQr, lose } = nextWorld();
+    const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
     const { liveKey } = await newCustomer();
     const [lost, other] = await Promise.all([newQr(), newQr()]);
     await lost.fault({ on: 'pay', kind: 'without_reference' });
@@ -145,7 +138,7 @@ describe('an order that cannot be rebuilt', () => {
   });
 
   test('whose code is not known either keeps the service closed', async () => {
-    const { clock, before, newCustomer, newQr, lose } = nextWorld();
+    const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
     const { liveKey } = await newCustomer();
     const lost = await newQr();
     await lost.fault({ on: 'pay', kind: 'without_reference' });
@@ -168,7 +161,7 @@ describe('an order that cannot be rebuilt', () => {
   });
 
   test('for want of balance blocks its key, and is rebuilt after the forgotten top-up', async () => {
-    const { clock, before, newCustomer, newQr, lose } = nextWorld();
+    const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
     const { liveKey, partnerId } = await newCustomer(1n);
     const qr = await newQr();
     const topUp = (service: typeof before) =>
@@ -202,7 +195,7 @@ describe('an order that cannot be rebuilt', () => {
   });
 
   test('because an earlier payment of its code is open here is rebuilt when that one ends', async () => {
-    const { simulator, clock, before, newCustomer, newQr, lose } = nextWorld();
+    const { simulator, clock, before, newCustomer, newQr, lose } = await startLostWorld();
     const { liveKey } = await newCustomer();
     const qr = await newQr();
     await qr.fault({ on: 'pay', kind: 'finish_later', ms: 300, outcome: 'declined', times: 1 });

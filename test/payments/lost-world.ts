@@ -12,11 +12,16 @@ import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { copyDatabase } from '../helpers/copied-database.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
+
+/** From the beginning of an incarnation until late orders have arrived. */
+export const lateOrdersMs = 20_000;
+/** From the last order that was new until it is certain that nobody else sends any. */
+export const noNewOrdersMs = 10_000;
 
 /** A service, its bank, and a way to lose everything after a moment. */
 export async function startLostWorld() {
-  const simulator = await startSimulator();
+  const simulator = await openSimulator();
   const clock = manualClock(new Date(systemClock.nowMs() + 1_000).toISOString());
 
   async function serviceOn(pool: Pool) {

@@ -7,7 +7,7 @@ const [url, maxBatches] = process.argv.slice(2);
 const pool = openPool({ connectionString: url! });
 let batches = 0;
 await pruneTestData(pool, clock, {
-  ...{ keptDays: 90, batchSize: 40 },
+  ...{ keptDays: 90, batchSize: 20 },
   onBatch: () => {
     batches += 1;
     if (batches === Number(maxBatches)) process.kill(process.pid, 'SIGKILL');

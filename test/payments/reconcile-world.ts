@@ -5,12 +5,12 @@ import type { ListedOrder } from '../../src/gateway/index.ts';
 import { decidePayment } from '../../src/payments/index.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 /** Payments and orders with a difference of each kind, and two that agree. */
 export async function startReconcileWorld() {
   const { pool, url } = await createDatabase();
-  const simulator = await startSimulator();
+  const simulator = await openSimulator();
   const api = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
   // The tests finish payments themselves, so no request waits for one.
   const deps = { ...api.deps, clock: { ...clock, sleep: async () => {} } };

@@ -4,19 +4,20 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { findPartner } from '../../src/partners/index.ts';
-import { createPayment } from '../../src/payments/index.ts';
+import { findPartner, setLimits } from '../../src/partners/index.ts';
+import { createPayment, decidePayment } from '../../src/payments/index.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { openingsOf } from '../helpers/openings.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 /** The API with a simulated bank and a manual clock; the ledger is verified after every test. */
 export async function startRecoveryWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();
-  const simulator = await startSimulator();
+  const simulator = await openSimulator();
   const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 
   beforeEach(async () => {
@@ -55,6 +56,20 @@ export async function startRecoveryWorld() {
     return id;
   }
 
+  /** So many payments that are due, without orders. */
+  async function openMany({ partnerId }: Customer, count: number): Promise<void> {
+    await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000 });
+    const opening = await openingsOf(pool, clock);
+    await Promise.all(Array.from({ length: count }, () => deps.writer.open(opening(partnerId))));
+    clock.advance(60_000);
+  }
+  const endAll = async () => {
+    const { rows } = await pool.query<{ payment_id: string }>('SELECT payment_id FROM open_payments');
+    const ids = rows.map(({ payment_id }) => idFromUuid('pay', payment_id));
+    const word = { outcome: 'failed', reason: 'test' } as const;
+    await Promise.all(ids.map(id => decidePayment(auditContextOf(pool, clock), id, word)));
+  };
+
   /** Creates a payment whose gateway gives the answer that the test chooses, when it chooses. */
   async function unanswered({ caller }: Customer) {
     const qr = await qrWith();
@@ -82,6 +97,8 @@ export async function startRecoveryWorld() {
     newCustomer,
     qrWith,
     accepted,
+    openMany,
+    endAll,
     unanswered,
     recover: (gateway: Partial<Gateway> = {}) =>
       recoverDuePayments({ ...deps, gateway: { ...deps.gateway, ...gateway } }),

@@ -8,10 +8,10 @@ import { reconcile } from '../../src/payments/reconciliation/reconcile.ts';
 import { bookRefunds } from '../../src/payments/refunds/book.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
-const simulator = await startSimulator();
+const simulator = await openSimulator();
 const api = await startApi({ pool, gatewayUrl: simulator.address });
 /** Half an hour later, when a refund is not young any more. */
 const later = { ...clock, nowMs: () => clock.nowMs() + 1_800_000, sleep: async () => {} };

@@ -16,8 +16,8 @@ import { createPast } from './archive-world.ts';
 
 const { pool, url } = await createDatabase();
 const past = await createPast(pool, '2025-01-10T00:00:00Z');
-const oldPayments = 120;
-const options = { keptDays: 90, batchSize: 40 };
+const oldPayments = 60;
+const options = { keptDays: 90, batchSize: 20 };
 
 async function newShop(): Promise<Id<'prt'>> {
   const partnerId = await past.newPartner();
@@ -74,8 +74,8 @@ test('killed twice while payments of the account go on, it deletes only old test
       expect(await pruneInProcess(batches)).toEqual(['SIGKILL', '']);
       expect(await past.findings()).toEqual([]);
     }
-    // Three batches of 40 entries.
-    expect(await count('test_checkpoints WHERE entry_no = 120', partnerId)).toBe(1);
+    // Three batches of 20 entries.
+    expect(await count('test_checkpoints WHERE entry_no = 60', partnerId)).toBe(1);
     expect(await pruneInProcess(100)).toEqual([null, 'pruned\n']);
   } finally {
     isOver = true;
@@ -145,7 +145,7 @@ test('a delivery in use, or a move to the archive that is not committed, delays 
   };
   const [archivePayments, archiveEntries] = [
     "archive_payments($1, 'test', '2025-01-01', '00000000-0000-0000-0000-000000000000', '2025-03-01', 100)",
-    "archive_entries($1, 'test', '2025-01-01', 150, 150)",
+    "archive_entries($1, 'test', '2025-01-01', 75, 75)",
   ];
   expect(await pruneDuring('SELECT FROM deliveries WHERE partner_id = $1 FOR UPDATE')).toBe('55P03');
   await pool.query('DELETE FROM deliveries WHERE event_id / 2 % 2 = 0');

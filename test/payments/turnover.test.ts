@@ -124,13 +124,13 @@ async function startModel(seed: number) {
   };
 }
 
-test.each([1, 2, 3, 4, 5, 6])(
+test.each([1, 2, 3])(
   'the counter is the sum of the day through everything that happens (seed %i)',
   async seed => {
     const { steps, random } = await startModel(seed);
     for (let nth = 0; nth < 150; nth++) {
       await random.pick(steps)();
-      if (nth % 10 === 0) expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+      if (nth % 30 === 0) expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
     }
     expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
   },

@@ -1,16 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
 import type { Pool } from '../../src/db/pool.ts';
-import { startLostWorld } from './lost-world.ts';
+import { createReferenceSealer } from '../../src/payments/index.ts';
+import { openingsOf } from '../helpers/openings.ts';
+import { secretKey } from '../helpers/partners.ts';
+import { lateOrdersMs, noNewOrdersMs, startLostWorld } from './lost-world.ts';
 
-const worlds = await Promise.all(Array.from({ length: 3 }, startLostWorld));
-/** Orders that are not known here stay at their bank, so each such test has a bank of its own. */
-const nextWorld = () => worlds.pop()!;
-
-const { clock, before, newCustomer, newQr, lose } = nextWorld();
-/** From the beginning of an incarnation until late orders have arrived. */
-const lateOrdersMs = 20_000;
-/** From the last order that was new until it is certain that nobody else sends any. */
-const noNewOrdersMs = 10_000;
+/** Tests that leave orders at their bank start a world of their own. */
+const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
 
 test('a partner goes on from a lost event, although a promoted server has its sequence further ahead', async () => {
   const { liveKey } = await newCustomer();
@@ -33,7 +32,7 @@ test('a partner goes on from a lost event, although a promoted server has its se
 });
 
 test('two histories that begin from the same backup, one after the other, give out different numbers', async () => {
-  const { newCustomer, newQr, loseTwice, clock } = nextWorld();
+  const { newCustomer, newQr, loseTwice, clock } = await startLostWorld();
   const { liveKey } = await newCustomer();
   const numbers = async (pool: Pool) =>
     (
@@ -56,7 +55,7 @@ test('two histories that begin from the same backup, one after the other, give o
 });
 
 test('orders that keep coming from elsewhere keep the service closed and raise an alarm', async () => {
-  const { clock, before, newCustomer, newQr, lose } = nextWorld();
+  const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
   const { liveKey } = await newCustomer();
   const { after } = await lose(async () => {});
   await after.round();
@@ -82,4 +81,115 @@ test('an installation that goes on paying, with pauses between two lists, keeps 
   clock.advance(noNewOrdersMs);
   await after.round();
   expect(await after.isOpen()).toBe(true);
+});
+
+test('an order of a key whose first payment was undone in the lost time takes its place again', async () => {
+  const { clock, before, newCustomer, newQr, lose, paidOrders } = await startLostWorld();
+  const { liveKey } = await newCustomer();
+  const qr = await newQr();
+  const key = randomUUID();
+  // The copy is made while the first payment is under way: its order is refused after that.
+  const open = before.deps.writer.open;
+  const opened = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  before.deps.writer.open = async payment => {
+    const result = await open(payment);
+    opened.resolve();
+    await goOn.promise;
+    return result;
+  };
+  await qr.fault({ on: 'pay', kind: 'busy', times: 1 });
+  const first = before.as(liveKey).pay({ qr_url: qr.link }, key);
+  await opened.promise;
+  const { after, result } = await lose(async () => {
+    before.deps.writer.open = open;
+    goOn.resolve();
+    expect((await first).json.error.code).toBe('gateway_busy');
+    return before.as(liveKey).pay({ qr_url: qr.link }, key);
+  });
+  expect(result.json.status).toBe('succeeded');
+
+  const repeat = async () => (await after.as(liveKey).pay({ qr_url: qr.link }, key)).json;
+  clock.advance(60_000);
+  await after.poll();
+  expect((await repeat()).error.code).toBe('maintenance');
+  for (let rounds = 0; rounds < 5 && !(await after.isOpen()); rounds++) {
+    clock.advance(20_000);
+    await after.round();
+  }
+  expect(await after.isOpen()).toBe(true);
+  expect((await repeat()).error.code).toBe('maintenance');
+  clock.advance(60_000);
+  await after.poll();
+  await after.round();
+  await after.poll();
+  expect(await repeat()).toMatchObject({ id: result.json.id, status: 'succeeded' });
+  expect(await paidOrders()).toHaveLength(1);
+  expect(await after.alarms()).not.toContain('stray_order');
+  await after.expectSoundBooks();
+});
+
+test('only a later order of its key takes the place of a payment, not one that arrived late', async () => {
+  const { clock, before, newCustomer } = await startLostWorld();
+  const { pool } = before;
+  const { rows: times } = await pool.query('SELECT id_created_at($1) AS at', [newId('pay', clock)]);
+  expect(times[0].at).toEqual(new Date(clock.nowMs()));
+  const { partnerId } = await newCustomer();
+  const opening = await openingsOf(pool, clock);
+  const payment = opening(partnerId, { paymentId: newId('pay', clock) });
+  expect((await before.deps.writer.open(payment)).verdict).toBe('opened');
+  await pool.query('UPDATE incarnations SET began_at = $1', [new Date(clock.nowMs() + 60_000)]);
+  const idMadeAt = (ms: number) => newId('pay', { ...clock, nowMs: () => ms });
+  const isSupersededBy = async (order: string) => {
+    await pool.query('DELETE FROM stray_orders');
+    await pool.query({
+      text: `INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, partner_id, idempotency_key, why,
+                                       incarnation, found_at)
+             SELECT $1, 'o', 'succeeded', 1, now(), $2, $3, 'key_taken', max(number), now() FROM incarnations`,
+      values: [order, uuidFromId(partnerId), payment.idempotencyKey],
+    });
+    const { rows } = await pool.query<{ is: boolean }>({
+      text: `SELECT payment_is_superseded($1, 'live', $2) AS is`,
+      values: [uuidFromId(partnerId), uuidFromId(payment.paymentId)],
+    });
+    return rows[0]!.is;
+  };
+  const openedMs = clock.nowMs();
+  expect(await isSupersededBy(idMadeAt(openedMs + 1_000))).toBe(true);
+  // The clocks of two processes differ.
+  expect(await isSupersededBy(idMadeAt(openedMs - 1_000))).toBe(true);
+  expect(await isSupersededBy(idMadeAt(openedMs - 20_000))).toBe(false);
+});
+
+test('a backup from before a new secret key: its orders wait for that key, and become payments with it', async () => {
+  const { clock, before, newCustomer, newQr, lose, paidOrders } = await startLostWorld();
+  const { liveKey } = await newCustomer();
+  const qrs = await Promise.all([newQr(), newQr()]);
+  const requests = qrs.map((qr): [object, string] => [{ qr_url: qr.link }, randomUUID()]);
+  const pay = () => Promise.all(requests.map(request => before.as(liveKey).pay(...request)));
+  const { after, result } = await lose(pay);
+
+  const without = {
+    references: createReferenceSealer(createKeyring(['a key of another time, which opens nothing'])),
+  };
+  await after.round(without);
+  clock.advance(20_000);
+  await after.round(without);
+  expect(await after.isOpen()).toBe(true);
+  expect(await after.alarms()).toEqual(['stray_order', 'stray_order']);
+  expect((await after.as(liveKey).pay(...requests[0]!)).json.error.code).toBe('duplicate_qr_in_flight');
+
+  const references = createReferenceSealer(
+    createKeyring(['the newest key of this test, long enough', secretKey]),
+  );
+  await after.round({ references });
+  await after.poll();
+  expect(await after.alarms()).toEqual([]);
+  for (const [nth, request] of requests.entries())
+    expect((await after.as(liveKey).pay(...request)).json).toMatchObject({
+      id: result[nth]!.json.id,
+      status: 'succeeded',
+    });
+  expect(await paidOrders()).toHaveLength(2);
+  await after.expectSoundBooks();
 });

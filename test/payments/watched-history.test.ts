@@ -3,20 +3,16 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Statement } from '../../src/db/pool.ts';
 import type { Order } from '../../src/gateway/index.ts';
 import { setRate } from '../helpers/api.ts';
-import { startLostWorld } from './lost-world.ts';
+import { lateOrdersMs, noNewOrdersMs, startLostWorld } from './lost-world.ts';
 
-const worlds = await Promise.all(Array.from({ length: 7 }, startLostWorld));
-/** For tests that leave orders at their bank, or a clock that is far ahead of it. */
-const nextWorld = () => worlds.pop()!;
-const world = nextWorld();
+/** Tests that leave orders at their bank, or a clock that is far ahead of it, start a world of their own. */
+const world = await startLostWorld();
 const { clock, before, newCustomer, newQr, paidOrders } = world;
 
-type World = ReturnType<typeof nextWorld>;
+type World = typeof world;
 type Service = World['before'];
 type Listing = Service['deps']['gateway']['listOrders'];
 
-const lateOrdersMs = 20_000;
-const noNewOrdersMs = 10_000;
 const watchEveryMs = 10_000;
 const hourMs = 3_600_000;
 
@@ -106,7 +102,7 @@ describe('a database that has opened after a loss', () => {
   });
 
   test('lists what is new every 10 s, in one process, for an hour', async () => {
-    const world = nextWorld();
+    const world = await startLostWorld();
     const { clock, newCustomer, newQr } = world;
     const { liveKey } = await newCustomer();
     const after = await loseAndOpen(world);
@@ -151,7 +147,7 @@ describe('a database that has opened after a loss', () => {
   });
 
   test('stays open without a list, with an alarm after a minute, and is watched until there is one', async () => {
-    const world = nextWorld();
+    const world = await startLostWorld();
     const { clock, newCustomer } = world;
     const { liveKey } = await newCustomer();
     const after = await loseAndOpen(world);
@@ -171,7 +167,7 @@ describe('a database that has opened after a loss', () => {
   });
 
   test('that is lost again is listed from its last complete list', async () => {
-    const world = nextWorld();
+    const world = await startLostWorld();
     const { clock } = world;
     const after = await loseAndOpen(world);
     const listedMs = clock.nowMs();
@@ -212,7 +208,7 @@ test('a process that dies after it has closed the database is followed by anothe
 });
 
 test('an alarm that could not be stored at the closing is raised by the recovery', async () => {
-  const world = nextWorld();
+  const world = await startLostWorld();
   const { liveKey } = await world.newCustomer();
   const { after } = await world.lose(async () => {});
   world.clock.advance(lateOrdersMs);
@@ -242,7 +238,7 @@ test('a process that finds an order and dies before it closes leaves it to the n
 });
 
 test('an order that was set aside does not close the database once more', async () => {
-  const world = nextWorld();
+  const world = await startLostWorld();
   const { liveKey } = await world.newCustomer();
   const after = await loseAndOpen(world);
   const qr = await world.newQr();
@@ -264,7 +260,7 @@ test('an order that was set aside does not close the database once more', async 
 });
 
 test('nor does the order of a payment that was rejected here', async () => {
-  const world = nextWorld();
+  const world = await startLostWorld();
   const { liveKey } = await world.newCustomer();
   const after = await loseAndOpen(world);
   const sent: Order[] = [];

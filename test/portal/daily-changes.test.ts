@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { createPortalLink } from '../../src/partners/index.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
+import { refusal } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock('2026-11-17T12:00:00Z');
 const { visit, signIn, member, audit } = await startPortal({ pool, clock });
-const tooMany = { status: 429, json: { error: { code: 'too_many_changes' } } };
+const tooMany = refusal(429, 'too_many_changes');
 const recordsOf = async (userId: bigint) =>
   (await pool.query('SELECT count(*)::int FROM audit WHERE actor = $1', [`telegram:${userId}`])).rows[0]
     .count;
@@ -84,7 +85,7 @@ test('the portal says which maximum of keys is reached', async () => {
     clock.advance(1_000);
     answer = await owner.act('/keys', key);
   }
-  expect(answer).toMatchObject({ status: 409, json: { error: { code: 'too_many_keys' } } });
+  expect(answer).toMatchObject(refusal(409, 'too_many_keys'));
   const { data } = (await owner.read('/keys')).json;
   const active = data.filter((one: { mode: string; state: string }) => one.mode === 'test');
   expect(active).toHaveLength(20);

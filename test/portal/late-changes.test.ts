@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { changeRole, listKeys, removeMember } from '../../src/partners/index.ts';
 import { addEndpoint, contractEvents, createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { refusal } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
 import { startPortal } from '../helpers/portal.ts';
@@ -52,7 +53,7 @@ test('an event is sent again to the endpoint that is named, and to none if there
   expect(data).toHaveLength(2);
   const [{ event_id, endpoint_id }] = data;
   const resend = (body?: object) => owner.act(`/deliveries/${event_id}/resend`, body);
-  expect(await resend()).toMatchObject({ status: 409, json: { error: { code: 'several_endpoints' } } });
+  expect(await resend()).toMatchObject(refusal(409, 'several_endpoints'));
   expect((await resend({ endpoint_id: 'none' })).status).toBe(404);
   expect((await owner.read(`/deliveries/${event_id}?endpoint_id=none`)).status).toBe(404);
   expect((await resend({ endpoint_id })).status).toBe(200);

@@ -3,6 +3,7 @@ import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/pool.ts';
 import { approveLive, listKeys, signUp } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { refusal } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
@@ -110,7 +111,7 @@ test('a key is shown once; live keys are for owners of approved partners', async
   const create = (mode: string, by = owner, more = {}) =>
     by.post(`/partners/${partnerId}/keys`, { mode, ...wanted, ...more });
 
-  expect(await create('live')).toMatchObject({ status: 409, json: { error: { code: 'not_approved' } } });
+  expect(await create('live')).toMatchObject(refusal(409, 'not_approved'));
   await approveLive(audit, partnerId);
   expect(await create('live', developer)).toMatchObject({ status: 403 });
   const live = await create('live');
@@ -155,10 +156,9 @@ test('a key is rolled, limited to addresses and revoked', async () => {
     ).toBe(403);
   const rolled = await owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 24 });
   expect(rolled.json.key).toMatch(/^svc_live_/);
-  expect(await owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 24 })).toMatchObject({
-    status: 409,
-    json: { error: { code: 'already_rolled' } },
-  });
+  expect(await owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 24 })).toMatchObject(
+    refusal(409, 'already_rolled'),
+  );
   expect((await owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 169 })).status).toBe(422);
   const next = rolled.json.key_id;
   expect((await owner.act(`/keys/${next}/addresses`, { allowed_addresses: ['192.0.2.1'] })).status).toBe(200);
@@ -174,10 +174,7 @@ test('the webhook: addresses, secret, events, check, log, sending again', async 
   const { partnerId, api } = await createShop();
   const developer = await member(partnerId, 'developer');
   expect((await developer.read('/webhook')).json).toMatchObject({ endpoints: [], max_endpoints: 5 });
-  expect(await developer.act('/webhook', { url: 'ftp://x' })).toMatchObject({
-    status: 400,
-    json: { error: { code: 'bad_address' } },
-  });
+  expect(await developer.act('/webhook', { url: 'ftp://x' })).toMatchObject(refusal(400, 'bad_address'));
   expect((await developer.act('/webhook', { url: receiver.url })).status).toBe(200);
   const second = { url: `${receiver.url}second`, mode: 'test', events: ['payment.failed'] };
   expect((await developer.act('/webhook', { url: second.url })).status).toBe(400);

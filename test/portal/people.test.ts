@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
+import { refusal } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
 
@@ -20,7 +21,7 @@ test('the team: an invitation, roles, removal, and the last owner stays', async 
   for (const path of ['remove', 'role'])
     expect(
       await owner.act(`/team/${owner.person.userId}/${path}`, path === 'role' ? { role: 'viewer' } : {}),
-    ).toMatchObject({ status: 409, json: { error: { code: 'last_owner' } } });
+    ).toMatchObject(refusal(409, 'last_owner'));
   expect((await viewer.act(`/team/${userId}/remove`)).status).toBe(200);
   expect((await owner.read('/team')).json.data).toMatchObject([{ is_you: true, role: 'owner' }]);
 });
@@ -37,10 +38,7 @@ test('an invitation is accepted in the portal, once, however it was pasted', asy
     session: { partners: [{ partner_id: partnerId, role: 'developer' }] },
   });
   const other = await signIn(newPerson());
-  expect(await other.post('/join', { invitation: command })).toMatchObject({
-    status: 404,
-    json: { error: { code: 'no_invitation' } },
-  });
+  expect(await other.post('/join', { invitation: command })).toMatchObject(refusal(404, 'no_invitation'));
   expect((await other.post('/join', { invitation: (await invitation()).command })).status).toBe(200);
   for (const text of ['', 'inv_', 'x'.repeat(500), '../..'])
     expect((await one.post('/join', { invitation: text })).status).toBe(404);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { place, pngChunk, pngHeader, pngOf, qrPicture, render, toJpeg, toPng } from '../bot/images.ts';
 import { createPartnerWithKeys, newLink } from '../helpers/api.ts';
+import { refusal } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startPortal } from '../helpers/portal.ts';
 
@@ -12,7 +13,6 @@ const viewer = await member(partnerId, 'viewer');
 const picture = (text: string) => render(place(qrPicture(text), 200, 200, 320), 400, 400);
 const read = (bytes: Uint8Array, type: string) =>
   viewer.post(`/partners/${partnerId}/qr/photo`, bytes, { 'content-type': type });
-const refusedWith = (status: number, code: string) => ({ status, json: { error: { code } } });
 
 test('the QR code in a photo is read', async () => {
   const link = newLink(10_000);
@@ -25,13 +25,13 @@ test('the QR code in a photo is read', async () => {
 
 test('what is no photo of a QR code says so', async () => {
   const blank = toPng(render(() => 255, 50, 50));
-  expect(await read(blank, 'image/png')).toMatchObject(refusedWith(400, 'no_qr_code'));
-  expect(await read(Buffer.from('no image'), 'image/png')).toMatchObject(refusedWith(400, 'no_qr_code'));
+  expect(await read(blank, 'image/png')).toMatchObject(refusal(400, 'no_qr_code'));
+  expect(await read(Buffer.from('no image'), 'image/png')).toMatchObject(refusal(400, 'no_qr_code'));
   expect(await read(Buffer.alloc(3 * 1024 * 1024), 'image/png')).toMatchObject(
-    refusedWith(400, 'invalid_request'),
+    refusal(400, 'invalid_request'),
   );
   const bomb = pngOf(pngHeader(5_000, 5_000, { bitDepth: 16 }), pngChunk('IDAT', Buffer.alloc(10)));
-  expect(await read(bomb, 'image/png')).toMatchObject(refusedWith(400, 'image_too_large'));
+  expect(await read(bomb, 'image/png')).toMatchObject(refusal(400, 'image_too_large'));
   expect((await viewer.act('/qr/photo', {})).status).toBe(422);
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setSuspended, signUp } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { refusal } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -14,12 +15,10 @@ async function newMember(role: 'viewer' | 'developer' | 'owner' = 'viewer') {
   const { partnerId, testKey } = await createPartnerWithKeys(pool);
   return Object.assign(await member(partnerId, role), { partnerId, api: partnerAt(address, testKey) });
 }
-const refusedWith = (status: number, code: string) => ({ status, json: { error: { code } } });
-
 test('without a rate there is nothing to quote', async () => {
   const viewer = await newMember();
   expect((await viewer.read('/rate')).json).toEqual({ now: null, history: [] });
-  expect(await viewer.read('/quote?amount_rub=100')).toMatchObject(refusedWith(503, 'rate_unavailable'));
+  expect(await viewer.read('/quote?amount_rub=100')).toMatchObject(refusal(503, 'rate_unavailable'));
 });
 
 test('the rate with its history, and without the spread', async () => {
@@ -101,21 +100,21 @@ test('a QR code that cannot be paid says why', async () => {
   const viewer = await newMember();
   const resolve = (mode: string, qr_url: string) => viewer.act('/qr', { mode, qr_url });
   for (const link of ['https://example.com/x', 'no link', 'javascript:alert(1)'])
-    expect(await resolve('live', link)).toMatchObject(refusedWith(400, 'invalid_qr'));
+    expect(await resolve('live', link)).toMatchObject(refusal(400, 'invalid_qr'));
   const open = await makeQr(simulator, { scenario: 'C2B_OPEN_SUM', amount_kopecks: null });
-  expect(await resolve('live', open.link)).toMatchObject(refusedWith(400, 'unsupported_variable_amount'));
+  expect(await resolve('live', open.link)).toMatchObject(refusal(400, 'unsupported_variable_amount'));
   for (const body of [{}, { mode: 'live' }, { mode: 'live', qr_url: '' }, { mode: 'x', qr_url: 'x' }])
     expect((await viewer.act('/qr', body)).status).toBe(422);
   expect((await resolve('live', 'x'.repeat(2_049))).status).toBe(422);
 
   await setSuspended(audit, viewer.partnerId, true);
-  expect(await resolve('live', open.link)).toMatchObject(refusedWith(403, 'partner_suspended'));
+  expect(await resolve('live', open.link)).toMatchObject(refusal(403, 'partner_suspended'));
   const person = newPerson();
   const signedUp = await signUp({ ...audit, actor: `telegram:${person.userId}` }, person, 'New shop');
   if (signedUp.outcome !== 'signed_up') throw new Error(signedUp.outcome);
   const owner = await signIn(person);
   const path = `/partners/${signedUp.partner.partnerId}/qr`;
   expect(await owner.post(path, { mode: 'live', qr_url: open.link })).toMatchObject(
-    refusedWith(409, 'not_approved'),
+    refusal(409, 'not_approved'),
   );
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createPortalLink, removeMember } from '../../src/partners/index.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
+import { refusal } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
 
@@ -15,7 +16,7 @@ const { visit, signIn, member, audit, address, join } = await startPortal({
 const minuteMs = 60_000;
 let networks = 0;
 const fromElsewhere = () => ({ 'x-forwarded-for': `198.51.100.${++networks}` });
-const noLink = { status: 404, json: { error: { code: 'no_link' } } };
+const noLink = refusal(404, 'no_link');
 const current = async (browser: ReturnType<typeof visit>, headers = {}) =>
   (await browser.get('/session/current', headers)).json.session;
 
@@ -169,7 +170,7 @@ test('a member who was removed has no access from then on', async () => {
   const viewer = await member(partnerId, 'viewer');
   expect((await viewer.read('/team')).status).toBe(200);
   await removeMember(audit, partnerId, viewer.person.userId);
-  expect(await viewer.read('/team')).toMatchObject({ status: 404, json: { error: { code: 'no_partner' } } });
+  expect(await viewer.read('/team')).toMatchObject(refusal(404, 'no_partner'));
   expect(await current(viewer)).toMatchObject({ partners: [] });
 });
 

@@ -3,11 +3,11 @@ import { createPartnerWithKeys, partnerAt, setRate } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
-const simulator = await startSimulator();
+const simulator = await openSimulator();
 const { address, signIn } = await startConsole({ pool, clock, gatewayUrl: simulator.address });
 await setRate(pool, clock);
 const viewer = await signIn('viewer');

@@ -30,7 +30,7 @@ async function prepared() {
   return { partnerId, payment, repeat, outwait };
 }
 
-const waiting = () => countWaiting(pool);
+const untilWaiting = (count: number) => clock.until(async () => expect(await countWaiting(pool)).toBe(count));
 
 /** The session of a test that is slow may stay idle for longer than those of the service. */
 const stayIdle = { text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };
@@ -45,7 +45,7 @@ test('an opening that waits is refused after its repeat was', async () => {
     await tx.query(stayIdle);
     await tx.query(lockAccount(partnerId));
     opening = openAll(pool, clock, [payment], 'long', {});
-    await expect.poll(waiting).toBe(1);
+    await untilWaiting(1);
     await outwait();
     expect(await repeat()).toMatchObject({ status: 409, json: { error: { code: 'quote_expired' } } });
   });
@@ -61,7 +61,7 @@ test('a repeat waits for an opening that has used the quote', async () => {
     expect(await openAll(tx, clock, [payment], 'long', {})).toMatchObject([{ verdict: 'opened' }]);
     await outwait();
     repeated = repeat();
-    await expect.poll(waiting).toBe(1);
+    await untilWaiting(1);
   });
   // It has found the payment of its key, which this test has opened for another request.
   expect(await repeated).toMatchObject({ json: { error: { code: 'idempotency_conflict' } } });
@@ -78,10 +78,10 @@ test('a quote is not ended while an opening with it is under way', async () => {
     await tx.query(stayIdle);
     await tx.query({ text: 'SELECT FROM key_unsettled FOR UPDATE' });
     opening = openAll(pool, clock, [limited], 'long', {});
-    await expect.poll(waiting).toBe(1);
+    await untilWaiting(1);
     await outwait();
     repeated = repeat();
-    await expect.poll(waiting).toBe(2);
+    await untilWaiting(2);
   });
   expect(await opening).toMatchObject([{ verdict: 'opened' }]);
   expect(await repeated).toMatchObject({ json: { error: { code: 'idempotency_conflict' } } });

@@ -18,7 +18,7 @@ describe('what may be locked', () => {
       letExpire();
       const limits = { maxMicroUsdtOfPartner: 7n * one, maxMicroUsdt: plenty };
       const lockers = [lockerWith(limits), lockerWith(limits, await openOther())];
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < 3; round++) {
         const partnerId = await newPartner();
         const lockings = await Promise.all(
           Array.from({ length: 40 }, (_, nth) => lockers[nth % 2]!.lock(termsOf(partnerId, { mode }))),
@@ -51,19 +51,11 @@ describe('what may be locked', () => {
     expect(await readExposure(pool, clock)).toEqual({ microUsdt: 5n * one, quotes: 5 });
   });
 
-  test('is exact to a millionth of a USDT', async () => {
+  test('is free again when a quote is used or expires, and taken again when its payment is undone', async () => {
     letExpire();
     const partnerId = await newPartner();
     const below = lockerWith({ maxMicroUsdtOfPartner: one - 1n });
     expect(outcomeOf(await below.lock(termsOf(partnerId)))).toBe('quote_limit_exceeded');
-    expect(outcomeOf(await lockerWith({ maxMicroUsdtOfPartner: one }).lock(termsOf(partnerId)))).toBe(
-      'locked',
-    );
-  });
-
-  test('is free again when a quote is used or expires, and taken again when its payment is undone', async () => {
-    letExpire();
-    const partnerId = await newPartner();
     const { lock: lockOne } = lockerWith({ maxMicroUsdtOfPartner: one });
     const first = await lockOne(termsOf(partnerId));
     if (first.outcome !== 'locked') throw new Error(first.code);

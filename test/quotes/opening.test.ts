@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
@@ -34,7 +35,7 @@ describe('a locked quote', () => {
     async mode => {
       const partnerId = await newPartner();
       const writers = [writer, createPaymentWriter(await openOther(), clock)];
-      for (let round = 0; round < 15; round++) {
+      for (let round = 0; round < 8; round++) {
         const quote = await lock(partnerId, { mode });
         const results = await Promise.all(
           Array.from({ length: 20 }, (_, nth) =>
@@ -88,6 +89,7 @@ describe('a locked quote', () => {
     expect((await writer.open(paymentWith(partnerId, late))).verdict).toBe('quote_expired');
     expect(await usedBy(late)).toBeNull();
   });
+
   test('that expires while its payment waits behind another batch is refused', async () => {
     const [slow, partnerId] = [await newPartner(), await newPartner()];
     const [first, second] = [await lock(slow), await lock(partnerId)];
@@ -97,7 +99,7 @@ describe('a locked quote', () => {
       uuidFromId(slow),
     ]);
     const waiting = writer.open(paymentWith(slow, first));
-    await expect.poll(() => countWaiting(pool)).toBe(1);
+    await clock.until(async () => expect(await countWaiting(pool)).toBe(1));
     const behind = writer.open(paymentWith(partnerId, second));
     clock.advance(60_000);
     await session.query('COMMIT');
@@ -158,4 +160,18 @@ describe('a locked quote', () => {
     expect(await writer.open(repeated)).toMatchObject({ verdict: 'known', paymentId: first.paymentId });
     expect(await usedBy(other)).toBeNull();
   });
+});
+
+test('a locked quote does not raise the daily limit of a key, and is not used by a payment beyond it', async () => {
+  const partnerId = await newPartner();
+  const keyLimit = { keyId: randomUUID(), dailyKopecks: 30_000n };
+  const quotes = await Promise.all(Array.from({ length: 5 }, () => lock(partnerId)));
+  const results = await Promise.all(
+    quotes.map(quote => writer.open(paymentWith(partnerId, quote, { keyLimit }))),
+  );
+  expect(count(results.map(({ verdict }) => verdict))).toEqual({ opened: 2, key_daily_limit_exceeded: 3 });
+  const used = await Promise.all(quotes.map(usedBy));
+  expect(used.map(by => by !== null)).toEqual(results.map(({ verdict }) => verdict === 'opened'));
+  const { rows } = await pool.query('SELECT kopecks FROM key_turnovers WHERE key_id = $1', [keyLimit.keyId]);
+  expect(rows).toEqual([{ kopecks: 30_000n }]);
 });

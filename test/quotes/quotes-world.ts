@@ -9,6 +9,7 @@ import { setLimits } from '../../src/partners/index.ts';
 import { createQuoteLocker, type QuoteTerms } from '../../src/payments/quotes/locker.ts';
 import type { LockedQuote } from '../../src/payments/quotes/quote.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
+import { afterFile } from '../helpers/after-file.ts';
 import { defaultQuoteLock } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -27,7 +28,10 @@ export const count = (values: string[]) =>
 
 /** Partners that lock quotes and pay with them, through the functions of the database alone. */
 export async function startQuotesWorld() {
-  const { pool } = await createDatabase();
+  const { pool: own } = await createDatabase();
+  // Tests hold locks: no statement may give up waiting because the machine is slow.
+  const pool = openPool({ ...own.options, lock_timeout: 60_000, statement_timeout: 60_000 });
+  afterFile(() => pool.end());
   await setRate(pool);
   const clock = manualClock();
   const opening = await openingsOf(pool, clock);

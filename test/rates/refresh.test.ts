@@ -1,10 +1,17 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openPool, type Queryable, transaction } from '../../src/db/pool.ts';
 import { claimRefresh } from '../../src/rates/claim.ts';
-import { explainRate, isStale, type RateSource, readCurrentRate } from '../../src/rates/index.ts';
+import {
+  explainRate,
+  isStale,
+  type RateSource,
+  readCurrentRate,
+  startRateRefresher,
+} from '../../src/rates/index.ts';
 import { refreshRate } from '../../src/rates/refresh.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { countWaiting } from '../helpers/locks.ts';
+import { notePauses } from '../helpers/noted-pauses.ts';
 import { broken, startRatesWorld } from './rates-world.ts';
 
 const { pool, clock, alarms, sourceOf, depsWith, countRates } = await startRatesWorld();
@@ -41,21 +48,17 @@ describe('a refresh', () => {
   });
 
   test('asks all sources at the same time', async () => {
-    const asked: string[] = [];
-    let answer = () => {};
-    const allAsked = new Promise<void>(resolve => {
-      answer = resolve;
-    });
-    const waiting = (name: string): RateSource => ({
-      name,
-      fetch: async () => {
-        if (asked.push(name) === 2) answer();
-        await allAsked;
-        return { midE4: 925_000n, asOfMs: clock.nowMs() };
+    const asked = Promise.withResolvers<void>();
+    const [first, second] = [sourceOf('a', '92.5'), sourceOf('b', '92.5')];
+    const waits = { ...first, fetch: (signal: AbortSignal) => asked.promise.then(() => first.fetch(signal)) };
+    const asks: RateSource = {
+      ...second,
+      fetch: signal => {
+        asked.resolve();
+        return second.fetch(signal);
       },
-    });
-    await refreshRate(depsWith(waiting('a'), waiting('b')));
-    expect(asked).toEqual(['a', 'b']);
+    };
+    expect(await refreshRate(depsWith(waits, asks))).toBeDefined();
   });
 
   test('that finds nothing stores nothing and raises an alarm; the last rate ages', async () => {
@@ -176,5 +179,91 @@ describe('a claim', () => {
     await refreshRate({ ...depsWith(sourceOf('a', '80')), clock: manualClock('2026-11-15T12:00:00Z') });
     expect(await claim()).toBe(true);
     expect(await claim()).toBe(false);
+  });
+});
+
+describe('the refresher', () => {
+  const errors: unknown[] = [];
+  const start = (sources: RateSource[], changes = {}) =>
+    startRateRefresher({
+      ...depsWith(...sources),
+      refreshSec: 60,
+      onError: error => void errors.push(error),
+      ...changes,
+    });
+  /** Until a round is over, and after the pause until the next one is. */
+  const paused = () => clock.asleep(10_000);
+  const next = async () => {
+    await clock.advance(10_000);
+    await paused();
+  };
+  beforeEach(() => void errors.splice(0));
+
+  test('fetches a rate at once and then once per period', async () => {
+    const refresher = start([sourceOf('a', '80')]);
+    await paused();
+    expect(await countRates()).toBe(1n);
+    for (let round = 0; round < 5; round++) await next();
+    expect(await countRates()).toBe(1n);
+    await next();
+    expect(await countRates()).toBe(2n);
+    await refresher.stop();
+    expect(errors).toEqual([]);
+  });
+
+  test('refreshes in one process only (leader election)', async () => {
+    const noted = notePauses(clock);
+    const refreshers = [1, 2].map(() => start([sourceOf('a', '80')], { clock: noted.clock }));
+    await clock.until(() => expect(noted.pauses).toEqual([10_000, 10_000]));
+    expect(await countRates()).toBe(1n);
+    await Promise.all(refreshers.map(refresher => refresher.stop()));
+  });
+
+  test('tries again soon when it found nothing', async () => {
+    let isUp = false;
+    const source: RateSource = {
+      name: 'late',
+      fetch: signal => (isUp ? sourceOf('late', '80') : broken).fetch(signal),
+    };
+    const refresher = start([source]);
+    await paused();
+    expect(alarms.map(({ kind }) => kind)).toEqual(['rate_unavailable']);
+    isUp = true;
+    await next();
+    expect(await countRates()).toBe(1n);
+    await refresher.stop();
+  });
+
+  test('reports an exception and goes on', async () => {
+    let isDown = true;
+    const db: Queryable = {
+      query: statement =>
+        isDown ? Promise.reject(new Error('the database is away')) : pool.query(statement),
+    };
+    const refresher = start([sourceOf('a', '80')], { db });
+    await paused();
+    expect(errors).toEqual([new Error('the database is away')]);
+    isDown = false;
+    await next();
+    expect(await countRates()).toBe(1n);
+    await refresher.stop();
+  });
+
+  test('stops in the middle of a call without an error', async () => {
+    const asked = Promise.withResolvers<AbortSignal>();
+    const silent: RateSource = {
+      name: 'silent',
+      fetch: signal => {
+        asked.resolve(signal);
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        });
+      },
+    };
+    const refresher = start([silent]);
+    const signal = await asked.promise;
+    await refresher.stop();
+    expect(signal.aborted).toBe(true);
+    expect({ errors, alarms, rates: await countRates() }).toEqual({ errors: [], alarms: [], rates: 0n });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { newId, timeOfId, uuidFromId } from '../../src/base/ids.ts';
+import { newId, timeOfId } from '../../src/base/ids.ts';
 import type { Pool, Queryable } from '../../src/db/pool.ts';
 import { findRequest, pruneRequestLog } from '../../src/request-log/index.ts';
 import { manualClock } from '../helpers/clock.ts';
@@ -77,23 +77,15 @@ describe('a request is stored', () => {
     );
     expect(rows).toEqual([{ count: 0 }]);
   });
-
-  test('within seconds, while the service runs', async () => {
-    const { log } = startLog({ db: pool });
-    const request = answered();
-    log.record(request);
-    await expect.poll(() => findRequest(pool, request.requestId)).toBeDefined();
-    await log.stop();
-  });
 });
 
 describe('at shutdown', () => {
   test('everything that waits is written', async () => {
     const before = await countRows();
     const { log } = startLog({ db: pool });
-    for (let nth = 0; nth < 3_100; nth++) log.record(answered());
+    for (let nth = 0; nth < 1_100; nth++) log.record(answered());
     await log.stop();
-    expect((await countRows()) - before).toBe(3_100);
+    expect((await countRows()) - before).toBe(1_100);
     expect(log.lost()).toEqual({ full: 0, failed: 0, limited: 0 });
   });
 
@@ -128,13 +120,12 @@ describe('at shutdown', () => {
 describe('a slow database', () => {
   test('costs no memory without bound: what exceeds the buffer is dropped, counted and logged once', async () => {
     const { db, release, statements } = hangingDatabase();
-    const { log, warnings } = startLog({ db, maxWaiting: 400 });
+    const clock = manualClock();
+    const { log, warnings } = startLog({ db, clock, maxWaiting: 400 });
     log.record(answered());
-    await expect.poll(statements).toBe(1);
-    const startedMs = performance.now();
-    for (let nth = 0; nth < 10_000; nth++) log.record(answered());
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
-    expect(log.lost()).toEqual({ full: 9_601, failed: 0, limited: 0 });
+    await clock.until(() => expect(statements()).toBe(1));
+    for (let nth = 0; nth < 1_000; nth++) log.record(answered());
+    expect(log.lost()).toEqual({ full: 601, failed: 0, limited: 0 });
     expect(warnings).toEqual(['requests are missing from the request log: too many are waiting']);
     const before = await countRows();
     release();
@@ -152,13 +143,14 @@ describe('a slow database', () => {
         return pool.query(statement);
       },
     };
-    const { log, warnings } = startLog({ db });
+    const clock = manualClock();
+    const { log, warnings } = startLog({ db, clock });
     log.record(answered());
-    await expect.poll(() => log.lost().failed).toBe(1);
+    await clock.until(() => expect(log.lost().failed).toBe(1));
     isBroken = false;
     const request = answered();
     log.record(request);
-    await expect.poll(() => findRequest(pool, request.requestId)).toBeDefined();
+    await clock.until(async () => expect(await findRequest(pool, request.requestId)).toBeDefined());
     await log.stop();
     expect(statements).toBe(2);
     expect(warnings).toEqual(['requests are missing from the request log: the database did not store them']);
@@ -166,13 +158,14 @@ describe('a slow database', () => {
 
   test('that is known to be away is not tried, and what waits is written when it is back', async () => {
     let isAnswering = false;
-    const { log } = startLog({ db: pool, isDatabaseAnswering: () => isAnswering });
+    const clock = manualClock();
+    const { log } = startLog({ db: pool, clock, isDatabaseAnswering: () => isAnswering });
     const request = answered({ status: 503, errorCode: 'gateway_unavailable' });
     log.record(request);
-    await systemClock.sleep(1_200);
+    await clock.rounds(2);
     expect(await findRequest(pool, request.requestId)).toBeUndefined();
     isAnswering = true;
-    await expect.poll(() => findRequest(pool, request.requestId)).toBeDefined();
+    await clock.until(async () => expect(await findRequest(pool, request.requestId)).toBeDefined());
     await log.stop();
   });
 });
@@ -181,22 +174,22 @@ describe('a flood of refused requests', () => {
   const refused = { isAdmitted: false, status: 401, errorCode: 'unauthorized' } as const;
 
   test('without a key adds 300 rows, then two a second', async () => {
-    const { pool: other } = await createDatabase();
+    const before = await countRows();
     const clock = manualClock();
-    const { log, warnings } = startLog({ db: other, clock });
+    const { log, warnings } = startLog({ db: pool, clock });
     for (let nth = 0; nth < 5_000; nth++) log.record(answered(refused, clock));
     expect(log.lost().limited).toBe(4_700);
     clock.advance(10_000);
     for (let nth = 0; nth < 100; nth++) log.record(answered(refused, clock));
     await log.stop();
     expect(log.lost()).toEqual({ full: 0, failed: 0, limited: 4_780 });
-    expect(await countRows(other)).toBe(320);
+    expect((await countRows()) - before).toBe(320);
     expect(warnings).toEqual([]);
   });
 
   test('of one partner leaves those of others and all that were admitted', async () => {
-    const { pool: other } = await createDatabase();
-    const { log } = startLog({ db: other, clock: manualClock() });
+    const before = await countRows();
+    const { log } = startLog({ db: pool, clock: manualClock() });
     const limited = { ...refused, status: 429, errorCode: 'rate_limited', keyHolder };
     for (let nth = 0; nth < 1_000; nth++) log.record(answered(limited));
     log.record(answered(refused));
@@ -204,7 +197,7 @@ describe('a flood of refused requests', () => {
     for (let nth = 0; nth < 500; nth++) log.record(answered({ keyHolder }));
     await log.stop();
     expect(log.lost().limited).toBe(700);
-    expect(await countRows(other)).toBe(802);
+    expect((await countRows()) - before).toBe(802);
   });
 });
 
@@ -259,13 +252,4 @@ describe('the log is kept by day', () => {
     await pruneRequestLog(other, clock, 0);
     expect(await countRows(other)).toBe(0);
   });
-});
-
-test('ids of requests are stored as the partner sees them', async () => {
-  const request = answered();
-  await store(pool, request);
-  const { rows } = await pool.query('SELECT at FROM api_requests WHERE request_id = $1', [
-    uuidFromId(request.requestId),
-  ]);
-  expect(rows[0].at.getTime()).toBe(timeOfId(request.requestId));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import { openPool, type Queryable } from '../../src/db/pool.ts';
 import {
   findCreatingRequest,
   parseStatus,
@@ -8,6 +8,7 @@ import {
   type RequestFilter,
   searchRequests,
 } from '../../src/request-log/index.ts';
+import { afterFile } from '../helpers/after-file.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { type Answered, answered, store } from './requests.ts';
@@ -92,6 +93,14 @@ test('the request that created a payment is the first one about it, not a repeat
   expect(await findCreatingRequest(pool, { paymentId: newId('pay', clock), createdAt })).toBeNull();
 });
 
+/** A database whose statements may take long: those that fill it, on a slow machine. */
+async function createLargeDatabase() {
+  const { pool: own } = await createDatabase();
+  const patient = openPool({ ...own.options, statement_timeout: 60_000 });
+  afterFile(() => patient.end());
+  return patient;
+}
+
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
@@ -101,7 +110,7 @@ interface PlanNode {
 const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 test('each filter reads a page in the order of an index, without sorting what matches', async () => {
-  const { pool: large } = await createDatabase();
+  const large = await createLargeDatabase();
   const partnerIds = await Promise.all([1, 2, 3].map(() => createFundedPartner(large, 0n)));
   const now = manualClock('2026-11-20T12:00:00Z');
   await pruneRequestLog(large, now, 7);
@@ -146,7 +155,7 @@ test('each filter reads a page in the order of an index, without sorting what ma
 });
 
 test('a filter that hardly matches ends after a bounded number of requests, and the search can be continued', async () => {
-  const { pool: long } = await createDatabase();
+  const long = await createLargeDatabase();
   const partnerId = await createFundedPartner(long, 0n);
   await long.query(
     `INSERT INTO api_requests (request_id, at, partner_id, mode, key_id, method, path, status, duration_ms)

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { connectionsPerProcess } from '../../src/db/connection-limits.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { checkConnections } from '../../src/runtime/connection-budget.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { sharedDatabase } from '../helpers/database.ts';
 
-const { pool } = await createDatabase();
+const { pool } = await sharedDatabase();
 
 /** A server with these limits. */
 const serverWith = (allowed: number, used: number) =>

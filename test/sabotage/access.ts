@@ -31,7 +31,7 @@ export const accessSabotages: Sabotage[] = [
     ...roles,
     pattern: /roleHasPermission\(role, config\.needs as Permission\)/,
     replacement: 'true',
-    failingTitle: 'POST /operators',
+    failingTitle: 'viewer may call exactly',
   },
   {
     guard: 'what an operator may do is decided after the body has arrived',
@@ -119,7 +119,7 @@ export const accessSabotages: Sabotage[] = [
     file: 'src/operators/throttle.ts',
     ...signIn,
     pattern: /await tx\.query\(\{ text: `SELECT pg_advisory_xact_lock\(\$\{countingLock\}\)` \}\);/,
-    failingTitle: 'refuses after five failures',
+    failingTitle: 'concurrent attempts use one database connection',
   },
   {
     guard: 'allowance of a known device',

@@ -130,7 +130,7 @@ export const depositChainSabotages: Sabotage[] = [
   {
     guard: 'late chains are reported by the clock',
     file: 'src/deposits/watch/late.ts',
-    test: 'test/deposits/nodes.test.ts',
+    test: 'test/deposits/watchers.test.ts',
     pattern: /isLate \? \[late\] : \[\]/,
     replacement: '[]',
     failingTitle: 'a chain that stands still',

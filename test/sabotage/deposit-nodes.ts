@@ -21,7 +21,7 @@ export const depositNodeSabotages: Sabotage[] = [
     ...nodes,
     pattern: /head\.number - BigInt\(confirmations\)/,
     replacement: 'head.number',
-    failingTitle: 'TRON with a number of confirmations',
+    failingTitle: 'a TRON node without the tag finalized',
   },
   {
     guard: 'only logs of the range',

@@ -3,7 +3,7 @@ import type { Sabotage } from './sabotage.ts';
 const chains = { test: 'test/simulation/chains.test.ts', failingTitle: 'whatever chains and their nodes do' };
 const reading = { ...chains, file: 'src/deposits/watch/read-range.ts' };
 const booking = { ...chains, file: 'src/deposits/watch/book.ts' };
-const reconciling = { file: 'src/deposits/reconcile.ts', test: 'test/deposits/reconcile.test.ts' };
+const reconciling = { file: 'src/deposits/reconcile.ts', test: 'test/deposits/watchers.test.ts' };
 
 /** Guards of deposits whose absence the seeds of `npm test` find, and guards of their reconciliation. */
 export const depositSimulationSabotages: Sabotage[] = [

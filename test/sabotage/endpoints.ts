@@ -7,7 +7,7 @@ const signingKeys = {
   file: 'src/webhooks/signing/signing-keys.ts',
   test: 'test/webhooks/signing-keys.test.ts',
 };
-const proofs = { test: 'test/webhooks/proofs.test.ts' };
+const proofs = { test: 'test/webhooks/standard-webhooks.test.ts' };
 const opening = { file: 'database/functions/payments_open.sql', ...delivery };
 const finish = { file: 'database/functions/payments_finish.sql', ...refunds };
 const endings = { file: 'database/functions/further_deliveries_end.sql', ...delivery };
@@ -114,7 +114,7 @@ export const endpointSabotages: Sabotage[] = [
     guard: 'fencing of attempts at further endpoints',
     file: 'database/functions/further_deliveries_end.sql',
     pattern: /AND d\.attempts = attempt_nos\[i\] - 1 /,
-    test: 'test/webhooks/stale-attempts.test.ts',
+    test: 'test/webhooks/endpoint-changes.test.ts',
     failingTitle: 'a late result of an earlier attempt at a further endpoint',
   },
   {

@@ -70,7 +70,7 @@ export const keySabotages: Sabotage[] = [
   {
     guard: 'a key is checked again after the body has arrived',
     file: 'src/api/http/authorize.ts',
-    test: 'test/api/late-bodies.test.ts',
+    test: 'test/api/limited-keys.test.ts',
     pattern: /\(await isAllowed\(deps, request, reply\)\) \? undefined : reply/,
     replacement: 'undefined',
     failingTitle: 'is revoked pays nothing',

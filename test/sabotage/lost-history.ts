@@ -145,7 +145,7 @@ export const lostHistorySabotages: Sabotage[] = [
     guard: 'an order that arrived late undoes no payment',
     file: 'database/functions/payment_is_superseded.sql',
     pattern: / AND id_created_at\(s\.payment\) > p\.created_at - interval '5 s'/,
-    test: 'test/payments/superseded.test.ts',
+    test: 'test/payments/two-histories.test.ts',
     failingTitle: 'only a later order of its key takes the place',
   },
   {
@@ -188,21 +188,21 @@ export const lostHistorySabotages: Sabotage[] = [
     file: 'src/payments/recovery/poll-payment.ts',
     pattern: /if \(supersession === 'superseded'\)/,
     replacement: 'if (false)',
-    test: 'test/payments/superseded.test.ts',
+    test: 'test/payments/two-histories.test.ts',
     failingTitle: 'an order of a key whose first payment was undone',
   },
   {
     guard: 'no payment fails before the bank side was asked',
     file: 'src/payments/recovery/poll-payment.ts',
     pattern: /if \(supersession === 'perhaps'\) return pollLater\(deps, payment, \{ review: false \}\);/,
-    test: 'test/payments/superseded.test.ts',
+    test: 'test/payments/two-histories.test.ts',
     failingTitle: 'an order of a key whose first payment was undone',
   },
   {
     guard: 'a payment that may be undone is not shown',
     file: 'src/payments/create/prepare.ts',
     pattern: /mayBeUndone \? refused\('maintenance'\) : /,
-    test: 'test/payments/superseded.test.ts',
+    test: 'test/payments/two-histories.test.ts',
     failingTitle: 'an order of a key whose first payment was undone',
   },
   {

@@ -16,14 +16,14 @@ export const portalSabotages: Sabotage[] = [
     ...guardFile,
     pattern: /memberships\.find\(\(\{ partner \}\) => partner\.partnerId === partnerId\)/,
     replacement: 'memberships[0]',
-    failingTitle: 'does not exist for an owner elsewhere',
+    failingTitle: 'another partner does not exist',
   },
   {
     guard: 'portal: role of the member',
     ...guardFile,
     pattern: /!roleIncludes\(member\.role, allows!\)/,
     replacement: 'false',
-    failingTitle: 'GET /keys',
+    failingTitle: 'viewer may call exactly',
   },
   {
     guard: 'portal: CSRF token',
@@ -59,7 +59,7 @@ export const portalSabotages: Sabotage[] = [
     ...isolation,
     pattern: /WHERE partner_id = k\.partner_id AND mode = k\.mode AND id = k\.id LIMIT 1/,
     replacement: 'WHERE mode = k.mode AND id = k.id LIMIT 1',
-    failingTitle: 'its data is not found under the own one',
+    failingTitle: 'data of another partner',
   },
   {
     guard: 'portal: a key belongs to the partner',
@@ -68,7 +68,7 @@ export const portalSabotages: Sabotage[] = [
     pattern: /const keys = await listKeys\(deps\.db, partner\.partnerId\);/,
     replacement:
       "const keys = (await Promise.all((await (await import('../../partners/index.ts')).listPartners(deps.db)).map(one => listKeys(deps.db, one.partnerId)))).flat();",
-    failingTitle: 'its data is not found under the own one',
+    failingTitle: 'data of another partner',
   },
   {
     guard: 'portal: live keys are for owners',

@@ -81,7 +81,7 @@ export const quoteSabotages: Sabotage[] = [
     ...opening,
     pattern: /IF keys\[next\.nth\] IS NULL THEN/,
     replacement: 'IF true THEN',
-    test: 'test/quotes/limited-keys.test.ts',
+    test: 'test/quotes/opening.test.ts',
     failingTitle: 'a locked quote does not raise the daily limit of a key',
   },
   {

@@ -95,7 +95,7 @@ export const refundSabotages: Sabotage[] = [
   {
     guard: 'a refund that could not be booked is read again',
     ...reading,
-    test: 'test/payments/refunds-rounds.test.ts',
+    test: 'test/payments/refunds-kept.test.ts',
     pattern: /\['not_paid_yet', 'failed'\]/,
     replacement: "['not_paid_yet']",
     failingTitle: 'an account that cannot be written now',
@@ -125,7 +125,7 @@ export const refundSabotages: Sabotage[] = [
   {
     guard: 'a list of refunds that there was cannot be missing',
     file: 'src/payments/refunds/read-refunds.ts',
-    test: 'test/payments/refunds-rounds.test.ts',
+    test: 'test/payments/refunds-kept.test.ts',
     pattern: /if \(!read && readTo !== null\) throw refundListIsGone\(\);/,
     failingTitle: 'a gateway without the list is no error',
   },

@@ -25,7 +25,7 @@ export const serviceSabotages: Sabotage[] = [
     guard: 'events of calls that run during an upgrade',
     file: 'database/functions/queue_deliveries.sql',
     pattern: /INSERT INTO deliveries[^;]*;/,
-    test: 'test/webhooks/outbox.test.ts',
+    test: 'test/webhooks/feed-and-log.test.ts',
     failingTitle: 'an event that was written without',
   },
   {
@@ -62,7 +62,7 @@ export const serviceSabotages: Sabotage[] = [
     guard: 'fencing of attempts',
     file: 'database/functions/deliveries_end.sql',
     pattern: /AND d\.attempts = a\.attempt - 1 /,
-    test: 'test/webhooks/stale-attempts.test.ts',
+    test: 'test/webhooks/endpoint-changes.test.ts',
     failingTitle: 'a late result of an earlier attempt at the first endpoint',
   },
   {

@@ -1,28 +1,39 @@
+import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { AuthenticationError, Kopeck, NotFoundError, PaymentRefusedError } from '../../sdk/src/index.ts';
+import {
+  AuthenticationError,
+  Kopeck,
+  type KopeckOptions,
+  NotFoundError,
+  PaymentRefusedError,
+} from '../../sdk/src/index.ts';
+import { errors } from '../../src/base/errors.ts';
 import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 
 const { pool } = await createDatabase();
-const clock = manualClock();
+// Ahead of the clock of this machine: ids never go back within a process.
+const clock = manualClock('2031-05-05T10:00:00.000Z');
 const { address, deps } = await startApi({ pool, clock, answerWithinMs: 100 });
 beforeEach(() => setRate(pool, clock));
 
 /** A client whose sleep also moves the clock of the service. */
-async function newClient() {
-  const { testKey } = await createPartnerWithKeys(pool);
+async function newClient(mode: 'testKey' | 'liveKey' = 'testKey', options: Partial<KopeckOptions> = {}) {
+  const customer = await createPartnerWithKeys(pool);
   const pauses: number[] = [];
   const kopeck = new Kopeck({
-    apiKey: testKey,
+    apiKey: customer[mode],
     baseUrl: address,
     now: clock.nowMs,
     sleep: async ms => {
       pauses.push(ms);
       clock.advance(ms);
+      await setRate(pool, clock);
       await recoverDuePayments(deps);
     },
+    ...options,
   });
   return { kopeck, pauses };
 }
@@ -71,17 +82,9 @@ describe('waiting for the outcome', () => {
   });
 
   test('goes on when the service is unreachable for a while', async () => {
-    const { testKey } = await createPartnerWithKeys(pool);
     let looks = 0;
-    const kopeck = new Kopeck({
-      apiKey: testKey,
-      baseUrl: address,
+    const { kopeck } = await newClient('testKey', {
       maxRetries: 0,
-      now: clock.nowMs,
-      sleep: async ms => {
-        clock.advance(ms);
-        await recoverDuePayments(deps);
-      },
       fetch: (url, init) => {
         if (init.method === 'GET' && looks++ < 4) throw new TypeError('fetch failed');
         return fetch(url, init);
@@ -97,12 +100,12 @@ describe('the list', () => {
   test('goes over all pages, and nothing is left out or comes twice while new payments arrive', async () => {
     const { kopeck } = await newClient();
     const made: string[] = [];
-    for (let count = 0; count < 12; count++) {
+    for (let count = 0; count < 7; count++) {
       clock.advance(1);
       made.unshift((await kopeck.payments.create({ qr_url: newLink(10_000) })).id);
     }
     const seen: string[] = [];
-    for await (const { id } of kopeck.payments.list({ limit: 5 })) {
+    for await (const { id } of kopeck.payments.list({ limit: 3 })) {
       seen.push(id);
       clock.advance(1);
       await kopeck.payments.create({ qr_url: newLink(10_000) });
@@ -140,4 +143,116 @@ test('errors of the service are thrown as their classes', async () => {
     details: [{ loc: ['body', 'amount_rub'] }],
     requestId: expect.stringMatching(/^req_/),
   });
+});
+
+test('a locked quote gives the payment its price', async () => {
+  const { kopeck } = await newClient();
+  const { quote_id, amount_usdt, rate } = await kopeck.quote({ amount_rub: '100.00', lock: true });
+  const paid = { qr_url: newLink(10_000), quote_id, external_id: 'locked' };
+  expect(await kopeck.payments.create(paid)).toMatchObject({ status: 'succeeded', amount_usdt, rate });
+  await expect(
+    kopeck.payments.create({ ...paid, qr_url: newLink(10_000), external_id: 'again' }),
+  ).rejects.toMatchObject({ name: 'PaymentRefusedError', code: 'quote_used', sameKey: true });
+});
+
+test('payments are filtered by external_id and time', async () => {
+  const { kopeck } = await newClient();
+  const made = [];
+  for (const external_id of ['a', 'b', 'c']) {
+    clock.advance(1_000);
+    made.push(await kopeck.payments.create({ qr_url: newLink(10_000), external_id }));
+  }
+  const [first, second, third] = made;
+  const byName = await kopeck.payments.list({ external_id: 'b' }).page();
+  expect(byName.data).toEqual([second]);
+  const times = { created_after: new Date(second!.created_at), created_before: third!.created_at };
+  expect((await kopeck.payments.list(times).page()).data).toEqual([second]);
+  const seen = [];
+  for await (const { id } of kopeck.payments.list({ created_before: third!.created_at, limit: 1 }))
+    seen.push(id);
+  expect(seen).toEqual([second!.id, first!.id]);
+});
+
+test('the statement of a day, in both forms with one digest', async () => {
+  const { kopeck } = await newClient();
+  const payment = await kopeck.payments.create({ qr_url: newLink(10_000) });
+  const day = payment.created_at.slice(0, 10);
+  const books = await kopeck.statement({ day });
+  expect(books).toMatchObject({ object: 'statement', day, mode: 'test', closed: false });
+  expect(books.entries.at(-1)).toMatchObject({ payment_id: payment.id, after: books.closing });
+  const csv = await kopeck.statement({ day, format: 'csv' });
+  const lines = csv.split(/(?<=\n)/);
+  expect(lines.at(-1)).toContain(books.digest);
+  const digest = createHash('sha256').update(lines.slice(0, -1).join('')).digest('hex');
+  expect(books.digest).toBe(`sha256:${digest}`);
+  await expect(kopeck.statement({ day: 'yesterday' })).rejects.toMatchObject({ name: 'InvalidRequestError' });
+});
+
+test('the test clock brings outcomes forward, with a test key only', async () => {
+  const { kopeck } = await newClient();
+  const { id } = await kopeck.payments.create({ qr_url: newLink(10_002) });
+  expect(await kopeck.test.clock.get()).toMatchObject({ advanced_sec: 0 });
+  expect(await kopeck.test.clock.advance({ seconds: 30 })).toMatchObject({ advanced_sec: 30 });
+  await recoverDuePayments(deps);
+  expect((await kopeck.payments.get(id)).status).toBe('succeeded');
+  const live = await newClient('liveKey');
+  await expect(live.kopeck.test.clock.advance({ seconds: 30 })).rejects.toMatchObject({
+    name: 'PermissionError',
+  });
+});
+
+test('a simulated deposit credits the test balance once', async () => {
+  const { kopeck } = await newClient();
+  const before = Number((await kopeck.balance()).balance_usdt);
+  const deposit = { amount_usdt: '250', reference: 'top-up-1' };
+  for (const _ of [1, 2])
+    expect(await kopeck.test.deposits.create(deposit)).toMatchObject({ amount_usdt: '250.000000' });
+  expect(Number((await kopeck.balance()).balance_usdt) - before).toBe(250);
+});
+
+describe('simulated failures', () => {
+  const pay = (kopeck: Kopeck, kopeck_scenario: string) =>
+    kopeck.payments.createAndWait(
+      { qr_url: newLink(10_000), external_id: kopeck_scenario, metadata: { kopeck_scenario } },
+      { waitMs: 300_000 },
+    );
+
+  test.each([
+    ['answer_lost', 'succeeded'],
+    ['unavailable_twice', 'succeeded'],
+    ['review_succeeds', 'succeeded'],
+    ['review_fails', 'failed'],
+  ])('%s ends as %s, paid once', async (scenario, status) => {
+    const { kopeck, pauses } = await newClient();
+    const payment = await pay(kopeck, scenario);
+    expect(payment.status).toBe(status);
+    expect(pauses.length).toBeGreaterThan(0);
+    expect((await kopeck.payments.list({ external_id: scenario }).page()).data).toEqual([payment]);
+  });
+
+  test('rate_stale stays, and the error has the advice', async () => {
+    const { kopeck, pauses } = await newClient();
+    await expect(pay(kopeck, 'rate_stale')).rejects.toMatchObject({
+      name: 'ServiceUnavailableError',
+      code: 'rate_unavailable',
+      retryable: errors.rate_unavailable.retryable,
+      sameKey: errors.rate_unavailable.same_key,
+    });
+    expect(pauses).toHaveLength(5);
+  });
+});
+
+test('the feed has refunds if it is asked for them', async () => {
+  const asked: string[] = [];
+  const kopeck = new Kopeck({
+    apiKey: 'svc_test_x',
+    baseUrl: address,
+    fetch: async input => {
+      asked.push(new URL(`${input}`).search);
+      return Response.json({ data: [], has_more: false, next_cursor: 'evt_0', request_id: 'req_1' });
+    },
+  });
+  for (const extraEvents of [undefined, 'payment.refunded'] as const)
+    for await (const event of kopeck.events.read({ extraEvents, follow: false })) throw new Error(event.id);
+  expect(asked).toEqual(['?limit=100', '?limit=100&extra_events=payment.refunded']);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { crc16 } from '../../simulator/qr.ts';
-import { makeQr, nextPaymentId, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, nextPaymentId, openSimulator } from '../helpers/simulator.ts';
 
-const simulator = await startSimulator({ SIMULATOR_RATE: '91.10' });
+const simulator = await openSimulator({ SIMULATOR_RATE: '91.10' });
 const { address, call } = simulator;
 const badRequest = { status: 400, body: { code: 'BAD_REQUEST', message: expect.any(String) } };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { makeQr, nextPaymentId, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, nextPaymentId, openSimulator } from '../helpers/simulator.ts';
 
-const simulator = await startSimulator();
+const simulator = await openSimulator();
 const { address, call } = simulator;
 const patience = { timeout: 5_000 };
 const poll = (paymentId: string) => call('GET', `/orders/${paymentId}`);

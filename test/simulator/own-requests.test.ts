@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { startSimulator } from '../helpers/simulator.ts';
+import { openSimulator } from '../helpers/simulator.ts';
 
-const { address, call } = await startSimulator();
+const { address, call } = await openSimulator();
 const { host, port } = new URL(address);
 
 /** A request as a browser or another client sends it; fetch would set the host itself. */
@@ -80,6 +80,6 @@ test('accepts its own page, links to it, and programs', async () => {
 });
 
 test('accepts the name that it listens on', async () => {
-  const named = await startSimulator({ SIMULATOR_HOST: 'localhost' });
+  const named = await openSimulator({ SIMULATOR_HOST: 'localhost' });
   expect((await named.call('GET', '/rate')).status).toBe(200);
 });

@@ -2,19 +2,32 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newFolder } from '../helpers/folders.ts';
-import { makeQr, nextPaymentId, type Simulator, startSimulator } from '../helpers/simulator.ts';
+import {
+  makeQr,
+  nextPaymentId,
+  openSimulator,
+  type Simulator,
+  startSimulator,
+} from '../helpers/simulator.ts';
 
 const journalOf = (dir: string) => join(dir, 'journal.jsonl');
 
-async function everything({ call }: Simulator) {
+/** What kill -9 leaves of a simulator in the process of the test. */
+function killed(dir: string): string {
+  const copy = newFolder();
+  fs.copyFileSync(journalOf(dir), journalOf(copy));
+  return copy;
+}
+
+async function everything({ call }: Pick<Simulator, 'call'>) {
   const paths = ['/sim/qrs', '/orders?limit=1000', '/sim/faults', '/rate'];
   return Promise.all(paths.map(async path => (await call('GET', path)).body));
 }
 
 test('everything that was answered is there after kill -9', async () => {
   const dir = newFolder();
-  const killed = await startSimulator({}, dir);
-  const [once, changed, later, orphan] = await Promise.all([1, 2, 3, 4].map(() => makeQr(killed)));
+  const first = await openSimulator({}, dir);
+  const [once, changed, later, orphan] = await Promise.all([1, 2, 3, 4].map(() => makeQr(first)));
   const ids = {
     once: nextPaymentId(),
     later: nextPaymentId(),
@@ -22,19 +35,18 @@ test('everything that was answered is there after kill -9', async () => {
     voided: nextPaymentId(),
   };
   await once.pay(ids.once, { reference: 'sealed' });
-  await killed.call('PATCH', `/sim/qrs/${changed.qrc_id}`, { amount_kopecks: 1 });
+  await first.call('PATCH', `/sim/qrs/${changed.qrc_id}`, { amount_kopecks: 1 });
   await later.fault({ on: 'pay', kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded' });
   expect((await later.pay(ids.later)).body.state).toBe('accepted');
   await orphan.fault({ on: 'pay', kind: 'answer_lost', times: 1 });
   await expect(orphan.pay(ids.lost)).rejects.toThrow('fetch failed');
   await orphan.fault({ id: 'twice', on: 'pay', kind: 'busy', times: 3 });
   await orphan.pay(nextPaymentId());
-  await killed.call('POST', `/orders/${ids.voided}/void`);
-  await killed.call('PUT', '/sim/rate', { rate: '95.01', frozen_as_of: 5 });
-  const before = await everything(killed);
-  expect(await killed.stop('SIGKILL')).toBeNull();
+  await first.call('POST', `/orders/${ids.voided}/void`);
+  await first.call('PUT', '/sim/rate', { rate: '95.01', frozen_as_of: 5 });
+  const before = await everything(first);
 
-  const simulator = await startSimulator({}, dir);
+  const simulator = await openSimulator({}, killed(dir));
   const { call } = simulator;
   expect(await everything(simulator)).toEqual(before);
   expect((await call('GET', '/sim/faults')).body.faults).toContainEqual(
@@ -53,13 +65,12 @@ test('everything that was answered is there after kill -9', async () => {
 
 test('an order ends on time although the simulator was down', async () => {
   const dir = newFolder();
-  const killed = await startSimulator({}, dir);
-  const [qr, paymentId] = [await makeQr(killed), nextPaymentId()];
+  const first = await openSimulator({}, dir);
+  const [qr, paymentId] = [await makeQr(first), nextPaymentId()];
   await qr.fault({ on: 'pay', kind: 'finish_later', ms: 100, outcome: 'declined', reason: 'TECH_ERROR' });
   expect((await qr.pay(paymentId)).body.state).toBe('accepted');
-  await killed.stop('SIGKILL');
   await new Promise(resolve => setTimeout(resolve, 100));
-  const { body } = await (await startSimulator({}, dir)).call('GET', `/orders/${paymentId}`);
+  const { body } = await (await openSimulator({}, killed(dir))).call('GET', `/orders/${paymentId}`);
   expect(body).toMatchObject({ state: 'declined', reason: 'TECH_ERROR' });
   expect(Date.parse(body.updated_at) - Date.parse(body.created_at)).toBeLessThan(110);
 });
@@ -96,20 +107,18 @@ test('killed under load, it has every order that it answered, and each once', as
 });
 
 test('a line that was cut off is dropped, and what comes after it is kept', async () => {
-  const dir = newFolder();
-  const first = await startSimulator({}, dir);
+  let dir = newFolder();
+  const first = await openSimulator({}, dir);
   const [qr, kept] = [await makeQr(first, { reusable: true }), nextPaymentId()];
   await qr.pay(kept);
-  await first.stop('SIGKILL');
   for (const tail of ['{"type":"order","order":{"payment_id":"pay_c', '\0\0\0\n']) {
+    dir = killed(dir);
     fs.appendFileSync(journalOf(dir), tail);
-    const simulator = await startSimulator({}, dir);
-    const paymentId = nextPaymentId();
-    await simulator.call('PUT', `/orders/${paymentId}`, qr.request);
-    expect((await simulator.call('GET', `/orders/${kept}`)).status).toBe(200);
-    await simulator.stop('SIGKILL');
+    const { call } = await openSimulator({}, dir);
+    await call('PUT', `/orders/${nextPaymentId()}`, qr.request);
+    expect((await call('GET', `/orders/${kept}`)).status).toBe(200);
   }
-  const { call } = await startSimulator({}, dir);
+  const { call } = await openSimulator({}, killed(dir));
   expect((await call('GET', '/orders')).body.orders).toHaveLength(3);
 });
 
@@ -119,5 +128,59 @@ test('a journal that is damaged further up stops the start with one line', async
     journalOf(dir),
     '{"type":"void","payment_id":"a"}\nnonsense\n{"type":"void","payment_id":"b"}\n',
   );
-  await expect(startSimulator({}, dir)).rejects.toThrow(/ended with 1: \S+ is damaged at line 2: [^\n]*\n$/);
+  await expect(openSimulator({}, dir)).rejects.toThrow(/^\S+ is damaged at line 2: [^\n]*$/);
+});
+
+test.concurrent('a folder has one simulator', async () => {
+  const dir = newFolder();
+  const first = await startSimulator({}, dir);
+  const waiting = startSimulator({}, dir);
+  await new Promise(resolve => setTimeout(resolve, 300));
+  await Promise.all([first.stop('SIGKILL'), expect(waiting).resolves.toBeDefined()]);
+  await expect(startSimulator({}, dir)).rejects.toThrow(
+    /^the simulator ended with 1: SIMULATOR_DIR \S+ is in use/,
+  );
+});
+
+test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
+  'ends at once on %s, stalled clients or not',
+  async signal => {
+    const simulator = await startSimulator();
+    const qr = await makeQr(simulator);
+    await qr.fault({ on: 'resolve', kind: 'stall' });
+    const stalled = qr.resolve().then(
+      () => 'answered',
+      () => 'hung up on',
+    );
+    await new Promise(resolve => setTimeout(resolve, 50));
+    expect(await simulator.stop(signal)).toBe(0);
+    expect(await stalled).toBe('hung up on');
+  },
+);
+
+test.concurrent('ends with its stdin only if the setting is on', async () => {
+  const [follower, loner] = await Promise.all([
+    startSimulator({ SIMULATOR_FOLLOW_STDIN: '1' }),
+    startSimulator(),
+  ]);
+  loner.closeStdin();
+  follower.closeStdin();
+  expect(await follower.ended).toBe(0);
+  expect((await loner.call('GET', '/rate')).status).toBe(200);
+});
+
+test.concurrent.each([
+  ['SIMULATOR_PORT', '70000'],
+  ['SIMULATOR_RATE', 'ninety'],
+])('a bad %s=%s is one line that names it', async (name, value) => {
+  await expect(startSimulator({ [name]: value })).rejects.toThrow(
+    new RegExp(`ended with 1: ${name} must [^\\n]*\\n$`),
+  );
+});
+
+test.concurrent('a port in use is one line that names it', async () => {
+  const port = new URL((await startSimulator()).address).port;
+  await expect(startSimulator({ SIMULATOR_PORT: port })).rejects.toThrow(
+    /ended with 1: SIMULATOR_PORT [^\n]*EADDRINUSE\.\n$/,
+  );
 });

@@ -1,9 +1,11 @@
+import type { ServerResponse } from 'node:http';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
-import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { checkReceiver } from '../../src/webhooks/admin/check.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
+import { firstEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import {
   findWebhook,
   listAttempts,
@@ -19,14 +21,6 @@ import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.t
 
 const world = await startDeliveryWorld();
 const { pool, clock, address, audit, vault, sender, newPartner, untilRecorded, noticesOf } = world;
-
-/** Moves the clock through the whole retry schedule, so that the event is given up. */
-async function exhaust(partnerId: Id<'prt'>, recordedBefore: number): Promise<void> {
-  for (const [index, pauseSec] of pausesSec.entries()) {
-    await world.later(pauseSec * 1_000);
-    await untilRecorded(partnerId, recordedBefore + index + 1);
-  }
-}
 
 describe('what is sent', () => {
   test('follows the contract, and equals the answers of GET and the feed byte for byte', async () => {
@@ -143,20 +137,10 @@ describe('a receiver that does not accept it', () => {
     expect(await findWebhook(pool, partnerId)).toMatchObject({ waiting: 0, givenUp: 0 });
   });
 
-  test.each([
-    [
-      'redirects',
-      (response: import('node:http').ServerResponse) =>
-        void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
-      { status: 302, error: null },
-    ],
-    ['answers 199 or 300 something', withStatus(304), { status: 304, error: null }],
+  test.each<[string, (response: ServerResponse) => void, object]>([
+    ['redirects', withStatus(302), { status: 302, error: null }],
     ['hangs', hanging, { status: null, error: 'timeout' }],
-    [
-      'closes',
-      (response: import('node:http').ServerResponse) => void response.destroy(),
-      { status: null, error: 'closed' },
-    ],
+    ['closes', response => void response.destroy(), { status: null, error: 'closed' }],
   ])('and %s is asked again later', async (_case, how, expected) => {
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(how);
@@ -178,8 +162,10 @@ describe('a receiver that does not accept it', () => {
     for (let event = 0; event < 3; event++) {
       await setRate(pool, clock);
       await pay();
-      await exhaust(partnerId, recorded);
-      recorded += 9;
+      await untilRecorded(partnerId, recorded + 1);
+      await world.makeLastAttempt(firstEndpoints, partnerId);
+      recorded += 2;
+      await untilRecorded(partnerId, recorded);
     }
     expect(await findWebhook(pool, partnerId)).toMatchObject({ state: 'suspended', waiting: 0, givenUp: 3 });
     expect(await noticesOf(partnerId)).toEqual([...Array(3).fill('delivery_failed'), 'sending_suspended']);
@@ -218,8 +204,11 @@ describe('a receiver that does not accept it', () => {
       await setRate(pool, clock);
       receiver.answer(withStatus(fails ? 500 : 200));
       await pay();
-      if (fails) await exhaust(partnerId, recorded);
-      recorded += fails ? 9 : 1;
+      recorded += 1;
+      await untilRecorded(partnerId, recorded);
+      if (!fails) continue;
+      await world.makeLastAttempt(firstEndpoints, partnerId);
+      recorded += 1;
       await untilRecorded(partnerId, recorded);
     }
     expect(await findWebhook(pool, partnerId)).toMatchObject({ state: 'active', givenUp: 4 });

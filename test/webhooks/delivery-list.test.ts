@@ -13,10 +13,12 @@ import { storeManyPayments } from '../helpers/many-payments.ts';
 import { explaining } from '../helpers/plans.ts';
 
 const { pool } = await createDatabase();
-const { partners, firstAt } = await storeManyPayments(pool, 40_000);
+const { partners, firstAt } = await storeManyPayments(pool, 16_000);
 /** Its endpoint is suspended: nothing of it is sent. */
 const suspended = partners[5]!;
 const quiet = partners[6]!;
+/** One of two with payments in test mode. */
+const first = partners[0]!;
 
 // Partitions as in operation: of this week and the next ones.
 await pruneLog(pool, systemClock);
@@ -25,7 +27,7 @@ await pool.query(
    SELECT id, 'https://shop.example/' || name, '\\x00', now(), now(), CASE WHEN id = $1 THEN now() END FROM partners`,
   [uuidFromId(suspended)],
 );
-for (let from = 0; from < 40; from++) {
+for (let from = 0; from < 16; from++) {
   const ends = [from, from + 1].map(nth => new Date(firstAt.getTime() + nth * 100_000 + 50));
   await pool.query(
     `WITH made AS (
@@ -58,57 +60,73 @@ await pool.query('VACUUM ANALYZE events, deliveries, webhook_attempts, webhooks'
 
 const large = /^(payments|events|deliveries|webhook_attempts(_\d+)?)$/;
 
-const someAt = new Date(firstAt.getTime() + 1_500_000);
+const someAt = new Date(firstAt.getTime() + 600_000);
 const inTenMinutes = new Date(someAt.getTime() + 600_000);
 
-const shapes: Record<string, DeliveryFilter> = {
-  nothing: {},
-  pending: { state: 'pending' },
-  failed: { state: 'failed' },
-  delivered: { state: 'delivered' },
-  'a partner': { partnerId: quiet },
-  'a suspended partner': { partnerId: suspended },
-  'pending, of a partner': { partnerId: quiet, state: 'pending' },
-  'failed, of a suspended partner': { partnerId: suspended, state: 'failed' },
-  'delivered, of a partner in test mode': { partnerId: quiet, state: 'delivered', mode: 'test' },
-  'test mode': { mode: 'test' },
-  'failed payments': { outcome: 'failed' },
-  'a time': { from: someAt, before: inTenMinutes },
-  'delivered failed payments of a partner in a time': {
-    partnerId: quiet,
-    state: 'delivered',
-    outcome: 'failed',
-    from: someAt,
-    before: inTenMinutes,
-  },
-};
+/** Filters, and the same by brute force. */
+const lists: [name: string, filter: DeliveryFilter, condition: string, values: unknown[]][] = [
+  ['nothing', {}, 'true', []],
+  ['pending', { state: 'pending' }, 'd.event_id IS NOT NULL AND d.failed_at IS NULL', []],
+  ['failed', { state: 'failed' }, 'd.failed_at IS NOT NULL', []],
+  ['delivered', { state: 'delivered' }, 'd.event_id IS NULL', []],
+  ['a partner', { partnerId: quiet }, 'e.partner_id = $1', [uuidFromId(quiet)]],
+  ['a suspended partner', { partnerId: suspended }, 'e.partner_id = $1', [uuidFromId(suspended)]],
+  [
+    'pending, of a partner',
+    { partnerId: quiet, state: 'pending' },
+    'e.partner_id = $1 AND d.event_id IS NOT NULL AND d.failed_at IS NULL',
+    [uuidFromId(quiet)],
+  ],
+  [
+    'failed, of a suspended partner',
+    { partnerId: suspended, state: 'failed' },
+    'e.partner_id = $1 AND d.failed_at IS NOT NULL',
+    [uuidFromId(suspended)],
+  ],
+  [
+    'delivered, of a partner in test mode',
+    { partnerId: first, state: 'delivered', mode: 'test' },
+    `e.partner_id = $1 AND d.event_id IS NULL AND e.mode = 'test'`,
+    [uuidFromId(first)],
+  ],
+  ['test mode', { mode: 'test' }, `e.mode = 'test'`, []],
+  ['failed payments', { outcome: 'failed' }, `p.status = 'failed'`, []],
+  [
+    'a time, to the millisecond',
+    { from: someAt, before: inTenMinutes },
+    'e.at >= $1 AND e.at < $2',
+    [someAt, inTenMinutes],
+  ],
+  [
+    'delivered payments of a partner in a time',
+    { partnerId: quiet, state: 'delivered', outcome: 'succeeded', from: someAt, before: inTenMinutes },
+    `e.partner_id = $1 AND d.event_id IS NULL AND p.status = 'succeeded' AND e.at >= $2 AND e.at < $3`,
+    [uuidFromId(quiet), someAt, inTenMinutes],
+  ],
+];
+const usual = ['nothing', 'pending', 'failed', 'delivered', 'a partner', 'a suspended partner'];
 
 describe('every list uses an index:', () => {
-  test.each(Object.entries(shapes))('%s', async (_name, filter) => {
+  test.each(lists)('%s', async (name, filter) => {
     const { db, blocks, scanned } = explaining(pool);
     const { next } = await listDeliveries(db, systemClock, filter, { limit: 50 });
+    const mostBlocks = Math.max(...blocks());
     // And its next page.
     if (next) await listDeliveries(db, systemClock, filter, { limit: 50, after: next });
     expect(scanned().filter(table => large.test(table))).toEqual([]);
     expect(Math.max(...blocks()), `${blocks()}`).toBeLessThan(20_000);
-  });
-
-  test('and the usual ones read few pages', async () => {
-    for (const name of ['nothing', 'pending', 'failed', 'delivered', 'a partner', 'a suspended partner']) {
-      const { db, blocks } = explaining(pool);
-      await listDeliveries(db, systemClock, shapes[name]!, { limit: 50 });
-      expect(Math.max(...blocks()), `${name}: ${blocks()}`).toBeLessThan(3_000);
-    }
+    // The usual ones read few pages.
+    if (usual.includes(name)) expect(mostBlocks, `${blocks()}`).toBeLessThan(3_000);
   });
 });
 
-/** All pages of a list. */
-async function all(filter: DeliveryFilter, limit = 100) {
+/** All pages of a list, or the first thousand deliveries of a long one. */
+async function pages(filter: DeliveryFilter) {
   const found = [];
   for (let after: bigint | undefined; ; ) {
-    const { deliveries, next } = await listDeliveries(pool, systemClock, filter, { limit, after });
+    const { deliveries, next } = await listDeliveries(pool, systemClock, filter, { limit: 100, after });
     found.push(...deliveries);
-    if (next === null) return found;
+    if (next === null || found.length >= 1_000) return { found, isWhole: next === null };
     after = next;
   }
 }
@@ -124,38 +142,12 @@ const expected = async (condition: string, values: unknown[] = []) =>
   ).rows.map(({ id }) => id);
 
 describe('what is listed', () => {
-  test.each([
-    ['pending', { state: 'pending' }, 'd.event_id IS NOT NULL AND d.failed_at IS NULL', []],
-    ['failed', { state: 'failed' }, 'd.failed_at IS NOT NULL', []],
-    ['failed payments', { outcome: 'failed' }, `p.status = 'failed'`, []],
-    ['test mode', { mode: 'test' }, `e.mode = 'test'`, []],
-    ['a partner', { partnerId: quiet }, 'e.partner_id = $1', [uuidFromId(quiet)]],
-    [
-      'of a partner, failed',
-      { partnerId: suspended, state: 'failed' },
-      'e.partner_id = $1 AND d.failed_at IS NOT NULL',
-      [uuidFromId(suspended)],
-    ],
-    [
-      'of a partner, delivered',
-      { partnerId: quiet, state: 'delivered' },
-      'e.partner_id = $1 AND d.event_id IS NULL',
-      [uuidFromId(quiet)],
-    ],
-    [
-      'within a time, to the millisecond',
-      { from: someAt, before: inTenMinutes },
-      'e.at >= $1 AND e.at < $2',
-      [someAt, inTenMinutes],
-    ],
-  ] as [string, DeliveryFilter, string, unknown[]][])(
-    '%s, newest first, each once',
-    async (_name, filter, condition, values) => {
-      const wanted = await expected(condition, values);
-      expect(wanted.length).toBeGreaterThan(0);
-      expect((await all(filter)).map(({ eventId }) => eventId)).toEqual(wanted);
-    },
-  );
+  test.each(lists)('%s, newest first, each once', async (_name, filter, condition, values) => {
+    const wanted = await expected(condition, values);
+    expect(wanted.length).toBeGreaterThan(0);
+    const { found, isWhole } = await pages(filter);
+    expect(found.map(({ eventId }) => eventId)).toEqual(isWhole ? wanted : wanted.slice(0, found.length));
+  });
 
   test('a delivery with its last attempt', async () => {
     const [pending] = (
@@ -176,7 +168,7 @@ describe('what is listed', () => {
       nextAt: null,
       lastAttempt: { status: 200 },
     });
-    expect(delivered.rowCount).toBeGreaterThan(30_000);
+    expect(delivered.rowCount).toBeGreaterThan(12_000);
   });
 
   test('sent again after its delivery, it is pending; and an event without a webhook is not listed', async () => {

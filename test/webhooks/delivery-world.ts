@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
+import type { EndpointTables } from '../../src/webhooks/endpoint-tables.ts';
 import {
   createSender,
   createVault,
@@ -24,8 +25,10 @@ import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
 
 export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
 
+export type DeliveryOptions = Pick<ApiOptions, 'gatewayUrl'>;
+
 /** The API with the delivery of webhooks beside it, with a manual clock. */
-export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'> = {}) {
+export async function startDeliveryWorld(options: DeliveryOptions = {}) {
   const { pool, url } = await createDatabase();
   const clock = manualClock();
   const { address, deps: apiDeps } = await startApi({ pool, clock, ...options });
@@ -70,6 +73,14 @@ export async function startDeliveryWorld(options: Pick<ApiOptions, 'gatewayUrl'>
         [uuidFromId(partnerId)],
       );
       return rows.map(({ kind }) => kind);
+    },
+    /** Of a partner's waiting events, all attempts but the last one have been made; that one comes now. */
+    makeLastAttempt: async (tables: EndpointTables, id: Id<'prt'> | Id<'whe'>) => {
+      await pool.query(
+        `UPDATE ${tables.deliveries} SET attempts = $2 WHERE ${tables.key} = $1 AND failed_at IS NULL`,
+        [uuidFromId(id), pausesSec.length - 1],
+      );
+      await world.later(pausesSec[1]! * 1_000);
     },
     stopDelivery: () => clock.during(world.delivery.stop()),
     /**

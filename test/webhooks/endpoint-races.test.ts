@@ -1,24 +1,29 @@
 import { expect, test } from 'vitest';
-import { uuidFromId } from '../../src/base/ids.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { createRecorder } from '../../src/webhooks/delivery/recorder.ts';
 import {
+  addEndpoint,
   checkPartner,
+  contractEvents,
   findWebhook,
   firstEndpointOf,
   moveWebhook,
   readSecrets,
   removeEndpoint,
   rotateSecret,
+  setEvents,
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/api.ts';
-import { createFundedPartner } from '../helpers/database.ts';
+import { auditContextOf, createFundedPartner } from '../helpers/database.ts';
+import { follow, holdLocks } from '../helpers/locks.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 import { startEndpointWorld } from './endpoint-world.ts';
 
-const { pool, clock, audit, vault, sender, newPartner } = await startEndpointWorld();
+const { pool, url, clock, audit, vault, sender, newPartner } = await startEndpointWorld();
 
 test('of two rotations at once one is refused: the secret that the receiver has stays valid', async () => {
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 5; round++) {
     const { partnerId } = await newPartner();
     const secretsNow = () => readSecrets(pool, vault, partnerId, clock.nowMs());
     const [known] = await secretsNow();
@@ -29,13 +34,13 @@ test('of two rotations at once one is refused: the secret that the receiver has 
 });
 
 test('of two first endpoints at once one is refused, and of two URLs the second knows of the first', async () => {
-  const url = (nth: number) => `https://shop.example/${nth}`;
+  const urlOf = (nth: number) => `https://shop.example/${nth}`;
   const partnerId = await createFundedPartner(pool, 0n);
   const outcomes = await Promise.all(
-    [1, 2].map(nth => setWebhook(audit, vault, partnerId, url(nth), { isNew: true })),
+    [1, 2].map(nth => setWebhook(audit, vault, partnerId, urlOf(nth), { isNew: true })),
   );
   expect(outcomes.toSorted()).toEqual(['exists', 'set']);
-  await Promise.all([3, 4, 5].map(nth => setWebhook(audit, vault, partnerId, url(nth))));
+  await Promise.all([3, 4, 5].map(nth => setWebhook(audit, vault, partnerId, urlOf(nth))));
   const { rows } = await pool.query(
     `SELECT before->>'url' AS before, after->>'url' AS after FROM audit
       WHERE action = 'webhook.set' AND subject = $1 ORDER BY id`,
@@ -45,7 +50,7 @@ test('of two first endpoints at once one is refused, and of two URLs the second 
 });
 
 test('an endpoint that is removed at the same time is not moved', async () => {
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 5; round++) {
     const { partnerId } = await newPartner();
     const endpoint = { partnerId, endpointId: firstEndpointOf(partnerId) };
     const [moved] = await Promise.all([
@@ -81,4 +86,67 @@ test('a check of the URL before does not enable the new one, and is not taken fo
   held.resolve();
   expect(await first).toMatchObject({ check: { canReceive: true }, reEnabled: false });
   expect(await findWebhook(pool, partnerId)).toMatchObject({ url: next.url, state: 'suspended' });
+});
+
+test('a change of where events go, or of a secret, is a notice to the team; a repeated one is not', async () => {
+  const partnerId = await createFundedPartner(pool, 0n);
+  const audit = { ...auditContextOf(pool, clock), actor: 'operator:support' };
+  const [one, two, three] = ['one', 'two', 'three'].map(name => `https://shop.example/${name}`);
+  const first = { partnerId, endpointId: firstEndpointOf(partnerId) };
+  expect(await rotateSecret(audit, vault, partnerId)).toBe('no_webhook');
+  await setWebhook(audit, vault, partnerId, one!);
+  await setWebhook(audit, vault, partnerId, one!);
+  await setWebhook(audit, vault, partnerId, two!);
+  await moveWebhook(audit, first, two!);
+  await moveWebhook(audit, first, one!);
+  const added = await addEndpoint(audit, vault, partnerId, {
+    mode: 'live',
+    url: three!,
+    events: contractEvents,
+  });
+  if (added.outcome !== 'added') throw new Error(added.outcome);
+  const further = { partnerId, endpointId: added.endpointId };
+  await setEvents(audit, further, ['payment.failed']);
+  expect(await rotateSecret(audit, vault, partnerId, { endpointId: further.endpointId })).toBe('rotated');
+  expect(await rotateSecret(audit, vault, partnerId, { endpointId: further.endpointId })).toBe('overlap');
+  expect(await removeEndpoint(audit, further)).toBe('removed');
+  expect(await removeEndpoint(audit, further)).toBe('no_webhook');
+  const { rows } = await pool.query(
+    'SELECT kind, details FROM partner_notices WHERE partner_id = $1 ORDER BY id',
+    [uuidFromId(partnerId)],
+  );
+  const notice = (kind: string, url: string | undefined, mode: string | null = null) => ({
+    kind,
+    details: { url, mode, actor: 'operator:support' },
+  });
+  expect(rows).toEqual([
+    notice('endpoint_added', one),
+    notice('endpoint_moved', two),
+    notice('endpoint_moved', one),
+    notice('endpoint_added', three, 'live'),
+    notice('endpoint_secret_rotated', three, 'live'),
+    notice('endpoint_removed', three, 'live'),
+  ]);
+});
+
+const failedAttempt = (partnerId: Id<'prt'>, eventId: bigint) => ({
+  ...{ partnerId, endpointId: firstEndpointOf(partnerId), mode: 'live' as const, eventId, attempt: 1 },
+  ...{ isDelivered: false, hasHung: false },
+  ...{ status: 500, error: null, durationMs: 5, nextAt: new Date(), at: new Date() },
+});
+
+test('a locked webhook holds up no result of other partners', async () => {
+  const record = createRecorder({ db: pool, clock, log: { error: () => {}, warn: () => {} } });
+  const [{ partnerId: locked }, { partnerId: other }] = [await newPartner(), await newPartner()];
+  const { unlock } = await holdLocks(url, 'SELECT FROM webhooks WHERE partner_id = $1 FOR UPDATE', [
+    uuidFromId(locked),
+  ]);
+  const recorded = follow(record(failedAttempt(locked, 1n)));
+  await record(failedAttempt(other, 2n));
+  await record(failedAttempt(other, 3n));
+  expect(recorded.hasEnded).toBe(false);
+  await unlock();
+  await recorded.result;
+  const { rows } = await pool.query('SELECT event_id FROM webhook_attempts ORDER BY event_id');
+  expect(rows.map(row => row.event_id)).toEqual([1n, 2n, 3n]);
 });

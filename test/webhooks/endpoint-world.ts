@@ -8,11 +8,11 @@ import {
   readSecrets,
 } from '../../src/webhooks/index.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
-import { startDeliveryWorld } from './delivery-world.ts';
+import { type DeliveryOptions, startDeliveryWorld } from './delivery-world.ts';
 
 /** Partners with further endpoints, each with a receiver of its own. */
-export async function startEndpointWorld() {
-  const world = await startDeliveryWorld();
+export async function startEndpointWorld(options: DeliveryOptions = {}) {
+  const world = await startDeliveryWorld(options);
   const { pool, audit, vault, clock } = world;
 
   async function add(

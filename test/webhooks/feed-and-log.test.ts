@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { archiveMonths } from '../../src/payments/index.ts';
 import { listAttempts, pruneLog, resendEvent } from '../../src/webhooks/index.ts';
 import { partnerAt } from '../helpers/api.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
@@ -73,7 +75,7 @@ describe('the feed', () => {
         if (page.has_more) last = false;
       }
     })();
-    await Promise.all(Array.from({ length: 100 }, async () => made.add(await pay())));
+    await Promise.all(Array.from({ length: 40 }, async () => made.add(await pay())));
     paying = false;
     await reading;
     expect(seen).toEqual(made);
@@ -109,4 +111,35 @@ describe('the log', () => {
     expect(await prune()).toBeGreaterThan(0);
     expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
   });
+});
+
+test('an event that was written without a delivery gets one', async () => {
+  const { partnerId, pay, receiver } = await newPartner();
+  const id = await pay();
+  await untilReceived(clock, receiver, 1);
+  // As the function of the previous version does it.
+  await pool.query(
+    `INSERT INTO events (partner_id, mode, payment_id, at)
+       SELECT partner_id, mode, id, settled_at FROM payments WHERE partner_id = $1`,
+    [uuidFromId(partnerId)],
+  );
+  await untilReceived(clock, receiver, 2);
+  expect(receiver.received.map(({ json }) => json.data.id)).toEqual([id, id]);
+});
+
+test('the event of an archived payment is sent again, with the same payment', async () => {
+  const { partnerId, receiver, pay } = await newPartner();
+  await pay();
+  await untilRecorded(partnerId, 1);
+  const before = new Date(clock.nowMs() + 40 * 86_400_000);
+  clock.advance(80 * 86_400_000);
+  await archiveMonths(audit, { before });
+  const left = await pool.query('SELECT FROM payments WHERE partner_id = $1', [uuidFromId(partnerId)]);
+  expect(left.rowCount).toBe(0);
+
+  const [attempt] = await listAttempts(pool, partnerId, 10);
+  expect(await resendEvent(audit, attempt!.eventId)).toMatchObject({ outcome: 'queued', partnerId });
+  await untilReceived(clock, receiver, 2);
+  const [first, second] = receiver.received;
+  expect(second!.json).toEqual(first!.json);
 });

@@ -2,29 +2,19 @@ import type { LookupAddress } from 'node:dns';
 import type { RequestListener } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createSender, type SenderOptions } from '../../src/webhooks/http/sender.ts';
+import { createSender } from '../../src/webhooks/http/sender.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { startHttpReceiver, startTcpReceiver } from '../helpers/tcp-receivers.ts';
+import { answered, failed, local, senderWith, sendingTo } from './sending.ts';
 
-const sendingTo = (port: number) => ({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' });
 const hang: RequestListener = request => void request.resume();
-
-function senderWith(options: Partial<SenderOptions> = {}) {
-  const sender = createSender({ clock: systemClock, allowPrivate: true, timeoutMs: 5_000, ...options });
-  onTestFinished(() => sender.close());
-  return sender;
-}
-
-const answered = { outcome: 'answered', status: 200, durationMs: expect.any(Number) };
-const failed = (error: string) => ({ outcome: 'failed', error, durationMs: expect.any(Number) });
 
 describe('many at once', () => {
   test('share a few connections, and all are answered', async () => {
     const receiver = await startHttpReceiver();
     const sender = senderWith({ maxSocketsPerHost: 8 });
-    const verdicts = await Promise.all(
-      Array.from({ length: 1_000 }, () => sender.send(sendingTo(receiver.port))),
-    );
-    expect(verdicts).toEqual(verdicts.map(() => answered));
+    const verdicts = await Promise.all(Array.from({ length: 200 }, () => sender.send(local(receiver.port))));
+    expect(verdicts).toEqual(verdicts.map(() => answered(200)));
     expect(receiver.connections.length).toBeLessThanOrEqual(8);
   });
 
@@ -34,37 +24,45 @@ describe('many at once', () => {
     // Those that hang do so until the end of the test.
     const sender = senderWith({ maxSocketsPerHost: 4, timeoutMs: 60_000 });
     const leaving = new AbortController();
-    const stuck = Array.from({ length: 50 }, () => sender.send(sendingTo(silent.port), leaving.signal));
+    const stuck = Array.from({ length: 50 }, () => sender.send(local(silent.port), leaving.signal));
     const ended = Promise.allSettled(stuck);
-    expect(await sender.send(sendingTo(receiver.port))).toEqual(answered);
+    expect(await sender.send(local(receiver.port))).toEqual(answered(200));
     const reason = new Error('leaving');
     leaving.abort(reason);
     expect(await ended).toEqual(stuck.map(() => ({ status: 'rejected', reason })));
   });
 
   test('all time out at a receiver that hangs, and leave nothing behind', async () => {
-    const silent = await startHttpReceiver(hang);
-    const sender = senderWith({ maxSocketsPerHost: 4, timeoutMs: 500 });
-    const stuck = Array.from({ length: 50 }, () => sender.send(sendingTo(silent.port)));
-    // Four had a connection, four got one later; the others timed out in the queue and left nothing behind.
-    const verdicts = await Promise.all(stuck);
-    expect(verdicts.filter(it => it.durationMs < 450)).toEqual([]);
-    const errors = verdicts.map(it => it.outcome === 'failed' && it.error);
-    expect(errors.filter(error => error === 'timeout').length).toBeGreaterThanOrEqual(4);
-    expect(errors.filter(error => error === 'busy').length).toBeGreaterThanOrEqual(42);
-    expect(silent.connections.length).toBeLessThanOrEqual(8);
+    const clock = manualClock();
+    let arrived = 0;
+    const silent = await startHttpReceiver(request => request.resume().on('end', () => arrived++));
+    const sender = senderWith({ clock, maxSocketsPerHost: 4, timeoutMs: 500 });
+    const stuck = Array.from({ length: 50 }, () => sender.send(local(silent.port)));
+    await expect.poll(() => arrived).toBe(4);
+    clock.advance(500);
+    await expect.poll(() => arrived).toBe(8);
+    clock.advance(500);
+    // Four had a connection, four got one later; the others timed out in the queue.
+    const errors = (await Promise.all(stuck)).map(it => it.outcome === 'failed' && it.error);
+    expect(errors.filter(error => error === 'timeout')).toHaveLength(8);
+    expect(errors.filter(error => error === 'busy')).toHaveLength(42);
+    expect(silent.connections).toHaveLength(8);
     await expect.poll(() => silent.connections.every(socket => socket.destroyed)).toBe(true);
   });
 
   test('a request that waited for a connection has its full timeout', async () => {
-    const receiver = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 1_000));
-    const sender = senderWith({ maxSocketsPerHost: 1, timeoutMs: 1_800 });
-    const verdicts = await Promise.all([
-      sender.send(sendingTo(receiver.port)),
-      sender.send(sendingTo(receiver.port)),
-    ]);
-    expect(verdicts).toEqual([answered, answered]);
-    expect(verdicts[1].durationMs).toBeLessThan(1_800);
+    const clock = manualClock();
+    const answers: (() => void)[] = [];
+    const receiver = await startHttpReceiver((_request, response) => answers.push(() => response.end()));
+    const sender = senderWith({ clock, maxSocketsPerHost: 1, timeoutMs: 1_800 });
+    const sends = [sender.send(local(receiver.port)), sender.send(local(receiver.port))];
+    for (const nth of [1, 2]) {
+      await expect.poll(() => answers.length).toBe(nth);
+      await clock.advance(1_000);
+      answers[nth - 1]!();
+    }
+    const durationMs = 1_000;
+    expect(await Promise.all(sends)).toEqual(Array(2).fill({ ...answered(200), durationMs }));
   });
 });
 
@@ -72,7 +70,7 @@ describe('idle connections', () => {
   test('no more connections than allowed over all hosts, and no host without one', async () => {
     const receivers = await Promise.all(Array.from({ length: 12 }, () => startHttpReceiver()));
     const sender = senderWith({ maxSockets: 5 });
-    for (const { port } of receivers) expect(await sender.send(sendingTo(port))).toEqual(answered);
+    for (const { port } of receivers) expect(await sender.send(local(port))).toEqual(answered(200));
     const open = () => receivers.filter(({ connections }) => connections.some(socket => !socket.destroyed));
     await expect.poll(() => open().length).toBe(5);
     // The most recently used stay.
@@ -81,23 +79,25 @@ describe('idle connections', () => {
     for (const socket of receivers.at(-1)!.connections) socket.destroy();
     await expect.poll(() => sender.hosts).toBe(4);
     // A dropped host is connected to again.
-    expect(await sender.send(sendingTo(receivers[0]!.port))).toEqual(answered);
+    expect(await sender.send(local(receivers[0]!.port))).toEqual(answered(200));
   });
 
   test('hosts with requests keep theirs', async () => {
-    const slow = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 300));
+    const held = Promise.withResolvers<void>();
+    const slow = await startHttpReceiver((_request, response) => held.promise.then(() => response.end()));
     const receivers = await Promise.all([startHttpReceiver(), startHttpReceiver()]);
     const sender = senderWith({ maxSockets: 1 });
-    const verdict = sender.send(sendingTo(slow.port));
-    for (const { port } of receivers) expect(await sender.send(sendingTo(port))).toEqual(answered);
-    expect(await verdict).toEqual(answered);
+    const verdict = sender.send(local(slow.port));
+    for (const { port } of receivers) expect(await sender.send(local(port))).toEqual(answered(200));
+    held.resolve();
+    expect(await verdict).toEqual(answered(200));
   });
 
   test('none for hosts that cannot be reached or hang up', async () => {
     const rude = await startTcpReceiver(socket => socket.destroy());
     const sender = senderWith();
-    expect(await sender.send(sendingTo(1))).toEqual(failed('refused'));
-    expect(await sender.send(sendingTo(rude.port))).toEqual(failed('closed'));
+    expect(await sender.send(local(1))).toEqual(failed('refused'));
+    expect(await sender.send(local(rude.port))).toEqual(failed('closed'));
     await expect.poll(() => sender.hosts).toBe(0);
   });
 });
@@ -108,7 +108,7 @@ describe('the end', () => {
     const silent = await startHttpReceiver(request => request.resume().on('end', () => received++));
     const sender = senderWith({ maxSocketsPerHost: 1 });
     const leaving = new AbortController();
-    const sends = [1, 2, 3].map(() => sender.send(sendingTo(silent.port), leaving.signal));
+    const sends = [1, 2, 3].map(() => sender.send(local(silent.port), leaving.signal));
     const results = Promise.allSettled(sends);
     await expect.poll(() => received).toBe(1);
     const reason = new Error('leaving');
@@ -116,7 +116,7 @@ describe('the end', () => {
     expect(await results).toEqual(sends.map(() => ({ status: 'rejected', reason })));
     await expect.poll(() => silent.connections.every(socket => socket.destroyed)).toBe(true);
     expect(received).toBe(1);
-    await expect(sender.send(sendingTo(silent.port), leaving.signal)).rejects.toBe(reason);
+    await expect(sender.send(local(silent.port), leaving.signal)).rejects.toBe(reason);
     await expect.poll(() => sender.hosts).toBe(0);
   });
 
@@ -129,14 +129,14 @@ describe('the end', () => {
     const name = Promise.withResolvers<LookupAddress[]>();
     const sender = senderWith({ lookup: () => name.promise });
     const leaving = new AbortController();
-    const sending = { ...sendingTo(receiver.port), url: `http://localhost:${receiver.port}/` };
+    const sending = sendingTo(`http://localhost:${receiver.port}/`);
     const send = sender.send(sending, leaving.signal);
     leaving.abort();
     await expect(send).rejects.toThrow('aborted');
     name.resolve([{ address: '127.0.0.1', family: 4 }]);
     await expect.poll(() => receiver.connections.length).toBe(1);
     // The next request uses the connection, and only that one is received.
-    expect(await sender.send(sending)).toEqual(answered);
+    expect(await sender.send(sending)).toEqual(answered(200));
     expect(received).toBe(1);
     expect(receiver.connections).toHaveLength(1);
   });
@@ -161,19 +161,21 @@ describe('the end', () => {
     const silent = await startHttpReceiver(hang);
     const sender = senderWith({ maxSocketsPerHost: 1, timeoutMs: 100 });
     const ports = [...Array(40).fill(receiver.port), ...Array(5).fill(silent.port)];
-    await Promise.all(ports.map(port => sender.send(sendingTo(port), signal)));
+    await Promise.all(ports.map(port => sender.send(local(port), signal)));
     await expect.poll(() => listeners).toBe(0);
     expect(warnings).toEqual([]);
   });
 
   test('close waits for requests under way, accepts no more, and leaves no connection', async () => {
-    const receiver = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 200));
+    const held = Promise.withResolvers<void>();
+    const receiver = await startHttpReceiver((_request, response) => held.promise.then(() => response.end()));
     const sender = createSender({ clock: systemClock, allowPrivate: true, maxSocketsPerHost: 1 });
-    const sends = [sender.send(sendingTo(receiver.port)), sender.send(sendingTo(receiver.port))];
+    const sends = [sender.send(local(receiver.port)), sender.send(local(receiver.port))];
     const closed = Promise.all([sender.close(), sender.close()]);
-    await expect(sender.send(sendingTo(receiver.port))).rejects.toThrow('The sender is closed.');
+    await expect(sender.send(local(receiver.port))).rejects.toThrow('The sender is closed.');
+    held.resolve();
     await closed;
-    expect(await Promise.all(sends)).toEqual([answered, answered]);
+    expect(await Promise.all(sends)).toEqual([answered(200), answered(200)]);
     await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
   });
 });

@@ -100,8 +100,11 @@ describe('the SSRF guard', () => {
   test.each([
     ['loopback', ['127.0.0.1']],
     ['loopback, mapped', ['::ffff:7f00:1']],
-    ['loopback and a public address', ['93.184.215.14', '127.0.0.1']],
+    ['loopback after a public address', ['93.184.215.14', '127.0.0.1']],
+    ['loopback before a public address', ['127.0.0.1', '2606:4700::1111']],
     ['a private network', ['10.1.2.3']],
+    ['the metadata service of a cloud', ['169.254.169.254']],
+    ['an address with a zone id', ['fe80::1%lo']],
   ])('by a name that leads to %s since it was saved', async (_kind, ips) => {
     const canary = await startTcpReceiver();
     const url = `https://hooks.example.com:${canary.port}/`;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readSweep } from '../../../src/deposits/index.ts';
 import { isEvmNodeInstalled } from '../../helpers/evm-node.ts';
-import { floodDeployment } from '../../helpers/test-token.ts';
 import { isByHash, startRealWorld, usdt } from './world.ts';
 
 describe.skipIf(!isEvmNodeInstalled)('with a real node', () => {
@@ -38,30 +37,6 @@ describe.skipIf(!isEvmNodeInstalled)('with a real node', () => {
     expect(swept.map(({ units }) => units).sort()).toEqual((await balances()).sort());
   });
 
-  test('a reorganisation drops a deposit, and the same transaction comes again in another block', async () => {
-    const { node, token, ...world } = await startRealWorld();
-    const { partnerId, account } = await world.newPartner();
-    const pay = () => node.send(token, [{ account, units: 7n * usdt }]);
-    const before = await node.snapshot();
-    const hash = await pay();
-    await node.mine();
-    await world.round();
-    expect(await world.states()).toEqual(['pending 7000000']);
-    await node.goBack(before);
-    await node.mine();
-    await world.round();
-    expect(await world.states()).toEqual(['dropped 7000000']);
-    expect(await pay()).toBe(hash);
-    await node.mine();
-    await world.round();
-    expect(await world.states()).toEqual(['pending 7000000']);
-    expect(await world.balanceOf(partnerId)).toBe(0n);
-    await world.settle();
-    expect(await world.states()).toEqual(['credited 7000000']);
-    expect(await world.balanceOf(partnerId)).toBe(7n * usdt);
-    expect(await world.alarmKinds()).toEqual([]);
-  });
-
   test('a reorganisation replaces deposits: other amounts, and the same transaction at another place', async () => {
     const { node, token, ...world } = await startRealWorld();
     const [first, second] = [await world.newPartner(), await world.newPartner()];
@@ -91,20 +66,6 @@ describe.skipIf(!isEvmNodeInstalled)('with a real node', () => {
     ]);
   });
 
-  test('a final block that is replaced stops the chain, and nothing is credited again', async () => {
-    const { node, token, ...world } = await startRealWorld();
-    const { partnerId, account } = await world.newPartner();
-    const before = await node.snapshot();
-    await node.send(token, [{ account, units: 7n * usdt }]);
-    await world.settle();
-    await node.goBack(before);
-    await node.send(token, [{ account, units: 8n * usdt }]);
-    await world.settle();
-    await world.settle();
-    expect(await world.alarmKinds()).toEqual(['deposit_nodes_disagree']);
-    expect(await world.balanceOf(partnerId)).toBe(7n * usdt);
-  });
-
   test('what must not be credited: a copy of the token, a failed transaction, nothing, somebody else', async () => {
     const { node, token, ...world } = await startRealWorld();
     const { partnerId, account } = await world.newPartner();
@@ -119,45 +80,6 @@ describe.skipIf(!isEvmNodeInstalled)('with a real node', () => {
     expect((await node.receipt(failed)).status).toBe('0x0');
     expect(await world.states()).toEqual([]);
     expect(await world.balanceOf(partnerId)).toBe(0n);
-    expect(await world.alarmKinds()).toEqual([]);
-  });
-
-  test('18 decimals: rounded down with the rest on record, and dust is summed', async () => {
-    const { node, token, ...world } = await startRealWorld({
-      name: 'bnb',
-      decimals: 18,
-      env: { DEPOSIT_BNB_MIN_USDT: '2' },
-    });
-    const { partnerId, account } = await world.newPartner();
-    await node.send(token, [{ account, units: 1_250_000_999_999_999_999n }]);
-    await node.send(token, [{ account, units: 999_999_999_999n }]);
-    await world.settle();
-    // What is worth less than a millionth is not booked.
-    expect(await world.states()).toEqual(['accumulating 1250000']);
-    expect(await world.balanceOf(partnerId)).toBe(0n);
-    await node.send(token, [{ account, units: 750_000_000_000_000_001n }]);
-    await world.settle();
-    expect(await world.balanceOf(partnerId)).toBe(2_000_000n);
-    const { rows } = await world.pool.query(
-      `SELECT units, rest_units FROM deposits WHERE state = 'credited' ORDER BY block_number, log_index`,
-    );
-    expect(rows).toEqual([
-      { units: '1250000999999999999', rest_units: '999999999999' },
-      { units: '750000000000000001', rest_units: '1' },
-    ]);
-  });
-
-  test('a transaction with 40 000 other logs stops no deposit', async () => {
-    const { node, token, ...world } = await startRealWorld();
-    const [victim, other] = [await world.newPartner(), await world.newPartner()];
-    const flood = await node.deploy(floodDeployment(token, 40_000));
-    const hash = await node.send(flood, [{ account: victim.account, units: 2n * usdt }], '0xfed260');
-    await node.mine();
-    await node.send(token, [{ account: other.account, units: 3n * usdt }]);
-    await world.settle();
-    expect((await node.receipt(hash)).logs).toHaveLength(40_001);
-    expect(await world.balanceOf(victim.partnerId)).toBe(2n * usdt);
-    expect(await world.balanceOf(other.partnerId)).toBe(3n * usdt);
     expect(await world.alarmKinds()).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { kopeckProcess } from '../../helpers/cli.ts';
 import { isEvmNodeInstalled } from '../../helpers/evm-node.ts';
 import { expectEachOnce, isEndOfRange, killWatcher, lockTable, start } from './crash-world.ts';
-import { confirmations, startRealWorld, usdt } from './world.ts';
+import { confirmations, serviceEnv, startRealWorld, usdt } from './world.ts';
 
 describe.skipIf(!isEvmNodeInstalled)('kopeck start and a real node', () => {
   test('kill -9 while it credits: both are booked, and the next process credits each deposit once', () =>
@@ -35,5 +36,29 @@ describe.skipIf(!isEvmNodeInstalled)('kopeck start and a real node', () => {
     ]);
     await expectEachOnce(world, sent);
     expect(await world.alarmKinds()).not.toContain('deposit_watch_failing');
+  });
+
+  test('kopeck start refuses a node of another network, and starts without one that is down', async () => {
+    const world = await startRealWorld();
+    const { partnerId, account } = await world.newPartner();
+    await world.node.send(world.token, [{ account, units: 5n * usdt }]);
+    await world.node.mine(confirmations + 1);
+    const balance = () => world.balanceOf(partnerId);
+    const env = serviceEnv(world);
+    const refused = await kopeckProcess({ ...env, DEPOSIT_ETHEREUM_CHAIN_ID: '1' }, 'start');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /DEPOSIT_ETHEREUM_RPC cannot be used: the ethereum node 1 is of another network \(31337, not 1\)/,
+    );
+    expect(refused.stdout + refused.stderr).not.toMatch(/key-of-the-node/);
+
+    world.proxy.interfere = () => 'closes the connection';
+    const service = await start(world);
+    await expect.poll(world.alarmKinds).toContain('deposit_node_failing');
+    expect(await balance()).toBe(0n);
+    world.proxy.interfere = undefined;
+    await expect.poll(balance, { timeout: 30_000 }).toBe(5n * usdt);
+    await expect.poll(world.alarmKinds).not.toContain('deposit_node_failing');
+    expect(service.output()).not.toMatch(/key-of-the-node/);
   });
 });

@@ -12,7 +12,7 @@ describe.skipIf(!isEvmNodeInstalled)('a real node that answers as one of TRON', 
     const world = await startRealWorld({
       name: 'tron',
       env: byDefault,
-      interfere: asTron({ knowsFinalized: true }),
+      interfere: asTron,
     });
     const { partnerId, account, address } = await world.newPartner();
     expect(address).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/);
@@ -39,26 +39,11 @@ describe.skipIf(!isEvmNodeInstalled)('a real node that answers as one of TRON', 
     expect(rows[0].sender).toMatch(/^T/);
   });
 
-  test('an older node, without the tag finalized: an alarm, and with confirmations deposits', async () => {
-    const interfere = asTron({ knowsFinalized: false });
-    const first = await startRealWorld({ name: 'tron', env: byDefault, interfere });
-    expect(await first.alarmKinds()).toEqual(['deposit_node_failing']);
-    expect((await first.pool.query('SELECT FROM deposit_chains')).rowCount).toBe(0);
-
-    const env = { ...byDefault, DEPOSIT_TRON_CONFIRMATIONS: '2' };
-    const { node, token, ...world } = await startRealWorld({ name: 'tron', env, interfere });
-    const { partnerId, account } = await world.newPartner();
-    await node.send(token, [{ account, units: 4n * usdt }]);
-    await world.settle();
-    expect(await world.balanceOf(partnerId)).toBe(4n * usdt);
-    expect(await world.alarmKinds()).toEqual([]);
-  });
-
   test('more addresses than a request may have topics', async () => {
     const { node, token, ...world } = await startRealWorld({
       name: 'tron',
       env: byDefault,
-      interfere: asTron({ knowsFinalized: true }),
+      interfere: asTron,
     });
     const { partnerId, account } = await world.newPartner();
     await world.pool.query(

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { createAlarms, listAlarms } from '../../../src/alarms/index.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { ChainName } from '../../../src/base/deposit-settings.ts';
@@ -15,10 +14,10 @@ import { auditContextOf, createDatabase } from '../../helpers/database.ts';
 import { type EvmNode, evmChainId, startEvmNode } from '../../helpers/evm-node.ts';
 import { newFolder } from '../../helpers/folders.ts';
 import { secretKey } from '../../helpers/partners.ts';
-import { xpub } from '../world.ts';
-import { type Call, type Fault, type NodeProxy, startNodeProxy } from './node-proxy.ts';
+import { usdt, xpub } from '../world.ts';
+import { type Call, type NodeProxy, startNodeProxy } from './node-proxy.ts';
 
-export const usdt = 1_000_000n;
+export { usdt };
 export const confirmations = 2;
 
 /** Whether a node is asked for the logs of one block, by its hash. */
@@ -26,36 +25,34 @@ export const isByHash = ({ method, params }: Call) => method === 'eth_getLogs' &
 
 interface Options {
   name?: ChainName;
-  decimals?: number;
-  twoNodes?: boolean;
   env?: Record<string, string>;
   /** Stands between the node and the service from the beginning. */
   interfere?: NodeProxy['interfere'];
 }
 
 /** A real node with a token, and the settings of a service that watches it. */
-async function startRealChain({ name = 'ethereum', decimals = 6, twoNodes = false, interfere }: Options) {
+async function startRealChain({ name = 'ethereum', interfere }: Options) {
   const node: EvmNode = await startEvmNode();
-  const token = await node.deployToken(decimals);
+  const token = await node.deployToken();
   await node.mine(confirmations);
-  const proxies = [await startNodeProxy(node), ...(twoNodes ? [await startNodeProxy(node)] : [])];
-  for (const proxy of proxies) proxy.interfere = interfere;
+  const proxy = await startNodeProxy(node);
+  proxy.interfere = interfere;
   const upper = name.toUpperCase();
   const env: Record<string, string> = {
-    [`DEPOSIT_${upper}_RPC`]: proxies.map(({ url }) => url).join(','),
+    [`DEPOSIT_${upper}_RPC`]: proxy.url,
     [`DEPOSIT_${upper}_XPUB`]: xpub,
     [`DEPOSIT_${upper}_CONTRACT`]: name === 'tron' ? formatAddress('base58', token) : token,
     [`DEPOSIT_${upper}_CHAIN_ID`]: `${evmChainId}`,
     [`DEPOSIT_${upper}_CONFIRMATIONS`]: `${confirmations}`,
   };
-  return { node, token, proxies, env };
+  return { node, token, proxy, env };
 }
 
 /** A database, a real node, and partners with addresses on its chain. */
 export async function startRealWorld(options: Options = {}) {
   const { name = 'ethereum' } = options;
   const { pool, url } = await createDatabase();
-  const { node, token, proxies, ...chain } = await startRealChain(options);
+  const { node, token, proxy, ...chain } = await startRealChain(options);
   const env = { DATABASE_URL: url, DEPOSIT_CHAINS: name, ...chain.env, ...options.env };
   const chains = await openDepositChains(readSettings(env).depositChains, systemClock);
   const depositChain = chains.get(name)!;
@@ -64,7 +61,7 @@ export async function startRealWorld(options: Options = {}) {
   const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
   const size = { blocks: maxRangeBlocks };
   const world = {
-    ...{ pool, clock, env, node, token, proxies, proxy: proxies[0]!, chains, depositChain, alarms },
+    ...{ pool, clock, env, node, token, proxy, chains, depositChain, alarms },
     round: () => runRound({ pool, clock, alarms, chain: depositChain, isScreened: false }, size),
     newPartner: async () => {
       const { partnerId } = await createPartner(auditContextOf(pool), 'Shop');
@@ -91,7 +88,6 @@ export async function startRealWorld(options: Options = {}) {
       (await pool.query(`SELECT coalesce(bool_and(state = 'credited'), false) AS are_credited FROM deposits`))
         .rows[0].are_credited,
     alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
-    alarmDetails: async () => (await listAlarms(pool, { cleared: false })).map(({ detail }) => detail),
   };
   await world.round();
   return world;
@@ -106,28 +102,3 @@ export const serviceEnv = (world: RealWorld) => ({
   RATE_SOURCES: 'fixed:92.50',
   DATA_DIR: newFolder(),
 });
-
-/** A world with a deposit that is final and not booked yet. */
-export async function withDeposit(options: Parameters<typeof startRealWorld>[0] = {}) {
-  const world = await startRealWorld(options);
-  const { partnerId, account } = await world.newPartner();
-  await world.node.send(world.token, [{ account, units: 5n * usdt }]);
-  await world.node.mine(6);
-  return { ...world, account, balance: () => world.balanceOf(partnerId) };
-}
-
-/** A round fails with an alarm and books nothing; the next one makes up for it. */
-export async function failOnce(fault: Fault, said: RegExp): Promise<void> {
-  const world = await withDeposit();
-  world.proxy.interfere = () => fault;
-  await world.round();
-  expect(await world.alarmKinds()).toEqual(['deposit_node_failing']);
-  const [detail] = await world.alarmDetails();
-  expect(detail).toMatch(said);
-  expect(detail).not.toMatch(/key-of-the-node|127\.0\.0\.1/);
-  expect(await world.balance()).toBe(0n);
-  world.proxy.interfere = undefined;
-  await world.round();
-  expect(await world.balance()).toBe(5n * usdt);
-  expect(await world.alarmKinds()).toEqual([]);
-}

@@ -1,21 +1,16 @@
 import { expect, test } from 'vitest';
 import { reconcileDeposits, startDepositWatchers } from '../../src/deposits/index.ts';
-import { startDepositWorld } from './world.ts';
+import { reportLate } from '../../src/deposits/watch/late.ts';
+import { bnb, instead, startDepositWorld, startWithDeposits, startWithFinal, usdt } from './world.ts';
 
-const usdt = 1_000_000n;
 /** Of the first blocks; the chain begins at 13:33:20. */
 const day = new Date('2025-11-16T00:00:00Z');
 
 /** Two deposits that are credited, and one that is too small. */
-async function startBookedWorld() {
-  const world = await startDepositWorld();
-  const { account } = await world.newPartner();
+async function startBookedWorld(options: Parameters<typeof startDepositWorld>[0] = {}) {
+  const world = await startWithDeposits([3n * usdt, 1n], options);
   const other = await world.newPartner();
-  world.chain.mine([
-    { to: account, units: 3n * usdt },
-    { to: other.account, units: 4n * usdt },
-  ]);
-  world.chain.mine([{ to: account, units: 1n }]);
+  world.chain.mine([{ to: other.account, units: 4n * usdt }]);
   await world.settle();
   const { pool: db, clock, alarms } = world;
   const compare = (of = day) => reconcileDeposits({ db, clock, alarms }, world.depositChain, of);
@@ -50,13 +45,9 @@ test('every kind of discrepancy is found and raises an alarm, until there is non
 });
 
 test('nodes that disagree: nothing is compared', async () => {
-  const world = await startDepositWorld({ twoNodes: true });
-  const { account } = await world.newPartner();
-  world.chain.mine([{ to: account, units: 3n * usdt }]);
-  await world.settle();
-  world.nodes[1]!.interfere = method => (method === 'eth_getLogs' ? { result: [] } : undefined);
-  const { pool: db, clock, alarms } = world;
-  await expect(reconcileDeposits({ db, clock, alarms }, world.depositChain, day)).rejects.toThrow(
+  const { nodes, compare } = await startBookedWorld({ twoNodes: true });
+  nodes[1]!.interfere = instead('eth_getLogs', { result: [] });
+  await expect(compare()).rejects.toThrow(
     /^Ethereum: the nodes have different transfers in the blocks \d+ to \d+\. Nothing was compared\.$/,
   );
 });
@@ -77,7 +68,43 @@ test('the process that watches a chain compares the day before by itself', async
   );
   const stopOther = watch(2);
   const stop = watch(1);
-  await expect.poll(alarmKinds).toContain('deposit_discrepancy');
-  await Promise.all([stop(), stopOther()]);
+  await clock.until(async () => expect(await alarmKinds()).toContain('deposit_discrepancy'));
+  await clock.during(Promise.all([stop(), stopOther()]));
   expect(errors).toEqual([]);
+});
+
+test('a chain that stands still is late', async () => {
+  const world = await startDepositWorld();
+  const { pool, clock, alarms, depositChain: chain } = world;
+  clock.advance(3_600_000);
+  // No round has ended since: the node may hang.
+  await reportLate({ pool, clock, alarms, chain }, clock.nowMs());
+  expect(await world.alarmKinds()).toEqual(['deposit_chain_late']);
+  world.chain.startSec += 3_600;
+  world.chain.mineMany(5);
+  await world.round();
+  await reportLate({ pool, clock, alarms, chain }, clock.nowMs());
+  expect(await world.alarmKinds()).toEqual([]);
+});
+
+test('a silent node of one chain delays no other chain', async () => {
+  const world = await startWithFinal([5n * usdt]);
+  const silent = await startDepositWorld(bnb);
+  silent.node.interfere = () => 'never answers';
+  const stop = startDepositWatchers({
+    ...world,
+    chains: new Map([...silent.chains, ...world.chains]),
+    depositScreenUrl: undefined,
+    heartbeat: { instance: 1 },
+    log: { error: () => {} },
+  });
+  const asked = silent.node.calls.length;
+  await world.clock.until(async () =>
+    expect(await world.record()).toMatchObject({ balances: [5n * usdt], alarms: [] }),
+  );
+  await world.clock.until(() => expect(silent.node.calls.length).toBeGreaterThan(asked));
+  const stopped = stop();
+  // The stop waits for the end of the call.
+  await silent.clock.advance(10_000);
+  await world.clock.during(stopped);
 });

@@ -13,9 +13,8 @@ export const additionsSimulationSabotages: Sabotage[] = [
   {
     guard: 'the daily limit of a key, in the simulation',
     ...simulation,
-    file: 'database/functions/payments_open_limited.sql',
-    pattern: /IF spent \+ next\.amount_kopecks <= next\.most THEN/,
-    replacement: 'IF true THEN',
+    file: 'database/functions/payments_open.sql',
+    pattern: /WHEN next\.key_id IS NOT NULL AND key_spent [^\n]*\n/,
   },
   {
     guard: 'the end of a key, in the simulation',

@@ -10,18 +10,10 @@ const leaving = { ...guards, file: 'database/functions/refuse_unarchived.sql' };
 /** Guards of the archive: nothing gets lost on the way there, and nothing that is there is paid or credited again; when it runs. */
 export const archiveSabotages: Sabotage[] = [
   {
-    guard: 'keys of archived payments, of payments opened together',
-    ...answers,
-    file: 'database/functions/payments_open.sql',
-    pattern: /FROM archived_keys k WHERE k\.idempotency_key = o\.idempotency_key/,
-    replacement: 'FROM archived_keys k WHERE false',
-    failingTitle: 'when the month is dropped, its keys still pay nothing',
-  },
-  {
     guard: 'keys of archived payments',
     ...answers,
-    file: 'database/functions/payments_open_singly.sql',
-    pattern: /FROM archived_keys k WHERE k\.idempotency_key = o\.idempotency_key/,
+    file: 'database/functions/payment_of_key.sql',
+    pattern: /FROM archived_keys k WHERE k\.idempotency_key = key/,
     replacement: 'FROM archived_keys k WHERE false',
     failingTitle: 'the key of an archived payment opens no other',
   },
@@ -36,7 +28,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'only archived rows leave',
     ...guards,
-    file: 'database/migrations/0009_archive.sql',
+    file: 'database/migrations/0001_schema.sql',
     replacement: 'DROP TRIGGER payments_leave_for_the_archive ON payments;',
     failingTitle: 'payments without a copy of the payments',
   },
@@ -65,7 +57,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'undelivered events stay',
     ...answers,
-    file: 'database/migrations/0009_archive.sql',
+    file: 'database/migrations/0001_schema.sql',
     pattern: /JOIN deliveries d ON d\.partner_id = e\.partner_id/,
     replacement: 'JOIN deliveries d ON false',
     failingTitle: 'what is unfinished or undelivered stays',
@@ -73,7 +65,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'append-only archive',
     ...guards,
-    file: 'database/migrations/0013_test_checkpoints.sql',
+    file: 'database/migrations/0001_schema.sql',
     replacement: 'DROP TRIGGER payments_archive_is_append_only ON payments_archive;',
     failingTitle: 'it is append-only: UPDATE payments_archive',
   },

@@ -179,7 +179,7 @@ export const depositSabotages: Sabotage[] = [
   },
   {
     guard: 'permanent deposit addresses',
-    file: 'database/migrations/0025_deposits.sql',
+    file: 'database/migrations/0001_schema.sql',
     test: 'test/deposits/addresses.test.ts',
     pattern: /BEFORE UPDATE OR DELETE ON deposit_addresses/,
     replacement: 'BEFORE TRUNCATE ON deposit_addresses',

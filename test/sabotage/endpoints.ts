@@ -147,14 +147,14 @@ export const endpointSabotages: Sabotage[] = [
   {
     guard: 'five endpoints, by the database',
     ...changes,
-    file: 'database/migrations/0033_further_webhooks.sql',
+    file: 'database/migrations/0001_schema.sql',
     pattern: / CONSTRAINT further_webhooks_are_four CHECK \(number BETWEEN 2 AND 5\)/,
     failingTitle: 'by the database itself',
   },
   {
     guard: 'a payment is archived when no endpoint waits for it',
     ...delivery,
-    file: 'database/migrations/0033_further_webhooks.sql',
+    file: 'database/migrations/0001_schema.sql',
     pattern:
       /AND NOT EXISTS \(SELECT FROM events e JOIN further_deliveries d[^;]*?WHERE e\.payment_id = p\.id\)/,
     failingTitle: 'a payment is archived only when no endpoint',

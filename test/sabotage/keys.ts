@@ -1,7 +1,7 @@
 import type { Sabotage } from './sabotage.ts';
 
 const opening = {
-  file: 'database/functions/payments_open_limited.sql',
+  file: 'database/functions/payments_open.sql',
   test: 'test/payments/key-limits.test.ts',
 };
 const rights = { test: 'test/partners/key-rights.test.ts' };
@@ -13,15 +13,8 @@ export const keySabotages: Sabotage[] = [
   {
     guard: 'the daily limit of a key',
     ...opening,
-    pattern: /spent \+ next\.amount_kopecks <= next\.most/,
-    replacement: 'true',
+    pattern: /WHEN next\.key_id IS NOT NULL AND key_spent [^\n]*\n/,
     failingTitle: 'is not passed by 50 payments at once',
-  },
-  {
-    guard: 'a payment beyond the limit of a key is undone',
-    ...opening,
-    pattern: /IF verdict = 'opened' THEN RAISE EXCEPTION USING ERRCODE = 'KY001'; END IF;/,
-    failingTitle: 'leaves no trace of a payment beyond it',
   },
   {
     guard: 'the sum of a key is read under the lock of its account',
@@ -32,6 +25,7 @@ export const keySabotages: Sabotage[] = [
   {
     guard: 'only what failed leaves the sum of a key',
     ...opening,
+    file: 'database/functions/key_turnover.sql',
     pattern: / WHERE n\.status <> 'succeeded'/,
     failingTitle: 'counts what failed no more, and what succeeded for the rest of the day',
   },
@@ -42,14 +36,6 @@ export const keySabotages: Sabotage[] = [
     pattern: /row\.turnover_of \?\? keyId/,
     replacement: 'null',
     failingTitle: 'gives no second daily limit',
-  },
-  {
-    guard: 'payments of limited keys go to their own statement',
-    file: 'src/payments/open-statements.ts',
-    ...api,
-    pattern: /payments\.some\(\(\{ keyLimit \}\) => keyLimit\)/,
-    replacement: 'false',
-    failingTitle: 'per day hold for 50 payments at once',
   },
   {
     guard: 'the limit of a key per payment',

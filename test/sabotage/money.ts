@@ -1,6 +1,6 @@
 import type { Sabotage } from './sabotage.ts';
 
-const baseline = { file: 'database/migrations/0001_baseline.sql', test: 'test/ledger/guards.test.ts' };
+const baseline = { file: 'database/migrations/0001_schema.sql', test: 'test/ledger/guards.test.ts' };
 const posting = { ...baseline, file: 'database/functions/ledger_post.sql' };
 const finishing = { file: 'database/functions/payments_finish.sql' };
 const recovery = { test: 'test/payments/recovery.test.ts' };
@@ -120,21 +120,21 @@ export const moneySabotages: Sabotage[] = [
   {
     guard: 'append-only entries',
     ...baseline,
-    file: 'database/migrations/0024_truncate_apart.sql',
+    file: 'database/migrations/0001_schema.sql',
     replacement: 'DROP TRIGGER entries_are_append_only ON entries;',
     failingTitle: 'append-only: UPDATE',
   },
   {
     guard: 'entries are not truncated',
     ...baseline,
-    file: 'database/migrations/0024_truncate_apart.sql',
+    file: 'database/migrations/0001_schema.sql',
     replacement: 'DROP TRIGGER entries_are_not_truncated ON entries;',
     failingTitle: 'append-only: TRUNCATE',
   },
   {
     guard: 'append-only audit',
     ...baseline,
-    file: 'database/migrations/0024_truncate_apart.sql',
+    file: 'database/migrations/0001_schema.sql',
     replacement: 'DROP TRIGGER audit_is_append_only ON audit;',
     failingTitle: 'append-only: DELETE',
   },
@@ -172,9 +172,9 @@ export const moneySabotages: Sabotage[] = [
   {
     guard: 'hold before the gateway call',
     file: 'src/payments/create/create.ts',
-    pattern: /const opened = await openPayment/,
+    pattern: /let opened = await openPayment/,
     replacement:
-      "if (caller.mode === 'live') void deps.gateway.pay(payment);\n  const opened = await openPayment",
+      "if (caller.mode === 'live') void deps.gateway.pay(payment);\n  let opened = await openPayment",
     test: 'test/api/live.test.ts',
     failingTitle: 'the answer is lost',
   },

@@ -1,99 +1,123 @@
 import type { Sabotage } from './sabotage.ts';
 
 const opening = { file: 'database/functions/payments_open.sql' };
-const singly = { file: 'database/functions/payments_open_singly.sql' };
+const refusal = {
+  file: 'database/functions/payment_refusal.sql',
+  test: 'test/payments/refused-openings.test.ts',
+};
+const limits = { ...opening, test: 'test/api/test-mode-limits.test.ts' };
+const together = { ...opening, test: 'test/payments/open-together.test.ts' };
 
-/** Guards of the statements that open payments: together, and one by one. */
+/** Guards of the function that opens payments, and of what refuses them before their account is looked at. */
 export const openingSabotages: Sabotage[] = [
   {
-    guard: 'codes in flight, of payments opened together',
-    ...opening,
-    pattern: /THEN o\.id IN \(SELECT r\.id FROM reserved r\)/,
+    guard: 'codes in flight',
+    ...limits,
+    pattern: /THEN \(o\.scope, o\.qrc_id\) IN \(SELECT r\.scope, r\.qrc_id FROM reserved r\)/,
     replacement: 'THEN true',
-    test: 'test/api/test-mode-limits.test.ts',
     failingTitle: 'is not paid again by the same partner',
   },
   {
     guard: 'codes in flight, of payments that end at once',
-    ...opening,
+    ...together,
     pattern: /AND p\.qrc_id = o\.qrc_id\) IS NULL END/,
     replacement: 'AND p.qrc_id = o.qrc_id) IS NULL OR true END',
-    test: 'test/payments/open-together.test.ts',
     failingTitle: 'a code under way is not paid by a payment that ends at once',
   },
   {
-    guard: 'daily limit of payments opened together',
+    guard: 'codes of the same batch',
+    ...together,
+    pattern: / OR \(next\.shares_code AND next\.scope \|\| next\.qrc_id = ANY \(taken\)\)/,
+    failingTitle: 'a batch has the verdicts that its payments would have one by one',
+  },
+  {
+    guard: 'keys of the same batch',
+    ...together,
+    pattern: /coalesce\(next\.known_id, key_payments\[next\.first_of_key\]\)/,
+    replacement: 'next.known_id',
+    failingTitle: 'a batch has the verdicts that its payments would have one by one',
+  },
+  {
+    guard: 'the code of a refused payment goes back',
     ...opening,
-    pattern: /AND \(o\.turnover_kopecks \+ o\.wanted_kopecks <= o\.daily_kopecks\) IS NOT FALSE/,
-    test: 'test/api/test-mode-limits.test.ts',
+    test: refusal.test,
+    pattern: /DELETE FROM open_payments p USING [^;]*;/,
+    failingTitle: 'keeps a payment from being opened',
+  },
+  {
+    guard: 'the daily limit',
+    ...limits,
+    pattern: /WHEN turnover \+ next\.amount_kopecks > next\.daily_kopecks THEN 'daily_limit_exceeded'/,
     failingTitle: 'counts what is paid and what is under way',
   },
   {
-    guard: 'concurrent payments opened together',
-    ...opening,
-    pattern: /AND o\.concurrent >= o\.payments \+/,
-    replacement: 'AND 1000000 >= o.payments +',
-    test: 'test/api/test-mode-limits.test.ts',
+    guard: 'concurrent payments',
+    ...limits,
+    pattern: /WHEN under_way >= next\.concurrent THEN 'gateway_busy'/,
     failingTitle: 'are as many as the limit',
   },
   {
-    guard: 'daily quota of test payments opened together',
-    ...opening,
-    pattern: /AND \(o\.mode <> 'test' OR .*? IS NOT FALSE\)/,
-    test: 'test/payments/test-quota.test.ts',
-    failingTitle: 'a partner opens as many test payments a day',
-  },
-  {
-    guard: 'age of the rate of payments opened together',
-    ...opening,
-    pattern: / AND o\.rate_stale_at >= at/,
-    test: 'test/payments/open-together.test.ts',
-    failingTitle: 'a rate that has become stale',
-  },
-  {
-    guard: 'maintenance and recovery, checked by the opening',
-    ...opening,
-    pattern: /is_stopped OR o\.rate_id/,
-    replacement: 'o.rate_id',
-    test: 'test/payments/unchecked.test.ts',
-    failingTitle: 'keeps an unchecked payment from being opened',
-  },
-  {
-    guard: 'the newest rate, checked by the opening',
-    ...opening,
-    pattern: /o\.rate_id IS DISTINCT FROM newest_rate OR /,
-    test: 'test/payments/unchecked.test.ts',
-    failingTitle: 'a newer rate is an objection',
-  },
-  {
-    guard: 'stray orders, checked by the opening',
-    ...opening,
-    pattern: /\(has_stray_orders AND o\.mode = 'live'\)/,
-    replacement: 'false',
-    test: 'test/payments/unchecked.test.ts',
-    failingTitle: 'keeps an unchecked payment from being opened',
-  },
-  {
-    guard: 'blocked recipients, checked by the opening',
-    ...opening,
-    pattern: /WHERE b\.recipient IN \(o\.unchecked_name, o\.unchecked_id\)/,
-    replacement: 'WHERE false',
-    test: 'test/payments/unchecked.test.ts',
-    failingTitle: 'a recipient blocked by its',
-  },
-  {
     guard: 'daily quota of test payments',
-    ...singly,
+    ...opening,
     pattern:
       /WHEN partner_mode = 'test' AND opened_today >= test_payments_per_day THEN 'daily_limit_exceeded'/,
     test: 'test/payments/test-quota.test.ts',
     failingTitle: 'a partner opens as many test payments a day',
   },
   {
+    guard: 'age of the rate',
+    ...together,
+    pattern: /WHEN next\.rate_stale_at < at THEN 'rate_unavailable'/,
+    failingTitle: 'a rate that has become stale',
+  },
+  {
     guard: 'the day of the turnover never goes back',
-    ...singly,
-    pattern: / AND a\.turnover_day <= today/,
+    ...opening,
+    pattern: /CASE WHEN a\.turnover_day < today THEN today ELSE a\.turnover_day END/,
+    replacement: 'today',
     test: 'test/payments/turnover.test.ts',
     failingTitle: 'the counter is the sum of the day',
+  },
+  {
+    guard: 'maintenance and recovery are looked at by the opening',
+    ...refusal,
+    ...opening,
+    pattern: /may_stop OR /,
+    failingTitle: 'keeps a payment from being opened',
+  },
+  {
+    guard: 'the newest rate is looked at by the opening',
+    ...refusal,
+    ...opening,
+    pattern: /o\.rate_id <> newest_rate OR /,
+    failingTitle: 'a payment whose rate is not the newest',
+  },
+  {
+    guard: 'blocked recipients are looked at by the opening',
+    ...refusal,
+    ...opening,
+    pattern: /WHERE b\.recipient IN \(o\.folded_name, o\.folded_id\)/,
+    replacement: 'WHERE false',
+    failingTitle: 'a recipient blocked by its',
+  },
+  {
+    guard: 'maintenance refuses',
+    ...refusal,
+    pattern: /WHEN s\.maintenance\n\s+OR /,
+    replacement: 'WHEN ',
+    failingTitle: 'keeps a payment from being opened',
+  },
+  {
+    guard: 'planned maintenance refuses',
+    ...refusal,
+    pattern: /\n\s+OR EXISTS \(SELECT FROM maintenance_windows [^\n]*/,
+    failingTitle: 'keeps a payment from being opened',
+  },
+  {
+    guard: 'codes of stray orders refuse',
+    ...refusal,
+    pattern: /o\.qrc_id = code/,
+    replacement: 'false',
+    failingTitle: 'keeps a payment from being opened',
   },
 ];

@@ -2,7 +2,7 @@ import type { Sabotage } from './sabotage.ts';
 
 const booking = { file: 'database/functions/payments_refund.sql', test: 'test/payments/refunds.test.ts' };
 const table = {
-  file: 'database/migrations/0031_refunds_of_shards.sql',
+  file: 'database/migrations/0001_schema.sql',
   test: 'test/payments/refunds-kept.test.ts',
 };
 const reading = { file: 'src/payments/refunds/read-refunds.ts', test: 'test/payments/refunds.test.ts' };

@@ -22,13 +22,6 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'three events in a row',
   },
   {
-    guard: 'events of calls that run during an upgrade',
-    file: 'database/functions/queue_deliveries.sql',
-    pattern: /INSERT INTO deliveries[^;]*;/,
-    test: 'test/webhooks/feed-and-log.test.ts',
-    failingTitle: 'an event that was written without',
-  },
-  {
     guard: 'events of payments that end when they are opened',
     file: 'database/functions/payments_open.sql',
     pattern: /JOIN webhooks w ON w\.partner_id = n\.partner_id\n/,

@@ -113,20 +113,6 @@ describe('the log', () => {
   });
 });
 
-test('an event that was written without a delivery gets one', async () => {
-  const { partnerId, pay, receiver } = await newPartner();
-  const id = await pay();
-  await untilReceived(clock, receiver, 1);
-  // As the function of the previous version does it.
-  await pool.query(
-    `INSERT INTO events (partner_id, mode, payment_id, at)
-       SELECT partner_id, mode, id, settled_at FROM payments WHERE partner_id = $1`,
-    [uuidFromId(partnerId)],
-  );
-  await untilReceived(clock, receiver, 2);
-  expect(receiver.received.map(({ json }) => json.data.id)).toEqual([id, id]);
-});
-
 test('the event of an archived payment is sent again, with the same payment', async () => {
   const { partnerId, receiver, pay } = await newPartner();
   await pay();

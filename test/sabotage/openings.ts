@@ -31,13 +31,6 @@ export const openingSabotages: Sabotage[] = [
     failingTitle: 'a batch has the verdicts that its payments would have one by one',
   },
   {
-    guard: 'keys of the same batch',
-    ...together,
-    pattern: /coalesce\(next\.known_id, key_payments\[next\.first_of_key\]\)/,
-    replacement: 'next.known_id',
-    failingTitle: 'a batch has the verdicts that its payments would have one by one',
-  },
-  {
     guard: 'the code of a refused payment goes back',
     ...opening,
     test: refusal.test,

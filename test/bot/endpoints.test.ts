@@ -12,12 +12,11 @@ test('endpoints: add, choose the kinds of events, secret, check, and remove once
   const { owner, partnerId } = await ownerOf(world, pool, 'Several');
   const [first, second] = [await startReceiver(), await startReceiver()];
   await setWebhook(auditContextOf(pool), createVault(keyring), partnerId, first.url);
-  await owner.press('📬 Webhook');
-  await owner.reads(/Status: ✅ active/);
-  await owner.press('➕ Add an endpoint');
-  await owner.reads(/Which payments/);
-  await owner.press('Test');
-  await owner.reads(/Type the URL/);
+  await owner.goes(
+    ['📬 Webhook', /Status: ✅ active/],
+    ['➕ Add an endpoint', /Which payments/],
+    ['Test', /Type the URL/],
+  );
   await owner.send('ftp://example.com');
   await owner.reads(/cannot be used/);
   await owner.send(second.url);
@@ -44,11 +43,10 @@ test('endpoints: add, choose the kinds of events, secret, check, and remove once
   await owner.press('📬 Webhook');
   const { text } = await owner.reads(/Endpoints:/);
   expect(text).toContain(`2. ✅ ${second.url} (test)`);
-  await owner.press('2. test');
-  await owner.reads(/Mode: test/);
-  await owner.press('🗑 Remove');
-  await owner.reads(/are removed too/);
-  await owner.press('🗑 Remove');
-  await owner.reads(/Status: ✅ active/);
+  await owner.goes(
+    ['2. test', /Mode: test/],
+    ['🗑 Remove', /are removed too/],
+    ['🗑 Remove', /Status: ✅ active/],
+  );
   expect(await endpoints()).toHaveLength(1);
 });

@@ -9,93 +9,52 @@ const world = await startTestBot({ pool });
 const { address } = await startApi({ pool });
 const audit = auditContextOf(pool);
 
-test.each([
-  [
-    'en',
-    ['🔑 Keys', '➕ Key with limits', '🧪 Test: pay', '🌍 Any IP address'],
-    [/What may the key do/, /In how many days/, /not a number of days/, /How much may/, /not two amounts/],
-    [
-      /What is the key for/,
-      /one line/,
-      /Which IP addresses/,
-      /Limit per payment: 500\.00 RUB\nLimit per day: 2,000\.50 RUB\nExpires/,
-    ],
-  ],
-  [
-    'ru',
-    ['🔑 Ключи', '➕ Ключ с ограничениями', '🧪 Тестовый: оплата', '🌍 С любых IP-адресов'],
-    [
-      /Что разрешить ключу/,
-      /Через сколько дней/,
-      /Нужно число дней/,
-      /Сколько можно тратить/,
-      /Нужны две суммы/,
-    ],
-    [
-      /Для чего этот ключ/,
-      /одна строка/,
-      /С каких IP-адресов/,
-      /Лимит на платёж: 500,00 ₽\nЛимит в день: 2\s000,50 ₽\nДействует до/,
-    ],
-  ],
-] as const)(
-  'a key with limits is created step by step, in %s',
-  async (language, [keys, limited, testPay, any], [scope, days, noDays, limits, noLimits], [
-    label,
-    noLabel,
-    from,
-    details,
-  ]) => {
-    const { owner, partnerId } = await ownerOf(world, pool, 'Limits', language);
-    await owner.press(keys);
-    await owner.reads(/🔑|ключей|keys/);
-    await owner.press(limited);
-    await owner.reads(scope);
-    await owner.press(testPay);
-    await owner.reads(days);
-    for (const typed of ['soon', '0', '-1', '10000', '1.5']) {
-      await owner.send(typed);
-      await owner.reads(noDays);
-    }
-    await owner.send('90');
-    await owner.reads(limits);
-    for (const typed of ['500', '500 1000 2000', 'five ten', '-1 5', '1.001 5']) {
-      await owner.send(typed);
-      await owner.reads(noLimits);
-    }
-    await owner.send('500 2000.50');
-    await owner.reads(label);
-    await owner.send('x'.repeat(129));
-    await owner.reads(noLabel);
-    await owner.send('Till <4>');
-    await owner.reads(from);
-    await owner.press(any);
-    const { text } = await owner.reads(/svc_test_/);
-    const [key = ''] = /svc_test_[0-9a-f]{12}_[0-9a-f]{48}/.exec(text) ?? [];
-    const [stored] = await listKeys(pool, partnerId);
-    expect(stored).toMatchObject({
-      label: 'Till <4>',
-      rights: { scopes: ['pay'], maxKopecks: 50_000n, dailyKopecks: 200_050n },
-    });
-    expect(Math.round((stored!.expiresAt!.getTime() - stored!.createdAt.getTime()) / 86_400_000)).toBe(90);
-    expect((await partnerAt(address, key).get('/v1/balance')).json.error.code).toBe('insufficient_scope');
-    await owner.press(`🧪 ${stored!.keyId}`);
-    await owner.reads(details);
-  },
-);
+test('a key with limits is created step by step', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Limits');
+  await owner.goes(
+    ['🔑 Keys', /no active keys/],
+    ['➕ Key with limits', /What may the key do/],
+    ['🧪 Test: pay', /In how many days/],
+  );
+  for (const typed of ['soon', '0', '-1', '10000', '1.5']) {
+    await owner.send(typed);
+    await owner.reads(/not a number of days/);
+  }
+  await owner.send('90');
+  await owner.reads(/How much may/);
+  for (const typed of ['500', '500 1000 2000', 'five ten', '-1 5', '1.001 5']) {
+    await owner.send(typed);
+    await owner.reads(/not two amounts/);
+  }
+  await owner.send('500 2000.50');
+  await owner.reads(/What is the key for/);
+  await owner.send('x'.repeat(129));
+  await owner.reads(/one line/);
+  await owner.send('Till <4>');
+  await owner.reads(/Which IP addresses/);
+  await owner.press('🌍 Any IP address');
+  const { text } = await owner.reads(/svc_test_/);
+  const [key = ''] = /svc_test_[0-9a-f]{12}_[0-9a-f]{48}/.exec(text) ?? [];
+  const [stored] = await listKeys(pool, partnerId);
+  expect(stored).toMatchObject({
+    label: 'Till <4>',
+    rights: { scopes: ['pay'], maxKopecks: 50_000n, dailyKopecks: 200_050n },
+  });
+  expect(Math.round((stored!.expiresAt!.getTime() - stored!.createdAt.getTime()) / 86_400_000)).toBe(90);
+  expect((await partnerAt(address, key).get('/v1/balance')).json.error.code).toBe('insufficient_scope');
+  await owner.press(`🧪 ${stored!.keyId}`);
+  await owner.reads(/Limit per payment: 500\.00 RUB\nLimit per day: 2,000\.50 RUB\nExpires/);
+});
 
 test('a key that reads is asked for no limits, and every question can be skipped', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Reader');
-  await owner.press('🔑 Keys');
-  await owner.reads(/no active keys/);
-  await owner.press('➕ Key with limits');
-  await owner.reads(/What may the key do/);
-  await owner.press('🧪 Test: read');
-  await owner.reads(/In how many days/);
-  await owner.press('♾ Never');
-  await owner.reads(/What is the key for/);
-  await owner.press('➖ No label');
-  await owner.reads(/Which IP addresses/);
+  await owner.goes(
+    ['🔑 Keys', /no active keys/],
+    ['➕ Key with limits', /What may the key do/],
+    ['🧪 Test: read', /In how many days/],
+    ['♾ Never', /What is the key for/],
+    ['➖ No label', /Which IP addresses/],
+  );
   await owner.send('192.0.2.7');
   await owner.reads(/svc_test_/);
   const expected = { label: null, expiresAt: null, allowedAddresses: ['192.0.2.7'] };
@@ -112,10 +71,10 @@ test('a key is rolled: the new one is shown, the old one works until the chosen 
   await owner.reads(/Active keys/);
   await owner.press(`🧪 ${keyId}`);
   await owner.reads(/Last used/);
-  await owner.press('♻️ Roll');
-  await owner.reads(/How long should the old one stay valid/);
-  await owner.press('24 hours');
-  await owner.reads(/The old key will expire in 24 hours/);
+  await owner.goes(
+    ['♻️ Roll', /How long should the old one stay valid/],
+    ['24 hours', /The old key will expire in 24 hours/],
+  );
   await owner.press('♻️ Roll');
   const { text } = await owner.reads(/svc_test_/);
   const [rolled = ''] = /svc_test_[0-9a-f]{12}_[0-9a-f]{48}/.exec(text) ?? [];
@@ -134,10 +93,7 @@ test('a new key that cannot be shown is revoked, and the old one stays as it was
   await owner.reads(/Active keys/);
   await owner.press(`🧪 ${keyId}`);
   await owner.reads(/Last used/);
-  await owner.press('♻️ Roll');
-  await owner.reads(/How long/);
-  await owner.press('1 hour');
-  await owner.reads(/will expire in 1 hour/);
+  await owner.goes(['♻️ Roll', /How long/], ['1 hour', /will expire in 1 hour/]);
   world.telegram.fail(
     { kind: 'disconnect' },
     { method: 'editMessageText', chatId: owner.account.id, times: 4 },

@@ -100,7 +100,7 @@ test('retry_after is respected, failures are repeated, and nothing is lost', asy
   telegram.fail({ kind: 'disconnect' }, scope);
   await notify(partnerId, 'sending_re_enabled');
   const turning = setInterval(() => clock.advance(1_000), 200);
-  await owner.reads(/Webhooks are active again/, 10_000);
+  await owner.reads(/Webhooks are active again/);
   clearInterval(turning);
 });
 
@@ -111,7 +111,7 @@ test('screens survive 429 and 5xx', async () => {
   telegram.fail({ kind: 'serverError', status: 500 }, scope);
   telegram.fail({ kind: 'disconnect' }, scope);
   await owner.press('💰 Balance');
-  await owner.reads(/Amount per payment/, 10_000);
+  await owner.reads(/Amount per payment/);
 });
 
 test('a user who blocks the bot gets nothing until they unblock it', async () => {
@@ -157,9 +157,9 @@ test('a credit, maintenance, a stale and a fresh rate: one message per member', 
   await owner.reads(/Технические работы завершены/);
   await setRate(pool, clock);
   clock.advance(301_000);
-  await owner.reads(/Курс устарел/, 10_000);
+  await owner.reads(/Курс устарел/);
   await setRate(pool, clock);
-  await owner.reads(/Курс обновлён/, 10_000);
+  await owner.reads(/Курс обновлён/);
   await untilAllIsSent();
   expect(sentTo(owner, /Курс устарел/)).toHaveLength(1);
 });
@@ -177,12 +177,12 @@ test('a payment that is delayed, and its result', async () => {
   clearInterval(turning);
   expect(json.status).toBe('processing');
   clock.advance(11 * 60_000);
-  await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB is delayed`), 10_000);
+  await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB is delayed`));
   await pool.query('UPDATE open_payments SET lease_holder = NULL');
   expect(await decidePayment(audit, json.id, { outcome: 'failed', reason: 'test' })).toEqual({
     outcome: 'resolved',
   });
-  await owner.reads(/has a final status: failed/, 10_000);
+  await owner.reads(/has a final status: failed/);
 });
 
 /** A bank that accepts every order and never reports its result. */

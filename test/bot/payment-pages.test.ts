@@ -65,10 +65,10 @@ test('older and newer pages, and back from a payment to its page', async () => {
 test('filtered by status, through all pages, in Russian', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Полка', 'ru');
   await payOrders(partnerId, 13);
-  await owner.press('🧾 Платежи');
-  await owner.reads(/Платежей пока нет \(режим: боевой\)/);
-  await owner.press('🧪 Тестовые');
-  await owner.reads(/Последние платежи/);
+  await owner.goes(
+    ['🧾 Платежи', /Платежей пока нет \(режим: боевой\)/],
+    ['🧪 Тестовые', /Последние платежи/],
+  );
   await owner.press('❌');
   const failed = await owner.reads(/статус: неуспешный/);
   expect(ordersOn(failed)).toEqual([12, 8, 4]);

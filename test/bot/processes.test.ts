@@ -26,8 +26,8 @@ test('leader election: one of several processes polls; when its connection is cu
     .poll(async () => (await leaders()).filter(pid => pid !== first).length, { timeout: 10_000 })
     .toBe(1);
   await owner.send('/menu');
-  await owner.reads(/Your role/, 10_000);
+  await owner.reads(/Your role/);
   await owner.press('💰 Balance');
-  await owner.reads(/Amount per payment/, 10_000);
+  await owner.reads(/Amount per payment/);
   await expect.poll(() => telegram.unansweredPresses()).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { invite, removeMember } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import type { PrivateUser } from '../telegram/users.ts';
+import type { PrivateUser } from '../telegram/user.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
@@ -92,10 +92,7 @@ test('an invitation admits one person; roles are enforced; a removed member lose
 
   await owner.send('/menu');
   await owner.reads(/Your role/);
-  await owner.press('👥 Team');
-  await owner.reads(/Dan, developer/);
-  await owner.press('🗑 Remove Dan');
-  await owner.reads(/lose access immediately/);
+  await owner.goes(['👥 Team', /Dan, developer/], ['🗑 Remove Dan', /lose access immediately/]);
   await owner.press('🗑 Remove Dan');
   await owner.reads(screen => /Members/.test(screen.text) && !screen.text.includes('Dan'));
 
@@ -129,25 +126,22 @@ test('an invitation expires after a day, and when its creator is no longer an ow
 
 test('a conversation survives a restart; a forwarded message is not accepted', async () => {
   const { owner } = await ownerOf(world, pool, 'Phoenix');
-  await owner.press('💰 Balance');
-  await owner.reads(/Low-balance alert: off/);
-  await owner.press('🪫 Low-balance alert');
-  await owner.reads(/At what live balance/);
+  await owner.goes(
+    ['💰 Balance', /Low-balance alert: off/],
+    ['🪫 Low-balance alert', /At what live balance/],
+  );
   await world.stop();
   const outsider = telegram.user({ firstName: 'Mallory' });
   await owner.sendForwarded('1', outsider.account);
   await owner.send('77');
   world.start();
-  await owner.reads(/Forwarded messages are not accepted/, 10_000);
-  await owner.reads(/below 77\.000000 USDT/, 10_000);
+  await owner.reads(/Forwarded messages are not accepted/);
+  await owner.reads(/below 77\.000000 USDT/);
 });
 
 test('a secret is deleted after a minute, also when the bot was restarted in between', async () => {
   const { owner } = await ownerOf(world, pool, 'Secrets');
-  await owner.press('🔑 Keys');
-  await owner.reads(/no active keys/);
-  await owner.press('➕ Test key');
-  await owner.reads(/Which IP/);
+  await owner.goes(['🔑 Keys', /no active keys/], ['➕ Test key', /Which IP/]);
   await owner.press('🌍 Any IP address');
   const { message, text } = await owner.reads(/svc_test_/);
   const secret = /svc_test_\w+/.exec(text)![0];

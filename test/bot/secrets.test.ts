@@ -14,7 +14,7 @@ import { createVault, findWebhook, readSecrets, setWebhook } from '../../src/web
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
-import type { PrivateUser } from '../telegram/users.ts';
+import type { PrivateUser } from '../telegram/user.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
@@ -51,10 +51,7 @@ async function partnerWith(role: MemberRole, name: string) {
 }
 
 async function askForTestKey(person: PrivateUser): Promise<void> {
-  await person.press('🔑 Keys');
-  await person.reads(/no active keys/);
-  await person.press('➕ Test key');
-  await person.reads(/Which IP/);
+  await person.goes(['🔑 Keys', /no active keys/], ['➕ Test key', /Which IP/]);
 }
 
 const secretOf = (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, Date.now());
@@ -85,10 +82,7 @@ test('a secret is rotated only when there is a message to show the new one in', 
   // A notice that is sent later would use up the failures.
   await owner.reads(/A webhook endpoint was added/);
   const before = await secretOf(partnerId);
-  await owner.press('📬 Webhook');
-  await owner.reads(/receiver\.example/);
-  await owner.press('♻️ Rotate secret');
-  await owner.reads(/Create a new secret/);
+  await owner.goes(['📬 Webhook', /receiver\.example/], ['♻️ Rotate secret', /Create a new secret/]);
   telegram.fail({ kind: 'disconnect' }, { method: 'sendMessage', chatId: owner.account.id, times: 4 });
   await owner.press('♻️ Rotate secret');
   await owner.reads(/Something went wrong on our side/);
@@ -175,10 +169,7 @@ test('a member removed during a DNS lookup does not set the address', async () =
     return answer.promise;
   }) as never);
   vi.spyOn(dns.Resolver.prototype, 'resolve6').mockResolvedValue([] as never);
-  await member.press('📬 Webhook');
-  await member.reads(/No webhook is set/);
-  await member.press('✏️ Set URL');
-  await member.reads(/Type the URL/);
+  await member.goes(['📬 Webhook', /No webhook is set/], ['✏️ Set URL', /Type the URL/]);
   await member.send('https://receiver.example/hook');
   await asked.promise;
   await remove();

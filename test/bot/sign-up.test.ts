@@ -15,10 +15,7 @@ test('from /start to a first test payment, in Russian', async () => {
   const anna = telegram.user({ firstName: 'Анна', languageCode: 'ru' });
   await anna.send('/start');
   await anna.reads(/Выберите язык:\nChoose a language:/);
-  await anna.press('🇷🇺 Русский');
-  await anna.reads(/первый тестовый платёж/);
-  await anna.press('🚀 Регистрация');
-  await anna.reads(/Как называется/);
+  await anna.goes(['🇷🇺 Русский', /первый тестовый платёж/], ['🚀 Регистрация', /Как называется/]);
   await anna.send('Чайная <№1> & Ко');
   await anna.reads(/Чайная <№1> & Ко — регистрация завершена/);
   await anna.press('🔑 Создать тестовый ключ');
@@ -34,10 +31,7 @@ test('the same in English, with invalid names and a double click that creates on
   const john = telegram.user({ firstName: 'John', languageCode: 'en' });
   await john.send('/start');
   await john.reads(/Choose a language/);
-  await john.press('🇬🇧 English');
-  await john.reads(/Sign up/);
-  await john.press('🚀 Sign up');
-  await john.reads(/What is the name of your company/);
+  await john.goes(['🇬🇧 English', /Sign up/], ['🚀 Sign up', /What is the name of your company/]);
   await john.send('two\nlines');
   await john.reads(/must be one line/);
   await john.send('x'.repeat(129));
@@ -65,10 +59,7 @@ test('the picture in the README is the current dialogue', async () => {
   const user = telegram.user({ firstName: 'Maria', languageCode: 'en' });
   await user.send('/start');
   await user.reads(/Choose a language/);
-  await user.press('🇬🇧 English');
-  await user.reads(/Sign up/);
-  await user.press('🚀 Sign up');
-  await user.reads(/What is the name of your company/);
+  await user.goes(['🇬🇧 English', /Sign up/], ['🚀 Sign up', /What is the name of your company/]);
   await user.send('Tea & Co');
   await user.reads(/is signed up/);
   await user.press('🔑 Create a test key');

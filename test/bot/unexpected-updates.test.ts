@@ -2,7 +2,7 @@ import type { Message, Update } from 'grammy/types';
 import { expect, test } from 'vitest';
 import { startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
-import type { PrivateUser } from '../telegram/users.ts';
+import type { PrivateUser } from '../telegram/user.ts';
 import { ownerOf, startTestBot, type TestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
@@ -46,37 +46,30 @@ const messageOf = ({ account, chatState }: PrivateUser, content: object) => ({
   ...content,
 });
 
-test.each(Object.entries(contents))('%s: the menu is shown', async (_kind, content) => {
+test('a message without text shows the menu', async () => {
   const { owner } = await ownerOf(world, pool, 'Show');
-  await bring({ message: messageOf(owner, content) });
-  await owner.reads(/Your role/);
+  for (const content of Object.values(contents)) {
+    await bring({ message: messageOf(owner, content) });
+    await owner.reads(/Your role/);
+  }
   expect(failures()).toEqual([]);
 });
 
-test.each([
-  ['en', '💰 Balance', '🪫 Low-balance alert', /I can only read text/, /below 5\.000000 USDT/],
-  ['ru', '💰 Баланс', '🪫 Низкий баланс', /Я понимаю только текст/, /ниже 5,000000 USDT/],
-] as const)(
-  'anything but an answer leaves the question open, in %s',
-  async (language, menu, button, reply, done) => {
-    const { owner } = await ownerOf(world, pool, 'Stay', language);
-    await (await owner.press(menu)).answer();
-    await (await owner.press(button)).answer();
-    for (const content of Object.values(contents)) {
-      await bring({ message: messageOf(owner, content) });
-      await owner.reads(reply);
-    }
-    await owner.send('5');
-    await owner.reads(done);
-    expect(failures()).toEqual([]);
-  },
-);
+test('anything but an answer leaves the question open', async () => {
+  const { owner } = await ownerOf(world, pool, 'Stay');
+  await (await owner.press('💰 Balance')).answer();
+  await (await owner.press('🪫 Low-balance alert')).answer();
+  for (const content of Object.values(contents)) {
+    await bring({ message: messageOf(owner, content) });
+    await owner.reads(/I can only read text/);
+  }
+  await owner.send('5');
+  await owner.reads(/below 5\.000000 USDT/);
+  expect(failures()).toEqual([]);
+});
 
-test.each([
-  ['en', /no readable QR code/],
-  ['ru', /Не удалось найти QR-код/],
-] as const)('files that are not pictures, or too large, cause no error, in %s', async (language, reply) => {
-  const { owner } = await ownerOf(world, pool, 'Files', language);
+test('files that are not pictures, or too large, cause no error', async () => {
+  const { owner } = await ownerOf(world, pool, 'Files');
   const files = [
     Buffer.from('%PDF-1.7'),
     Buffer.alloc(0),
@@ -84,12 +77,12 @@ test.each([
     Buffer.alloc(21_000_000),
   ];
   for (const bytes of files) {
-    await owner.sendDocument(bytes, 'invoice.pdf', 'application/pdf');
-    await owner.reads(reply, 10_000);
+    await owner.sendDocument(bytes, 'invoice.pdf');
+    await owner.reads(/no readable QR code/);
   }
   // Telegram sends an animation as a document, too.
   await bring({ message: messageOf(owner, { animation: file, document: file }) });
-  await owner.reads(reply, 10_000);
+  await owner.reads(/no readable QR code/);
   expect(failures()).toEqual([]);
 });
 

@@ -99,3 +99,33 @@ export function startService(
     void ended.then(code => reject(new Error(`the service ended with ${code}: ${output}`)));
   });
 }
+
+/**
+ * The same in this process, on a database that is there: where a test needs no signal, and no process that is killed.
+ * Several of them are as separate as nodes are.
+ */
+export async function startHere(
+  env: Record<string, string>,
+): Promise<Omit<Service, 'pid' | 'stop'> & { stop(): Promise<void> }> {
+  const { runService } = await import('../../src/runtime/index.ts');
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<NodeJS.Signals>();
+  const ready = Promise.withResolvers<void>();
+  let output = '';
+  const print = (line: string) => {
+    output += `${line}\n`;
+    if (line.startsWith('  processes')) ready.resolve();
+  };
+  const all = { PORT: '0', METRICS_PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env };
+  const ended = runService(print, { isRestored: false }, { env: all, stopped, exit: () => {} });
+  ended.then(() => ready.reject(new Error('the service ended')), ready.reject);
+  await ready.promise;
+  return {
+    address: /ready at (http:\S+)/.exec(output)![1]!,
+    readMetrics: async () => (await fetch(/metrics +(http:\S+)/.exec(output)![1]!)).text(),
+    output: () => output,
+    stop: () => {
+      stop('SIGTERM');
+      return ended;
+    },
+  };
+}

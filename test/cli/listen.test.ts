@@ -40,7 +40,7 @@ const verified = ({ body, headers }: Received, by = secret) =>
 describe('kopeck listen', () => {
   test('forwards the same bytes and headers that the webhook has, and ends with a summary', async () => {
     const [real, local] = [await startReceiver(), await startReceiver()];
-    await kopeck(env, 'webhook', 'set', partner, '--url', real.url);
+    await kopeck(env, `webhook set ${partner} --url`, real.url);
     await client.payments.create({ qr_url: newLink(10_000), external_id: 'before' });
     const listener = await listenWith({ KOPECK_WEBHOOK_SECRET: secret }, '--forward-to', local.url);
     // Raw text: JSON.stringify cannot write such metadata.
@@ -130,17 +130,17 @@ describe('kopeck listen', () => {
       ['--forward-to', 'http://localhost:3000/', '--from', 'yesterday'],
       [],
     ];
-    const runs = await Promise.all(calls.map(call => kopeck(elsewhere, 'listen', '--key', key, ...call)));
+    const runs = await Promise.all(calls.map(call => kopeck(elsewhere, 'listen --key', key, ...call)));
     expect(runs.map(({ code, stdout }) => [code, stdout])).toEqual(calls.map(() => [2, '']));
   });
 
   test('an invalid key, an unknown key, an unreachable service and a foreign event: one line each', async () => {
     const to = ['--forward-to', 'http://localhost:3000/'];
     const runs = await Promise.all([
-      kopeck(elsewhere, 'listen', '--key', 'hunter2', ...to),
-      kopeck(elsewhere, 'listen', '--key', 'svc_test_a_b', '--url', service.address, ...to),
-      kopeck(elsewhere, 'listen', '--key', key, '--url', 'http://127.0.0.1:9', ...to),
-      kopeck(elsewhere, 'listen', '--key', key, '--url', service.address, '--from', 'evt_9999', ...to),
+      kopeck(elsewhere, 'listen --key hunter2', ...to),
+      kopeck(elsewhere, 'listen --key svc_test_a_b --url', service.address, ...to),
+      kopeck(elsewhere, 'listen --key', key, '--url', 'http://127.0.0.1:9', ...to),
+      kopeck(elsewhere, 'listen --key', key, '--url', service.address, '--from', 'evt_9999', ...to),
     ]);
     for (const { code, stderr } of runs)
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\n$/)]);

@@ -38,17 +38,18 @@ describe('kopeck start', () => {
     const service = await start(env);
     const created = await kopeckProcess(env, 'partner', 'create', '--name', 'During', '--json');
     expect(created.code).toBe(0);
+    expect((await kopeckProcess(env, 'partner', 'create')).code).toBe(2);
     expect(await healthOf(service, '/healthz')).toEqual({ ok: true });
     await expectReady(service);
     expect((await fetch(`${service.address}/elsewhere`)).status).toBe(404);
     const { partner_id } = JSON.parse(created.stdout);
-    expect((await kopeck(env, 'key', 'create', partner_id, '--mode', 'test')).code).toBe(0);
+    expect((await kopeck(env, `key create ${partner_id} --mode test`)).code).toBe(0);
     await expectReady(service);
 
     const pid = serverPid(env.DATA_DIR);
     expect(await service.stop('SIGTERM')).toBe(0);
     expect(isRunning(pid)).toBe(false);
-    expect((await kopeck(env, 'ledger', 'verify')).stdout).toContain('The ledger is consistent');
+    expect((await kopeck(env, 'ledger verify')).stdout).toContain('The ledger is consistent');
     const paths = ['', ...fs.readdirSync(env.DATA_DIR)].map(name => join(env.DATA_DIR, name));
     // The server of root has no rights of root: its group may pass through the folder, and reads nothing else in it.
     expect(paths.filter(path => (fs.statSync(path).mode & 0o067) !== 0)).toEqual([]);
@@ -88,7 +89,7 @@ describe('kopeck start', () => {
   test('an invalid key file is reported in one line', async () => {
     const dataDir = newFolder();
     fs.writeFileSync(join(dataDir, 'secret.key'), '');
-    const { code, stderr } = await kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
+    const { code, stderr } = await kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner list');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/secret\.key holds no key[^\n]*\n$/),
@@ -146,12 +147,8 @@ describe('kopeck start', () => {
   });
 
   test('a changed SECRET_KEY is reported in one line', async () => {
-    await kopeck({ DATABASE_URL: url, ...secretKey }, 'partner', 'list');
-    const { code, stderr } = await kopeck(
-      { DATABASE_URL: url, SECRET_KEY: 'x'.repeat(40) },
-      'partner',
-      'list',
-    );
+    await kopeck({ DATABASE_URL: url, ...secretKey }, 'partner list');
+    const { code, stderr } = await kopeck({ DATABASE_URL: url, SECRET_KEY: 'x'.repeat(40) }, 'partner list');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/^SECRET_KEY is not the one this database is used with[^\n]*\n$/),
@@ -170,8 +167,7 @@ describe('kopeck start', () => {
     for (const host of ['127.0.0.1:1', 'localhost:1']) {
       const { code, stderr } = await kopeck(
         { DATABASE_URL: `postgresql://me:hunter2@${host}/kopeck`, ...secretKey },
-        'partner',
-        'list',
+        'partner list',
       );
       expect(code).toBe(1);
       expect(stderr).toMatch(
@@ -187,8 +183,7 @@ describe('kopeck start', () => {
     const { port } = mute.address() as { port: number };
     const { code, stderr } = await kopeck(
       { DATABASE_URL: `postgresql://me@127.0.0.1:${port}/kopeck`, ...secretKey },
-      'partner',
-      'list',
+      'partner list',
     );
     mute.close();
     expect({ code, stderr }).toEqual({
@@ -200,7 +195,7 @@ describe('kopeck start', () => {
   test('a missing database is named', async () => {
     const missing = new URL(url);
     missing.pathname = '/not_there';
-    const { code, stderr } = await kopeck({ DATABASE_URL: missing.href }, 'partner', 'list');
+    const { code, stderr } = await kopeck({ DATABASE_URL: missing.href }, 'partner list');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/^The database .*not_there.* correct DATABASE_URL[^\n]*\n$/),
@@ -217,9 +212,7 @@ test.runIf(process.getuid!() === 0)(
     try {
       const env = { DATA_DIR: join(disk, 'data'), ...secretKey };
       await (await openDatabase(readSettings(env), () => {}, 'create')).close();
-      const { partner_id } = JSON.parse(
-        (await kopeck(env, 'partner', 'create', '--name', 'A', '--json')).stdout,
-      );
+      const { partner_id } = JSON.parse((await kopeck(env, 'partner create --name A --json')).stdout);
       const { bavail, bsize } = fs.statfsSync(disk);
       fs.writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
       const credit = [
@@ -242,7 +235,7 @@ test.runIf(process.getuid!() === 0)(
         already_credited: false,
         balance_usdt: '5.000000',
       });
-      expect((await kopeck(env, 'ledger', 'verify')).code).toBe(0);
+      expect((await kopeck(env, 'ledger verify')).code).toBe(0);
     } finally {
       spawnSync('umount', [disk]);
     }

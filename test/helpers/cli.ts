@@ -12,12 +12,16 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs `kopeck` with these arguments in this process: starting a process takes longer than most commands. */
+/**
+ * Runs `kopeck` with these arguments in this process: starting a process takes longer than most commands. The first may
+ * be several words, such as `key list`; the rest may have spaces.
+ */
 export async function kopeck(env: Record<string, string>, ...args: string[]): Promise<Run> {
   const output = { stdout: '', stderr: '' };
   const screen = (name: keyof typeof output) => ({ write: (text: string) => (output[name] += text) });
   const terminal: Terminal = { env, stdout: screen('stdout'), stderr: screen('stderr') };
-  await run(args, terminal);
+  const [words, ...rest] = args;
+  await run([...(words?.split(' ') ?? []), ...rest], terminal);
   return { code: Number(terminal.exitCode ?? 0), ...output };
 }
 

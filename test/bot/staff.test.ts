@@ -18,8 +18,7 @@ test('a new partner is approved in the staff chat, with an audit record and a no
   const forged = await owner.forgeCallback(owner.screen().message, `approve:${partnerId}`);
   await forged.answer();
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);
-  await operator.press('Approve');
-  await operator.reads(/can now create live keys/);
+  await operator.goes(['Approve', /can now create live keys/]);
   await owner.reads(/Live mode is approved/);
   const again = await operator.pressOn(message, 'Approve');
   expect((await again.answer()).text).toBe('The partner was already approved.');
@@ -30,8 +29,7 @@ test('a new partner is approved in the staff chat, with an audit record and a no
 test('a refused partner stays in test mode and gets a notice', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Doubtful');
   await operator.reads(/Doubtful signed up/);
-  await operator.press('Reject');
-  await operator.reads(/stays in test mode/);
+  await operator.goes(['Reject', /stays in test mode/]);
   await owner.reads(/was not approved/);
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);
 });
@@ -49,8 +47,7 @@ test('alarms come to the staff chat once, and are cleared there', async () => {
   expect(JSON.stringify(message.entities)).toContain(
     `https://pay.example.com/console/payments/${alarm.subject}`,
   );
-  await operator.press('Clear');
-  await operator.reads(/Alarm cleared/);
+  await operator.goes(['Clear', /Alarm cleared/]);
   expect(await listAlarms(pool, { cleared: false })).toEqual([]);
   const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'alarm.clear'`);
   expect(rows).toEqual([{ actor: `telegram:${operator.account.id}` }]);

@@ -31,8 +31,7 @@ test('an owner changes a role once confirmed, at once and on record', async () =
   const { owner, partnerId } = await ownerOf(world, pool, 'Grades');
   const vera = telegram.user({ firstName: 'Vera', languageCode: 'en' });
   await join(partnerId, 'viewer', vera);
-  await vera.send('/menu');
-  const menu = await vera.reads(/Your role: viewer/);
+  const menu = await vera.writes('/menu', /Your role: viewer/);
   const suffix = partnerId.slice(4);
   for (const data of [`tg:${suffix}:${vera.account.id}`, `tc:${suffix}:${vera.account.id}:owner`]) {
     const forged = await vera.forgeCallback(menu.message, data);
@@ -43,12 +42,11 @@ test('an owner changes a role once confirmed, at once and on record', async () =
 
   await owner.forgeCallback(owner.screen().message, `t:${suffix}`);
   await owner.reads(({ buttons }) => buttons.flat().includes('🎭 Vera: viewer'));
-  await owner.press('🎭 Vera: viewer');
-  await owner.reads(({ buttons }) => buttons.flat().includes('➡️ developer'));
-  await owner.press('➡️ developer');
-  const { message } = await owner.reads(/to developer\? It takes effect immediately/);
-  await owner.press('➡️ developer');
-  await owner.reads(({ text }) => text.includes('Vera, developer'));
+  const { message } = await owner.goes(
+    ['🎭 Vera: viewer', ({ buttons }) => buttons.flat().includes('➡️ developer')],
+    ['➡️ developer', /to developer\? It takes effect immediately/],
+  );
+  await owner.goes(['➡️ developer', ({ text }) => text.includes('Vera, developer')]);
   await vera.reads(/Vera has a new role: developer/);
   await (await owner.pressOn(message, '➡️ developer')).answer();
   await keys();
@@ -60,10 +58,10 @@ test('an owner changes a role once confirmed, at once and on record', async () =
   );
   expect(rows).toEqual([{ actor: `telegram:${owner.account.id}`, before: 'viewer', after: 'developer' }]);
 
-  await owner.press(`🎭 ${owner.account.first_name}: owner`);
-  await owner.reads(({ buttons }) => buttons.flat().includes('➡️ developer'));
-  await owner.press('➡️ developer');
-  await owner.reads(/to developer\? It takes effect immediately/);
+  await owner.goes(
+    [`🎭 ${owner.account.first_name}: owner`, ({ buttons }) => buttons.flat().includes('➡️ developer')],
+    ['➡️ developer', /to developer\? It takes effect immediately/],
+  );
   expect((await (await owner.press('➡️ developer')).answer()).text).toMatch(/team needs an owner/);
   const members = await listMembers(pool, partnerId);
   expect(members.map(({ role }) => role)).toEqual(['owner', 'developer']);
@@ -75,8 +73,7 @@ test('an owner who gives up the role has no owner buttons any more', async () =>
   const { message } = owner.screen();
   await owner.forgeCallback(message, `tc:${partnerId.slice(4)}:${owner.account.id}:viewer`);
   await owner.reads(/takes effect immediately/);
-  await owner.press('➡️ viewer');
-  const { buttons } = await owner.reads(/Owner of Modest, viewer/);
+  const { buttons } = await owner.goes(['➡️ viewer', /Owner of Modest, viewer/]);
   expect(buttons).toEqual([['🚪 Leave'], ['⬅️ Back']]);
 });
 
@@ -85,15 +82,12 @@ test('the last member of a large team can leave, and an owner removes the member
   const late = telegram.user({ firstName: 'Late', languageCode: 'ru' });
   await join(partnerId, 'viewer', late);
   await fill(partnerId, 50);
-  await late.send('/menu');
-  await late.reads(/Crowd/);
-  await late.press('👥 Команда');
-  const { text } = await late.reads(/Late, наблюдатель/);
+  await late.writes('/menu', /Crowd/);
+  const { text } = await late.goes(['👥 Команда', /Late, наблюдатель/]);
   expect(text).toContain('… и ещё 11');
   await late.goes(['🚪 Выйти', /Выйти из Crowd/], ['🚪 Выйти', /Вы вышли из Crowd/]);
 
-  await owner.press('👥 Team');
-  const shown = await owner.reads(/… and 11 more/);
+  const shown = await owner.goes(['👥 Team', /… and 11 more/]);
   expect(shown.buttons.flat().filter(caption => caption.startsWith('🗑'))).toHaveLength(39);
 });
 
@@ -102,11 +96,9 @@ test('nobody joins a full team, and the invitation stays', async () => {
   await fill(partnerId, 39);
   const token = await invite(audit, partnerId, null, 'developer');
   const guest = telegram.user({ firstName: 'Guest', languageCode: 'en' });
-  await guest.send(`/start inv_${token}`);
-  await guest.reads(/The team of Full is full: 40 members/);
+  await guest.writes(`/start inv_${token}`, /The team of Full is full: 40 members/);
   await pool.query('DELETE FROM members WHERE partner_id = $1 AND user_id = 1', [uuidFromId(partnerId)]);
-  await guest.send(`/start inv_${token}`);
-  await guest.reads(/Welcome to Full/);
+  await guest.writes(`/start inv_${token}`, /Welcome to Full/);
 });
 
 test('leaving partners makes no room for signing up again on the same day', async () => {
@@ -115,8 +107,7 @@ test('leaving partners makes no room for signing up again on the same day', asyn
   const signUp = async (name: string, expected: RegExp) => {
     clock.advance(5_000);
     await fickle.reads(({ buttons }) => buttons.flat().includes('🚀 Sign up'));
-    await fickle.press('🚀 Sign up');
-    await fickle.reads(/What is the name of your company/);
+    await fickle.goes(['🚀 Sign up', /What is the name of your company/]);
     await fickle.send(name);
     await fickle.reads(expected);
   };

@@ -110,8 +110,7 @@ test.each(questions.map(question => [question.path.at(-1)!, question] as const))
   async (name, { path, asked, answers, wrong, right, done }) => {
     const { owner, partnerId } = await ownerOf(world, pool, `Wrong ${name}`);
     await approveLive(auditContextOf(pool), partnerId);
-    await owner.send('/menu');
-    await owner.reads(/Your role/);
+    await owner.writes('/menu', /Your role/);
     for (const button of path) await (await owner.press(button)).answer();
     await owner.reads(asked);
     for (const typed of answers) {
@@ -129,7 +128,6 @@ test('unusual names are shown as they are', async () => {
   const name = `<b>${'&'.repeat(120)}</b>`;
   const { owner } = await ownerOf(world, pool, 'Plain');
   await owner.goes(['🔀 Switch partner', /Choose a partner/], ['🚀 Sign up', /What is the name/]);
-  await owner.send(name);
-  const { text } = await owner.reads(/is signed up/);
+  const { text } = await owner.writes(name, /is signed up/);
   expect(text).toContain(name);
 });

@@ -9,15 +9,7 @@ const { pool, partner, run, runJson, expectRefusal } = await createCommandLine()
 
 describe('balance', () => {
   const credit = (usdt: string, reference: string, mode = 'live') => [
-    'balance',
-    'credit',
-    partner,
-    '--mode',
-    mode,
-    '--usdt',
-    usdt,
-    '--reference',
-    reference,
+    ...[`balance credit ${partner} --mode ${mode} --usdt`, usdt, '--reference', reference],
   ];
 
   test('credit counts once per reference', async () => {
@@ -40,20 +32,8 @@ describe('balance', () => {
   });
 
   test.each([
-    '1e400',
-    'NaN',
-    '-0',
-    '-5',
-    '0',
-    '0.000000',
-    '1.1234567',
-    '1'.repeat(30),
-    '1,5',
-    '',
-    ' ',
-    'Infinity',
-    '0x10',
-    '1000000000',
+    ...['1e400', 'NaN', '-0', '-5', '0', '0.000000', '1.1234567', '1,5', '', ' ', 'Infinity', '0x10'],
+    ...['1'.repeat(30), '1000000000'],
   ])('an amount of %j is a wrong call and credits nothing', async amount => {
     const before = await pool.query('SELECT count(*) FROM entries');
     await expectRefusal(

@@ -11,6 +11,8 @@ export interface Screen {
   message: ChatMessage;
 }
 
+type Expected = RegExp | ((screen: Screen) => boolean);
+
 export interface Press {
   /** The text that the bot answers the callback query with. */
   answer(): Promise<{ text: string | undefined }>;
@@ -37,9 +39,11 @@ export interface FakeUser {
    * Waits for something of the bot that matches and was not read yet. Users read from the top: what comes before
    * it counts as read, too. A message that is edited is there to be read again.
    */
-  reads(expected: RegExp | ((screen: Screen) => boolean)): Promise<Screen>;
-  /** Presses a button and reads what follows, for each pair in turn. */
-  goes(...steps: (readonly [caption: string, expected: RegExp])[]): Promise<Screen>;
+  reads(expected: Expected): Promise<Screen>;
+  /** Presses a button and reads what follows, for each pair in turn; resolves with the last that is read. */
+  goes(...steps: (readonly [caption: string, expected: Expected])[]): Promise<Screen>;
+  /** Sends a text and reads what follows. */
+  writes(text: string, expected: Expected): Promise<Screen>;
   /** The newest message of the bot that is not deleted. */
   screen(): Screen;
 }
@@ -132,11 +136,16 @@ function createFakeUser(world: World, chatState: ChatState, account: User): Fake
       });
     },
     goes: async (...steps) => {
+      let last = user.screen();
       for (const [caption, expected] of steps) {
         await user.press(caption);
-        await user.reads(expected);
+        last = await user.reads(expected);
       }
-      return user.screen();
+      return last;
+    },
+    writes: async (text, expected) => {
+      await user.send(text);
+      return user.reads(expected);
     },
     screen: () => {
       const message = shown().findLast(({ from }) => from.is_bot);

@@ -34,15 +34,31 @@ export interface StartOptions {
   isRestored: boolean;
 }
 
+/** What the service has of the process that it runs in. A test runs it beside others in a process of its own. */
+interface Host {
+  env: NodeJS.ProcessEnv;
+  stopped: Promise<NodeJS.Signals>;
+  exit(code: number): void;
+}
+
+const thisProcess = (): Host => ({
+  env: process.env,
+  stopped: firstSignal(),
+  exit: code => process.exit(code),
+});
+
 /** Runs the service until a signal asks for its graceful shutdown. */
-export async function runService(print: Print, options: StartOptions): Promise<void> {
-  const stopped = firstSignal();
-  const settings = loadSettings(process.env);
+export async function runService(
+  print: Print,
+  options: StartOptions,
+  { env, stopped, exit }: Host = thisProcess(),
+): Promise<void> {
+  const settings = loadSettings(env);
   let isShuttingDown = false;
   // Also during the start, which takes minutes while another process migrates the database.
   void stopped.then(() => {
     isShuttingDown = true;
-    exitAfterShutdownTimeout(settings, print);
+    exitAfterShutdownTimeout(settings, print, exit);
   });
   const cleanups: Cleanup[] = [];
   try {
@@ -280,12 +296,12 @@ async function printFirstSteps(
 /** After the drain. What hangs for longer is abandoned: its state is in the database, and another process recovers it. */
 const shutdownTimeoutMs = 85_000;
 
-function exitAfterShutdownTimeout({ drainSec }: Settings, print: Print): void {
-  const exit = () => {
+function exitAfterShutdownTimeout({ drainSec }: Settings, print: Print, exit: Host['exit']): void {
+  const abandon = () => {
     print('The shutdown took too long: the remaining work was abandoned.');
-    process.exit(1);
+    exit(1);
   };
-  systemClock.timer(drainSec * 1_000 + shutdownTimeoutMs, exit);
+  systemClock.timer(drainSec * 1_000 + shutdownTimeoutMs, abandon);
 }
 
 function firstSignal(): Promise<NodeJS.Signals> {

@@ -12,24 +12,19 @@ test('endpoints: add, choose the kinds of events, secret, check, and remove once
   const { owner, partnerId } = await ownerOf(world, pool, 'Several');
   const [first, second] = [await startReceiver(), await startReceiver()];
   await setWebhook(auditContextOf(pool), createVault(keyring), partnerId, first.url);
-  await owner.press('📬 Webhook');
-  await owner.reads(/Status: ✅ active/);
-  await owner.press('➕ Add an endpoint');
-  await owner.reads(/Which payments/);
-  await owner.press('Test');
-  await owner.reads(/Type the URL/);
-  await owner.send('ftp://example.com');
-  await owner.reads(/cannot be used/);
-  await owner.send(second.url);
-  await owner.reads(/gets events from now on/);
+  await owner.goes(
+    ['📬 Webhook', /Status: ✅ active/],
+    ['➕ Add an endpoint', /Which payments/],
+    ['Test', /Type the URL/],
+  );
+  await owner.writes('ftp://example.com', /cannot be used/);
+  await owner.writes(second.url, /gets events from now on/);
   await owner.reads(/Mode: test/);
 
-  await owner.press('☑️ payment.failed');
-  await owner.reads(({ buttons }) => buttons.flat().includes('⬜ payment.failed'));
+  await owner.goes(['☑️ payment.failed', ({ buttons }) => buttons.flat().includes('⬜ payment.failed')]);
   const refused = await owner.press('☑️ payment.succeeded');
   expect((await refused.answer()).text).toMatch(/at least one kind/);
-  await owner.press('⬜ payment.refunded');
-  await owner.reads(({ buttons }) => buttons.flat().includes('☑️ payment.refunded'));
+  await owner.goes(['⬜ payment.refunded', ({ buttons }) => buttons.flat().includes('☑️ payment.refunded')]);
   const endpoints = async () =>
     (await listWebhooks(pool, partnerId)).map(({ url, mode, events }) => [url, mode, events]);
   expect(await endpoints()).toEqual([
@@ -37,18 +32,15 @@ test('endpoints: add, choose the kinds of events, secret, check, and remove once
     [second.url, 'test', ['payment.succeeded', 'payment.refunded']],
   ]);
 
-  await owner.press('🧪 Check');
-  await owner.reads(/Webhook check/);
+  await owner.goes(['🧪 Check', /Webhook check/]);
   expect([first.received.length, second.received.length]).toEqual([0, 5]);
 
-  await owner.press('📬 Webhook');
-  const { text } = await owner.reads(/Endpoints:/);
+  const { text } = await owner.goes(['📬 Webhook', /Endpoints:/]);
   expect(text).toContain(`2. ✅ ${second.url} (test)`);
-  await owner.press('2. test');
-  await owner.reads(/Mode: test/);
-  await owner.press('🗑 Remove');
-  await owner.reads(/are removed too/);
-  await owner.press('🗑 Remove');
-  await owner.reads(/Status: ✅ active/);
+  await owner.goes(
+    ['2. test', /Mode: test/],
+    ['🗑 Remove', /are removed too/],
+    ['🗑 Remove', /Status: ✅ active/],
+  );
   expect(await endpoints()).toHaveLength(1);
 });

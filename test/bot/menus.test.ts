@@ -17,33 +17,27 @@ await setRate(pool);
 
 test('keys: create for some addresses, list with last use, revoke once confirmed', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Keys');
-  await owner.press('🔑 Keys');
-  await owner.reads(/no active keys/);
+  await owner.goes(['🔑 Keys', /no active keys/]);
   const refused = await owner.press('➕ Live key');
   expect((await refused.answer()).text).toMatch(/not approved yet/);
   await approveLive(auditContextOf(pool), partnerId);
   await owner.reads(/Live mode is approved/);
 
-  await owner.press('➕ Live key');
-  await owner.reads(/Which IP addresses/);
-  await owner.send('the office');
-  await owner.reads(/not a list of 1 to 20 IP addresses/);
+  await owner.goes(['➕ Live key', /Which IP addresses/]);
+  await owner.writes('the office', /not a list of 1 to 20 IP addresses/);
   await owner.send('127.0.0.1, 2001:db8::/32');
   const key = /svc_live_\w+/.exec((await owner.reads(/svc_live_/)).text)![0];
   await owner.reads(/last used: never/);
   expect((await partnerAt(address, key).get('/v1/ping')).status).toBe(200);
 
   const keyId = key.split('_')[2]!;
-  await owner.press(`🟢 ${keyId}`);
-  await owner.reads(/Allowed IP addresses: 127\.0\.0\.1, 2001:db8::\/32/);
-  await owner.press('🗑 Revoke');
-  await owner.reads(/cannot be undone/);
-  await owner.press('✖️ Cancel');
-  await owner.reads(/Allowed IP addresses/);
-  await owner.press('🗑 Revoke');
-  const { message } = await owner.reads(/cannot be undone/);
-  await owner.press('🗑 Revoke');
-  await owner.reads(/no active keys/);
+  const { message } = await owner.goes(
+    [`🟢 ${keyId}`, /Allowed IP addresses: 127\.0\.0\.1, 2001:db8::\/32/],
+    ['🗑 Revoke', /cannot be undone/],
+    ['✖️ Cancel', /Allowed IP addresses/],
+    ['🗑 Revoke', /cannot be undone/],
+  );
+  await owner.goes(['🗑 Revoke', /no active keys/]);
   // As soon as PostgreSQL has delivered the notification; on a busy machine that may be after the bot's message.
   await expect.poll(async () => (await partnerAt(address, key).get('/v1/ping')).status).toBe(401);
   const again = await owner.pressOn(message, '🗑 Revoke');
@@ -56,12 +50,11 @@ test('keys: create for some addresses, list with last use, revoke once confirmed
 
 test('what is typed after Cancel answers nothing', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Changed their mind');
-  await owner.press('📬 Webhook');
-  await owner.reads(/No webhook is set/);
-  await owner.press('✏️ Set URL');
-  await owner.reads(({ buttons }) => buttons.flat().includes('✖️ Cancel'));
-  await owner.press('✖️ Cancel');
-  await owner.reads(/No webhook is set/);
+  await owner.goes(
+    ['📬 Webhook', /No webhook is set/],
+    ['✏️ Set URL', ({ buttons }) => buttons.flat().includes('✖️ Cancel')],
+    ['✖️ Cancel', /No webhook is set/],
+  );
   await owner.send('https://receiver.example/hook');
   await owner.reads(() => true);
   expect(await findWebhook(pool, partnerId)).toBeUndefined();
@@ -70,27 +63,21 @@ test('what is typed after Cancel answers nothing', async () => {
 test('webhook: a bad address, a good one, its secret, rotation, the check, the log, sending again', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Hooks');
   const receiver = await startReceiver();
-  await owner.press('📬 Webhook');
-  await owner.reads(/No webhook is set/);
-  await owner.press('✏️ Set URL');
-  await owner.reads(/Type the URL/);
-  await owner.send('ftp://example.com');
-  await owner.reads(/cannot be used/);
-  await owner.send(`${receiver.url}`);
-  await owner.reads(/is saved/);
+  await owner.goes(['📬 Webhook', /No webhook is set/], ['✏️ Set URL', /Type the URL/]);
+  await owner.writes('ftp://example.com', /cannot be used/);
+  await owner.writes(`${receiver.url}`, /is saved/);
   await owner.reads(/Status: ✅ active/);
 
   await owner.press('👁 Secret');
   const first = /whsec_\S+/.exec((await owner.reads(/whsec_/)).text)![0];
-  await owner.press('♻️ Rotate secret');
-  await owner.reads(/Create a new secret/);
-  await owner.press('♻️ Rotate secret');
-  const { text } = await owner.reads(/Previous secret, still valid/);
+  const { text } = await owner.goes(
+    ['♻️ Rotate secret', /Create a new secret/],
+    ['♻️ Rotate secret', /Previous secret, still valid/],
+  );
   expect(text).toContain(first);
   await owner.reads(/Status/);
 
-  await owner.press('🧪 Check');
-  const check = await owner.reads(/Webhook check/);
+  const check = await owner.goes(['🧪 Check', /Webhook check/]);
   expect(check.text.split('\n')).toHaveLength(7);
   expect(check.text).toContain('✅ a valid event: should be accepted, response: 200');
   expect(check.text).toContain('❌ a wrong signature: should be rejected, response: 200');
@@ -105,10 +92,7 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
      SELECT id, $1, 1, now(), 500, 12 FROM partners WHERE name = 'Hooks'`,
     [event.slice(4)],
   );
-  await owner.press('📬 Webhook');
-  await owner.reads(/Status/);
-  await owner.press('📜 Log');
-  await owner.reads(new RegExp(`${event} #1: 500, 12 ms`));
+  await owner.goes(['📬 Webhook', /Status/], ['📜 Log', new RegExp(`${event} #1: 500, 12 ms`)]);
   const again = await owner.press(`🔁 Resend ${event}`);
   expect((await again.answer()).text).toBe('The event is being resent.');
   expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(1);
@@ -119,13 +103,9 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
 
   await pool.query('UPDATE webhooks SET suspended_at = now(), given_up = 3');
   receiver.answer(withStatus(500));
-  await owner.press('⬅️ Back');
-  await owner.reads(/suspended/);
-  await owner.press('🧪 Check');
-  await owner.reads(/does not accept valid events/);
+  await owner.goes(['⬅️ Back', /suspended/], ['🧪 Check', /does not accept valid events/]);
   receiver.answer(withStatus(204));
-  await owner.press('🧪 Check');
-  await owner.reads(/suspended and are active again/);
+  await owner.goes(['🧪 Check', /suspended and are active again/]);
   await owner.reads(/Webhooks are active again/);
   const { rows } = await pool.query('SELECT suspended_at FROM webhooks');
   expect(rows).toEqual([{ suspended_at: null }]);
@@ -137,25 +117,21 @@ test('balance: limits, top-up, history, refill once a day, a low-balance alert',
   await owner.reads(
     /Test: 10,000\.000000 USDT[\s\S]*Amount per payment: 10\.00 to 100,000\.00 RUB[\s\S]*Low-balance alert: off/,
   );
-  await owner.press('➕ Top up');
-  await owner.reads(new RegExp(partnerId));
-  await owner.press('⬅️ Back');
-  await owner.reads(/Amount per payment/);
-  await owner.press('🧪 Refill test balance');
-  await owner.reads(/Test: 20,000\.000000/);
+  await owner.goes(
+    ['➕ Top up', new RegExp(partnerId)],
+    ['⬅️ Back', /Amount per payment/],
+    ['🧪 Refill test balance', /Test: 20,000\.000000/],
+  );
   const again = await owner.press('🧪 Refill test balance');
   expect((await again.answer()).text).toMatch(/once a day/);
-  await owner.press('📜 Top-up history');
-  await owner.reads(/kopeck: test balance of/);
-  await owner.press('⬅️ Back');
-  await owner.reads(/Amount per payment/);
-  await owner.press('🪫 Low-balance alert');
-  await owner.reads(/At what live balance/);
-  await owner.send('a lot');
-  await owner.reads(/positive number/);
-  await owner.send('99,5');
-  await owner.reads(/below 99\.500000 USDT/);
-  await owner.reads(/Low balance \(live\): 0\.000000 USDT/, 8_000);
+  await owner.goes(
+    ['📜 Top-up history', /kopeck: test balance of/],
+    ['⬅️ Back', /Amount per payment/],
+    ['🪫 Low-balance alert', /At what live balance/],
+  );
+  await owner.writes('a lot', /positive number/);
+  await owner.writes('99,5', /below 99\.500000 USDT/);
+  await owner.reads(/Low balance \(live\): 0\.000000 USDT/);
 });
 
 test('payments: recent ones, one by its id, by external_id, and none of another partner', async () => {
@@ -163,54 +139,40 @@ test('payments: recent ones, one by its id, by external_id, and none of another 
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   const paid = await api.pay({ qr_url: newLink(30_510), external_id: 'order-1' });
   await api.pay({ qr_url: newLink(10_001), external_id: 'order-2' });
-  await owner.press('🧾 Payments');
-  await owner.reads(/no live payments/);
-  await owner.press('🧪 Test');
-  await owner.reads(screen => screen.buttons.flat().includes('✅ 305.10 ₽ order-1'));
-  await owner.press('❌ 100.01 ₽ order-2');
-  await owner.reads(/failed, gateway_declined[\s\S]*USDT were returned/);
-  await owner.press('⬅️ Back');
-  await owner.reads(/Latest test payments/);
-  await owner.press('🔎 Find');
-  await owner.reads(/Type a payment ID/);
-  await owner.send('nothing');
-  await owner.reads(/No payment found/);
-  await owner.send('order-1');
-  await owner.reads(/succeeded[\s\S]*This status is final/);
+  await owner.goes(
+    ['🧾 Payments', /no live payments/],
+    ['🧪 Test', screen => screen.buttons.flat().includes('✅ 305.10 ₽ order-1')],
+    ['❌ 100.01 ₽ order-2', /failed, gateway_declined[\s\S]*USDT were returned/],
+    ['⬅️ Back', /Latest test payments/],
+    ['🔎 Find', /Type a payment ID/],
+  );
+  await owner.writes('nothing', /No payment found/);
+  await owner.writes('order-1', /succeeded[\s\S]*This status is final/);
 
   const other = await ownerOf(world, pool, 'Nosy');
-  await other.owner.press('🧾 Payments');
-  await other.owner.reads(/no live/);
-  await other.owner.press('🔎 Find');
-  await other.owner.reads(/Type a payment ID/);
-  await other.owner.send(paid.json.id);
-  await other.owner.reads(/No payment found/);
+  await other.owner.goes(['🧾 Payments', /no live/], ['🔎 Find', /Type a payment ID/]);
+  await other.owner.writes(paid.json.id, /No payment found/);
 });
 
 test('rate: a number and a picture; a QR link and a photo are resolved and nothing is paid', async () => {
   const { owner } = await ownerOf(world, pool, 'Codes', 'ru');
-  await owner.press('📈 Курс');
-  const rate = await owner.reads(/92,5000 ₽ за 1 USDT/);
+  const rate = await owner.goes(['📈 Курс', /92,5000 ₽ за 1 USDT/]);
   expect(rate.message.photo).toBeDefined();
   const link = newLink(18_500);
-  await owner.send(link);
-  await owner.reads(/Сумма: 185,00 ₽\nПо текущему курсу: 2,000000 USDT[\s\S]*Ничего не оплачено/);
+  await owner.writes(link, /Сумма: 185,00 ₽\nПо текущему курсу: 2,000000 USDT[\s\S]*Ничего не оплачено/);
   await owner.sendPhoto(drawQr(link));
-  await owner.reads(/Сумма: 185,00 ₽[\s\S]*Ничего не оплачено/, 20_000);
+  await owner.reads(/Сумма: 185,00 ₽[\s\S]*Ничего не оплачено/);
   await owner.sendPhoto(drawQr('no link at all'));
-  await owner.reads(/Это не ссылка/, 20_000);
-  await owner.send('https://example.com/');
   await owner.reads(/Это не ссылка/);
+  await owner.writes('https://example.com/', /Это не ссылка/);
 });
 
 test('settings: language and mute', async () => {
   const { owner } = await ownerOf(world, pool, 'Quiet');
-  await owner.press('⚙️ Settings');
-  await owner.reads(/Security notifications cannot be muted/);
-  await owner.press('🔔 Top-ups');
-  await owner.reads(screen => screen.buttons.flat().includes('🔕 Top-ups'));
-  await owner.press('🌐 Язык / Language');
-  await owner.reads(/Выберите язык/);
-  await owner.press('🇷🇺 Русский');
-  await owner.reads(/Ваша роль: владелец/);
+  await owner.goes(
+    ['⚙️ Settings', /Security notifications cannot be muted/],
+    ['🔔 Top-ups', screen => screen.buttons.flat().includes('🔕 Top-ups')],
+    ['🌐 Язык / Language', /Выберите язык/],
+    ['🇷🇺 Русский', /Ваша роль: владелец/],
+  );
 });

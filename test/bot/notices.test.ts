@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test } from 'vitest';
+import { json } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { planMaintenance, setMaintenance } from '../../src/controls/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
@@ -10,6 +9,7 @@ import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 import { keyring } from '../helpers/partners.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
@@ -57,10 +57,10 @@ test('a flood of 1 000 notices is one message, and what follows within a minute 
 
 test('muted notices are not sent; security notices are', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Mute');
-  await owner.press('⚙️ Settings');
-  await owner.reads(/Security/);
-  await owner.press('🔔 Undelivered events');
-  await owner.reads(screen => screen.buttons.flat().includes('🔕 Undelivered events'));
+  await owner.goes(
+    ['⚙️ Settings', /Security/],
+    ['🔔 Undelivered events', screen => screen.buttons.flat().includes('🔕 Undelivered events')],
+  );
   await notify(partnerId, 'delivery_failed');
   await issueKey(pool, partnerId, 'test');
   await owner.reads(/Another team member created a test key/);
@@ -100,7 +100,7 @@ test('retry_after is respected, failures are repeated, and nothing is lost', asy
   telegram.fail({ kind: 'disconnect' }, scope);
   await notify(partnerId, 'sending_re_enabled');
   const turning = setInterval(() => clock.advance(1_000), 200);
-  await owner.reads(/Webhooks are active again/, 10_000);
+  await owner.reads(/Webhooks are active again/);
   clearInterval(turning);
 });
 
@@ -110,35 +110,22 @@ test('screens survive 429 and 5xx', async () => {
   telegram.fail({ kind: 'tooManyRequests', retryAfter: 1 }, scope);
   telegram.fail({ kind: 'serverError', status: 500 }, scope);
   telegram.fail({ kind: 'disconnect' }, scope);
-  await owner.press('💰 Balance');
-  await owner.reads(/Amount per payment/, 10_000);
+  await owner.goes(['💰 Balance', /Amount per payment/]);
 });
 
 test('a user who blocks the bot gets nothing until they unblock it', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Silence');
   owner.block();
-  await expect
-    .poll(async () => {
-      const { rows } = await pool.query('SELECT blocked_at FROM chat_users WHERE user_id = $1', [
-        owner.account.id,
-      ]);
-      return rows[0].blocked_at;
-    })
-    .not.toBeNull();
+  const blockedAt = async () =>
+    (await pool.query('SELECT blocked_at AS at FROM chat_users WHERE user_id = $1', [owner.account.id]))
+      .rows[0].at;
+  await expect.poll(blockedAt).not.toBeNull();
   await pool.query('UPDATE chat_users SET blocked_at = NULL WHERE user_id = $1', [owner.account.id]);
   await notify(partnerId, 'sending_suspended');
-  await expect
-    .poll(async () => {
-      const { rows } = await pool.query('SELECT blocked_at FROM chat_users WHERE user_id = $1', [
-        owner.account.id,
-      ]);
-      return rows[0].blocked_at;
-    })
-    .not.toBeNull();
+  await expect.poll(blockedAt).not.toBeNull();
   await untilAllIsSent();
   owner.unblock();
-  await owner.send('/menu');
-  await owner.reads(/Your role/);
+  await owner.writes('/menu', /Your role/);
   await notify(partnerId, 'sending_re_enabled');
   clock.advance(60_001);
   await owner.reads(/are active again/);
@@ -157,9 +144,9 @@ test('a credit, maintenance, a stale and a fresh rate: one message per member', 
   await owner.reads(/Технические работы завершены/);
   await setRate(pool, clock);
   clock.advance(301_000);
-  await owner.reads(/Курс устарел/, 10_000);
+  await owner.reads(/Курс устарел/);
   await setRate(pool, clock);
-  await owner.reads(/Курс обновлён/, 10_000);
+  await owner.reads(/Курс обновлён/);
   await untilAllIsSent();
   expect(sentTo(owner, /Курс устарел/)).toHaveLength(1);
 });
@@ -173,41 +160,28 @@ test('a payment that is delayed, and its result', async () => {
   await topUp(audit, { partnerId, mode: 'live', reference: 'one', microUsdt: 50_000_000n });
   const api = partnerAt(address, await issueKey(pool, partnerId, 'live'));
   const turning = setInterval(() => clock.advance(100), 50);
-  const { json } = await api.pay({ qr_url: newLink(18_500), external_id: 'slow-1' });
+  const { json: paid } = await api.pay({ qr_url: newLink(18_500), external_id: 'slow-1' });
   clearInterval(turning);
-  expect(json.status).toBe('processing');
+  expect(paid.status).toBe('processing');
   clock.advance(11 * 60_000);
-  await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB is delayed`), 10_000);
+  await owner.reads(new RegExp(`${paid.id} \\(slow-1\\) of 185\\.00 RUB is delayed`));
   await pool.query('UPDATE open_payments SET lease_holder = NULL');
-  expect(await decidePayment(audit, json.id, { outcome: 'failed', reason: 'test' })).toEqual({
+  expect(await decidePayment(audit, paid.id, { outcome: 'failed', reason: 'test' })).toEqual({
     outcome: 'resolved',
   });
-  await owner.reads(/has a final status: failed/, 10_000);
+  await owner.reads(/has a final status: failed/);
 });
 
 /** A bank that accepts every order and never reports its result. */
 async function startSlowBank(): Promise<string> {
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', chunk => (body += chunk));
-    request.on('end', () => {
-      const link = body ? JSON.parse(body).qr_url : '';
-      const answer = request.url!.startsWith('/qr/')
-        ? {
-            qrc_id: new URL(link).pathname.slice(1),
-            scenario: 'C2B',
-            recipient: 'Tea',
-            recipient_id: 'tea',
-            amount_kopecks: 18_500,
-            purpose: '',
-            expires_at: null,
-            fingerprint: 'f',
-          }
-        : { order_id: 'o-1', state: 'accepted', reason: null };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    });
+  const bank = await startLocalServer();
+  const order = { order_id: 'o-1', state: 'accepted', reason: null };
+  const code = { scenario: 'C2B', recipient: 'Tea', recipient_id: 'tea', amount_kopecks: 18_500 };
+  bank.answer(async (request, response) => {
+    const { qr_url: link } = ((await json(request).catch(() => ({}))) ?? {}) as { qr_url?: string };
+    const qr = { ...code, qrc_id: link && new URL(link).pathname.slice(1), purpose: '', fingerprint: 'f' };
+    const answer = request.url!.startsWith('/qr/') ? { ...qr, expires_at: null } : order;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return bank.url;
 }

@@ -33,8 +33,7 @@ test('older and newer pages, and back from a payment to its page', async () => {
   const api = await payOrders(partnerId, 20);
   const page = async (title: RegExp, from: number, to: number) =>
     expect(ordersOn(await owner.reads(title))).toEqual(down(from, to));
-  await owner.press('🧾 Payments');
-  await owner.reads(/no live payments yet/);
+  await owner.goes(['🧾 Payments', /no live payments yet/]);
   expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
   await owner.press('🧪 Test');
   await page(/Latest test payments:/, 20, 13);
@@ -46,8 +45,7 @@ test('older and newer pages, and back from a payment to its page', async () => {
   await owner.press('Older ▶️');
   await page(/and earlier:/, 4, 1);
   expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
-  await owner.press('❌ 100.01 ₽ order-4');
-  await owner.reads(/Not paid/);
+  await owner.goes(['❌ 100.01 ₽ order-4', /Not paid/]);
   await owner.press('⬅️ Back');
   await page(/and earlier:/, 4, 1);
   await owner.press('◀️ Newer');
@@ -56,8 +54,7 @@ test('older and newer pages, and back from a payment to its page', async () => {
   await page(/and earlier:/, 20, 13);
   await owner.press('◀️ Newer');
   await page(/Latest test payments:/, 21, 14);
-  await owner.press('✅ 305.10 ₽ order-15');
-  await owner.reads(/Paid/);
+  await owner.goes(['✅ 305.10 ₽ order-15', /Paid/]);
   await owner.press('⬅️ Back');
   await page(/Latest test payments:/, 21, 14);
 });
@@ -65,22 +62,19 @@ test('older and newer pages, and back from a payment to its page', async () => {
 test('filtered by status, through all pages, in Russian', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Полка', 'ru');
   await payOrders(partnerId, 13);
-  await owner.press('🧾 Платежи');
-  await owner.reads(/Платежей пока нет \(режим: боевой\)/);
-  await owner.press('🧪 Тестовые');
-  await owner.reads(/Последние платежи/);
-  await owner.press('❌');
-  const failed = await owner.reads(/статус: неуспешный/);
+  const failed = await owner.goes(
+    ['🧾 Платежи', /Платежей пока нет \(режим: боевой\)/],
+    ['🧪 Тестовые', /Последние платежи/],
+    ['❌', /статус: неуспешный/],
+  );
   expect(ordersOn(failed)).toEqual([12, 8, 4]);
   expect(failed.buttons.flat()).toContain('· ❌ ·');
-  await owner.press('⏳');
-  await owner.reads(/Платежей пока нет \(режим: тестовый, статус: в обработке\)/);
+  await owner.goes(['⏳', /Платежей пока нет \(режим: тестовый, статус: в обработке\)/]);
   await owner.press('✅');
   expect(ordersOn(await owner.reads(/статус: успешный/))).toEqual([13, 11, 10, 9, 7, 6, 5, 3]);
   await owner.press('Старее ▶️');
   expect(ordersOn(await owner.reads(/статус: успешный.*и раньше/))).toEqual([2, 1]);
-  await owner.press('✅ 305,10 ₽ order-1');
-  await owner.reads(/Оплачен\. Статус окончательный/);
+  await owner.goes(['✅ 305,10 ₽ order-1', /Оплачен\. Статус окончательный/]);
   await owner.press('⬅️ Назад');
   expect(ordersOn(await owner.reads(/статус: успешный.*и раньше/))).toEqual([1]);
   await owner.press('◀️ Новее');

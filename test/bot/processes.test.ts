@@ -17,17 +17,14 @@ const leaders = async () => {
 test('leader election: one of several processes polls; when its connection is cut, another takes over', async () => {
   const { owner } = await ownerOf(world, pool, 'Relay');
   world.start();
-  await owner.send('/menu');
-  await owner.reads(/Your role/);
+  await owner.writes('/menu', /Your role/);
   const [first, ...others] = await leaders();
   expect(others).toEqual([]);
   await pool.query('SELECT pg_terminate_backend($1)', [first]);
   await expect
     .poll(async () => (await leaders()).filter(pid => pid !== first).length, { timeout: 10_000 })
     .toBe(1);
-  await owner.send('/menu');
-  await owner.reads(/Your role/, 10_000);
-  await owner.press('💰 Balance');
-  await owner.reads(/Amount per payment/, 10_000);
+  await owner.writes('/menu', /Your role/);
+  await owner.goes(['💰 Balance', /Amount per payment/]);
   await expect.poll(() => telegram.unansweredPresses()).toEqual([]);
 });

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { createMutex } from '../../src/base/mutex.ts';
 import { createQrReader } from '../../src/bot/images/qr-reader.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { place, pngChunk, pngHeader, pngOf, qrPicture, render, toPng } from './images.ts';
 
 const photo = toPng(render(place(qrPicture('a code'), 150, 150, 240), 300, 300));
 
+const clock = manualClock();
+const newReader = (acquireImageLock = createMutex()) => createQrReader({ clock, acquireImageLock });
+
 test('photos are loaded one at a time, and none for a reader that is busy', async () => {
-  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex() });
+  const reader = newReader();
   const { promise: telegramAnswers, resolve } = Promise.withResolvers<void>();
   let loaded = 0;
   const load = async () => {
@@ -24,7 +27,7 @@ test('photos are loaded one at a time, and none for a reader that is busy', asyn
 });
 
 test('the photos of one user leave places to the others, and the next may come when one is read', async () => {
-  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex() });
+  const reader = newReader();
   const { promise: telegramAnswers, resolve } = Promise.withResolvers<undefined>();
   const flood = Array.from({ length: 20 }, () => reader.read(1n, () => telegramAnswers));
   const other = reader.read(2n, async () => undefined);
@@ -37,7 +40,7 @@ test('the photos of one user leave places to the others, and the next may come w
 });
 
 test('a photo that cannot be loaded keeps nobody else from being read', async () => {
-  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex() });
+  const reader = newReader();
   const lost = reader.read(1n, () => Promise.reject(new Error('Telegram is away')));
   const fine = reader.read(2n, async () => photo);
   await expect(lost).rejects.toThrow('Telegram is away');
@@ -45,8 +48,15 @@ test('a photo that cannot be loaded keeps nobody else from being read', async ()
 });
 
 test('a photo that takes too long is given up', async () => {
-  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex(), timeoutMs: 1 });
-  expect(await reader.read(1n, async () => photo)).toEqual({ outcome: 'read', text: undefined });
+  const begun = Promise.withResolvers<void>();
+  const endless = newReader(async () => {
+    // The thread starts in this turn of the event loop, and needs more of them to read.
+    setImmediate(begun.resolve);
+    return () => {};
+  }).read(1n, async () => photo);
+  await begun.promise;
+  await clock.advance(8_000);
+  expect(await endless).toEqual({ outcome: 'read', text: undefined });
 });
 
 test('readers that share a lock decode one photo at a time, and load the next meanwhile', async () => {
@@ -62,7 +72,7 @@ test('readers that share a lock decode one photo at a time, and load the next me
     };
   };
   const others = await acquire();
-  const readers = [1, 2, 3].map(() => createQrReader({ clock: systemClock, acquireImageLock }));
+  const readers = [1, 2, 3].map(() => newReader(acquireImageLock));
   const loaded = readers.map(() => Promise.withResolvers<void>());
   const readings = readers.map((reader, nth) =>
     reader.read(BigInt(nth), async () => {
@@ -79,6 +89,6 @@ test('readers that share a lock decode one photo at a time, and load the next me
 
 test('a photo that is too large is said to be', async () => {
   const bomb = pngOf(pngHeader(5_000, 5_000, { bitDepth: 16 }), pngChunk('IDAT', Buffer.alloc(10)));
-  const reader = createQrReader({ clock: systemClock, acquireImageLock: createMutex() });
+  const reader = newReader();
   expect(await reader.read(1n, async () => bomb)).toEqual({ outcome: 'too_large' });
 });

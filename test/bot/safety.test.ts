@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { invite, removeMember } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import type { PrivateUser } from '../telegram/users.ts';
+import type { PrivateUser } from '../telegram/user.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
@@ -20,28 +20,23 @@ const countKeys = async (partner: string) => {
 
 /** A new user joins by the owner's invitation link. */
 async function bring(owner: PrivateUser, role: string, firstName: string): Promise<PrivateUser> {
-  await owner.send('/menu');
-  await owner.reads(/Your role/);
-  await owner.press('👥 Team');
-  await owner.reads(/Members/);
-  await owner.press(`➕ Invite: ${role}`);
-  const { text } = await owner.reads(/for one person, valid for 24 hours/);
+  await owner.writes('/menu', /Your role/);
+  const { text } = await owner.goes(
+    ['👥 Team', /Members/],
+    [`➕ Invite: ${role}`, /for one person, valid for 24 hours/],
+  );
   const newcomer = telegram.user({ firstName, languageCode: 'en' });
-  await newcomer.send(`/start ${/start=(\S+)/.exec(text)![1]}`);
-  await newcomer.reads(/Welcome to/);
+  await newcomer.writes(`/start ${/start=(\S+)/.exec(text)![1]}`, /Welcome to/);
   await newcomer.reads(new RegExp(`Your role: ${role}`));
   return newcomer;
 }
 
 test('a callback query of an outsider does nothing, in any chat and with any data', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Castle');
-  await owner.press('🔑 Keys');
-  const { message } = await owner.reads(/no active keys/);
-  await owner.press('➕ Test key');
-  const asked = await owner.reads(/Which IP addresses/);
+  const { message } = await owner.goes(['🔑 Keys', /no active keys/]);
+  const asked = await owner.goes(['➕ Test key', /Which IP addresses/]);
   const outsider = telegram.user({ firstName: 'Mallory', languageCode: 'en' });
-  await outsider.send('/start');
-  const own = await outsider.reads(/Choose/);
+  const own = await outsider.writes('/start', /Choose/);
   const suffix = partnerId.slice(4);
 
   const elsewhere = await outsider.forgeCallback(message, `kn:${suffix}:test`);
@@ -62,8 +57,7 @@ test('a callback query of an outsider does nothing, in any chat and with any dat
     await press.answer();
   }
   expect(await countKeys('Castle')).toBe(0);
-  await owner.press('🌍 Any IP address');
-  await owner.reads(/svc_test_/);
+  await owner.goes(['🌍 Any IP address', /svc_test_/]);
   expect(await countKeys('Castle')).toBe(1);
 });
 
@@ -78,36 +72,28 @@ test('an invitation admits one person; roles are enforced; a removed member lose
   const developer = await bring(owner, 'developer', 'Dan');
   const used = /start=(\S+)/.exec(owner.messages.findLast(({ text }) => text.includes('start='))!.text)![1];
   const late = telegram.user({ firstName: 'Late', languageCode: 'en' });
-  await late.send(`/start ${used}`);
-  await late.reads(/was already used, has expired or does not exist/);
-  await late.send('/start inv_nonsense');
-  await late.reads(/was already used, has expired or does not exist/);
+  await late.writes(`/start ${used}`, /was already used, has expired or does not exist/);
+  await late.writes('/start inv_nonsense', /was already used, has expired or does not exist/);
 
-  await developer.press('🔑 Keys');
-  await developer.reads(/no active keys/);
+  await developer.goes(['🔑 Keys', /no active keys/]);
   const liveKey = await developer.press('➕ Live key');
   expect((await liveKey.answer()).text).toBe('Required role: owner or higher.');
-  await developer.press('➕ Test key');
-  const { message } = await developer.reads(/Which IP addresses/);
+  const { message } = await developer.goes(['➕ Test key', /Which IP addresses/]);
 
-  await owner.send('/menu');
-  await owner.reads(/Your role/);
-  await owner.press('👥 Team');
-  await owner.reads(/Dan, developer/);
-  await owner.press('🗑 Remove Dan');
-  await owner.reads(/lose access immediately/);
-  await owner.press('🗑 Remove Dan');
-  await owner.reads(screen => /Members/.test(screen.text) && !screen.text.includes('Dan'));
+  await owner.writes('/menu', /Your role/);
+  await owner.goes(
+    ['👥 Team', /Dan, developer/],
+    ['🗑 Remove Dan', /lose access immediately/],
+    ['🗑 Remove Dan', screen => /Members/.test(screen.text) && !screen.text.includes('Dan')],
+  );
 
   const press = await developer.pressOn(message, '🌍 Any IP address');
   expect((await press.answer()).text).toBe("You are not a member of this partner's team.");
   expect(await countKeys('Team')).toBe(0);
-  await developer.send('192.0.2.1');
-  await developer.reads(/Sign up and make/);
+  await developer.writes('192.0.2.1', /Sign up and make/);
   expect(await countKeys('Team')).toBe(0);
 
-  await owner.press('🚪 Leave');
-  await owner.reads(/Leave Team/);
+  await owner.goes(['🚪 Leave', /Leave Team/]);
   const leave = await owner.press('🚪 Leave');
   expect((await leave.answer()).text).toMatch(/needs an owner/);
 });
@@ -122,40 +108,37 @@ test('an invitation expires after a day, and when its creator is no longer an ow
   clock.advance(24 * 3_600_000);
   const guest = telegram.user({ firstName: 'Guest', languageCode: 'en' });
   for (const token of [ofRemoved, old]) {
-    await guest.send(`/start inv_${token}`);
-    await guest.reads(/was already used, has expired or does not exist/);
+    await guest.writes(`/start inv_${token}`, /was already used, has expired or does not exist/);
   }
 });
 
 test('a conversation survives a restart; a forwarded message is not accepted', async () => {
   const { owner } = await ownerOf(world, pool, 'Phoenix');
-  await owner.press('💰 Balance');
-  await owner.reads(/Low-balance alert: off/);
-  await owner.press('🪫 Low-balance alert');
-  await owner.reads(/At what live balance/);
+  await owner.goes(
+    ['💰 Balance', /Low-balance alert: off/],
+    ['🪫 Low-balance alert', /At what live balance/],
+  );
   await world.stop();
   const outsider = telegram.user({ firstName: 'Mallory' });
   await owner.sendForwarded('1', outsider.account);
   await owner.send('77');
   world.start();
-  await owner.reads(/Forwarded messages are not accepted/, 10_000);
-  await owner.reads(/below 77\.000000 USDT/, 10_000);
+  await owner.reads(/Forwarded messages are not accepted/);
+  await owner.reads(/below 77\.000000 USDT/);
 });
 
 test('a secret is deleted after a minute, also when the bot was restarted in between', async () => {
   const { owner } = await ownerOf(world, pool, 'Secrets');
-  await owner.press('🔑 Keys');
-  await owner.reads(/no active keys/);
-  await owner.press('➕ Test key');
-  await owner.reads(/Which IP/);
-  await owner.press('🌍 Any IP address');
-  const { message, text } = await owner.reads(/svc_test_/);
+  const { message, text } = await owner.goes(
+    ['🔑 Keys', /no active keys/],
+    ['➕ Test key', /Which IP/],
+    ['🌍 Any IP address', /svc_test_/],
+  );
   const secret = /svc_test_\w+/.exec(text)![0];
   await world.stop();
   clock.advance(59_000);
   world.start();
-  await owner.send('/menu');
-  await owner.reads(/Your role/);
+  await owner.writes('/menu', /Your role/);
   expect(message.isDeleted).toBe(false);
   clock.advance(1_000);
   await expect.poll(() => message.isDeleted, { timeout: 5_000 }).toBe(true);
@@ -177,12 +160,10 @@ test('a throttled user gets one message, and others are not delayed', async () =
   const hasty = telegram.user({ firstName: 'Hasty', languageCode: 'en' });
   for (let n = 0; n < 80; n++) await hasty.send('/menu');
   await hasty.reads(/Too many requests/);
-  await owner.press('💰 Balance');
-  await owner.reads(/Amount per payment/);
+  await owner.goes(['💰 Balance', /Amount per payment/]);
   await expect.poll(() => telegram.pendingUpdates()).toBe(0);
   expect(hasty.messages.filter(({ text }) => /Too many requests/.test(text))).toHaveLength(1);
   expect(hasty.messages.filter(({ from }) => from.is_bot)).toHaveLength(31);
   clock.advance(5_000);
-  await hasty.send('/menu');
-  await hasty.reads(/Sign up/);
+  await hasty.writes('/menu', /Sign up/);
 });

@@ -14,7 +14,7 @@ import { createVault, findWebhook, readSecrets, setWebhook } from '../../src/web
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
-import type { PrivateUser } from '../telegram/users.ts';
+import type { PrivateUser } from '../telegram/user.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
@@ -35,8 +35,7 @@ async function partnerWith(role: MemberRole, name: string) {
   const userId = BigInt(member.account.id);
   const token = await invite(audit, partnerId, BigInt(owner.account.id), role);
   await acceptInvitation(audit, token, { userId, name: member.account.first_name });
-  await member.send('/menu');
-  await member.reads(/Your role/);
+  await member.writes('/menu', /Your role/);
   // The team gets a notice of the new member; a simulated failure of the test must not hit that message.
   const left = async () =>
     (
@@ -51,10 +50,7 @@ async function partnerWith(role: MemberRole, name: string) {
 }
 
 async function askForTestKey(person: PrivateUser): Promise<void> {
-  await person.press('🔑 Keys');
-  await person.reads(/no active keys/);
-  await person.press('➕ Test key');
-  await person.reads(/Which IP/);
+  await person.goes(['🔑 Keys', /no active keys/], ['➕ Test key', /Which IP/]);
 }
 
 const secretOf = (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, Date.now());
@@ -63,8 +59,7 @@ test('a key is created only when there is a message to show it in', async () => 
   const { owner, partnerId } = await ownerOf(world, pool, 'Unsent');
   await askForTestKey(owner);
   telegram.fail({ kind: 'disconnect' }, { method: 'sendMessage', chatId: owner.account.id, times: 4 });
-  await owner.press('🌍 Any IP address');
-  await owner.reads(/Something went wrong on our side/);
+  await owner.goes(['🌍 Any IP address', /Something went wrong on our side/]);
   expect(await listKeys(pool, partnerId)).toEqual([]);
 });
 
@@ -72,8 +67,7 @@ test('a key that could not be shown is revoked', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Unshown');
   await askForTestKey(owner);
   telegram.fail({ kind: 'disconnect' }, { method: 'editMessageText', chatId: owner.account.id, times: 4 });
-  await owner.press('🌍 Any IP address');
-  await owner.reads(/One moment/);
+  await owner.goes(['🌍 Any IP address', /One moment/]);
   await owner.reads(/Something went wrong on our side/);
   expect(await listKeys(pool, partnerId)).toEqual([expect.objectContaining({ revokedAt: expect.any(Date) })]);
   expect(owner.messages.filter(({ text }) => text.includes('svc_test_'))).toEqual([]);
@@ -85,13 +79,9 @@ test('a secret is rotated only when there is a message to show the new one in', 
   // A notice that is sent later would use up the failures.
   await owner.reads(/A webhook endpoint was added/);
   const before = await secretOf(partnerId);
-  await owner.press('📬 Webhook');
-  await owner.reads(/receiver\.example/);
-  await owner.press('♻️ Rotate secret');
-  await owner.reads(/Create a new secret/);
+  await owner.goes(['📬 Webhook', /receiver\.example/], ['♻️ Rotate secret', /Create a new secret/]);
   telegram.fail({ kind: 'disconnect' }, { method: 'sendMessage', chatId: owner.account.id, times: 4 });
-  await owner.press('♻️ Rotate secret');
-  await owner.reads(/Something went wrong on our side/);
+  await owner.goes(['♻️ Rotate secret', /Something went wrong on our side/]);
   expect(await secretOf(partnerId)).toEqual(before);
 });
 
@@ -119,8 +109,7 @@ test('a member removed during a webhook check neither re-enables the webhook nor
   });
   await setWebhook(audit, vault, partnerId, receiver.url);
   await pool.query('UPDATE webhooks SET suspended_at = now(), given_up = 3 WHERE url = $1', [receiver.url]);
-  await member.press('📬 Webhook');
-  await member.reads(/suspended/);
+  await member.goes(['📬 Webhook', /suspended/]);
   for (let n = 0; n < 3; n++) {
     const press = await member.press('🧪 Check');
     expect((await press.answer()).text).toBe('Checking…');
@@ -142,22 +131,17 @@ test('a developer can neither revoke a live key nor confirm what an owner began'
   const creation = await createKey(audit, keyring, wanted);
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   const { keyId } = creation.apiKey;
-  await member.press('🔑 Keys');
-  await member.reads(/Active keys/);
-  await member.press(`🟢 ${keyId}`);
-  await member.reads(/Last used/);
+  await member.goes(['🔑 Keys', /Active keys/], [`🟢 ${keyId}`, /Last used/]);
   const refused = await member.press('🗑 Revoke');
   expect((await refused.answer()).text).toBe('Required role: owner or higher.');
 
   // An owner who became a developer between the question and the answer.
-  await owner.send('/menu');
-  await owner.reads(/Your role/);
-  await owner.press('🔑 Keys');
-  await owner.reads(/Active keys/);
-  await owner.press(`🟢 ${keyId}`);
-  await owner.reads(/Last used/);
-  await owner.press('🗑 Revoke');
-  await owner.reads(/Revoke the live key/);
+  await owner.writes('/menu', /Your role/);
+  await owner.goes(
+    ['🔑 Keys', /Active keys/],
+    [`🟢 ${keyId}`, /Last used/],
+    ['🗑 Revoke', /Revoke the live key/],
+  );
   await pool.query(`UPDATE members SET role = 'developer' WHERE user_id = $1`, [owner.account.id]);
   const late = await owner.press('🗑 Revoke');
   await late.answer();
@@ -175,10 +159,7 @@ test('a member removed during a DNS lookup does not set the address', async () =
     return answer.promise;
   }) as never);
   vi.spyOn(dns.Resolver.prototype, 'resolve6').mockResolvedValue([] as never);
-  await member.press('📬 Webhook');
-  await member.reads(/No webhook is set/);
-  await member.press('✏️ Set URL');
-  await member.reads(/Type the URL/);
+  await member.goes(['📬 Webhook', /No webhook is set/], ['✏️ Set URL', /Type the URL/]);
   await member.send('https://receiver.example/hook');
   await asked.promise;
   await remove();

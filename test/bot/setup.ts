@@ -101,7 +101,6 @@ export async function ownerOf(world: TestBot, pool: Pool, name: string, language
   const audit = { pool, clock: systemClock, actor: `telegram:${person.userId}` };
   const signed = await signUp(audit, person, name);
   if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
-  await owner.send('/menu');
-  await owner.reads(new RegExp(name));
+  await owner.writes('/menu', new RegExp(name));
   return { owner, ...signed.partner };
 }

@@ -13,16 +13,10 @@ const keyIn = (text: string) => /svc_(?:test|live)_[0-9a-f]{12}_[0-9a-f]{48}/.ex
 
 test('from /start to a first test payment, in Russian', async () => {
   const anna = telegram.user({ firstName: 'Анна', languageCode: 'ru' });
-  await anna.send('/start');
-  await anna.reads(/Выберите язык:\nChoose a language:/);
-  await anna.press('🇷🇺 Русский');
-  await anna.reads(/первый тестовый платёж/);
-  await anna.press('🚀 Регистрация');
-  await anna.reads(/Как называется/);
-  await anna.send('Чайная <№1> & Ко');
-  await anna.reads(/Чайная <№1> & Ко — регистрация завершена/);
-  await anna.press('🔑 Создать тестовый ключ');
-  const { text, message } = await anna.reads(/svc_test_/);
+  await anna.writes('/start', /Выберите язык:\nChoose a language:/);
+  await anna.goes(['🇷🇺 Русский', /первый тестовый платёж/], ['🚀 Регистрация', /Как называется/]);
+  await anna.writes('Чайная <№1> & Ко', /Чайная <№1> & Ко — регистрация завершена/);
+  const { text, message } = await anna.goes(['🔑 Создать тестовый ключ', /svc_test_/]);
   await anna.reads(/https:\/\/pay\.example\.com\/v1\/payments/);
   const payment = await partnerAt(address, keyIn(text)).pay({ qr_url: newLink(30_510) });
   expect(payment.json).toMatchObject({ status: 'succeeded', mode: 'test' });
@@ -32,18 +26,11 @@ test('from /start to a first test payment, in Russian', async () => {
 
 test('the same in English, with invalid names and a double click that creates one key', async () => {
   const john = telegram.user({ firstName: 'John', languageCode: 'en' });
-  await john.send('/start');
-  await john.reads(/Choose a language/);
-  await john.press('🇬🇧 English');
-  await john.reads(/Sign up/);
-  await john.press('🚀 Sign up');
-  await john.reads(/What is the name of your company/);
-  await john.send('two\nlines');
-  await john.reads(/must be one line/);
-  await john.send('x'.repeat(129));
-  await john.reads(/must be one line/);
-  await john.send('Tea');
-  const { message } = await john.reads(/Tea is signed up/);
+  await john.writes('/start', /Choose a language/);
+  await john.goes(['🇬🇧 English', /Sign up/], ['🚀 Sign up', /What is the name of your company/]);
+  await john.writes('two\nlines', /must be one line/);
+  await john.writes('x'.repeat(129), /must be one line/);
+  const { message } = await john.writes('Tea', /Tea is signed up/);
   const presses = [
     await john.pressOn(message, '🔑 Create a test key'),
     await john.pressOn(message, '🔑 Create a test key'),
@@ -63,16 +50,10 @@ test('the same in English, with invalid names and a double click that creates on
 
 test('the picture in the README is the current dialogue', async () => {
   const user = telegram.user({ firstName: 'Maria', languageCode: 'en' });
-  await user.send('/start');
-  await user.reads(/Choose a language/);
-  await user.press('🇬🇧 English');
-  await user.reads(/Sign up/);
-  await user.press('🚀 Sign up');
-  await user.reads(/What is the name of your company/);
-  await user.send('Tea & Co');
-  await user.reads(/is signed up/);
-  await user.press('🔑 Create a test key');
-  await user.reads(/shown only once/);
+  await user.writes('/start', /Choose a language/);
+  await user.goes(['🇬🇧 English', /Sign up/], ['🚀 Sign up', /What is the name of your company/]);
+  await user.writes('Tea & Co', /is signed up/);
+  await user.goes(['🔑 Create a test key', /shown only once/]);
   await user.reads(/first test payment/);
   // Keys are random.
   const shown = user.messages.map(message => ({

@@ -21,8 +21,7 @@ test('a user can go on while the bank resolves their link', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Slow bank');
   await approveLive(auditContextOf(pool), partnerId);
   await owner.send(newLink(30_510));
-  await owner.send('/menu');
-  await owner.reads(/Your role/, 3_000);
+  await owner.writes('/menu', /Your role/);
   await expect.poll(() => held.length).toBe(1);
   for (const answer of held) answer();
   await owner.reads(/not an SBP QR code link/);

@@ -14,12 +14,11 @@ const operator = group.join({ firstName: 'Olga', languageCode: 'en' });
 
 test('a new partner is approved in the staff chat, with an audit record and a notice', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Newcomer <1>');
-  const { message } = await operator.reads(/Newcomer <1> signed up/, 10_000);
+  const { message } = await operator.reads(/Newcomer <1> signed up/);
   const forged = await owner.forgeCallback(owner.screen().message, `approve:${partnerId}`);
   await forged.answer();
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);
-  await operator.press('Approve');
-  await operator.reads(/can now create live keys/);
+  await operator.goes(['Approve', /can now create live keys/]);
   await owner.reads(/Live mode is approved/);
   const again = await operator.pressOn(message, 'Approve');
   expect((await again.answer()).text).toBe('The partner was already approved.');
@@ -29,9 +28,8 @@ test('a new partner is approved in the staff chat, with an audit record and a no
 
 test('a refused partner stays in test mode and gets a notice', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Doubtful');
-  await operator.reads(/Doubtful signed up/, 10_000);
-  await operator.press('Reject');
-  await operator.reads(/stays in test mode/);
+  await operator.reads(/Doubtful signed up/);
+  await operator.goes(['Reject', /stays in test mode/]);
   await owner.reads(/was not approved/);
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);
 });
@@ -45,12 +43,11 @@ test('alarms come to the staff chat once, and are cleared there', async () => {
   };
   await alarms.raise(alarm);
   await alarms.raise(alarm);
-  const { message } = await operator.reads(/payment_overdue[\s\S]*Two hours <old>/, 10_000);
+  const { message } = await operator.reads(/payment_overdue[\s\S]*Two hours <old>/);
   expect(JSON.stringify(message.entities)).toContain(
     `https://pay.example.com/console/payments/${alarm.subject}`,
   );
-  await operator.press('Clear');
-  await operator.reads(/Alarm cleared/);
+  await operator.goes(['Clear', /Alarm cleared/]);
   expect(await listAlarms(pool, { cleared: false })).toEqual([]);
   const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'alarm.clear'`);
   expect(rows).toEqual([{ actor: `telegram:${operator.account.id}` }]);

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import type { PrivateUser } from '../telegram/users.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
@@ -63,117 +62,64 @@ const badUrls = [
 const badMarks = [...unusable, ...odd, 'a lot', '1.0000001', '1 000 000 000 000 000', '0,0', '+5', '5 USDT'];
 const badPayments = [...unusable, ...odd, 'pay_', `pay_${'0'.repeat(26)}`, 'nothing'];
 
-const questions: Record<'en' | 'ru', Question[]> = {
-  en: [
-    {
-      path: ['🔀 Switch partner', '🚀 Sign up'],
-      asked: /What is the name of your company/,
-      wrong: /must be one line of 1 to 128 characters/,
-      answers: badName,
-      right: 'Second shop',
-      done: /is signed up/,
-    },
-    {
-      path: ['🔑 Keys', '➕ Live key'],
-      asked: /Which IP addresses/,
-      wrong: /not a list of 1 to 20 IP addresses/,
-      answers: badAddresses,
-      right: '192.0.2.7',
-      done: /shown only once/,
-    },
-    {
-      path: ['📬 Webhook', '✏️ Set URL'],
-      asked: /Type the URL/,
-      wrong: /This URL cannot be used/,
-      answers: badUrls,
-      right: 'https://example.com/hook',
-      done: /is saved/,
-    },
-    {
-      path: ['💰 Balance', '🪫 Low-balance alert'],
-      asked: /At what live balance/,
-      wrong: /Type a positive number/,
-      answers: badMarks,
-      right: '99,5',
-      done: /below 99\.500000 USDT/,
-    },
-    {
-      path: ['🧾 Payments', '🔎 Find'],
-      asked: /Type a payment ID/,
-      wrong: /No payment found/,
-      answers: badPayments,
-      right: '/menu',
-      done: /Your role/,
-    },
-  ],
-  ru: [
-    {
-      path: ['🔀 Сменить партнёра', '🚀 Регистрация'],
-      asked: /Как называется/,
-      wrong: /одна строка от 1 до 128 символов/,
-      answers: badName,
-      right: 'Вторая лавка',
-      done: /регистрация завершена/,
-    },
-    {
-      path: ['🔑 Ключи', '➕ Боевой ключ'],
-      asked: /С каких IP-адресов/,
-      wrong: /Нужен список от 1 до 20 IP-адресов/,
-      answers: badAddresses,
-      right: '192.0.2.7',
-      done: /только один раз/,
-    },
-    {
-      path: ['📬 Вебхук', '✏️ Указать URL'],
-      asked: /Напишите URL/,
-      wrong: /Такой URL не подходит/,
-      answers: badUrls,
-      right: 'https://example.com/hook',
-      done: /URL сохранён/,
-    },
-    {
-      path: ['💰 Баланс', '🪫 Низкий баланс'],
-      asked: /При каком остатке/,
-      wrong: /Напишите положительное число/,
-      answers: badMarks,
-      right: '99,5',
-      done: /ниже 99,500000 USDT/,
-    },
-    {
-      path: ['🧾 Платежи', '🔎 Найти'],
-      asked: /Напишите ID платежа/,
-      wrong: /Платёж с таким ID/,
-      answers: badPayments,
-      right: '/menu',
-      done: /Ваша роль/,
-    },
-  ],
-};
+const questions: Question[] = [
+  {
+    path: ['🔀 Switch partner', '🚀 Sign up'],
+    asked: /What is the name of your company/,
+    wrong: /must be one line of 1 to 128 characters/,
+    answers: badName,
+    right: 'Second shop',
+    done: /is signed up/,
+  },
+  {
+    path: ['🔑 Keys', '➕ Live key'],
+    asked: /Which IP addresses/,
+    wrong: /not a list of 1 to 20 IP addresses/,
+    answers: badAddresses,
+    right: '192.0.2.7',
+    done: /shown only once/,
+  },
+  {
+    path: ['📬 Webhook', '✏️ Set URL'],
+    asked: /Type the URL/,
+    wrong: /This URL cannot be used/,
+    answers: badUrls,
+    right: 'https://example.com/hook',
+    done: /is saved/,
+  },
+  {
+    path: ['💰 Balance', '🪫 Low-balance alert'],
+    asked: /At what live balance/,
+    wrong: /Type a positive number/,
+    answers: badMarks,
+    right: '99,5',
+    done: /below 99\.500000 USDT/,
+  },
+  {
+    path: ['🧾 Payments', '🔎 Find'],
+    asked: /Type a payment ID/,
+    wrong: /No payment found/,
+    answers: badPayments,
+    right: '/menu',
+    done: /Your role/,
+  },
+];
 
-async function follow(owner: PrivateUser, { path, asked }: Question): Promise<void> {
-  await owner.send('/menu');
-  await owner.reads(/Your role|Ваша роль/);
-  for (const button of path) await (await owner.press(button)).answer();
-  await owner.reads(asked);
-}
-
-const cases = (['en', 'ru'] as const).flatMap(language =>
-  questions[language].map(question => ({ language, name: question.path.at(-1)!, question })),
-);
-
-test.each(cases)(
-  '$name: a wrong answer is explained and the question stays',
-  async ({ language, question }) => {
-    const { owner, partnerId } = await ownerOf(world, pool, `Wrong ${question.path.at(-1)}`, language);
+test.each(questions.map(question => [question.path.at(-1)!, question] as const))(
+  '%s: a wrong answer is explained and the question stays',
+  async (name, { path, asked, answers, wrong, right, done }) => {
+    const { owner, partnerId } = await ownerOf(world, pool, `Wrong ${name}`);
     await approveLive(auditContextOf(pool), partnerId);
-    await follow(owner, question);
-    for (const typed of question.answers) {
+    await owner.writes('/menu', /Your role/);
+    for (const button of path) await (await owner.press(button)).answer();
+    await owner.reads(asked);
+    for (const typed of answers) {
       clock.advance(1_000);
       await owner.send(typed);
-      await owner.reads(question.wrong);
+      await owner.reads(wrong);
     }
-    await owner.send(question.right);
-    await owner.reads(question.done);
+    await owner.send(right);
+    await owner.reads(done);
     expect(world.logged.filter(line => line.includes('bot error'))).toEqual([]);
   },
 );
@@ -181,11 +127,7 @@ test.each(cases)(
 test('unusual names are shown as they are', async () => {
   const name = `<b>${'&'.repeat(120)}</b>`;
   const { owner } = await ownerOf(world, pool, 'Plain');
-  await owner.press('🔀 Switch partner');
-  await owner.reads(/Choose a partner/);
-  await owner.press('🚀 Sign up');
-  await owner.reads(/What is the name of your company/);
-  await owner.send(name);
-  const { text } = await owner.reads(/is signed up/);
+  await owner.goes(['🔀 Switch partner', /Choose a partner/], ['🚀 Sign up', /What is the name/]);
+  const { text } = await owner.writes(name, /is signed up/);
   expect(text).toContain(name);
 });

@@ -11,7 +11,7 @@ test('archive counts, moves, and finds nothing more to move', async () => {
   past.at('2025-02-10T00:00:00Z');
   await past.pay(partnerId);
 
-  const dry = await runJson('archive', '--before', '2025-03', '--dry-run');
+  const dry = await runJson('archive --before 2025-03 --dry-run');
   const sizes = { bytes: expect.any(Number) };
   expect(dry).toEqual({
     before: '2025-03',
@@ -22,15 +22,15 @@ test('archive counts, moves, and finds nothing more to move', async () => {
     ],
     moved: { payments: 0, events: 0, entries: 0 },
   });
-  const { stdout } = await run('archive', '--before', '2025-02');
+  const { stdout } = await run('archive --before 2025-02');
   expect(stdout).toContain('Archived 3 payments, 3 events and 8 entries from before 2025-02.');
-  expect(await runJson('archive', '--before', '2025-03')).toMatchObject({
+  expect(await runJson('archive --before 2025-03')).toMatchObject({
     moved: { payments: 1, events: 1, entries: 2 },
   });
-  expect((await run('archive', '--before', '2025-03')).stdout).toBe(
+  expect((await run('archive --before 2025-03')).stdout).toBe(
     'There is nothing to archive before 2025-03.\n',
   );
-  expect((await run('ledger', 'verify')).code).toBe(0);
+  expect((await run('ledger verify')).code).toBe(0);
   const { rows } = await pool.query(`SELECT subject FROM audit WHERE action = 'archive.move' ORDER BY id`);
   expect(rows).toEqual([{ subject: '2025-02' }, { subject: '2025-03' }]);
 });
@@ -42,11 +42,9 @@ test('a month that is not closed, or no month, is refused', async () => {
     await expectRefusal(
       1,
       /^A month can be archived 31 days after its end: use \d{4}-\d\d or an earlier/,
-      'archive',
-      '--before',
-      month,
+      `archive --before ${month}`,
     );
   for (const wrong of ['2025', '2025-13', '2025-1', '2025-01-01', 'January'])
-    await expectRefusal(2, /a month such as 2027-01/, 'archive', '--before', wrong);
+    await expectRefusal(2, /a month such as 2027-01/, 'archive --before', wrong);
   await expectRefusal(2, /--before/, 'archive');
 });

@@ -20,13 +20,12 @@ test("a partner's statement has the same bytes as over HTTP", async () => {
     const args = ['ledger', 'statement', partnerId, '--mode', 'live', '--day', today];
     expect((await run(...args, ...(form === 'csv' ? ['--csv'] : []))).stdout).toBe(text);
   }
-  const later = await run('ledger', 'statement', partnerId, '--mode', 'live', '--day', '2999-01-01');
+  const later = await run(`ledger statement ${partnerId} --mode live --day 2999-01-01`);
   expect([later.code, later.stderr]).toEqual([1, 'That day has not started yet.\n']);
 });
 
 test('rate rules are shown, and changed with a reason', async () => {
-  const rules = async (...args: string[]) =>
-    JSON.parse((await run('rate', 'rules', '--json', ...args)).stdout);
+  const rules = async (...args: string[]) => JSON.parse((await run('rate rules --json', ...args)).stdout);
   expect(await rules()).toMatchObject({ version: 0, spread_bps: 100, band_percent: 5, jump_percent: 10 });
   expect(await rules('--band-percent', '2.5', '--reason', 'a calm market')).toMatchObject({
     version: 1,
@@ -35,11 +34,11 @@ test('rate rules are shown, and changed with a reason', async () => {
     set_by: expect.stringMatching(/^cli:/),
     reason: 'a calm market',
   });
-  expect((await run('rate', 'rules')).stdout).toMatch(/band +2.5%\n/);
+  expect((await run('rate rules')).stdout).toMatch(/band +2.5%\n/);
   for (const wrong of [
     ['--spread-bps', '50'],
     ['--reason', 'none'],
     ['--band-percent', '51', '--reason', 'x'],
   ])
-    expect((await run('rate', 'rules', ...wrong)).code).toBe(2);
+    expect((await run('rate rules', ...wrong)).code).toBe(2);
 });

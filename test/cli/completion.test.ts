@@ -38,7 +38,7 @@ describe('kopeck completion', () => {
   });
 
   test('another shell is refused with the names of those that are known', async () => {
-    const { code, stderr } = await kopeck({}, 'completion', 'tcsh');
+    const { code, stderr } = await kopeck({}, 'completion tcsh');
     expect([code, stderr]).toEqual([2, expect.stringMatching(/bash, zsh, fish/)]);
   });
 });

@@ -1,26 +1,25 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { findRequest } from '../../src/request-log/index.ts';
-import { type Service, startService } from '../helpers/cli.ts';
+import { startHere } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { createPartnerWithKeys, secretKey } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
+type Service = Awaited<ReturnType<typeof startHere>>;
 const services: Service[] = [];
-afterAll(async () => {
-  await Promise.all(services.map(service => service.stop('SIGKILL')));
-});
+afterAll(() => Promise.all(services.map(service => service.stop())));
+
+/** All log lines of all services. */
+let logged = '';
+vi.spyOn(pino, 'destination').mockReturnValue({ write: (line: string) => (logged += line) } as never);
 
 async function start(env: Record<string, string>): Promise<Service> {
-  const service = await startService({
-    SECRET_KEY: secretKey,
-    DATABASE_URL: url,
-    DATA_DIR: newFolder(),
-    GATEWAY_URL: 'http://127.0.0.1:1',
-    RATE_SOURCES: 'fixed:92.50',
-    ...env,
-  });
+  const gateway = { GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' };
+  const own = { SECRET_KEY: secretKey, DATABASE_URL: url, DATA_DIR: newFolder(), DRAIN_SEC: '0' };
+  const service = await startHere({ ...own, ...gateway, ...env });
   services.push(service);
   return service;
 }
@@ -43,7 +42,7 @@ async function pingAndStop(service: Service) {
     headers: { authorization: `Bearer ${testKey}` },
   });
   const metrics = await service.readMetrics();
-  expect(await service.stop('SIGTERM')).toBe(0);
+  await service.stop();
   const logged = await findRequest(pool, answer.headers.get('x-request-id') as Id<'req'>);
   return { partnerId, metrics, logged };
 }
@@ -75,7 +74,7 @@ describe('kopeck start and the console', () => {
 
   test('in production logs get a hint and no link', async () => {
     const empty = await createDatabase();
-    const service = await start({ NODE_ENV: 'production', DRAIN_SEC: '0', DATABASE_URL: empty.url });
+    const service = await start({ NODE_ENV: 'production', DATABASE_URL: empty.url });
     await expect.poll(() => service.output()).toContain('kopeck operator create --name NAME --role admin');
     expect(linkIn(service)).toBeNull();
   });
@@ -83,43 +82,17 @@ describe('kopeck start and the console', () => {
   test('each role serves only its own routes, and both serve health checks', async () => {
     const status = async ({ address }: Service, path: string) => (await fetch(`${address}${path}`)).status;
     const statuses = async (service: Service) => {
-      const found: Record<string, number> = {};
-      for (const path of [
-        '/v1/ping',
-        '/docs/',
-        '/openapi.json',
-        '/console/',
-        '/console/api/session',
-        '/healthz',
-        '/readyz',
-        '/metrics',
-      ])
-        found[path] = await status(service, path);
+      const found: number[] = [];
+      for (const path of ['/v1/ping', '/docs/', '/openapi.json', '/console/', '/console/api/session'])
+        found.push(await status(service, path));
+      for (const path of ['/healthz', '/readyz', '/metrics']) found.push(await status(service, path));
       return found;
     };
-    const alive = { '/healthz': 200, '/readyz': 200, '/metrics': 404 };
+    const alive = [200, 200, 404];
     // A statement that takes longer than 0.8 s makes it not ready for a moment.
-    await expect
-      .poll(() => statuses(withConsole))
-      .toEqual({
-        '/v1/ping': 404,
-        '/docs/': 404,
-        '/openapi.json': 404,
-        '/console/': 200,
-        '/console/api/session': 401,
-        ...alive,
-      });
+    await expect.poll(() => statuses(withConsole)).toEqual([404, 404, 404, 200, 401, ...alive]);
     expect(withConsole.output()).not.toContain('/docs');
-    await expect
-      .poll(() => statuses(withApi))
-      .toEqual({
-        '/v1/ping': 401,
-        '/docs/': 200,
-        '/openapi.json': 200,
-        '/console/': 404,
-        '/console/api/session': 404,
-        ...alive,
-      });
+    await expect.poll(() => statuses(withApi)).toEqual([401, 200, 200, 404, 404, ...alive]);
     expect(linkIn(withApi)).toBeNull();
   });
 
@@ -141,8 +114,7 @@ describe('kopeck start and the console', () => {
     // Invalid JSON: the error is logged, but not the text.
     await pool.query('ALTER TABLE operators RENAME COLUMN setup_hash TO gone');
     expect((await post('/setup', { token, password: 'another-password', code: '456654' })).status).toBe(500);
-    await expect.poll(() => withConsole.output()).toContain('a request failed');
-    const logged = withConsole.output().replaceAll(/^ {2}http.*$/gm, '');
+    await expect.poll(() => logged).toContain('a request failed');
     for (const secret of ['a-name', 'a-password', '123321', token, 'another-password', '456654', 'a-cookie'])
       expect(logged).not.toContain(secret);
   });

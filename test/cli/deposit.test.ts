@@ -15,16 +15,16 @@ const env = {
   DEPOSIT_ETHEREUM_RPC: 'https://node.example/key-of-the-node',
   DEPOSIT_ETHEREUM_XPUB: xpub,
 };
-const run = (...args: string[]) => kopeck(env, 'deposit', ...args);
+const run = (...[words, ...rest]: string[]) => kopeck(env, `deposit ${words}`, ...rest);
 
 test('addresses of a partner, on all chains or one, once they are watched', async () => {
-  const early = await run('address', partner);
+  const early = await run(`address ${partner}`);
   expect([early.code, early.stderr]).toEqual([1, expect.stringMatching(/^No chain is watched yet/)]);
   await pool.query(
     `INSERT INTO deposit_chains (chain, cursor_block, cursor_hash, cursor_time, final_block, checked_at, lease_until)
      SELECT unnest('{tron,ethereum}'::text[]), 1, '0x01', now(), 1, now(), now()`,
   );
-  const { addresses } = JSON.parse((await run('address', partner, '--json')).stdout);
+  const { addresses } = JSON.parse((await run(`address ${partner} --json`)).stdout);
   expect(addresses).toMatchObject([
     {
       chain: 'tron',
@@ -33,33 +33,33 @@ test('addresses of a partner, on all chains or one, once they are watched', asyn
     },
     { chain: 'ethereum', address: expect.stringMatching(/^0x\w{40}$/), min_usdt: '1.000000' },
   ]);
-  const { stdout } = await run('address', partner, '--chain', 'tron');
+  const { stdout } = await run(`address ${partner} --chain tron`);
   expect(stdout).toContain(addresses[0].address);
   expect(stdout).not.toContain(addresses[1].address);
 });
 
 test('what cannot be shown', async () => {
-  const other = await run('address', partner, '--chain', 'bnb');
+  const other = await run(`address ${partner} --chain bnb`);
   expect([other.code, other.stderr]).toEqual([1, '"bnb" is not in DEPOSIT_CHAINS: it has tron, ethereum.\n']);
-  await expectRefusal(1, /^DEPOSIT_CHAINS is not set/, 'deposit', 'address', partner);
-  const wrong = await kopeck({ ...env, DEPOSIT_TRON_XPUB: 'xprv9s21' }, 'deposit', 'chains');
+  await expectRefusal(1, /^DEPOSIT_CHAINS is not set/, `deposit address ${partner}`);
+  const wrong = await kopeck({ ...env, DEPOSIT_TRON_XPUB: 'xprv9s21' }, 'deposit chains');
   expect([wrong.code, wrong.stdout]).toEqual([1, '']);
   expect(wrong.stderr).toMatch(/^DEPOSIT_TRON_XPUB is a private key[^\n]*\n$/);
 });
 
 test('deposits and chains, without the address of a node', async () => {
-  expect((await run('list', partner)).stdout).toBe('(none)\n');
+  expect((await run(`list ${partner}`)).stdout).toBe('(none)\n');
   const { stdout } = await run('chains');
   expect(stdout).toMatch(/tron +1 +1 +1 /);
   expect(stdout).not.toContain('key-of-the-node');
 });
 
 test('a sweep has the addresses that hold something', async () => {
-  const { address, path } = JSON.parse((await run('address', partner, '--json')).stdout).addresses[1];
+  const { address, path } = JSON.parse((await run(`address ${partner} --json`)).stdout).addresses[1];
   const chain = createChain();
   const node = await startNode(chain);
   const sweep = (...args: string[]) =>
-    kopeck({ ...env, DEPOSIT_ETHEREUM_RPC: node.url }, 'deposit', 'sweep', '--chain', ...args);
+    kopeck({ ...env, DEPOSIT_ETHEREUM_RPC: node.url }, 'deposit sweep --chain', ...args);
   expect((await sweep('ethereum')).stdout).toBe('chain,address,path,units\n');
   chain.mine([{ to: address.toLowerCase(), units: 7_000_001n }]);
   expect((await sweep('ethereum')).stdout).toBe(
@@ -97,12 +97,12 @@ test('a held deposit is decided on once', async () => {
   expect([again.code, again.stdout + again.stderr]).toEqual([1, expect.stringContaining('not_held')]);
   expect(JSON.parse((await decide(await insert('held'), 'rejected')).stdout).state).toBe('rejected');
   expect((await decide(await insert('accumulating'), 'credited')).code).toBe(1);
-  const unknown = await run('decide', 'dep_1', '--outcome', 'rejected', '--reason', 'checked');
+  const unknown = await run('decide dep_1 --outcome rejected --reason checked');
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringMatching(/^There is no deposit dep_1/)]);
 });
 
 test('a day is compared with the chain', async () => {
-  const { address } = JSON.parse((await run('address', partner, '--json')).stdout).addresses[1];
+  const { address } = JSON.parse((await run(`address ${partner} --json`)).stdout).addresses[1];
   const chain = createChain();
   const node = await startNode(chain);
   const compare = (...args: string[]) =>

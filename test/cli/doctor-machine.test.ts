@@ -17,7 +17,7 @@ const { url } = await createDatabase();
 
 async function finding(check: string, env: Record<string, string>): Promise<string> {
   const base = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
-  const { stdout } = await kopeck({ ...base, ...env }, 'doctor', '--json');
+  const { stdout } = await kopeck({ ...base, ...env }, 'doctor --json');
   const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string; detail: string }[] };
   const found = checks.find(one => one.check === check)!;
   return `${found.state}: ${found.detail}`;

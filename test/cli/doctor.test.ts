@@ -11,7 +11,7 @@ const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
 await joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored: false });
 
 const doctor = async (more: Record<string, string> = {}) => {
-  const { code, stdout } = await kopeck({ ...env, ...more }, 'doctor', '--json');
+  const { code, stdout } = await kopeck({ ...env, ...more }, 'doctor --json');
   const { ok, checks } = JSON.parse(stdout) as {
     ok: boolean;
     checks: { check: string; state: string; detail: string }[];

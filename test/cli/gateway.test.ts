@@ -10,7 +10,7 @@ const env = { GATEWAY_TOKEN: adapterToken };
 
 test('the simulator passes, with the token in the environment', async () => {
   const { address } = await startSimulator(env);
-  const { code, stdout } = await kopeck(env, 'gateway', 'check', address, '--qr', payableLink, '--pay');
+  const { code, stdout } = await kopeck(env, `gateway check ${address} --qr`, payableLink, '--pay');
   expect(stdout).toMatch(/^check +result +ms +found\n/);
   expect(stdout).toMatch(/^paying after void +passed/m);
   expect(stdout).toMatch(/ passed, 0 failed, 0 skipped\. Orders placed: \d, of 10\.00 RUB each\.\n$/);
@@ -21,7 +21,7 @@ test('without --pay nothing is placed, and it is said how to go on', async () =>
   const { url } = await startAdapter();
   const tokenFile = join(newFolder(), 'token');
   writeFileSync(tokenFile, `${adapterToken}\n`);
-  const { code, stdout } = await kopeck({}, 'gateway', 'check', url, '--token-file', tokenFile);
+  const { code, stdout } = await kopeck({}, `gateway check ${url} --token-file`, tokenFile);
   expect(stdout).toMatch(/^paying +skipped +needs --qr$/m);
   expect(stdout).toMatch(
     /No order was placed\.\nTo test payments, .* test stand and add --qr LINK --pay\.\n$/,
@@ -31,8 +31,7 @@ test('without --pay nothing is placed, and it is said how to go on', async () =>
 
 test('a mistake is shown with the rule, for people and for programs', async () => {
   const { url } = await startAdapter('voids not stored');
-  const run = (...more: string[]) =>
-    kopeck(env, 'gateway', 'check', url, '--qr', payableLink, '--pay', ...more);
+  const run = (...more: string[]) => kopeck(env, `gateway check ${url} --qr`, payableLink, '--pay', ...more);
   const text = await run();
   expect(text.stdout).toMatch(
     /^paying after void +FAILED +\d+ +the PUT was 200 with state succeeded: it may be paid twice$/m,
@@ -89,7 +88,7 @@ test.each([
 
 test('the token is in no output', async () => {
   const { url } = await startAdapter('token not checked');
-  const { stdout, stderr } = await kopeck(env, 'gateway', 'check', url, '--json');
+  const { stdout, stderr } = await kopeck(env, `gateway check ${url} --json`);
   expect(stdout + stderr).not.toContain(adapterToken);
 });
 
@@ -97,7 +96,7 @@ test.each([
   ['cannot be reached', 'http://127.0.0.1:9', env],
   ['rejects the token', (await startAdapter()).url, {}],
 ])('an adapter that %s is reported once', async (why, url, given) => {
-  const { code, stdout } = await kopeck(given, 'gateway', 'check', url);
+  const { code, stdout } = await kopeck(given, `gateway check ${url}`);
   expect(stdout.match(/FAILED|skipped/g)).toEqual(['FAILED']);
   expect(stdout).toMatch(new RegExp(`\\nNothing more was checked: the adapter ${why}\\.\\n$`));
   expect(code).toBe(1);

@@ -1,26 +1,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Kopeck, verifyWebhook } from '../../sdk/src/index.ts';
 import { newLink, partnerAt } from '../helpers/api.ts';
-import { kopeck, kopeckProcess, type Service, startKopeck, startService } from '../helpers/cli.ts';
+import { kopeck, startHere, startKopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
 import { type Received, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
-const { url: databaseUrl } = await createDatabase();
-const env = { DATABASE_URL: databaseUrl, DATA_DIR: newFolder() };
+const { pool, url: databaseUrl } = await createDatabase();
+const env = {
+  ...{ DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, DATA_DIR: newFolder(), DRAIN_SEC: '0' },
+  ...{ GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' },
+};
 const secret = 'whsec_of_the_developer';
-let service: Service;
-let key: string;
-let client: Kopeck;
-beforeAll(async () => {
-  service = await startService(env);
-  await vi.waitFor(() => expect(service.output()).toContain('A first payment'), 10_000);
-  key = /svc_test_\S+/.exec(service.output())![0];
-  client = new Kopeck({ apiKey: key, baseUrl: service.address });
-});
-afterAll(() => service.stop());
+await setRate(pool);
+const { partnerId: partner, testKey: key } = await createPartnerWithKeys(pool);
+const service = await startHere(env);
+afterAll(service.stop);
+const client = new Kopeck({ apiKey: key, baseUrl: service.address });
 
 /** Only the address of the service: no database, and no folder to create one in. */
 const elsewhere = { DATA_DIR: join(newFolder(), 'none') };
@@ -31,7 +30,7 @@ async function listenWith(variables: Record<string, string>, ...args: string[]) 
   const env = { ...elsewhere, KOPECK_KEY: key, ...variables };
   const listener = startKopeck(env, 'listen', '--url', service.address, ...args);
   onTestFinished(() => void listener.stop('SIGKILL'));
-  await expect.poll(listener.stderr).toContain('Press Ctrl-C to stop.');
+  await expect.poll(listener.stderr, { timeout: 30_000 }).toContain('Press Ctrl-C to stop.');
   return listener;
 }
 
@@ -41,8 +40,7 @@ const verified = ({ body, headers }: Received, by = secret) =>
 describe('kopeck listen', () => {
   test('forwards the same bytes and headers that the webhook has, and ends with a summary', async () => {
     const [real, local] = [await startReceiver(), await startReceiver()];
-    const { partner_id: partner } = await client.ping();
-    await kopeck(env, 'webhook', 'set', partner, '--url', real.url);
+    await kopeck(env, `webhook set ${partner} --url`, real.url);
     await client.payments.create({ qr_url: newLink(10_000), external_id: 'before' });
     const listener = await listenWith({ KOPECK_WEBHOOK_SECRET: secret }, '--forward-to', local.url);
     // Raw text: JSON.stringify cannot write such metadata.
@@ -132,17 +130,17 @@ describe('kopeck listen', () => {
       ['--forward-to', 'http://localhost:3000/', '--from', 'yesterday'],
       [],
     ];
-    const runs = await Promise.all(calls.map(call => kopeck(elsewhere, 'listen', '--key', key, ...call)));
+    const runs = await Promise.all(calls.map(call => kopeck(elsewhere, 'listen --key', key, ...call)));
     expect(runs.map(({ code, stdout }) => [code, stdout])).toEqual(calls.map(() => [2, '']));
   });
 
   test('an invalid key, an unknown key, an unreachable service and a foreign event: one line each', async () => {
     const to = ['--forward-to', 'http://localhost:3000/'];
     const runs = await Promise.all([
-      kopeckProcess(elsewhere, 'listen', '--key', 'hunter2', ...to),
-      kopeckProcess(elsewhere, 'listen', '--key', 'svc_test_a_b', '--url', service.address, ...to),
-      kopeckProcess(elsewhere, 'listen', '--key', key, '--url', 'http://127.0.0.1:9', ...to),
-      kopeckProcess(elsewhere, 'listen', '--key', key, '--url', service.address, '--from', 'evt_9999', ...to),
+      kopeck(elsewhere, 'listen --key hunter2', ...to),
+      kopeck(elsewhere, 'listen --key svc_test_a_b --url', service.address, ...to),
+      kopeck(elsewhere, 'listen --key', key, '--url', 'http://127.0.0.1:9', ...to),
+      kopeck(elsewhere, 'listen --key', key, '--url', service.address, '--from', 'evt_9999', ...to),
     ]);
     for (const { code, stderr } of runs)
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\n$/)]);

@@ -22,19 +22,6 @@ const missingIn = (dataDir: string) =>
   `There is no Kopeck database in ${dataDir}: set DATA_DIR, or run \`kopeck start\` once. Nothing was written.\n`;
 
 describe('a command with a wrong DATA_DIR is refused and writes nothing', () => {
-  test.each([
-    ['partner', 'list'],
-    ['partner', 'create', '--name', 'Shop'],
-    ['operator', 'create', '--name', 'anna', '--role', 'admin'],
-    ['ledger', 'verify'],
-    ['demo', '--payments', '1'],
-  ])('%s %s in a folder that does not exist', async (...args) => {
-    const parent = newFolder();
-    const dataDir = join(parent, 'not', 'there');
-    expect(await refusal({ DATA_DIR: dataDir }, ...args)).toBe(missingIn(dataDir));
-    expect(readdirSync(parent)).toEqual([]);
-  });
-
   test('in an empty folder', async () => {
     const dataDir = newFolder();
     expect(await refusal({ DATA_DIR: dataDir }, 'partner', 'list')).toBe(missingIn(dataDir));

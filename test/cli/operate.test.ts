@@ -26,22 +26,22 @@ const unknownPayment = 'pay_01h00000000000000000000000';
 describe('payment show', () => {
   test('for people and for machines, live or test, finished or not', async () => {
     const id = await unfinished();
-    const people = (await run('payment', 'show', id)).stdout;
+    const people = (await run(`payment show ${id}`)).stdout;
     expect(people).toMatch(new RegExp(`^payment +${id}\\npartner +${customer.partnerId} \\(live\\)\\n`));
     expect(people).toMatch(/\nstatus +processing, awaiting_gateway\n.*\nnext poll \(UTC\) +\d{4}-/s);
-    const machines = JSON.parse((await run('payment', 'show', id, '--json')).stdout);
+    const machines = JSON.parse((await run(`payment show ${id} --json`)).stdout);
     expect(machines).toMatchObject({ gateway_order_id: expect.any(String), partner_id: customer.partnerId });
     expect(machines).toMatchObject((await partner.get(`/v1/payments/${id}`)).json);
 
     const tester = partnerAt(address, customer.testKey);
     const done = (await tester.pay({ qr_url: newLink(10_001) })).json.id;
-    const shown = (await run('payment', 'show', done)).stdout;
+    const shown = (await run('payment show', done)).stdout;
     expect(shown).toMatch(/status +failed, gateway_declined, gateway_declined\n/);
     expect(shown).not.toContain('next poll');
   });
 
   test.each([unknownPayment, 'pay_x', "'; DROP TABLE payments"])('there is no %s', async id => {
-    const { code, stderr } = await run('payment', 'show', id);
+    const { code, stderr } = await run('payment show', id);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no payment .*\n$/)]);
   });
 });
@@ -54,7 +54,7 @@ describe('payment list', () => {
       (await tester.pay({ qr_url: newLink(kopecks), external_id })).json.id as string;
     const ids = [await pay(10_000, 'order 8'), await pay(10_001, 'order 9'), await pay(10_000, 'order 9')];
     const find = async (...args: string[]) =>
-      JSON.parse((await run('payment', 'list', '--json', ...args)).stdout).payments.map(
+      JSON.parse((await run('payment list --json', ...args)).stdout).payments.map(
         ({ id }: { id: string }) => id,
       );
     expect(await find('--partner', shop.partnerId)).toEqual(ids.toReversed());
@@ -62,7 +62,7 @@ describe('payment list', () => {
     expect(await find('--external-id', 'order 9')).toEqual([ids[2], ids[1]]);
     expect(await find('--partner', shop.partnerId, '--status', 'failed')).toEqual([ids[1]]);
     expect(await find('--partner', shop.partnerId, '--mode', 'live')).toEqual([]);
-    const { stdout } = await run('payment', 'list', '--external-id', 'order 8');
+    const { stdout } = await run('payment list --external-id', 'order 8');
     expect(stdout).toMatch(/^payment +created \(UTC\) +partner +mode +status +RUB +USDT +external_id\n/);
     expect(stdout).toContain(ids[0]);
     expect(stdout).toMatch(/ test +succeeded +100\.00 +\d+\.\d{6} +order 8\n$/);
@@ -72,7 +72,7 @@ describe('payment list', () => {
     ['--status', 'paid'],
     ['--limit', '1001'],
   ])('refuses %s %s', async (...args) => {
-    const { code, stderr } = await run('payment', 'list', ...args);
+    const { code, stderr } = await run('payment list', ...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(args[0])]);
   });
 });
@@ -80,9 +80,9 @@ describe('payment list', () => {
 describe('payment ask', () => {
   test('makes an unfinished live payment due now, with an audit record', async () => {
     const id = await unfinished();
-    const nextPoll = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_poll_at;
+    const nextPoll = async () => JSON.parse((await run(`payment show ${id} --json`)).stdout).next_poll_at;
     await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', lease_holder = NULL`);
-    const { code, stdout } = await run('payment', 'ask', id);
+    const { code, stdout } = await run(`payment ask ${id}`);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`is polled for ${id} now`)]);
     expect(Date.parse(await nextPoll())).toBeLessThanOrEqual(Date.now());
     const { rows } = await pool.query('SELECT action FROM audit WHERE subject = $1', [id]);
@@ -91,14 +91,14 @@ describe('payment ask', () => {
 
   test('refused while the payment is leased, has ended or is in test mode', async () => {
     const refusalOf = async (id: string) => {
-      const { code, stderr } = await run('payment', 'ask', id, '--json');
+      const { code, stderr } = await run(`payment ask ${id} --json`);
       return [code, JSON.parse(stderr).error.code];
     };
     const id = await unfinished();
     await pool.query('UPDATE open_payments SET lease_holder = 77');
     expect(await refusalOf(id)).toEqual([1, 'under_way']);
     await pool.query('UPDATE open_payments SET lease_holder = NULL');
-    await run('payment', 'resolve', id, '--outcome', 'failed', '--reason', 'r');
+    await run(`payment resolve ${id} --outcome failed --reason r`);
     expect(await refusalOf(id)).toEqual([1, 'already_ended']);
     const tested = (await partnerAt(address, customer.testKey).pay({ qr_url: newLink(10_000) })).json.id;
     expect(await refusalOf(tested)).toEqual([1, 'test_mode']);
@@ -108,7 +108,7 @@ describe('payment ask', () => {
 
 describe('payment resolve', () => {
   const resolve = (id: string, outcome: string, ...args: string[]) =>
-    run('payment', 'resolve', id, '--outcome', outcome, ...args);
+    run(`payment resolve ${id} --outcome`, outcome, ...args);
   const audited = async (id: string) =>
     (await pool.query('SELECT before, after FROM audit WHERE subject = $1', [id])).rows;
 
@@ -143,7 +143,7 @@ describe('payment resolve', () => {
 
   test('needs an outcome, a reason and a payment', async () => {
     const id = await unfinished();
-    expect((await run('payment', 'resolve', id, '--reason', 'r')).code).toBe(2);
+    expect((await run(`payment resolve ${id} --reason r`)).code).toBe(2);
     expect((await resolve(id, 'succeeded')).code).toBe(2);
     expect((await resolve(id, 'processing', '--reason', 'r')).code).toBe(2);
     expect((await resolve(id, 'failed', '--reason', ' ')).code).toBe(2);
@@ -155,17 +155,17 @@ describe('payment resolve', () => {
 describe('alarm', () => {
   test('list and clear', async () => {
     const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
-    expect((await run('alarm', 'list')).stdout).toBe('(none)\n');
+    expect((await run('alarm list')).stdout).toBe('(none)\n');
     await alarms.raise({ kind: 'payment_overdue', subject: unknownPayment, detail: 'Look.' });
-    expect((await run('alarm', 'list')).stdout).toMatch(/^alarm .*\n─.*\n1 +payment_overdue +pay_01h/);
-    expect(await run('alarm', 'clear', '1')).toEqual({
+    expect((await run('alarm list')).stdout).toMatch(/^alarm .*\n─.*\n1 +payment_overdue +pay_01h/);
+    expect(await run('alarm clear 1')).toEqual({
       code: 0,
       stdout: 'Alarm 1 is cleared.\n',
       stderr: '',
     });
-    expect(await run('alarm', 'clear', '1')).toMatchObject({ code: 1, stdout: '' });
-    expect(JSON.parse((await run('alarm', 'list', '--json')).stdout)).toEqual({ alarms: [] });
-    expect(JSON.parse((await run('alarm', 'list', '--all', '--json')).stdout).alarms).toMatchObject([
+    expect(await run('alarm clear 1')).toMatchObject({ code: 1, stdout: '' });
+    expect(JSON.parse((await run('alarm list --json')).stdout)).toEqual({ alarms: [] });
+    expect(JSON.parse((await run('alarm list --all --json')).stdout).alarms).toMatchObject([
       { alarm_id: 1, kind: 'payment_overdue', times: 1, cleared_by: expect.stringMatching(/^cli:/) },
     ]);
   });

@@ -10,7 +10,7 @@ import { keyring, secretKey } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 const env = { DATABASE_URL: url, DATA_DIR: newFolder(), SECRET_KEY: secretKey };
-const run = (...args: string[]) => kopeck(env, 'operator', ...args);
+const run = (...[words, ...rest]: string[]) => kopeck(env, `operator ${words}`, ...rest);
 const runJson = async (...args: string[]) => {
   const { code, stdout, stderr } = await run(...args, '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -22,18 +22,13 @@ const tokenOf = (setupUrl: string) => setupUrl.split('#')[1]!;
 
 describe('kopeck operator', () => {
   test('create shows a link that works once', async () => {
-    const { stdout } = await run('create', '--name', 'Anna', '--role', 'support');
+    const { stdout } = await run('create --name Anna --role support');
     const link = /^link +(http:\/\/127\.0\.0\.1:8080\/console\/setup#[\w-]{43})$/m.exec(stdout)?.[1];
     expect(await findEnrolment(deps, tokenOf(link!))).toMatchObject({ name: 'anna', role: 'support' });
-    expect(await run('create', '--name', 'anna', '--role', 'viewer')).toEqual(
-      refused(/^Operator anna already exists/),
-    );
+    expect(await run('create --name anna --role viewer')).toEqual(refused(/^Operator anna already exists/));
     const elsewhere = await kopeck(
       { ...env, PUBLIC_URL: 'https://pay.example/' },
-      'operator',
-      'reset',
-      'anna',
-      '--json',
+      'operator reset anna --json',
     );
     const { setup_url } = JSON.parse(elsewhere.stdout);
     expect(setup_url).toMatch(/^https:\/\/pay\.example\/console\/setup#/);
@@ -61,14 +56,14 @@ describe('kopeck operator', () => {
         )
       ).rowCount;
     expect(await open()).toBe(1);
-    expect(await runJson('sign-out', 'boris')).toMatchObject({ name: 'boris', state: 'active' });
+    expect(await runJson('sign-out boris')).toMatchObject({ name: 'boris', state: 'active' });
     expect(await open()).toBe(0);
     await openSession(pool, systemClock, operatorId, { address: '::1', userAgent: '' });
-    expect(await runJson('disable', 'BORIS')).toMatchObject({ name: 'boris', state: 'disabled' });
+    expect(await runJson('disable BORIS')).toMatchObject({ name: 'boris', state: 'disabled' });
     expect(await open()).toBe(0);
-    expect(await run('reset', 'boris')).toEqual(refused(/^boris is disabled/));
-    expect((await run('enable', 'boris')).stdout).toBe('boris is enabled.\n');
-    expect(await runJson('role', 'boris', '--role', 'finance')).toMatchObject({ role: 'finance' });
+    expect(await run('reset boris')).toEqual(refused(/^boris is disabled/));
+    expect((await run('enable boris')).stdout).toBe('boris is enabled.\n');
+    expect(await runJson('role boris --role finance')).toMatchObject({ role: 'finance' });
     expect(await runJson('list')).toMatchObject({
       operators: [
         { name: 'anna', state: 'invited' },
@@ -85,10 +80,10 @@ describe('kopeck operator', () => {
   });
 
   test('the last active admin cannot be disabled, but can get a new link here', async () => {
-    expect(await run('disable', 'root')).toEqual(refused(/^root is the last active admin/));
-    expect(await run('role', 'root', '--role', 'viewer')).toEqual(refused(/^root is the last active admin/));
-    expect(await run('disable', 'nobody')).toEqual(refused(/^There is no operator nobody/));
-    expect(await runJson('reset', 'root')).toMatchObject({
+    expect(await run('disable root')).toEqual(refused(/^root is the last active admin/));
+    expect(await run('role root --role viewer')).toEqual(refused(/^root is the last active admin/));
+    expect(await run('disable nobody')).toEqual(refused(/^There is no operator nobody/));
+    expect(await runJson('reset root')).toMatchObject({
       name: 'root',
       state: 'invited',
       setup_url: expect.any(String),

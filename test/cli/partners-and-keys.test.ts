@@ -5,27 +5,27 @@ const { pool, partner, run, runJson, expectRefusal } = await createCommandLine()
 
 describe('partner', () => {
   test('create names the next command', async () => {
-    const { stdout } = await run('partner', 'create', '--name', 'Second');
+    const { stdout } = await run('partner create --name Second');
     expect(stdout).toMatch(
       /^Created prt_\w{26} \(Second\)\.\nNext: npx kopeck key create prt_\w{26} --mode test\n$/,
     );
   });
 
   test('list, as JSON and as a table', async () => {
-    const { partners } = await runJson('partner', 'list');
+    const { partners } = await runJson('partner list');
     expect(partners[0]).toEqual({
       partner_id: partner,
       name: 'Кофейня',
       state: 'active',
       created_at: expect.any(String),
     });
-    expect((await run('partner', 'list')).stdout).toMatch(
+    expect((await run('partner list')).stdout).toMatch(
       new RegExp(`^partner .*\\n─.*\\n${partner}  Кофейня +active`),
     );
   });
 
   test('show gives state, limits and the balances of both modes', async () => {
-    expect(await runJson('partner', 'show', partner)).toEqual({
+    expect(await runJson(`partner show ${partner}`)).toEqual({
       partner_id: partner,
       name: 'Кофейня',
       state: 'active',
@@ -46,34 +46,22 @@ describe('partner', () => {
       },
       webhook: null,
     });
-    expect((await run('partner', 'show', partner)).stdout).toMatch(/test +10000\.000000/);
+    expect((await run(`partner show ${partner}`)).stdout).toMatch(/test +10000\.000000/);
   });
 
   test('suspend and resume', async () => {
-    expect(await runJson('partner', 'suspend', partner)).toMatchObject({ state: 'suspended' });
+    expect(await runJson(`partner suspend ${partner}`)).toMatchObject({ state: 'suspended' });
     await expectRefusal(
       1,
       /is suspended: run npx kopeck partner resume/,
-      'key',
-      'create',
-      partner,
-      '--mode',
-      'test',
+      `key create ${partner} --mode test`,
     );
-    expect(await runJson('partner', 'resume', partner)).toMatchObject({ state: 'active' });
+    expect(await runJson(`partner resume ${partner}`)).toMatchObject({ state: 'active' });
   });
 
   test('limits changes what is given and shows the rest', async () => {
     const changed = await runJson(
-      'partner',
-      'limits',
-      partner,
-      '--max-rub',
-      '250000',
-      '--daily-rub',
-      '1000000.50',
-      '--concurrent',
-      '5',
+      `partner limits ${partner} --max-rub 250000 --daily-rub 1000000.50 --concurrent 5`,
     );
     expect(changed.limits).toMatchObject({
       min_rub: '10.00',
@@ -81,9 +69,9 @@ describe('partner', () => {
       daily_rub: '1000000.50',
       concurrent: 5,
     });
-    expect((await runJson('partner', 'limits', partner, '--daily-rub', 'none')).limits.daily_rub).toBeNull();
-    expect((await runJson('partner', 'limits', partner)).limits.concurrent).toBe(5);
-    await expectRefusal(1, /would exceed the maximum/, 'partner', 'limits', partner, '--min-rub', '300000');
+    expect((await runJson(`partner limits ${partner} --daily-rub none`)).limits.daily_rub).toBeNull();
+    expect((await runJson(`partner limits ${partner}`)).limits.concurrent).toBe(5);
+    await expectRefusal(1, /would exceed the maximum/, `partner limits ${partner} --min-rub 300000`);
   });
 
   test('that does not exist is reported in one line, also as JSON', async () => {
@@ -92,12 +80,11 @@ describe('partner', () => {
       await expectRefusal(
         1,
         /^There is no partner .*: see npx kopeck partner list\.$/m,
-        'partner',
-        'show',
+        'partner show',
         typed,
       );
     }
-    const { code, stderr, stdout } = await run('partner', 'show', unknown, '--json');
+    const { code, stderr, stdout } = await run('partner show', unknown, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(JSON.parse(stderr)).toEqual({
       error: { code: 'no_partner', message: expect.stringContaining(unknown) },
@@ -108,31 +95,23 @@ describe('partner', () => {
 describe('key', () => {
   test('create shows the key once, list never does, revoke ends it', async () => {
     const { key, key_id } = await runJson(
-      'key',
-      'create',
-      partner,
-      '--mode',
-      'live',
-      '--allow-ip',
-      '192.0.2.0/24',
-      '--allow-ip',
-      '2001:db8::/32',
+      `key create ${partner} --mode live --allow-ip 192.0.2.0/24 --allow-ip 2001:db8::/32`,
     );
     expect(key).toMatch(new RegExp(`^svc_live_${key_id}_[0-9a-f]{48}$`));
-    const listed = await run('key', 'list', partner);
+    const listed = await run(`key list ${partner}`);
     expect(listed.stdout).toContain(key_id);
     expect(listed.stdout).toContain('192.0.2.0/24, 2001:db8::/32');
     expect(listed.stdout).not.toContain(key);
-    expect(await runJson('key', 'revoke', key_id)).toMatchObject({ key_id, state: 'revoked' });
-    expect((await run('key', 'revoke', key_id)).stdout).toBe(`Key ${key_id} is already revoked.\n`);
-    await expectRefusal(1, /^There is no key 123/, 'key', 'revoke', '123');
+    expect(await runJson(`key revoke ${key_id}`)).toMatchObject({ key_id, state: 'revoked' });
+    expect((await run(`key revoke ${key_id}`)).stdout).toBe(`Key ${key_id} is already revoked.\n`);
+    await expectRefusal(1, /^There is no key 123/, 'key revoke 123');
   });
 
   test('revoke takes a whole key too, and does not repeat it', async () => {
-    const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
-    expect((await run('key', 'revoke', key)).stdout).toBe(`Key ${key_id} is revoked.\n`);
+    const { key, key_id } = await runJson(`key create ${partner} --mode test`);
+    expect((await run('key revoke', key)).stdout).toBe(`Key ${key_id} is revoked.\n`);
     const unknown = key.replace(key_id, '0'.repeat(12));
-    const { code, stderr } = await run('key', 'revoke', unknown);
+    const { code, stderr } = await run('key revoke', unknown);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: 'There is no key 000000000000: see npx kopeck key list.\n',
@@ -141,7 +120,7 @@ describe('key', () => {
 
   test('create takes scopes, limits, a label and an expiry; list shows them', async () => {
     const limits = ['--max-payment', '500', '--max-day', '2000.50', '--expires', '90d', '--label', 'Till 4'];
-    const created = await runJson('key', 'create', partner, '--mode', 'test', '--scope', 'pay', ...limits);
+    const created = await runJson(`key create ${partner} --mode test --scope pay`, ...limits);
     expect(created).toMatchObject({
       label: 'Till 4',
       scopes: ['pay'],
@@ -152,7 +131,7 @@ describe('key', () => {
     });
     const days = (Date.parse(created.expires_at) - Date.parse(created.created_at)) / 86_400_000;
     expect(days).toBeCloseTo(90, 2);
-    const { stdout } = await run('key', 'list', partner);
+    const { stdout } = await run(`key list ${partner}`);
     expect(stdout).toMatch(
       new RegExp(`${created.key_id} +Till 4 +test +active +pay +500.00 a payment, 2000.50 a day`),
     );
@@ -162,53 +141,43 @@ describe('key', () => {
       [/a number of days/, '--expires', 'soon'],
     ] as const;
     for (const [message, ...options] of refusals)
-      await expectRefusal(2, message, 'key', 'create', partner, '--mode', 'test', ...options);
-    await expectRefusal(
-      1,
-      /expired already/,
-      'key',
-      'create',
-      partner,
-      '--mode',
-      'test',
-      '--expires',
-      '2020-01-01',
-    );
+      await expectRefusal(2, message, `key create ${partner} --mode test`, ...options);
+    await expectRefusal(1, /expired already/, `key create ${partner} --mode test --expires 2020-01-01`);
   });
 
   test('roll shows the new key once, and until when the old one is valid', async () => {
-    const { key_id } = await runJson('key', 'create', partner, '--mode', 'test', '--scope', 'read');
-    const { stdout } = await run('key', 'roll', key_id, '--overlap', '7d');
+    const { key_id } = await runJson(`key create ${partner} --mode test --scope read`);
+    const { stdout } = await run(`key roll ${key_id} --overlap 7d`);
     expect(stdout).toMatch(
       new RegExp(`key +svc_test_[0-9a-f]{12}_[0-9a-f]{48}\nold key +${key_id}, valid until \\d{4}-.* UTC`),
     );
-    await expectRefusal(1, /was rolled already/, 'key', 'roll', key_id);
-    const { rolled_to } = (await runJson('key', 'list', partner)).keys.find(
+    await expectRefusal(1, /was rolled already/, `key roll ${key_id}`);
+    const { rolled_to } = (await runJson(`key list ${partner}`)).keys.find(
       (one: { key_id: string }) => one.key_id === key_id,
     );
-    const again = await runJson('key', 'roll', rolled_to, '--overlap', '0h');
+    const again = await runJson(`key roll ${rolled_to} --overlap 0h`);
     expect(again).toMatchObject({ scopes: ['read'], old_key: { key_id: rolled_to, state: 'expired' } });
-    await expectRefusal(1, /has expired/, 'key', 'roll', rolled_to);
-    await expectRefusal(1, /^There is no key 123/, 'key', 'roll', '123');
-    await expectRefusal(2, /at most 7 days/, 'key', 'roll', again.key_id, '--overlap', '169h');
+    await expectRefusal(1, /has expired/, `key roll ${rolled_to}`);
+    await expectRefusal(1, /^There is no key 123/, 'key roll 123');
+    await expectRefusal(2, /at most 7 days/, `key roll ${again.key_id} --overlap 169h`);
   });
 
   test('allow changes from where a key is accepted', async () => {
-    const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
+    const { key, key_id } = await runJson(`key create ${partner} --mode test`);
     const narrow = ['--allow-ip', '192.0.2.7', '--allow-ip', '2001:db8::/32'];
-    expect(await runJson('key', 'allow', key_id, ...narrow)).toMatchObject({
+    expect(await runJson(`key allow ${key_id}`, ...narrow)).toMatchObject({
       key_id,
       allowed_addresses: ['192.0.2.7', '2001:db8::/32'],
     });
-    expect((await run('key', 'allow', key, '--any')).stdout).toBe(
+    expect((await run('key allow', key, '--any')).stdout).toBe(
       `Allowed IP addresses of key ${key_id}: any.\n`,
     );
-    await expectRefusal(2, /either --allow-ip/, 'key', 'allow', key_id);
-    await expectRefusal(2, /either --allow-ip/, 'key', 'allow', key_id, '--any', ...narrow);
-    await expectRefusal(2, /an IP address or a range/, 'key', 'allow', key_id, '--allow-ip', 'office');
-    await expectRefusal(1, /^There is no key 123/, 'key', 'allow', '123', '--any');
-    await run('key', 'revoke', key_id);
-    await expectRefusal(1, /is revoked/, 'key', 'allow', key_id, '--any');
+    await expectRefusal(2, /either --allow-ip/, `key allow ${key_id}`);
+    await expectRefusal(2, /either --allow-ip/, `key allow ${key_id} --any`, ...narrow);
+    await expectRefusal(2, /an IP address or a range/, `key allow ${key_id} --allow-ip office`);
+    await expectRefusal(1, /^There is no key 123/, 'key allow 123 --any');
+    await run(`key revoke ${key_id}`);
+    await expectRefusal(1, /is revoked/, `key allow ${key_id} --any`);
     const { rows } = await pool.query(`SELECT actor FROM audit WHERE subject = $1 AND action = 'key.allow'`, [
       key_id,
     ]);
@@ -216,7 +185,7 @@ describe('key', () => {
   });
 
   test('is audited with the actor, without the secret', async () => {
-    const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
+    const { key, key_id } = await runJson(`key create ${partner} --mode test`);
     const { rows } = await pool.query('SELECT actor, action, after FROM audit WHERE subject = $1', [key_id]);
     expect(rows).toEqual([
       {
@@ -230,16 +199,16 @@ describe('key', () => {
 });
 
 test('a maximum of keys is refused with the way out, changes of people do not count', async () => {
-  const { partner_id } = await runJson('partner', 'create', '--name', 'Collector');
+  const { partner_id } = await runJson('partner create --name Collector');
   const create = ['key', 'create', partner_id, '--mode', 'test'];
   const { key_id } = await runJson(...create);
   const fill = `INSERT INTO daily_changes (owner, day, count) VALUES ($1, date_trunc('day', now(), 'UTC'), 50)
                 ON CONFLICT (owner) DO UPDATE SET count = 50`;
   await pool.query(fill, [`keys ${partner_id} test`]);
-  const rolled = await runJson('key', 'roll', (await runJson(...create)).key_id);
-  await runJson('key', 'allow', rolled.key_id, '--allow-ip', '192.0.2.7');
-  await runJson('key', 'allow', rolled.key_id, '--any');
-  await runJson('key', 'revoke', rolled.key_id);
+  const rolled = await runJson('key roll', (await runJson(...create)).key_id);
+  await runJson(`key allow ${rolled.key_id} --allow-ip 192.0.2.7`);
+  await runJson(`key allow ${rolled.key_id} --any`);
+  await runJson(`key revoke ${rolled.key_id}`);
   await pool.query(
     `INSERT INTO api_keys (id, partner_id, mode, hash, allowed_addresses, scopes, created_at)
      SELECT 'more' || nth, k.partner_id, k.mode, k.hash, '{}', k.scopes, k.created_at
@@ -247,5 +216,5 @@ test('a maximum of keys is refused with the way out, changes of people do not co
     [key_id],
   );
   await expectRefusal(1, /has 20 active test keys, the maximum: run .*key revoke/, ...create);
-  expect((await runJson('key', 'revoke', key_id)).state).toBe('revoked');
+  expect((await runJson(`key revoke ${key_id}`)).state).toBe('revoked');
 });

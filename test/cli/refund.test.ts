@@ -32,10 +32,10 @@ async function refunded() {
 
 test('refund read books what is new, and says what it found', async () => {
   const { id } = await refunded();
-  const first = await run('refund', 'read', '--since', since);
+  const first = await run('refund read --since', since);
   expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/Booked now: 1\.\n$/) });
   expect(first.stdout).toMatch(new RegExp(`${id} +2\\.50 +.* booked`));
-  const again = await run('refund', 'read', '--payment', id, '--json');
+  const again = await run(`refund read --payment ${id} --json`);
   expect(JSON.parse(again.stdout)).toMatchObject({
     booked: 0,
     refunds: [{ payment_id: id, amount_kopecks: 250, outcome: 'known' }],
@@ -47,13 +47,13 @@ test('refund read exits with 1 if one could not be booked, after it has booked t
   const { unlock } = await holdLocks(url, 'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE', [
     uuidFromId(locked.partnerId),
   ]);
-  const { code, stdout } = await run('refund', 'read', '--since', since);
+  const { code, stdout } = await run('refund read --since', since);
   await unlock();
   expect(code).toBe(1);
   expect(stdout).toMatch(new RegExp(`${locked.id} .* failed`));
   expect(stdout).toMatch(new RegExp(`${other.id} .* booked`));
   expect(stdout).toMatch(/Booked now: 1\.\nSome could not be booked: .*\. Run the command again later\.\n$/);
-  expect((await run('refund', 'read', '--since', since)).stdout).toContain('Booked now: 1.');
+  expect((await run('refund read --since', since)).stdout).toContain('Booked now: 1.');
 });
 
 test('reconcile shows how orders differ though the list of refunds is broken', async () => {
@@ -64,12 +64,12 @@ test('reconcile shows how orders differ though the list of refunds is broken', a
     next_cursor: null,
   });
   const there = { ...env, GATEWAY_URL: bank.url };
-  const people = await kopeck(there, 'reconcile', '--day', '2020-03-01');
+  const people = await kopeck(there, 'reconcile --day 2020-03-01');
   expect(people.code).toBe(1);
   expect(people.stdout).toMatch(
     /Paid at the gateway, not here: 1\n.*unknown.*\n\nOrders were compared, refunds were not: .*list of refunds/s,
   );
-  const machines = await kopeck(there, 'reconcile', '--day', '2020-03-01', '--json');
+  const machines = await kopeck(there, 'reconcile --day 2020-03-01 --json');
   expect(JSON.parse(machines.stdout)).toMatchObject({
     ok: false,
     is_complete: false,

@@ -17,7 +17,7 @@ beforeAll(() => store(pool, created, read, limited, unknown, broken));
 
 describe('request show', () => {
   test('for people: who sent it, when, what, and how it was answered', async () => {
-    const { code, stdout } = await run('request', 'show', read.requestId);
+    const { code, stdout } = await run(`request show ${read.requestId}`);
     expect(code).toBe(0);
     expect(stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'TIME')).toBe(
       [
@@ -32,15 +32,15 @@ describe('request show', () => {
         '',
       ].join('\n'),
     );
-    const refused = await run('request', 'show', unknown.requestId);
+    const refused = await run(`request show ${unknown.requestId}`);
     expect(refused.stdout).toMatch(
       /\npartner +unknown \(key missing, not valid or not checked\)\n.*\nerror +unauthorized\n/s,
     );
-    expect((await run('request', 'show', broken.requestId)).stdout).toMatch(/\npath +not valid HTTP\n/);
+    expect((await run(`request show ${broken.requestId}`)).stdout).toMatch(/\npath +not valid HTTP\n/);
   });
 
   test('for programs', async () => {
-    expect(await runJson('request', 'show', limited.requestId)).toEqual({
+    expect(await runJson(`request show ${limited.requestId}`)).toEqual({
       request_id: limited.requestId,
       at: expect.stringMatching(/Z$/),
       partner_id: partner,
@@ -63,8 +63,7 @@ describe('request show', () => {
       expectRefusal(
         1,
         /^There is no request .* in the log\. Requests are kept for 7 days\. IDs look like req_01h…$/m,
-        'request',
-        'show',
+        'request show',
         id,
       ),
   );
@@ -73,8 +72,7 @@ describe('request show', () => {
 test('request show says that the log is turned off', async () => {
   const { code, stderr } = await kopeck(
     { DATABASE_URL: url, DATA_DIR: dataDir, REQUEST_LOG_DAYS: '0' },
-    'request',
-    'show',
+    'request show',
     newId('req', systemClock),
   );
   expect(code).toBe(1);
@@ -83,7 +81,7 @@ test('request show says that the log is turned off', async () => {
 
 describe('request list', () => {
   const find = async (...args: string[]) =>
-    (await runJson('request', 'list', ...args)).requests.map(
+    (await runJson('request list', ...args)).requests.map(
       ({ request_id }: { request_id: string }) => request_id,
     );
   const ids = (...requests: { requestId: string }[]) => requests.map(({ requestId }) => requestId);
@@ -103,15 +101,15 @@ describe('request list', () => {
   });
 
   test('for people', async () => {
-    const { stdout } = await run('request', 'list', '--status', '429');
+    const { stdout } = await run('request list --status 429');
     expect(stdout).toMatch(/^request +at \(UTC\) +partner +mode +status +error +ms +path\n/);
     expect(stdout).toMatch(/ Кофейня +live +429 +rate_limited +12 +POST \/v1\/payments\n$/);
   });
 
   test('refuses what it cannot read, and an unknown partner', async () => {
-    await expectRefusal(2, /must be a status such as 404, or a class/, 'request', 'list', '--status', '4');
-    await expectRefusal(2, /must be a time/, 'request', 'list', '--since', 'yesterday');
-    await expectRefusal(2, /from 1 to 1000/, 'request', 'list', '--limit', '1001');
-    await expectRefusal(1, /^There is no partner Nobody: /, 'request', 'list', '--partner', 'Nobody');
+    await expectRefusal(2, /must be a status such as 404, or a class/, 'request list --status 4');
+    await expectRefusal(2, /must be a time/, 'request list --since yesterday');
+    await expectRefusal(2, /from 1 to 1000/, 'request list --limit 1001');
+    await expectRefusal(1, /^There is no partner Nobody: /, 'request list --partner Nobody');
   });
 });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { createVault, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
-import { kopeck, kopeckProcess, type Service, startKopeck, startService } from '../helpers/cli.ts';
+import { kopeck, type Service, startHere, startKopeck, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { holdLocks } from '../helpers/locks.ts';
@@ -38,15 +38,14 @@ for (let made = 0; made < otherWebhooks; made++)
 const nodes: Service[] = [];
 afterAll(() => Promise.all(nodes.map(node => node.stop('SIGKILL'))));
 
-async function startNode(keys: Record<string, string>, databaseUrl = url): Promise<Service> {
-  const node = await startService({
-    ...keys,
-    PROCESSES: '1',
-    DATABASE_URL: databaseUrl,
-    GATEWAY_URL: 'http://127.0.0.1:1',
-    RATE_SOURCES: 'fixed:92.50',
-    DATA_DIR: newFolder(),
-  });
+const nodeEnv = (keys: Record<string, string>, databaseUrl = url) => ({
+  ...{ ...keys, DATABASE_URL: databaseUrl, DATA_DIR: newFolder(), DRAIN_SEC: '0' },
+  ...{ GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' },
+});
+
+/** In a process of its own: the start of the next node would hold up the payments of one beside it. */
+async function startNode(keys: Record<string, string>): Promise<Service> {
+  const node = await startService(nodeEnv(keys));
   nodes.push(node);
   return node;
 }
@@ -55,16 +54,23 @@ async function startNode(keys: Record<string, string>, databaseUrl = url): Promi
 function startLoad(first: Service) {
   const state = { node: first, isStopped: false };
   const answers: string[] = [];
+  const underWay = new Set<Promise<void>>();
+  const pay = async () => {
+    const code = randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30);
+    const response = await fetch(`${state.node.address}/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${customer.testKey}`, 'idempotency-key': randomUUID() },
+      body: JSON.stringify({ qr_url: `https://qr.nspk.ru/AD${code}?type=02&sum=1000&cur=RUB` }),
+    });
+    const { status, error } = (await response.json()) as { status?: string; error?: { code: string } };
+    answers.push(status ?? error!.code);
+  };
   const payAgain = async () => {
     while (!state.isStopped) {
-      const code = randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30);
-      const response = await fetch(`${state.node.address}/v1/payments`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${customer.testKey}`, 'idempotency-key': randomUUID() },
-        body: JSON.stringify({ qr_url: `https://qr.nspk.ru/AD${code}?type=02&sum=1000&cur=RUB` }),
-      });
-      const { status, error } = (await response.json()) as { status?: string; error?: { code: string } };
-      answers.push(status ?? error!.code);
+      const paying = pay();
+      underWay.add(paying);
+      await paying;
+      underWay.delete(paying);
       await sleep(5);
     }
   };
@@ -74,8 +80,9 @@ function startLoad(first: Service) {
     /** Requests that were sent to the earlier node are answered before it may stop. */
     moveTo: async (node: Service) => {
       state.node = node;
+      await Promise.all(underWay);
       const seen = answers.length;
-      await expect.poll(() => answers.length, { timeout: 20_000 }).toBeGreaterThan(seen + 6);
+      await expect.poll(() => answers.length, { timeout: 20_000 }).toBeGreaterThan(seen);
     },
     stop: async () => {
       state.isStopped = true;
@@ -121,7 +128,7 @@ test('the key is replaced under load, with the rotation killed in the middle, an
   const tooEarly = await kopeck({ ...rotate, ...onlyNew }, 'secret', 'status');
   expect(tooEarly.stderr).toMatch(/^\d+ stored secrets need an earlier key[^\n]*\n$/);
 
-  const resumed = await kopeckProcess({ ...rotate, ...both }, 'secret', 'rotate', '--json');
+  const resumed = await kopeck({ ...rotate, ...both }, 'secret', 'rotate', '--json');
   expect(resumed).toMatchObject({ code: 0 });
   expect(JSON.parse(resumed.stdout)).toMatchObject({ switched: false, unreadable: [] });
   expect(await named()).toBe(otherWebhooks + 1);
@@ -152,7 +159,8 @@ test('a process that was cut off during the rotation and lacks the new key rejec
   const other = await createDatabase();
   await setRate(other.pool);
   const { testKey } = await createPartnerWithKeys(other.pool);
-  const node = await startNode(onlyOld, other.url);
+  const node = await startHere(nodeEnv(onlyOld, other.url));
+  onTestFinished(node.stop);
   const ping = () =>
     fetch(`${node.address}/v1/ping`, { headers: { authorization: `Bearer ${testKey}` } }).then(
       ({ status }) => status,

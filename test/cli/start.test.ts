@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { refuseSimulatorInProduction } from '../../src/runtime/simulator.ts';
-import { kopeck, kopeckProcess, type Service, startService } from '../helpers/cli.ts';
+import { kopeck, kopeckProcess, type Service, startHere, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { isRunning, serverPid } from '../helpers/embedded-postgres.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
@@ -38,17 +39,18 @@ describe('kopeck start', () => {
     const service = await start(env);
     const created = await kopeckProcess(env, 'partner', 'create', '--name', 'During', '--json');
     expect(created.code).toBe(0);
+    expect((await kopeckProcess(env, 'partner', 'create')).code).toBe(2);
     expect(await healthOf(service, '/healthz')).toEqual({ ok: true });
     await expectReady(service);
     expect((await fetch(`${service.address}/elsewhere`)).status).toBe(404);
     const { partner_id } = JSON.parse(created.stdout);
-    expect((await kopeck(env, 'key', 'create', partner_id, '--mode', 'test')).code).toBe(0);
+    expect((await kopeck(env, `key create ${partner_id} --mode test`)).code).toBe(0);
     await expectReady(service);
 
     const pid = serverPid(env.DATA_DIR);
     expect(await service.stop('SIGTERM')).toBe(0);
     expect(isRunning(pid)).toBe(false);
-    expect((await kopeck(env, 'ledger', 'verify')).stdout).toContain('The ledger is consistent');
+    expect((await kopeck(env, 'ledger verify')).stdout).toContain('The ledger is consistent');
     const paths = ['', ...fs.readdirSync(env.DATA_DIR)].map(name => join(env.DATA_DIR, name));
     // The server of root has no rights of root: its group may pass through the folder, and reads nothing else in it.
     expect(paths.filter(path => (fs.statSync(path).mode & 0o067) !== 0)).toEqual([]);
@@ -59,11 +61,7 @@ describe('kopeck start', () => {
     const env = { ...secretKey, NODE_ENV: 'production', DATA_DIR: dataDir };
     const lineFor = (missing: string) =>
       `${missing} must be set in production: the gateway simulator is for development only.`;
-    expect(await kopeckProcess(env, 'start')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `${lineFor('GATEWAY_URL and RATE_SOURCES')}\n`,
-    });
+    await expect(startHere(env)).rejects.toThrow(lineFor('GATEWAY_URL and RATE_SOURCES'));
     expect(fs.existsSync(dataDir)).toBe(false);
     const refuse = (settings: object) => refuseSimulatorInProduction(readSettings({ ...env, ...settings }));
     expect(() => refuse({ GATEWAY_URL: 'http://127.0.0.1:1' })).toThrow(lineFor('RATE_SOURCES'));
@@ -83,16 +81,6 @@ describe('kopeck start', () => {
     );
     expect(withoutWaiting(stderr)).toBe('');
     expect(fs.existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
-  });
-
-  test('an invalid key file is reported in one line', async () => {
-    const dataDir = newFolder();
-    fs.writeFileSync(join(dataDir, 'secret.key'), '');
-    const { code, stderr } = await kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(/secret\.key holds no key[^\n]*\n$/),
-    });
   });
 
   test('after kill -9 two services on the same folder stop independently; SIGHUP stops the last with the database', async () => {
@@ -117,45 +105,41 @@ describe('kopeck start', () => {
     expect(isRunning(pid)).toBe(false);
   }, 120_000);
 
-  test('a simulator that cannot start is reported in one line', async () => {
+  test('a simulator that cannot start, or a port in use, is reported in one line', async () => {
     const dataDir = newFolder();
     fs.mkdirSync(join(dataDir, 'simulator'));
     fs.writeFileSync(join(dataDir, 'simulator', 'journal.jsonl'), 'nonsense\n{}\n');
-    const { code, stderr } = await kopeckProcess(
-      { DATABASE_URL: url, ...secretKey, DATA_DIR: dataDir, PORT: '0' },
-      'start',
+    const env = { DATABASE_URL: url, ...secretKey };
+    const lineOf = (more: Record<string, string>) =>
+      startHere({ ...env, ...more }).then(String, ({ message }) => message);
+    expect(await lineOf({ DATA_DIR: dataDir })).toMatch(
+      /^The gateway simulator did not start in \S+: [^\n]+$/,
     );
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^The gateway simulator did not start in \S+: [^\n]+\n$/);
-  });
-
-  test('a port in use is reported in one line with the fix', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
-    await new Promise(resolve => blocker.once('listening', resolve));
+    await once(blocker, 'listening');
     const { port } = blocker.address() as { port: number };
-    const result = await kopeckProcess(
-      { DATABASE_URL: url, ...secretKey, PORT: `${port}`, LOG_LEVEL: 'silent', DATA_DIR: newFolder() },
-      'start',
+    const bank = { GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' };
+    expect(await lineOf({ ...bank, PORT: `${port}`, DATA_DIR: newFolder() })).toBe(
+      `PORT ${port} on 127.0.0.1 is in use: stop the program that has it, or set PORT to another.`,
     );
     blocker.close();
-    expect(result).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `PORT ${port} on 127.0.0.1 is in use: stop the program that has it, or set PORT to another.\n`,
-    });
   });
 
-  test('a changed SECRET_KEY is reported in one line', async () => {
-    await kopeck({ DATABASE_URL: url, ...secretKey }, 'partner', 'list');
-    const { code, stderr } = await kopeck(
-      { DATABASE_URL: url, SECRET_KEY: 'x'.repeat(40) },
-      'partner',
-      'list',
+  /** What a command says that is refused in one line. */
+  const refusal = async (env: Record<string, string>) => {
+    const { code, stderr } = await kopeck(env, 'partner list');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\n$/)]);
+    return stderr;
+  };
+
+  test('an invalid key file and a changed SECRET_KEY are reported in one line', async () => {
+    const dataDir = newFolder();
+    fs.writeFileSync(join(dataDir, 'secret.key'), '');
+    expect(await refusal({ DATABASE_URL: url, DATA_DIR: dataDir })).toContain('secret.key holds no key');
+    await kopeck({ DATABASE_URL: url, ...secretKey }, 'partner list');
+    expect(await refusal({ DATABASE_URL: url, SECRET_KEY: 'x'.repeat(40) })).toContain(
+      'SECRET_KEY is not the one this database is used with',
     );
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(/^SECRET_KEY is not the one this database is used with[^\n]*\n$/),
-    });
   });
 
   test('with a bad PORT is one line that names it', async () => {
@@ -168,43 +152,23 @@ describe('kopeck start', () => {
 
   test('a DATABASE_URL that does not answer is reported in one line without its password', async () => {
     for (const host of ['127.0.0.1:1', 'localhost:1']) {
-      const { code, stderr } = await kopeck(
-        { DATABASE_URL: `postgresql://me:hunter2@${host}/kopeck`, ...secretKey },
-        'partner',
-        'list',
+      const line = await refusal({ DATABASE_URL: `postgresql://me:hunter2@${host}/kopeck`, ...secretKey });
+      expect(line).toMatch(
+        /^The database at \S+:1\/kopeck does not answer \(ECONNREFUSED\): check DATABASE_URL/,
       );
-      expect(code).toBe(1);
-      expect(stderr).toMatch(
-        /^The database at \S+:1\/kopeck does not answer \(ECONNREFUSED\): check DATABASE_URL[^\n]*\n$/,
-      );
-      expect(stderr).not.toContain('hunter2');
+      expect(line).not.toContain('hunter2');
     }
-  });
-
-  test('a DATABASE_URL that accepts but never answers fails within seconds', async () => {
     const mute = createServer().listen(0, '127.0.0.1');
-    await new Promise(resolve => mute.once('listening', resolve));
+    await once(mute, 'listening');
     const { port } = mute.address() as { port: number };
-    const { code, stderr } = await kopeck(
-      { DATABASE_URL: `postgresql://me@127.0.0.1:${port}/kopeck`, ...secretKey },
-      'partner',
-      'list',
-    );
+    const line = await refusal({ DATABASE_URL: `postgresql://me@127.0.0.1:${port}/kopeck`, ...secretKey });
     mute.close();
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(/does not answer \([^\n]*timeout[^\n]*\n$/),
-    });
-  });
-
-  test('a missing database is named', async () => {
+    expect(line).toMatch(/does not answer \([^\n]*timeout/);
     const missing = new URL(url);
     missing.pathname = '/not_there';
-    const { code, stderr } = await kopeck({ DATABASE_URL: missing.href }, 'partner', 'list');
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(/^The database .*not_there.* correct DATABASE_URL[^\n]*\n$/),
-    });
+    expect(await refusal({ DATABASE_URL: missing.href })).toMatch(
+      /^The database .*not_there.* correct DATABASE_URL/,
+    );
   });
 });
 
@@ -217,9 +181,7 @@ test.runIf(process.getuid!() === 0)(
     try {
       const env = { DATA_DIR: join(disk, 'data'), ...secretKey };
       await (await openDatabase(readSettings(env), () => {}, 'create')).close();
-      const { partner_id } = JSON.parse(
-        (await kopeck(env, 'partner', 'create', '--name', 'A', '--json')).stdout,
-      );
+      const { partner_id } = JSON.parse((await kopeck(env, 'partner create --name A --json')).stdout);
       const { bavail, bsize } = fs.statfsSync(disk);
       fs.writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
       const credit = [
@@ -242,7 +204,7 @@ test.runIf(process.getuid!() === 0)(
         already_credited: false,
         balance_usdt: '5.000000',
       });
-      expect((await kopeck(env, 'ledger', 'verify')).code).toBe(0);
+      expect((await kopeck(env, 'ledger verify')).code).toBe(0);
     } finally {
       spawnSync('umount', [disk]);
     }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   client = new Kopeck({ apiKey: key, baseUrl: address });
 });
 
-const trigger = (...args: string[]) => kopeck({}, 'trigger', '--key', key, '--url', address, ...args);
+const trigger = (...args: string[]) => kopeck({}, 'trigger --key', key, '--url', address, ...args);
 
 describe('kopeck trigger', () => {
   test.concurrent.each([
@@ -62,9 +62,7 @@ describe('kopeck trigger', () => {
     const live = 'svc_live_abc_secret';
     const refused = await kopeck(
       {},
-      'trigger',
-      'payment.succeeded',
-      '--key',
+      'trigger payment.succeeded --key',
       live,
       '--url',
       receiver.url,

@@ -12,12 +12,16 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs `kopeck` with these arguments in this process: starting a process takes longer than most commands. */
+/**
+ * Runs `kopeck` with these arguments in this process: starting a process takes longer than most commands. The first may
+ * be several words, such as `key list`; the rest may have spaces.
+ */
 export async function kopeck(env: Record<string, string>, ...args: string[]): Promise<Run> {
   const output = { stdout: '', stderr: '' };
   const screen = (name: keyof typeof output) => ({ write: (text: string) => (output[name] += text) });
   const terminal: Terminal = { env, stdout: screen('stdout'), stderr: screen('stderr') };
-  await run(args, terminal);
+  const [words, ...rest] = args;
+  await run([...(words?.split(' ') ?? []), ...rest], terminal);
   return { code: Number(terminal.exitCode ?? 0), ...output };
 }
 
@@ -98,4 +102,34 @@ export function startService(
     child.stderr.on('data', onData);
     void ended.then(code => reject(new Error(`the service ended with ${code}: ${output}`)));
   });
+}
+
+/**
+ * The same in this process, on a database that is there: where a test needs no signal, and no process that is killed.
+ * Several of them are as separate as nodes are.
+ */
+export async function startHere(
+  env: Record<string, string>,
+): Promise<Omit<Service, 'pid' | 'stop'> & { stop(): Promise<void> }> {
+  const { runService } = await import('../../src/runtime/index.ts');
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<NodeJS.Signals>();
+  const ready = Promise.withResolvers<void>();
+  let output = '';
+  const print = (line: string) => {
+    output += `${line}\n`;
+    if (line.startsWith('  processes')) ready.resolve();
+  };
+  const all = { PORT: '0', METRICS_PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env };
+  const ended = runService(print, { isRestored: false }, { env: all, stopped, exit: () => {} });
+  ended.then(() => ready.reject(new Error('the service ended')), ready.reject);
+  await ready.promise;
+  return {
+    address: /ready at (http:\S+)/.exec(output)![1]!,
+    readMetrics: async () => (await fetch(/metrics +(http:\S+)/.exec(output)![1]!)).text(),
+    output: () => output,
+    stop: () => {
+      stop('SIGTERM');
+      return ended;
+    },
+  };
 }

@@ -1,14 +1,19 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { Chat, Message, MessageOrigin, User } from 'grammy/types';
-import { documentOf, type Photo, type StoredFile } from './files.ts';
+import { violation } from './errors.ts';
 import type { FormattedText } from './formatting.ts';
-import type { Keyboard } from './keyboard.ts';
+import type { Keyboard } from './parameters.ts';
 
-/** The content of a message between two edits. Dates are in Unix seconds. */
+/** The content of a message between two edits. */
 export interface Version extends FormattedText {
   keyboard: Keyboard;
-  date: number;
+}
+
+export interface StoredFile {
+  id: string;
+  name: string;
+  bytes: Buffer;
 }
 
 /** A message as it is now; `edits` are its earlier versions, the oldest first. */
@@ -18,123 +23,120 @@ export interface ChatMessage extends Version {
   from: User;
   edits: Version[];
   isDeleted: boolean;
-  photo?: Photo;
+  photo?: StoredFile;
   document?: StoredFile;
-  replyTo?: ChatMessage;
   origin?: MessageOrigin;
-}
-
-/** A message that the bot sent or edited. */
-export interface Reading {
-  message: ChatMessage;
-  version: Version;
 }
 
 export interface ChatState {
   chat: Chat;
   messages: ChatMessage[];
-  readings: Reading[];
+  /** Every message that the bot sent, as sent and as edited. */
+  readings: { message: ChatMessage; version: Version }[];
   /** Emits `change` when a message is sent, edited or deleted. */
   changes: EventEmitter;
-  /** Opaque to bots; the same for all queries from one chat. */
-  instance: string;
   /** A bot may write to a person only after that person wrote to it. */
   isOpen: boolean;
   /** Why the bot may not write here any more, in Telegram's words. */
   forbidden: string | undefined;
-  nextId(): number;
 }
 
 export type Draft = Pick<ChatMessage, 'from' | 'text' | 'entities'> &
-  Partial<Pick<ChatMessage, 'keyboard' | 'photo' | 'document' | 'replyTo' | 'origin'>>;
+  Partial<Pick<ChatMessage, 'keyboard' | 'photo' | 'document' | 'origin'>>;
 
-export interface Chats {
-  chatStates: Map<number, ChatState>;
-  open(chat: Chat, isOpen: boolean): ChatState;
-  post(chatState: ChatState, draft: Draft): ChatMessage;
-  edit(message: ChatMessage, change: Partial<Omit<Version, 'date'>>): void;
-  remove(message: ChatMessage): void;
-}
+export type Chats = ReturnType<typeof createChats>;
 
-export function createChats(now: () => number): Chats {
+export function createChats() {
   const chatStates = new Map<number, ChatState>();
-  // A bot counts messages across its private chats and small groups; a supergroup counts its own.
-  const nextShared = counterFrom(1041);
-  const seconds = () => Math.floor(now() / 1000);
+  const files = new Map<string, StoredFile>();
+  let nextId = 1041;
   const noteReading = (message: ChatMessage) => {
-    const { text, entities, keyboard, date } = message;
-    if (message.from.is_bot)
-      message.chatState.readings.push({ message, version: { text, entities, keyboard, date } });
-    message.chatState.changes.emit('change');
+    const { text, entities, keyboard, chatState } = message;
+    if (message.from.is_bot) chatState.readings.push({ message, version: { text, entities, keyboard } });
+    chatState.changes.emit('change');
+  };
+  const addFile = (bytes: Buffer, name: string, id: string = randomUUID()): StoredFile => {
+    const file = { id, name, bytes };
+    files.set(id, file);
+    return file;
   };
   return {
     chatStates,
-    open: (chat, isOpen) => {
+    files,
+    addFile,
+    addPhoto: (bytes: Buffer) => {
+      checkPicture(bytes);
+      const full = addFile(bytes, 'photo.png');
+      addFile(dot, 'photo.png', smallIdOf(full));
+      return full;
+    },
+    open: (chat: Chat, isOpen: boolean) => {
+      const changes = new EventEmitter().setMaxListeners(0);
       const chatState: ChatState = {
         chat,
         messages: [],
         readings: [],
-        changes: new EventEmitter().setMaxListeners(0),
-        instance: String(randomBytes(8).readBigInt64BE()),
+        changes,
         isOpen,
         forbidden: undefined,
-        nextId: chat.type === 'supergroup' ? counterFrom(212) : nextShared,
       };
       chatStates.set(chat.id, chatState);
       return chatState;
     },
-    post: (chatState, draft) => {
-      const rest = { id: chatState.nextId(), chatState, date: seconds(), edits: [], isDeleted: false };
+    post: (chatState: ChatState, draft: Draft) => {
+      const rest = { id: nextId++, chatState, edits: [], isDeleted: false };
       const message: ChatMessage = { keyboard: [], ...draft, ...rest };
       chatState.messages.push(message);
       noteReading(message);
       return message;
     },
-    edit: (message, change) => {
-      const { text, entities, keyboard, date } = message;
-      message.edits.push({ text, entities, keyboard, date });
-      Object.assign(message, change, { date: seconds() });
+    edit: (message: ChatMessage, version: Version) => {
+      const { text, entities, keyboard } = message;
+      message.edits.push({ text, entities, keyboard });
+      Object.assign(message, version);
       noteReading(message);
     },
-    remove: message => {
+    remove: (message: ChatMessage) => {
       message.isDeleted = true;
       message.chatState.changes.emit('change');
     },
   };
 }
 
-function counterFrom(first: number): () => number {
-  let next = first;
-  return () => next++;
+/** One grey dot as the thumbnail, so that a bot that uses it instead of the photo fails its test. */
+const dot = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
+  'base64',
+);
+const smallIdOf = ({ id }: StoredFile) => `${id}-small`;
+
+/** Telegram's limits for photos; here all are PNG. */
+function checkPicture(bytes: Buffer): void {
+  if (bytes.length < 24 || bytes.readUInt32BE(0) !== 0x89504e47) throw violation('IMAGE_PROCESS_FAILED');
+  const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  const isOutOfShape = Math.max(width, height) > 20 * Math.min(width, height);
+  if (width + height > 10_000 || isOutOfShape) throw violation('PHOTO_INVALID_DIMENSIONS');
+  if (bytes.length > 10 * 1024 * 1024) throw violation('file is too big for a photo');
 }
 
-/** A message as the Bot API shows it, with the one that it replies to, but not what that one replied to. */
-export function toWire(message: ChatMessage): Message {
-  if (!message.replyTo) return withoutReply(message);
-  // The types want the further reply to be there and undefined, which JSON cannot say.
-  const replied = withoutReply(message.replyTo) as NonNullable<Message['reply_to_message']>;
-  return { ...withoutReply(message), reply_to_message: replied };
-}
-
-function withoutReply(message: ChatMessage): Message {
-  const { photo, document, edits } = message;
+/** A message as the Bot API shows it. */
+export function toWire({ id, from, chatState, text, entities, keyboard, ...more }: ChatMessage): Message {
+  const { photo, document, origin } = more;
+  const sizes = photo && [
+    { file_id: smallIdOf(photo), file_unique_id: 'small', width: 90, height: 90 },
+    { file_id: photo.id, file_unique_id: 'full', file_size: photo.bytes.length, width: 900, height: 900 },
+  ];
+  const [textName, entitiesName] = photo || document ? ['caption', 'caption_entities'] : ['text', 'entities'];
   return {
-    message_id: message.id,
-    from: message.from,
-    chat: message.chatState.chat,
-    date: edits[0]?.date ?? message.date,
-    ...(edits.length > 0 && { edit_date: message.date }),
-    ...(message.origin && { forward_origin: message.origin }),
-    ...(photo && { photo: photo.sizes }),
-    ...(document && { document: documentOf(document) }),
-    ...(photo || document ? captionOf(message) : textOf(message)),
-    ...(message.keyboard.length > 0 && { reply_markup: { inline_keyboard: message.keyboard } }),
-  };
+    message_id: id,
+    from,
+    chat: chatState.chat,
+    date: Math.floor(Date.now() / 1000),
+    ...(origin && { forward_origin: origin }),
+    ...(sizes && { photo: sizes }),
+    ...(document && { document: { file_id: document.id, file_unique_id: 'd', file_name: document.name } }),
+    ...(text !== '' && { [textName]: text }),
+    ...(entities.length > 0 && { [entitiesName]: entities }),
+    ...(keyboard.length > 0 && { reply_markup: { inline_keyboard: keyboard } }),
+  } as Message;
 }
-
-const textOf = ({ text, entities }: ChatMessage) => ({ text, ...(entities.length > 0 && { entities }) });
-
-const captionOf = ({ text, entities }: ChatMessage) => ({
-  ...(text !== '' && { caption: text }),
-  ...(entities.length > 0 && { caption_entities: entities }),
-});

@@ -1,16 +1,14 @@
-import type { ResponseParameters } from 'grammy/types';
-
 /** A call that the Bot API answers with `ok: false`. */
 export class Refusal extends Error {
   readonly code: number;
-  readonly parameters: ResponseParameters | undefined;
+  readonly retryAfter: number | undefined;
   /** The call could never have succeeded, whatever the state of chats: a mistake in the bot. */
   readonly isViolation: boolean;
 
   constructor(code: number, description: string, more: { retryAfter?: number; isViolation?: boolean } = {}) {
     super(description);
     this.code = code;
-    this.parameters = more.retryAfter === undefined ? undefined : { retry_after: more.retryAfter };
+    this.retryAfter = more.retryAfter;
     this.isViolation = more.isViolation ?? false;
   }
 }

@@ -6,27 +6,13 @@ export interface FormattedText {
   entities: MessageEntity[];
 }
 
-const simpleTags = {
-  b: 'bold',
-  strong: 'bold',
-  i: 'italic',
-  em: 'italic',
-  u: 'underline',
-  ins: 'underline',
-  s: 'strikethrough',
-  strike: 'strikethrough',
-  del: 'strikethrough',
-  code: 'code',
-  pre: 'pre',
-  blockquote: 'blockquote',
-  'tg-spoiler': 'spoiler',
-} as const;
-
+/** The tags that the bot uses, and `a`. Telegram knows more. */
+const tags = { b: 'bold', i: 'italic', code: 'code', pre: 'pre' } as const;
 const namedCharacters: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
 interface OpenTag {
   name: string;
-  attributes: string;
+  url: string;
   offset: number;
 }
 
@@ -34,31 +20,25 @@ interface OpenTag {
  * Text in Telegram's HTML style as plain text and entities. Stricter than Telegram itself, which lets a lone `&` or
  * `>` pass although its documentation asks to escape them: where one slips through, some day a `<` will.
  */
-export function parseHtml(html: string): FormattedText {
+function parseHtml(html: string): FormattedText {
   const open: OpenTag[] = [];
   const entities: MessageEntity[] = [];
   let text = '';
   for (const [token] of html.matchAll(/<[^<>]*>|&[^;&<>\s]*;|[^<>&]+|[<>&]/g)) {
     if (token.startsWith('</')) {
       const tag = open.pop();
-      const name = token.slice(2, -1).trim().toLowerCase();
-      if (tag === undefined) throw unparsable(`Unexpected end tag "${token}"`);
-      if (tag.name !== name)
-        throw unparsable(`Unmatched end tag, expected "</${tag.name}>", found "${token}"`);
+      if (tag?.name !== token.slice(2, -1)) throw unparsable(`Unexpected end tag "${token}"`);
       if (text.length > tag.offset) entities.push(entityOf(tag, text.length - tag.offset));
-    } else if (token.length > 1 && token.startsWith('<')) {
+    } else if (token.length > 1 && token.startsWith('<'))
       open.push({ ...startTag(token), offset: text.length });
-    } else {
-      text += plain(token);
-    }
+    else text += plain(token);
   }
-  const unclosed = open.pop();
-  if (unclosed) throw unparsable(`Can't find end tag corresponding to start tag "${unclosed.name}"`);
-  return trimmed({ text, entities: entities.sort((a, b) => a.offset - b.offset || b.length - a.length) });
+  if (open.length > 0) throw unparsable(`Can't find end tag corresponding to start tag "${open[0]!.name}"`);
+  return { text, entities: entities.sort((a, b) => a.offset - b.offset || b.length - a.length) };
 }
 
 /** Telegram cuts white space at both ends of every text. */
-export function trimmed({ text, entities }: FormattedText): FormattedText {
+function trimmed({ text, entities }: FormattedText): FormattedText {
   const cut = text.length - text.trimStart().length;
   const kept = text.trim();
   return {
@@ -73,36 +53,34 @@ export function trimmed({ text, entities }: FormattedText): FormattedText {
 
 const unparsable = (why: string) => violation(`can't parse entities: ${why}`);
 
-function startTag(token: string): { name: string; attributes: string } {
-  const [, name, attributes] = /^<([a-z-]+)((?:\s+[a-z-]+(?:="[^"]*"|='[^']*')?)*)\s*>$/i.exec(token) ?? [];
-  const known = name?.toLowerCase();
-  if (known === undefined || !(known in simpleTags || known === 'a')) {
-    throw unparsable(`Unsupported start tag "${token}"`);
-  }
-  if (known === 'a' && !/\shref=/.test(attributes!)) throw unparsable('Tag "a" must have attribute "href"');
-  return { name: known, attributes: attributes! };
+function startTag(token: string): Omit<OpenTag, 'offset'> {
+  const [, name = '', url = ''] = /^<(?:([a-z]+)|a href="([^"]*)")>$/.exec(token) ?? [];
+  if (url !== '') return { name: 'a', url };
+  if (!(name in tags)) throw unparsable(`Unsupported start tag "${token}"`);
+  return { name, url };
 }
 
-function entityOf({ name, attributes, offset }: OpenTag, length: number): MessageEntity {
-  if (name === 'a') {
-    const [, double, single] = /\shref=(?:"([^"]*)"|'([^']*)')/.exec(attributes) ?? [];
-    const url = (double ?? single ?? '').replace(/&[^;&]*;/g, plain);
-    return { type: 'text_link', offset, length, url };
-  }
-  if (name === 'blockquote' && /\sexpandable\b/.test(attributes)) {
-    return { type: 'expandable_blockquote', offset, length };
-  }
-  return { type: simpleTags[name as keyof typeof simpleTags], offset, length };
-}
+const entityOf = ({ name, url, offset }: OpenTag, length: number): MessageEntity =>
+  name === 'a'
+    ? { type: 'text_link', offset, length, url: url.replace(/&[^;&]*;/g, plain) }
+    : { type: tags[name as keyof typeof tags], offset, length };
 
 function plain(token: string): string {
   if (token === '<') throw unparsable('Unclosed start tag');
   if (token === '>' || token === '&') throw unparsable(`"${token}" must be escaped`);
   if (!token.startsWith('&')) return token;
-  const name = token.slice(1, -1);
-  const code = /^#(?:x([0-9a-f]+)|([0-9]+))$/i.exec(name);
-  if (code) return String.fromCodePoint(code[1] ? Number.parseInt(code[1], 16) : Number(code[2]));
-  const character = namedCharacters[name];
+  const character = namedCharacters[token.slice(1, -1)];
   if (character === undefined) throw unparsable(`Unsupported HTML entity "${token}"`);
   return character;
+}
+
+const maxLengths = { text: 4096, caption: 1024 };
+
+/** Lengths are counted in UTF-16 units, as offsets of entities are: never less than what Telegram counts. */
+export function format(kind: 'text' | 'caption', source: string, parseMode?: 'HTML'): FormattedText {
+  const formatted = trimmed(parseMode ? parseHtml(source) : { text: source, entities: [] });
+  if (kind === 'text' && formatted.text === '') throw violation('message text is empty');
+  if (formatted.text.length > maxLengths[kind])
+    throw violation(`message ${kind === 'text' ? '' : 'caption '}is too long`);
+  return formatted;
 }

@@ -1,69 +1,98 @@
-import type { File, Update } from 'grammy/types';
-import type { Call } from './context.ts';
-import { deleteMessage, deleteMessages, editMessageReplyMarkup, editMessageText } from './editing.ts';
+import type { UserFromGetMe } from 'grammy/types';
+import { type ChatMessage, type ChatState, type Chats, type Draft, toWire, type Version } from './chats.ts';
 import { badRequest, Refusal, violation } from './errors.ts';
-import type { MethodName, ParametersOf } from './parameters.ts';
-import { sendDocument, sendMessage, sendPhoto, writableChat } from './sending.ts';
+import { format } from './formatting.ts';
+import { keyboardOf, type MethodName, type ParametersOf } from './parameters.ts';
+import type { Updates } from './updates.ts';
 
-type Methods = { [Name in MethodName]: (call: Call, parameters: ParametersOf<Name>) => unknown };
-
-/** The methods of the Bot API. Calls that only decorate the bot are accepted and recorded. */
-export const methods: Methods = {
-  getMe: ({ world }) => world.bot,
-  getUpdates,
-  setWebhook,
-  deleteWebhook: ({ world }, { drop_pending_updates }) => {
-    world.webhook.remove();
-    if (drop_pending_updates) world.updates.drop();
-    return true;
-  },
-  getWebhookInfo: ({ world }) => world.webhook.info(),
-  sendMessage,
-  sendPhoto,
-  sendDocument,
-  editMessageText,
-  editMessageReplyMarkup,
-  deleteMessage,
-  deleteMessages,
-  answerCallbackQuery: ({ world }, { callback_query_id, text, show_alert = false }) => {
-    world.callbacks.answer(callback_query_id, { text, isAlert: show_alert });
-    return true;
-  },
-  sendChatAction: ({ world }, { chat_id }) => {
-    writableChat(world, chat_id);
-    return true;
-  },
-  getFile,
-  setMyCommands: () => true,
-  setMyDescription: () => true,
-  setChatMenuButton: () => true,
-};
-
-const activeWebhook =
-  "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
-
-function getUpdates({ world, gone }: Call, parameters: ParametersOf<'getUpdates'>): Promise<Update[]> {
-  if (world.webhook.isSet) throw new Refusal(409, activeWebhook);
-  world.updates.allow(parameters.allowed_updates);
-  return world.updates.poll(parameters, gone);
+/** The state of the fake Telegram, shared by the Bot API and the fake users. */
+export interface World {
+  bot: UserFromGetMe;
+  chats: Chats;
+  updates: Updates;
+  /** What waits for the answer to a callback query: until then the button keeps spinning. */
+  presses: Map<string, (toast: string | undefined) => void>;
 }
 
-/** Telegram requires HTTPS and certain ports; tests use plain HTTP on a free port. */
-function setWebhook({ world }: Call, parameters: ParametersOf<'setWebhook'>): true {
-  if (parameters.url !== '' && !URL.canParse(parameters.url)) {
-    throw violation('bad webhook: invalid webhook URL specified');
-  }
-  world.updates.allow(parameters.allowed_updates);
-  if (parameters.drop_pending_updates) world.updates.drop();
-  if (parameters.url === '') world.webhook.remove();
-  else world.webhook.set({ url: parameters.url, secretToken: parameters.secret_token });
-  return true;
+/** What a method gets besides its parameters. */
+export interface Call {
+  uploads: Map<string, Buffer>;
+  /** Aborted when the client disconnects. */
+  gone: AbortSignal;
 }
 
-function getFile({ world }: Call, { file_id }: ParametersOf<'getFile'>): File {
-  const file = world.files.byId(file_id);
-  if (!file) throw badRequest('invalid file_id');
-  const { id, uniqueId, path, bytes } = file;
-  if (bytes.length > 20 * 1024 * 1024) throw badRequest('file is too big');
-  return { file_id: id, file_unique_id: uniqueId, file_size: bytes.length, file_path: path };
+type Methods = { [Name in MethodName]: (parameters: ParametersOf<Name>, call: Call) => unknown };
+
+export function createMethods({ bot, chats, updates, presses }: World): Methods {
+  const writableChat = (chatId: number): ChatState => {
+    const chatState = chats.chatStates.get(chatId);
+    if (!chatState?.isOpen) throw badRequest('chat not found');
+    if (chatState.forbidden !== undefined) throw new Refusal(403, `Forbidden: ${chatState.forbidden}`);
+    return chatState;
+  };
+  const find = (chatId: number, messageId: number, purpose: string): ChatMessage => {
+    const { messages } = writableChat(chatId);
+    const message = messages.find(({ id, isDeleted }) => id === messageId && !isDeleted);
+    if (!message) throw badRequest(`message to ${purpose} not found`);
+    return message;
+  };
+  // In messages the bot is a plain user, without the fields of getMe.
+  const { id, is_bot, first_name, username } = bot;
+  const post = (chatId: number, draft: Omit<Draft, 'from'>) =>
+    toWire(chats.post(writableChat(chatId), { from: { id, is_bot, first_name, username }, ...draft }));
+
+  return {
+    getMe: () => bot,
+    getUpdates: (parameters, { gone }) => updates.poll(parameters, gone),
+    // Telegram requires HTTPS and certain ports; tests use plain HTTP on a free port.
+    setWebhook: parameters => {
+      updates.setWebhook(parameters);
+      return true;
+    },
+    deleteWebhook: () => {
+      updates.deleteWebhook();
+      return true;
+    },
+    sendMessage: ({ chat_id, text, parse_mode, reply_markup }) =>
+      post(chat_id, { ...format('text', text, parse_mode), keyboard: keyboardOf(reply_markup) }),
+    sendPhoto: ({ chat_id, photo, caption = '', parse_mode, reply_markup }, { uploads }) => {
+      const bytes = uploads.get(photo.replace('attach://', ''));
+      if (!bytes) throw violation('wrong file identifier/HTTP URL specified');
+      const formatted = format('caption', caption, parse_mode);
+      const keyboard = keyboardOf(reply_markup);
+      return post(chat_id, { ...formatted, keyboard, photo: chats.addPhoto(bytes) });
+    },
+    editMessageText: ({ chat_id, message_id, text, parse_mode, reply_markup }) => {
+      // An edit without a keyboard takes the old one away.
+      const version = { ...format('text', text, parse_mode), keyboard: keyboardOf(reply_markup) };
+      const message = find(chat_id, message_id, 'edit');
+      if (message.from.id !== id) throw badRequest("message can't be edited");
+      if (message.photo) throw badRequest('there is no text in the message to edit');
+      const contentOf = (one: Version) => JSON.stringify([one.text, one.entities, one.keyboard]);
+      if (contentOf(message) === contentOf(version)) throw badRequest('message is not modified');
+      chats.edit(message, version);
+      return toWire(message);
+    },
+    deleteMessage: ({ chat_id, message_id }) => {
+      const message = find(chat_id, message_id, 'delete');
+      // In private chats also what the person wrote; in groups only its own, as it is no administrator.
+      if (!message.from.is_bot && message.chatState.chat.type !== 'private')
+        throw badRequest("message can't be deleted");
+      chats.remove(message);
+      return true;
+    },
+    answerCallbackQuery: ({ callback_query_id, text }) => {
+      const answer = presses.get(callback_query_id);
+      if (!answer) throw badRequest('query is too old and response timeout expired or query ID is invalid');
+      presses.delete(callback_query_id);
+      answer(text);
+      return true;
+    },
+    getFile: ({ file_id }) => {
+      const file = chats.files.get(file_id);
+      if (!file) throw badRequest('invalid file_id');
+      if (file.bytes.length > 20 * 1024 * 1024) throw badRequest('file is too big');
+      return { file_id, file_unique_id: 'f', file_size: file.bytes.length, file_path: file_id };
+    },
+  };
 }

@@ -1,17 +1,7 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type CallBody, readBody } from './body.ts';
-import type { Call, World } from './context.ts';
-import { Refusal } from './errors.ts';
-import type { Fault, Faults } from './faults.ts';
-import { methods } from './methods.ts';
-import { isMethod, type MethodName, readParameters } from './parameters.ts';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Refusal, violation } from './errors.ts';
+import { createMethods, type World } from './methods.ts';
+import { isMethod, readParameters } from './parameters.ts';
 
 /** A recorded call and the status of its answer; none if it was not answered. */
 export interface RecordedCall {
@@ -20,110 +10,130 @@ export interface RecordedCall {
   status: number | undefined;
 }
 
-export interface Line {
+/** A simulated failure instead of an answer. */
+export type Fault =
+  | { kind: 'tooManyRequests'; retryAfter: number }
+  /** An HTML page of a proxy, not JSON. */
+  | { kind: 'serverError'; status: 500 | 502 }
+  /** No answer at all, until the caller gives up. */
+  | { kind: 'hang' }
+  /** The connection breaks before anything is done. */
+  | { kind: 'disconnect' };
+
+/** Which calls it affects; without a method all but getUpdates, since a poller would consume it. */
+export interface FaultScope {
+  times?: number;
+  method?: string;
+  chatId?: number;
+}
+
+interface Line {
   token: string;
   world: World;
-  faults: Faults;
   calls: RecordedCall[];
   violations: string[];
-  latencyMs(): number;
+  takeFault(method: string, values: Record<string, unknown>): Fault | undefined;
+}
+
+export function createFaults() {
+  let planned: { fault: Fault; scope: FaultScope; left: number }[] = [];
+  return {
+    fail: (fault: Fault, scope: FaultScope = {}) =>
+      void planned.push({ fault, scope, left: scope.times ?? 1 }),
+    takeFault: (method: string, { chat_id }: Record<string, unknown>) => {
+      const hit = planned.find(
+        ({ scope }) =>
+          (scope.method === undefined ? method !== 'getUpdates' : scope.method === method) &&
+          // In a form every value is text.
+          (scope.chatId === undefined || `${scope.chatId}` === `${chat_id}`),
+      );
+      if (hit && --hit.left === 0) planned = planned.filter(one => one !== hit);
+      return hit?.fault;
+    },
+    clearFaults: () => {
+      planned = [];
+    },
+  };
 }
 
 /** The HTTP server of the Bot API: finds the method, applies simulated failures, answers. */
 export function createApiServer(line: Line): Server {
+  const methods = createMethods(line.world);
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, isFile, token, rest = ''] = /^(\/file)?\/bot([^/]+)\/([^?]+)/.exec(request.url!) ?? [];
+    if (token === undefined) throw new Refusal(404, 'Not Found');
+    if (token !== line.token) throw new Refusal(401, 'Unauthorized');
+    const file = isFile && line.world.chats.files.get(rest);
+    if (file) return void response.end(file.bytes);
+    const recorded: RecordedCall = { method: rest, values: {}, status: undefined };
+    line.calls.push(recorded);
+    try {
+      if (!isMethod(rest)) throw new Refusal(404, 'Not Found', { isViolation: true });
+      const gone = new AbortController();
+      response.on('close', () => gone.abort());
+      const { values, uploads } = await readBody(request);
+      recorded.values = values;
+      const fault = line.takeFault(rest, values);
+      if (fault) return misbehave(fault, recorded, response);
+      // The table pairs every method with its own parameters, which the type of an index by a union does not show.
+      const method = methods[rest] as (...args: unknown[]) => unknown;
+      const result = await method(readParameters(rest, values), { uploads, gone: gone.signal });
+      recorded.status = 200;
+      response.end(JSON.stringify({ ok: true, result }));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      recorded.status = error.code;
+      if (error.isViolation)
+        line.violations.push(`${rest}: ${error.message} ${JSON.stringify(recorded.values)}`);
+      throw error;
+    }
+  }
+
   return createServer((request, response) => {
-    serve(line, request, response).catch(error => {
-      if (error instanceof Refusal) return refuse(response, error);
+    serve(request, response).catch(error => {
       // The client disconnected while sending.
       if (request.destroyed && !request.complete) return response.destroy();
-      line.violations.push(`the stand-in failed: ${error.stack}`);
-      return refuse(response, new Refusal(500, 'Internal Server Error'));
+      if (!(error instanceof Refusal)) line.violations.push(`the fake failed: ${error.stack}`);
+      const { code = 500, message, retryAfter } = error as Refusal;
+      const parameters = retryAfter === undefined ? undefined : { retry_after: retryAfter };
+      response.writeHead(code, { 'content-type': 'application/json' });
+      return response.end(JSON.stringify({ ok: false, error_code: code, description: message, parameters }));
     });
   });
 }
 
-async function serve(line: Line, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const [, isFile, token, rest] = /^(\/file)?\/bot([^/]+)\/([^?]+)/.exec(request.url!) ?? [];
-  if (token === undefined) throw new Refusal(404, 'Not Found');
-  if (token !== line.token) throw new Refusal(401, 'Unauthorized');
-  if (isFile) return sendFile(line.world, rest!, response);
-  const recorded: RecordedCall = { method: rest!, values: {}, status: undefined };
-  line.calls.push(recorded);
-  try {
-    await serveCall(line, recorded, request, response);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    recorded.status = error.code;
-    if (error.isViolation)
-      line.violations.push(`${rest}: ${error.message} ${JSON.stringify(recorded.values)}`);
-    throw error;
+function misbehave(fault: Fault, recorded: RecordedCall, response: ServerResponse): void {
+  if (fault.kind === 'tooManyRequests') {
+    const { retryAfter } = fault;
+    throw new Refusal(429, `Too Many Requests: retry after ${retryAfter}`, { retryAfter });
   }
+  if (fault.kind === 'disconnect') response.destroy();
+  if (fault.kind !== 'serverError') return;
+  recorded.status = fault.status;
+  response.writeHead(fault.status, { 'content-type': 'text/html' }).end(`<h1>${fault.status}</h1><hr>nginx`);
 }
 
-async function serveCall(
-  line: Line,
-  recorded: RecordedCall,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { method } = recorded;
-  if (!isMethod(method)) throw new Refusal(404, 'Not Found', { isViolation: true });
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  const body = await readBody(request);
-  recorded.values = body.values;
-  await sleep(line.latencyMs());
-  const fault = line.faults.take(method, body.values);
-  if (fault && fault.kind !== 'answerLost') return misbehave(fault, recorded, response);
-  const result = await run(line.world, method, body, gone.signal);
-  if (fault) return void response.destroy();
-  recorded.status = 200;
-  answer(response, 200, { ok: true, result });
-}
-
-function run(world: World, method: MethodName, body: CallBody, gone: AbortSignal): unknown {
-  // The table pairs every method with its own parameters, which the type of an index by a union does not show.
-  const carryOut = methods[method] as (call: Call, parameters: unknown) => unknown;
-  return carryOut({ world, uploads: body.uploads, gone }, readParameters(method, body));
-}
-
-function misbehave(
-  fault: Exclude<Fault, { kind: 'answerLost' }>,
-  recorded: RecordedCall,
-  response: ServerResponse,
-) {
-  switch (fault.kind) {
-    case 'tooManyRequests': {
-      const { retryAfter } = fault;
-      throw new Refusal(429, `Too Many Requests: retry after ${retryAfter}`, { retryAfter });
-    }
-    case 'serverError': {
-      recorded.status = fault.status;
-      const page = `<html><body><h1>${fault.status} ${STATUS_CODES[fault.status]}</h1><hr>nginx</body></html>`;
-      return void response.writeHead(fault.status, { 'content-type': 'text/html' }).end(page);
-    }
-    case 'disconnect':
-      return void response.destroy();
-    case 'hang':
-      return;
+/** The parameters as sent, and the files that they reference as `attach://…`. */
+async function readBody(request: IncomingMessage) {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = Buffer.concat(chunks);
+  const uploads = new Map<string, Buffer>();
+  const boundary = /^multipart\/form-data;\s*boundary=(.+)$/.exec(request.headers['content-type'] ?? '')?.[1];
+  if (boundary === undefined) {
+    const values: Record<string, unknown> = body.length === 0 ? {} : JSON.parse(`${body}`);
+    return { values, uploads };
   }
-}
-
-function sendFile(world: World, path: string, response: ServerResponse): void {
-  const file = world.files.byPath(path);
-  if (!file) throw new Refusal(404, 'Not Found');
-  response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file.bytes);
-}
-
-function refuse(response: ServerResponse, { code, message, parameters }: Refusal): void {
-  answer(response, code, {
-    ok: false,
-    error_code: code,
-    description: message,
-    ...(parameters && { parameters }),
-  });
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const values: Record<string, unknown> = {};
+  for (const part of body.toString('latin1').split(`--${boundary}`).slice(1, -1)) {
+    const [head = '', ...rest] = part.split('\r\n\r\n');
+    const content = Buffer.from(rest.join('\r\n\r\n').slice(0, -2), 'latin1');
+    const name = /;\s*name="([^"]*)"/.exec(head)?.[1];
+    if (name === undefined) throw violation('a part of the form has no name');
+    if (/;\s*filename=/.test(head)) uploads.set(name, content);
+    // In a form all values are text: numbers as such, objects as JSON.
+    else values[name] = ['chat_id', 'reply_markup'].includes(name) ? JSON.parse(`${content}`) : `${content}`;
+  }
+  return { values, uploads };
 }

@@ -1,88 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Update } from 'grammy/types';
 import { Refusal } from './errors.ts';
+import type { ParametersOf } from './parameters.ts';
 
-export type NewUpdate = Omit<Update, 'update_id'>;
+/** After a refusal by the webhook; Telegram waits longer. */
+const retryMs = 50;
 
-export interface Queued {
-  /** Updates of one chat go to a webhook one after the other. */
-  chatId: number;
-  update: Update;
-}
+export type Updates = ReturnType<typeof createUpdates>;
 
-export interface Poll {
-  offset?: number;
-  limit?: number;
-  timeout?: number;
-}
-
-export interface Updates {
-  pending: Queued[];
-  push(chatId: number, update: NewUpdate): void;
-  /** Sets the kinds of updates; an empty list means the default kinds. */
-  allow(kinds: string[] | undefined): void;
-  confirm(queued: Queued): void;
-  drop(): void;
-  poll(poll: Poll, gone: AbortSignal): Promise<Update[]>;
-  onArrival(listener: () => void): void;
-}
-
-const conflict =
-  'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running';
-
-/** Updates for the bot, kept until it confirms them. */
-export function createUpdates(): Updates {
+/** Updates for the bot, kept until it confirms them by its next poll, or its webhook answers 2xx. */
+export function createUpdates() {
   let nextId = 814_300_117;
   let allowed: string[] = [];
-  let endOther = () => {};
-  const pending: Queued[] = [];
-  const listeners = new Set<() => void>();
+  let endPoll = (_refusal?: Refusal) => {};
+  let webhook: { url: string; secret: string } | undefined;
+  let isDelivering = false;
+  const pending: Update[] = [];
 
-  const confirmBelow = (offset: number) => {
-    // A negative offset counts from the end, and drops earlier updates.
-    const first = offset >= 0 ? offset : nextId + offset;
-    while (pending[0] && pending[0].update.update_id < first) pending.shift();
+  const deliver = async () => {
+    if (isDelivering) return;
+    isDelivering = true;
+    while (webhook && pending[0]) {
+      const [update] = pending;
+      const headers = {
+        'content-type': 'application/json',
+        'x-telegram-bot-api-secret-token': webhook.secret,
+      };
+      const isTaken = await fetch(webhook.url, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(update),
+      }).then(
+        async response => (await response.arrayBuffer()) && response.ok,
+        () => false,
+      );
+      if (isTaken) pending.shift();
+      else await sleep(retryMs);
+    }
+    isDelivering = false;
   };
 
   const arrival = async (milliseconds: number, gone: AbortSignal) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const end = () => reject(new Refusal(409, conflict));
     const timer = setTimeout(resolve, milliseconds);
-    const wake = () => resolve();
-    listeners.add(wake);
-    gone.addEventListener('abort', wake);
-    endOther = end;
-    try {
-      await promise;
-    } finally {
-      clearTimeout(timer);
-      listeners.delete(wake);
-      if (endOther === end) endOther = () => {};
-    }
+    endPoll = refusal => (refusal ? reject(refusal) : resolve());
+    gone.addEventListener('abort', () => resolve());
+    await promise.finally(() => clearTimeout(timer));
   };
 
   return {
     pending,
-    push: (chatId, update) => {
+    push: (update: Omit<Update, 'update_id'>) => {
       if (allowed.length > 0 && !Object.keys(update).every(kind => allowed.includes(kind))) return;
-      pending.push({ chatId, update: { update_id: nextId++, ...update } });
-      for (const listener of [...listeners]) listener();
+      pending.push({ update_id: nextId++, ...update });
+      endPoll();
+      void deliver();
     },
-    allow: kinds => {
-      if (kinds) allowed = kinds;
+    setWebhook: ({ url, secret_token = '', allowed_updates = [] }: ParametersOf<'setWebhook'>) => {
+      webhook = { url, secret: secret_token };
+      allowed = allowed_updates;
+      void deliver();
     },
-    confirm: queued => {
-      const index = pending.indexOf(queued);
-      // It may have been dropped while it was being sent.
-      if (index >= 0) pending.splice(index, 1);
+    deleteWebhook: () => {
+      webhook = undefined;
     },
-    drop: () => void pending.splice(0),
-    poll: async ({ offset = 0, limit = 100, timeout = 0 }, gone) => {
-      // As in Telegram, a new poller replaces the waiting one, which gets 409.
-      endOther();
-      if (offset !== 0) confirmBelow(offset);
+    poll: async (
+      { offset = 0, limit = 100, timeout = 0, allowed_updates }: ParametersOf<'getUpdates'>,
+      gone: AbortSignal,
+    ) => {
+      if (webhook) throw new Refusal(409, "Conflict: can't use getUpdates method while webhook is active");
+      allowed = allowed_updates ?? allowed;
+      endPoll(new Refusal(409, 'Conflict: terminated by other getUpdates request'));
+      while (pending[0] && pending[0].update_id < offset) pending.shift();
       if (pending.length === 0 && timeout > 0 && !gone.aborted) await arrival(timeout * 1000, gone);
-      return pending.slice(0, limit).map(queued => queued.update);
+      return pending.slice(0, limit);
     },
-    onArrival: listener => void listeners.add(listener),
   };
 }

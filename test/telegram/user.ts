@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { CallbackQuery, InlineKeyboardButton, MessageEntity, Update, User } from 'grammy/types';
-import type { CallbackAnswer } from './callbacks.ts';
-import { type ChatMessage, type ChatState, type Draft, type Reading, toWire } from './chats.ts';
-import type { World } from './context.ts';
-import { captionsOf, transcript } from './transcript.ts';
+import { type ChatMessage, type ChatState, type Draft, toWire } from './chats.ts';
+import type { World } from './methods.ts';
+import type { Keyboard } from './parameters.ts';
 
 /** One message of the bot as a user sees it, as sent or as edited. */
 export interface Screen {
@@ -11,9 +11,11 @@ export interface Screen {
   message: ChatMessage;
 }
 
+type Expected = RegExp | ((screen: Screen) => boolean);
+
 export interface Press {
-  /** The bot's answer to the callback query, within a few seconds. */
-  answer(): Promise<CallbackAnswer>;
+  /** The text that the bot answers the callback query with. */
+  answer(): Promise<{ text: string | undefined }>;
 }
 
 /** A user in a private chat with the bot, or in a group. */
@@ -22,11 +24,11 @@ export interface FakeUser {
   readonly chatState: ChatState;
   /** All messages of the chat, the oldest first. */
   readonly messages: readonly ChatMessage[];
-  send(text: string, options?: { replyTo?: ChatMessage }): Promise<ChatMessage>;
-  sendPhoto(picture: Buffer, caption?: string): Promise<ChatMessage>;
-  sendDocument(bytes: Buffer, name: string, mimeType?: string): Promise<ChatMessage>;
+  send(text: string): Promise<void>;
+  sendPhoto(picture: Buffer): Promise<void>;
+  sendDocument(bytes: Buffer, name: string): Promise<void>;
   /** Forwards a message of another user. */
-  sendForwarded(text: string, from: User): Promise<ChatMessage>;
+  sendForwarded(text: string, from: User): Promise<void>;
   /** Presses the button on the newest message that has it. */
   press(caption: string): Promise<Press>;
   /** Presses a button that the message has or once had, even if it is deleted: a slow or a replayed press. */
@@ -34,48 +36,62 @@ export interface FakeUser {
   /** A press with any data on any message, also of a chat that this person is not in. */
   forgeCallback(message: ChatMessage, data: string): Promise<Press>;
   /**
-   * Waits for something of the bot that matches and was not read yet. FakeUsers read from the top: what comes before
+   * Waits for something of the bot that matches and was not read yet. Users read from the top: what comes before
    * it counts as read, too. A message that is edited is there to be read again.
    */
-  reads(expected: RegExp | ((screen: Screen) => boolean), withinMs?: number): Promise<Screen>;
+  reads(expected: Expected): Promise<Screen>;
+  /** Presses a button and reads what follows, for each pair in turn; resolves with the last that is read. */
+  goes(...steps: (readonly [caption: string, expected: Expected])[]): Promise<Screen>;
+  /** Sends a text and reads what follows. */
+  writes(text: string, expected: Expected): Promise<Screen>;
   /** The newest message of the bot that is not deleted. */
   screen(): Screen;
 }
 
-const timeoutMs = 5_000;
+/** A user in a private chat with the bot. */
+export interface PrivateUser extends FakeUser {
+  block(): void;
+  unblock(): void;
+}
 
-export function createFakeUser(
-  world: World,
-  chatState: ChatState,
-  account: User,
-  isVisibleToBot: (draft: Draft) => boolean,
-): FakeUser {
+/** Enough for a busy machine. */
+const timeoutMs = 20_000;
+
+function createFakeUser(world: World, chatState: ChatState, account: User): FakeUser {
   let read = 0;
+  const { messages } = chatState;
+  const shown = () => messages.filter(({ isDeleted }) => !isDeleted);
+  const transcript = () => messages.map(describe).join('\n') || '(no messages)';
+  const fail = (why: string): never => {
+    throw new Error(`${why}\n${transcript()}`);
+  };
 
-  const post = async (draft: Omit<Draft, 'from'>): Promise<ChatMessage> => {
-    if (chatState.forbidden !== undefined)
-      throw new Error(`${account.first_name} cannot write: ${chatState.forbidden}`);
+  const post = async (draft: Partial<Draft> & { text: string }) => {
     chatState.isOpen = true;
-    const full = { from: account, ...draft };
-    const message = world.chats.post(chatState, full);
-    // The types allow channel posts without an author; there are no channels here.
-    const wire = toWire(message) as NonNullable<Update['message']>;
-    if (isVisibleToBot(full)) world.updates.push(chatState.chat.id, { message: wire });
-    return message;
+    const message = world.chats.post(chatState, {
+      from: account,
+      entities: entitiesIn(draft.text),
+      ...draft,
+    });
+    // In groups a bot gets only commands, unless it is an administrator.
+    if (chatState.chat.type === 'private' || draft.text.startsWith('/'))
+      world.updates.push({ message: toWire(message) as NonNullable<Update['message']> });
   };
 
   const query = async (message: ChatMessage, data: string): Promise<Press> => {
-    const callback = world.callbacks.create(account.id);
-    const callbackQuery: CallbackQuery = {
-      id: callback.id,
-      from: account,
-      message: shownInQuery(message),
-      chat_instance: message.chatState.instance,
-      data,
+    const id = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    world.presses.set(id, resolve);
+    // A query about a deleted message has only its chat and id.
+    const { chat } = message.chatState;
+    const known = message.isDeleted ? { chat, message_id: message.id, date: 0 as const } : toWire(message);
+    const callbackQuery: CallbackQuery = { id, from: account, message: known, chat_instance: '1', data };
+    world.updates.push({ callback_query: callbackQuery });
+    return {
+      answer: async () => ({
+        text: await inTime(promise, () => fail(`The press of "${data}" was not answered in time`)),
+      }),
     };
-    world.updates.push(account.id, { callback_query: callbackQuery });
-    const late = () => new Error(`The press of "${data}" was not answered in time\n${transcript(chatState)}`);
-    return { answer: () => within(timeoutMs, callback.answer, late) };
   };
 
   const takeUnread = (matches: (screen: Screen) => boolean): Screen | undefined => {
@@ -85,57 +101,74 @@ export function createFakeUser(
     return screenOf(chatState.readings[index]!);
   };
 
-  return {
+  const user: FakeUser = {
     account,
     chatState,
-    messages: chatState.messages,
-    send: (text, { replyTo } = {}) => post({ text, entities: entitiesIn(text), ...(replyTo && { replyTo }) }),
-    sendPhoto: (picture, caption = '') =>
-      post({ text: caption, entities: entitiesIn(caption), photo: world.files.addPhoto(picture) }),
-    sendDocument: (bytes, name, mimeType) =>
-      post({ text: '', entities: [], document: world.files.addDocument(bytes, name, mimeType) }),
-    sendForwarded: (text, from) => {
-      const date = Math.floor(world.now() / 1000) - 60;
-      return post({ text, entities: entitiesIn(text), origin: { type: 'user', sender_user: from, date } });
-    },
+    messages,
+    send: text => post({ text }),
+    sendPhoto: picture => post({ text: '', photo: world.chats.addPhoto(picture) }),
+    sendDocument: (bytes, name) => post({ text: '', document: world.chats.addFile(bytes, name) }),
+    sendForwarded: (text, from) => post({ text, origin: { type: 'user', sender_user: from, date: 1 } }),
     press: async caption => {
-      const message = chatState.messages.findLast(one => !one.isDeleted && findButton([one], caption));
-      if (!message)
-        throw new Error(
-          `There is no button "${caption}"${otherButtons(chatState)}\n${transcript(chatState)}`,
-        );
-      return query(message, dataOf(findButton([message], caption)!));
+      const message = shown().findLast(one => findButton([one], caption));
+      return message ? user.pressOn(message, caption) : fail(`There is no button "${caption}"`);
     },
     pressOn: async (message, caption) => {
       const button = findButton([message, ...message.edits.toReversed()], caption);
-      if (!button)
-        throw new Error(`Message #${message.id} never had a button "${caption}"\n${transcript(chatState)}`);
-      return query(message, dataOf(button));
+      if (!button || !('callback_data' in button)) return fail(`#${message.id} had no button "${caption}"`);
+      return query(message, button.callback_data);
     },
     forgeCallback: query,
-    reads: async (expected, withinMs = timeoutMs) => {
+    reads: async expected => {
       const matches = expected instanceof RegExp ? (screen: Screen) => expected.test(screen.text) : expected;
-      const late = () =>
-        new Error(`${account.first_name} did not read ${expected}\n${transcript(chatState)}`);
-      return takeUnread(matches) ?? waitFor(chatState, () => takeUnread(matches), withinMs, late);
+      const { promise, resolve } = Promise.withResolvers<Screen>();
+      const look = () => {
+        const screen = takeUnread(matches);
+        if (!screen) return;
+        chatState.changes.off('change', look);
+        resolve(screen);
+      };
+      chatState.changes.on('change', look);
+      look();
+      return inTime(promise, () => {
+        chatState.changes.off('change', look);
+        return fail(`${account.first_name} did not read ${expected}`);
+      });
+    },
+    goes: async (...steps) => {
+      let last = user.screen();
+      for (const [caption, expected] of steps) {
+        await user.press(caption);
+        last = await user.reads(expected);
+      }
+      return last;
+    },
+    writes: async (text, expected) => {
+      await user.send(text);
+      return user.reads(expected);
     },
     screen: () => {
-      const message = chatState.messages.findLast(({ from, isDeleted }) => from.is_bot && !isDeleted);
-      if (!message) throw new Error(`The bot shows nothing\n${transcript(chatState)}`);
-      return screenOf({ message, version: message });
+      const message = shown().findLast(({ from }) => from.is_bot);
+      return message ? screenOf({ message, version: message }) : fail('The bot shows nothing');
     },
   };
+  return user;
 }
 
-const screenOf = ({ message, version }: Reading): Screen => ({
+const captionsOf = (keyboard: Keyboard) => keyboard.map(row => row.map(({ text }) => text));
+
+const screenOf = ({ message, version }: ChatState['readings'][number]): Screen => ({
   text: version.text,
   buttons: captionsOf(version.keyboard),
   message,
 });
 
-/** A query about a deleted message has only its chat and id. */
-const shownInQuery = (message: ChatMessage): NonNullable<CallbackQuery['message']> =>
-  message.isDeleted ? { chat: message.chatState.chat, message_id: message.id, date: 0 } : toWire(message);
+/** For the messages of failed tests. */
+function describe({ from, id, edits, isDeleted, text, photo, keyboard }: ChatMessage): string {
+  const marks = `${edits.length > 0 ? ' (edited)' : ''}${isDeleted ? ' (deleted)' : ''}`;
+  const rows = captionsOf(keyboard).map(row => `\n    [${row.join('] [')}]`);
+  return `${from.first_name} #${id}${marks}: ${photo ? '[photo] ' : ''}${text}${rows.join('')}`;
+}
 
 const findButton = (
   versions: Pick<ChatMessage, 'keyboard'>[],
@@ -143,57 +176,68 @@ const findButton = (
 ): InlineKeyboardButton | undefined =>
   versions.flatMap(({ keyboard }) => keyboard.flat()).find(({ text }) => text === caption);
 
-function dataOf(button: InlineKeyboardButton): string {
-  if ('callback_data' in button) return button.callback_data;
-  throw new Error(`The button "${button.text}" does not call the bot: ${JSON.stringify(button)}`);
-}
+/** The commands in a text as Telegram marks them; libraries recognise them by that. */
+const entitiesIn = (text: string): MessageEntity[] =>
+  [...text.matchAll(/(?<=^|\s)\/[a-z0-9_]{1,64}(@[a-z0-9_]+)?(?=$|\s)/gi)].map(
+    ({ 0: { length }, index }) => ({
+      type: 'bot_command',
+      offset: index,
+      length,
+    }),
+  );
 
-function otherButtons(chatState: ChatState): string {
-  const there = chatState.messages
-    .filter(({ isDeleted }) => !isDeleted)
-    .flatMap(({ keyboard }) => captionsOf(keyboard).flat());
-  return there.length > 0
-    ? `; there are ${there.map(caption => `"${caption}"`).join(', ')}`
-    : ', nor any other';
-}
-
-/** The entities that Telegram detects in a text; libraries recognise commands by them. */
-function entitiesIn(text: string): MessageEntity[] {
-  const found = (type: 'bot_command' | 'url', pattern: RegExp) =>
-    [...text.matchAll(pattern)].map(({ 0: match, index: offset }) => ({
-      type,
-      offset,
-      length: match.length,
-    }));
-  return [
-    ...found('bot_command', /(?<=^|\s)\/[a-z0-9_]{1,64}(@[a-z0-9_]+)?(?=$|\s)/gi),
-    ...found('url', /https?:\/\/\S+/g),
-  ].sort((a, b) => a.offset - b.offset);
-}
-
-async function waitFor<Result>(
-  chatState: ChatState,
-  look: () => Result | undefined,
-  milliseconds: number,
-  late: () => Error,
-): Promise<Result> {
-  const { promise, resolve } = Promise.withResolvers<Result>();
-  const onChange = () => {
-    const result = look();
-    if (result === undefined) return;
-    chatState.changes.off('change', onChange);
-    resolve(result);
-  };
-  chatState.changes.on('change', onChange);
-  return within(milliseconds, promise, late).finally(() => chatState.changes.off('change', onChange));
-}
-
-async function within<Result>(
-  milliseconds: number,
-  promise: Promise<Result>,
-  late: () => Error,
-): Promise<Result> {
+async function inTime<Result>(promise: Promise<Result>, late: () => never): Promise<Result> {
   const { promise: limit, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(late()), milliseconds);
+  const timer = setTimeout(() => {
+    try {
+      late();
+    } catch (error) {
+      reject(error);
+    }
+  }, timeoutMs);
   return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
+}
+
+interface NewUser {
+  firstName: string;
+  languageCode?: 'ru' | 'en';
+}
+
+export function createFakeUsers(world: World) {
+  // Larger than 32 bits, like the ids of new accounts.
+  let nextUserId = 7_300_000_001;
+  const accountOf = ({ firstName, languageCode = 'ru' }: NewUser): User => ({
+    ...{ id: nextUserId++, is_bot: false, first_name: firstName, language_code: languageCode },
+  });
+
+  const user = (newcomer: NewUser): PrivateUser => {
+    const account = accountOf(newcomer);
+    const { id, first_name } = account;
+    const chatState = world.chats.open({ id, type: 'private', first_name }, false);
+    const setBlocked = (isBlocked: boolean) => {
+      chatState.forbidden = isBlocked ? 'bot was blocked by the user' : undefined;
+      const inside = { user: world.bot, status: 'member' } as const;
+      const outside = { user: world.bot, status: 'kicked', until_date: 0 } as const;
+      const [before, after] = isBlocked ? [inside, outside] : [outside, inside];
+      const change = { chat: chatState.chat, from: account, date: 1 };
+      world.updates.push({ my_chat_member: { ...change, old_chat_member: before, new_chat_member: after } });
+    };
+    return {
+      ...createFakeUser(world, chatState, account),
+      block: () => setBlocked(true),
+      unblock: () => setBlocked(false),
+    };
+  };
+
+  const group = ({ id, title }: { id: number; title: string }) => {
+    const chatState = world.chats.open({ id, title, type: 'supergroup' }, true);
+    return {
+      chatState,
+      join: (who: NewUser) => createFakeUser(world, chatState, accountOf(who)),
+      removeBot: () => {
+        chatState.forbidden = 'bot was kicked from the supergroup chat';
+      },
+    };
+  };
+  return { user, group };
 }

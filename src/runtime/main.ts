@@ -2,20 +2,17 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { programName } from '../base/program-name.ts';
 import { describeProxyProblem } from '../base/proxy-trust.ts';
 import type { Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { createNewestHistory, type NewestHistory } from '../db/incarnation/newest-history.ts';
-import type { Keyring } from '../db/keyring.ts';
 import { isDatabaseUnavailable } from '../db/pool.ts';
 import { loadSettings } from '../db/secret-files.ts';
 import { openKeyring } from '../db/secret-key.ts';
 import { refuseOtherKeys, startNodeCheck } from '../deposits/index.ts';
-import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
+import { printAdvice } from './advice.ts';
 import { createSingleProcess, joinCluster, leaveCluster, type Message } from './cluster-channel.ts';
 import { checkConnections } from './connection-budget.ts';
-import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
 import { type Cleanup, shutDown } from './graceful-shutdown.ts';
 import { buildPages, servesPages, servesPortal } from './pages.ts';
@@ -243,54 +240,6 @@ function printStarted(
   if (roles.includes('bot'))
     print(`  chat bot   ${telegramToken ? 'on' : 'off: set TELEGRAM_BOT_TOKEN to enable it'}`);
   print(`  processes  ${processes}\n`);
-}
-
-const causes: Record<string, string> = {
-  promotion: 'A standby became the primary',
-  restore: 'The database was restored',
-  copy: 'The database is a copy',
-};
-
-const describeRecovering = ({ cause, certainAt }: RecoveringIncarnation) =>
-  `${causes[cause] ?? 'The database has changed'}: payments after ${certainAt.toISOString()} may be missing in it. New payments
-wait until these are recovered from the payment gateway, about 20 s. See: ${programName} recovery show
-`;
-
-interface FirstSteps {
-  settings: Settings;
-  keyring: Keyring;
-  database: Database;
-  bank: BankSide | undefined;
-  address: string;
-}
-
-async function printAdvice(
-  { address, ...parts }: Omit<FirstSteps, 'address'> & { address: string | undefined },
-  print: Print,
-): Promise<void> {
-  const recovering = await findRecovering(parts.database.pool);
-  if (recovering) print(describeRecovering(recovering));
-  if (address) await printFirstSteps({ ...parts, address }, print);
-}
-
-/** What a new installation needs next: the setup link of the first operator, and the keys of a demonstration partner. */
-async function printFirstSteps(
-  { settings, keyring, database, bank, address }: FirstSteps,
-  print: Print,
-): Promise<void> {
-  const { roles, production } = settings;
-  const audit = { pool: database.pool, clock: database.clock, actor: 'first start' };
-  if (roles.includes('console')) {
-    const lines = await createFirstSetupLink(audit, keyring, settings, address);
-    if (lines) print(lines);
-  }
-  if (!roles.includes('api')) return;
-  const demonstration = bank && !production && (await createDemoPartner(audit, keyring));
-  print(
-    demonstration
-      ? describeDemoPartner(demonstration, address)
-      : `Partners and keys: ${programName} partner list`,
-  );
 }
 
 /** After the drain. What hangs for longer is abandoned: its state is in the database, and another process recovers it. */

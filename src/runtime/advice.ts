@@ -1,0 +1,58 @@
+import { programName } from '../base/program-name.ts';
+import type { Settings } from '../base/settings.ts';
+import type { Database } from '../db/database.ts';
+import type { Keyring } from '../db/keyring.ts';
+import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
+import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
+import type { BankSide } from './simulator.ts';
+
+type Print = (line: string) => void;
+
+const causes: Record<string, string> = {
+  promotion: 'A standby became the primary',
+  restore: 'The database was restored',
+  copy: 'The database is a copy',
+};
+
+const describeRecovering = ({ cause, certainAt }: RecoveringIncarnation) =>
+  `${causes[cause] ?? 'The database has changed'}: payments after ${certainAt.toISOString()} may be missing in it. New payments
+wait until these are recovered from the payment gateway, about 20 s. See: ${programName} recovery show
+`;
+
+interface FirstSteps {
+  settings: Settings;
+  keyring: Keyring;
+  database: Database;
+  bank: BankSide | undefined;
+  address: string;
+}
+
+/** After the start: what is being recovered, and what a new installation needs next. */
+export async function printAdvice(
+  { address, ...parts }: Omit<FirstSteps, 'address'> & { address: string | undefined },
+  print: Print,
+): Promise<void> {
+  const recovering = await findRecovering(parts.database.pool);
+  if (recovering) print(describeRecovering(recovering));
+  if (address) await printFirstSteps({ ...parts, address }, print);
+}
+
+/** What a new installation needs next: the setup link of the first operator, and the keys of a demonstration partner. */
+async function printFirstSteps(
+  { settings, keyring, database, bank, address }: FirstSteps,
+  print: Print,
+): Promise<void> {
+  const { roles, production } = settings;
+  const audit = { pool: database.pool, clock: database.clock, actor: 'first start' };
+  if (roles.includes('console')) {
+    const lines = await createFirstSetupLink(audit, keyring, settings, address);
+    if (lines) print(lines);
+  }
+  if (!roles.includes('api')) return;
+  const demonstration = bank && !production && (await createDemoPartner(audit, keyring));
+  print(
+    demonstration
+      ? describeDemoPartner(demonstration, address)
+      : `Partners and keys: ${programName} partner list`,
+  );
+}

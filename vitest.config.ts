@@ -37,7 +37,7 @@ const systemTests = [
  * System tests that check how soon a service answers or recovers after a fault. They run after the others, one at a time: on a
  * machine that is busy with other tests the times would say nothing about the service.
  */
-const timedTests = ['test/faults/**', 'test/crashes/**'];
+const timedTests = ['test/faults/**', 'test/failover/**', 'test/crashes/**'];
 
 /** Tests that take minutes, or repeat with other variants what a system test checks once: for `npm run test:long`. */
 const longTests = ['test/**/*.long.test.ts'];

@@ -1,6 +1,6 @@
 /**
  * `npm run test:long`: runs what is run before a release, one part after the other, also when one fails, and writes into
- * `docs/internals/testing.md` what became of each. Exits with 1 if a part failed.
+ * `docs/internals/testing.md` how each ended. Exits with 1 if a part failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -50,7 +50,10 @@ for (const command of parts) {
     }),
   ].join('\n');
   const text = readFileSync(page, 'utf8');
-  writeFileSync(page, text.replace(/^## The last long run\n[^]*?(?=\n\n## )/m, () => section));
+  writeFileSync(
+    page,
+    text.replace(/^## The last long run\n[^]*?(?=\n\n## )/m, () => section),
+  );
   if (results.length === parts.length) console.log(`\n${section}`);
 }
 process.exitCode = results.every(({ code }) => code === 0) ? 0 : 1;

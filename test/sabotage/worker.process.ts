@@ -9,7 +9,7 @@ import { createVitest, type Vitest } from 'vitest/node';
 import { sabotages } from './all.ts';
 import { removeGuard, type Sabotage } from './sabotage.ts';
 
-/** What became of an entry: the titles of the tests that failed, or why they say nothing. */
+/** The outcome of an entry: the titles of the tests that failed, or why they say nothing. */
 export interface Outcome {
   guard: string;
   failures: string[];

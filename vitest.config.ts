@@ -26,6 +26,7 @@ const systemTests = [
   'test/examples/**',
   'test/runtime/{rejoin,drain,database-outages}.test.ts',
   'test/alerts/**',
+  'test/citus/**',
   'test/upgrade/**',
   'test/webhooks/endpoint-model.test.ts',
   'test/db/{embedded,embedded-guard,embedded-privileges,roles,differing-rights,rotation,backup,backup-s3,s3-store,restore}.test.ts',
@@ -35,13 +36,10 @@ const systemTests = [
  * System tests that check how soon a service answers or recovers after a fault. They run after the others, one at a time: on a
  * machine that is busy with other tests the times would say nothing about the service.
  */
-const timedTests = ['test/faults/**', 'test/crashes/**'];
+const timedTests = ['test/faults/**', 'test/failover/**', 'test/crashes/**'];
 
 /** Tests that take minutes, or repeat with other variants what a system test checks once: for `npm run test:long`. */
 const longTests = ['test/**/*.long.test.ts'];
-
-/** Tests of a history on Citus: see docs/internals/testing.md. */
-const citusTests = ['test/citus/**'];
 
 /**
  * Files that wait for processes to start, to die and to be presumed dead. They start first, so that the run does not end
@@ -51,6 +49,7 @@ const slowFiles = [
   'browser/journeys',
   'simulation',
   'cli/start',
+  'citus/history-reads',
   'install/package',
   'db/embedded',
   'deposits/real-node/crashes',
@@ -75,13 +74,12 @@ const included: Record<string, string[]> = {
   system: systemTests,
   timed: timedTests,
   long: longTests,
-  citus: citusTests,
 };
 
 /** What a mode leaves out. */
 function excludedIn(mode: string): string[] {
   if (mode === 'all' || mode === 'long') return [];
-  return mode in included ? longTests : [...systemTests, ...timedTests, ...longTests, ...citusTests];
+  return mode in included ? longTests : [...systemTests, ...timedTests, ...longTests];
 }
 
 /** One file at a time: building an image, for one, keeps all cores busy, and beside it no service recovers in time. */
@@ -99,12 +97,12 @@ export default defineConfig(({ mode }) => ({
     restoreMocks: true,
     unstubEnvs: true,
     // The timed tests have limits of their own, which say what took too long.
-    testTimeout: isAlone(mode) ? 300_000 : mode === 'citus' ? 180_000 : 60_000,
-    hookTimeout: mode === 'citus' ? 180_000 : 60_000,
+    testTimeout: isAlone(mode) ? 300_000 : 60_000,
+    hookTimeout: 60_000,
     // Enough for a busy machine.
     expect: { poll: { timeout: 10_000 } },
-    // For two cores: many tests wait for the database or for processes that they start. Citus has three servers that need them.
-    maxWorkers: isAlone(mode) ? 1 : mode === 'citus' ? 2 : 3,
+    // For two cores: many tests wait for the database or for processes that they start.
+    maxWorkers: isAlone(mode) ? 1 : 3,
     sequence: { sequencer: SlowFilesFirst },
   },
 }));

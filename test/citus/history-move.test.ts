@@ -8,17 +8,15 @@ import { kopeck } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { secretKey } from '../helpers/partners.ts';
-import { isCitusAvailable } from './available.ts';
 import { createCitusDatabase } from './citus.ts';
-import { createHistory } from './history-world.ts';
-import { startCitus } from './start.ts';
+import { createHistory, isCitusAvailable, startCitus } from './world.ts';
 
 test('a server without Citus is refused', async () => {
   const { pool } = await createDatabase();
   expect(await distributeArchive(auditContextOf(pool, systemClock))).toEqual({ outcome: 'no_citus' });
 });
 
-describe.runIf(isCitusAvailable)('the move of an archive to the workers', async () => {
+describe.runIf(isCitusAvailable)('the move of an archive to the workers', { timeout: 120_000 }, async () => {
   if (!isCitusAvailable) return;
   const citus = await startCitus();
   const world = await createHistory(citus, 'moves');

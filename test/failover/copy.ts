@@ -4,7 +4,7 @@ import { newOrder, pay } from '../faults/calls.ts';
 import { createDatabaseServer, type DatabaseServer } from '../faults/database-server.ts';
 import type { Load } from '../faults/load.ts';
 import type { Program } from '../faults/program.ts';
-import { check, count, note, type Round } from '../faults/round.ts';
+import { check, count, limit, type Round } from '../faults/round.ts';
 import { until } from '../faults/wait.ts';
 import { answeredBetween, noteGap, repeatAll, untilOpen } from './nodes.ts';
 import { createAddress } from './replicated-servers.ts';
@@ -40,7 +40,7 @@ export async function createCopiedServer(folder: string): Promise<CopiedServer> 
   };
 }
 
-const warmUpMs = 2_000;
+const warmUp = 50;
 const probeEveryMs = 500;
 const alarmWithinMs = 75_000;
 
@@ -52,17 +52,16 @@ export async function startCopy(server: CopiedServer, round: Round, load: Load):
   const { world } = round;
   const original = await world.startService({ databasePort: server.original.port });
   load.call(original);
-  await load.succeedsAgain();
-  await sleep(warmUpMs);
+  await load.succeeds(warmUp);
   const sinceMs = performance.now();
   const copied = await server.copy();
   count(round, 'copy started');
   const beside = await world.startService({ databasePort: copied.port, isRestored: true });
-  await load.succeedsAgain();
+  await load.succeeds();
 
   server.leadTo(copied);
   server.cutSessions();
-  const alarmMs = await until('the alarm is raised', alarmWithinMs, async () => {
+  const alarmMs = await until('the alarm is raised', async () => {
     const { result } = await pay(round, beside, newOrder(round));
     const isRefused = 'status' in result && result.status === 503;
     check(round, isRefused, `the copy answered ${JSON.stringify(result)}`);
@@ -70,13 +69,13 @@ export async function startCopy(server: CopiedServer, round: Round, load: Load):
     const alarms = await listAlarms(world.pool, { cleared: false });
     return alarms.some(({ kind }) => kind === 'foreign_orders');
   });
-  note(round, 'alarm of the copy after', alarmMs);
+  limit(round, 'alarm of the copy', alarmMs, alarmWithinMs);
 
   const stoppedMs = performance.now();
   load.call(beside);
   await original.stop('SIGTERM');
   await untilOpen(round, 2);
-  await load.succeedsAgain();
+  await load.succeeds();
   await noteGap(round, stoppedMs);
   const answered = answeredBetween(round, sinceMs, stoppedMs);
   count(round, 'payments answered', answered.length);

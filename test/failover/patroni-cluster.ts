@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 import { type DatabaseServer, familyOf } from '../faults/database-server.ts';
-import { until } from '../faults/wait.ts';
+import { answersOk, until } from '../faults/wait.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { etcdSettings, etcdVariable, haproxyFile, patroniFile, programs } from './patroni-programs.ts';
@@ -32,8 +32,6 @@ const newMember = async (name: string): Promise<Member> => ({
   apiPort: await freePort(),
   patroni: undefined,
 });
-
-const startWithinMs = 60_000;
 
 export async function createPatroniCluster(folder: string): Promise<PatroniCluster> {
   const home = join(folder, 'patroni');
@@ -98,11 +96,7 @@ export async function createPatroniCluster(folder: string): Promise<PatroniClust
       KOPECK_PATRONI_PORT_B: `${b.apiPort}`,
     });
 
-  const says = (path: string, { apiPort }: Member) =>
-    fetch(`http://127.0.0.1:${apiPort}${path}`).then(
-      ({ status }) => status === 200,
-      () => false,
-    );
+  const says = (path: string, { apiPort }: Member) => answersOk(`http://127.0.0.1:${apiPort}${path}`);
 
   /** As the owner of a cluster would do it once. */
   async function createDatabase(): Promise<void> {
@@ -131,17 +125,12 @@ export async function createPatroniCluster(folder: string): Promise<PatroniClust
     urlAt: at => `postgresql://kopeck:${password}@127.0.0.1:${at}/kopeck`,
     start: async () => {
       launchEtcd();
-      await until('etcd answers', startWithinMs, () =>
-        fetch(`http://127.0.0.1:${clientPort}/health`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      );
+      await until('etcd answers', () => answersOk(`http://127.0.0.1:${clientPort}/health`));
       launchPatroni(a);
-      await until('there is a primary', startWithinMs, () => says('/primary', a));
+      await until('there is a primary', () => says('/primary', a));
       launchPatroni(b);
       launchHaproxy();
-      await until('there is a synchronous standby', startWithinMs, () => says('/sync', b));
+      await until('there is a synchronous standby', () => says('/sync', b));
       await createDatabase();
     },
     losePrimary: what => killAll(pidsOf(a, what)),
@@ -163,5 +152,5 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
 
 async function killAll(pids: number[]): Promise<void> {
   signalAll(pids, 'SIGKILL');
-  await until('all of it is gone', 10_000, () => !pids.some(isRunning));
+  await until('all of it is gone', () => !pids.some(isRunning));
 }

@@ -5,7 +5,8 @@ import { check, count, type Round } from '../faults/round.ts';
 import { answeredBetween, noteGap, repeatAll, startNodes, untilOpen, untilReady } from './nodes.ts';
 import type { PatroniCluster } from './patroni-cluster.ts';
 
-const warmUpMs = 2_000;
+const warmUp = 50;
+const justBeforeMs = 2_000;
 /** An outage is over when nothing has failed for so long. */
 const quietMs = 12_000;
 
@@ -14,14 +15,14 @@ export const loseOfCluster =
   (what: 'server' | 'machine') =>
   async (cluster: PatroniCluster, round: Round, load: Load): Promise<Program[]> => {
     const nodes = await startNodes(round, load);
-    await sleep(warmUpMs);
+    await load.succeeds(warmUp);
     const sinceMs = performance.now();
     await cluster.losePrimary(what);
     count(round, `${what} of the primary killed`);
-    const answered = answeredBetween(round, sinceMs - warmUpMs, performance.now());
+    const answered = answeredBetween(round, sinceMs - justBeforeMs, performance.now());
     const { recovered } = await untilOpen(round, 2);
     await untilReady(nodes);
-    await load.succeedsAgain();
+    await load.succeeds();
     await noteGap(round, sinceMs);
     count(round, 'payments answered', answered.length);
     count(round, 'payments rebuilt', recovered);
@@ -38,7 +39,7 @@ const frozenMs = 30_000;
 /** The primary's machine hangs for so long that it is replaced; then it goes on, and must do no harm. */
 export async function freezePrimary(cluster: PatroniCluster, round: Round, load: Load): Promise<Program[]> {
   const nodes = await startNodes(round, load);
-  await sleep(warmUpMs);
+  await load.succeeds(warmUp);
   const sinceMs = performance.now();
   round.atTheEnd.push(cluster.resume);
   cluster.freeze();
@@ -47,8 +48,7 @@ export async function freezePrimary(cluster: PatroniCluster, round: Round, load:
   cluster.resume();
   await untilOpen(round, 2);
   await untilReady(nodes);
-  await load.succeedsAgain();
-  await sleep(warmUpMs);
+  await load.succeeds(warmUp);
   await noteGap(round, sinceMs);
   return nodes;
 }

@@ -25,7 +25,7 @@ export async function createReplicatedServers(folder: string): Promise<Replicate
     start: async () => {
       await primary.start();
       await standby.start();
-      await until('the standby follows', 30_000, async () => {
+      await until('the standby follows', async () => {
         const { rows } = await ask(primary, 'SELECT FROM pg_stat_replication');
         return rows.length === 1;
       });
@@ -37,7 +37,7 @@ export async function createReplicatedServers(folder: string): Promise<Replicate
     stopReplication: async () => {
       await ask(standby, "ALTER SYSTEM SET primary_conninfo = ''");
       await ask(standby, 'SELECT pg_reload_conf()');
-      await until('the standby gets nothing', 10_000, async () => {
+      await until('the standby gets nothing', async () => {
         const { rows } = await ask(standby, 'SELECT FROM pg_stat_wal_receiver');
         return rows.length === 0;
       });
@@ -45,7 +45,7 @@ export async function createReplicatedServers(folder: string): Promise<Replicate
     promote: async () => {
       // Not by waiting in the statement: replay, which goes on until the promotion, may cancel it.
       await ask(standby, 'SELECT pg_promote(wait => false)');
-      await until('the standby accepts commits', 30_000, async () => {
+      await until('the standby accepts commits', async () => {
         const { rows } = await ask(standby, 'SELECT pg_is_in_recovery() AS follows');
         return !rows[0].follows;
       });

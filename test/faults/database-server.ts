@@ -94,7 +94,7 @@ async function serverIn(installation: Installation): Promise<LocalServer> {
     urlAt,
     start: async () => {
       launch();
-      await until('PostgreSQL answers', 30_000, async () => {
+      await until('PostgreSQL answers', async () => {
         // The port may still be in use by the server before it.
         if (hasEnded()) launch();
         return answers(urlAt(port));
@@ -105,7 +105,7 @@ async function serverIn(installation: Installation): Promise<LocalServer> {
       const gone = once(server!, 'exit');
       const family = signalAll('SIGKILL');
       await gone;
-      await until('all of PostgreSQL is gone', 10_000, () => !family.some(isRunning));
+      await until('all of PostgreSQL is gone', () => !family.some(isRunning));
     },
     freeze: () => void signalAll('SIGSTOP'),
     resume: () => void signalAll('SIGCONT'),

@@ -1,11 +1,11 @@
 /**
- * `npm run faults -- --minutes M [--seed N] [--json]`: the faults of the tests in random order, for the given time, on
- * their own database and bank side; then every scenario of `npm run failover`. Exits with 1 when anything is wrong.
+ * `npm run faults -- --minutes M`: the faults in random order, for the given time, on their own database and bank side; then every
+ * fail-over. `npm run failover` is the second part alone, each with two nodes and servers of its own; `--only NAME` runs one of them.
+ * Exits with 1 when anything is wrong.
  */
-import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
+import { failovers } from '../failover/all.ts';
+import { missingPrograms } from '../failover/patroni-programs.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { createRandom } from '../helpers/random.ts';
 import { cutDatabase, freezeDatabase, freezeDatabaseBriefly, killDatabase } from './database-nemeses.ts';
@@ -27,55 +27,72 @@ const nemeses: Record<string, { nemesis: Nemesis; databaseIsWhole?: boolean }> =
   'service frozen': { nemesis: freezeService },
 };
 
-const usage = 'npm run faults -- --minutes 10 [--seed 1] [--json]';
+const usage = `npm run faults -- [--minutes 10] [--only ${Object.keys(failovers).join('|')}] [--seed 1] [--json]`;
 const { values } = readOptions(usage, {
-  options: { minutes: { type: 'string' }, seed: { type: 'string' }, json: { type: 'boolean' } },
+  options: {
+    minutes: { type: 'string' },
+    only: { type: 'string' },
+    seed: { type: 'string' },
+    json: { type: 'boolean' },
+  },
 });
-const minutes = Number(values.minutes ?? Number.NaN);
+const minutes = Number(values.minutes ?? 0);
 const seed = Number(values.seed ?? randomInt(2 ** 31));
-if (!(minutes > 0) || !Number.isSafeInteger(seed)) refuseCall(usage);
+const names = Object.keys(failovers).filter(name => !values.only || name === values.only);
+if (!(minutes >= 0) || names.length === 0 || !Number.isSafeInteger(seed)) refuseCall(usage);
+if (missingPrograms.length > 0)
+  console.error(`SKIPPED: fail-over with Patroni, since ${missingPrograms.join(', ')} cannot be found.`);
 
-const report = newReport(seed, minutes);
-const random = createRandom(seed);
-const untilMs = Date.now() + minutes * 60_000;
 let current: { name: string; round?: Round } = { name: 'setting up' };
+let isRight = true;
+const startedMs = Date.now();
 const progress = setInterval(() => {
   const { name, round } = current;
-  const leftSec = Math.max(0, Math.round((untilMs - Date.now()) / 1_000));
-  const wrong = report.findings.length + (round?.findings.length ?? 0);
-  process.stderr.write(`${leftSec} s left; ${name}: ${round?.calls.length ?? 0} calls; ${wrong} findings\n`);
-}, 1_000);
+  const seconds = Math.round((Date.now() - startedMs) / 1_000);
+  const counts = `${round?.calls.length ?? 0} calls; ${round?.findings.length ?? 0} findings`;
+  process.stderr.write(`${seconds} s; ${name}: ${counts}\n`);
+}, 5_000);
+const optionsOf = (name: string) => ({
+  checksTimes: true,
+  onRound: (round: Round) => {
+    current = { name, round };
+  },
+});
 
-const world = await createWorld();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void world.close().finally(() => process.exit(1)));
-}
-try {
-  for (let queue: string[] = []; Date.now() < untilMs; ) {
-    if (queue.length === 0) queue = random.shuffle(Object.keys(nemeses));
-    const name = queue.shift()!;
-    const { nemesis, databaseIsWhole = false } = nemeses[name]!;
-    current = { name };
-    const onRound = (round: Round) => {
-      current = { name, round };
-    };
-    const roundSeed = random.between(0, 2 ** 31);
-    addRound(
-      report,
-      name,
-      await runRound(world, createRandom(roundSeed), nemesis, { databaseIsWhole, onRound }),
-    );
+async function playFaults(): Promise<void> {
+  const report = newReport(seed, minutes);
+  const random = createRandom(seed);
+  const world = await createWorld();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void world.close().finally(() => process.exit(1)));
+  try {
+    for (let queue: string[] = []; Date.now() < startedMs + minutes * 60_000; ) {
+      if (queue.length === 0) queue = random.shuffle(Object.keys(nemeses));
+      const name = queue.shift()!;
+      const { nemesis, databaseIsWhole = false } = nemeses[name]!;
+      const options = { ...optionsOf(name), databaseIsWhole };
+      addRound(
+        report,
+        name,
+        await runRound(world, createRandom(random.between(0, 2 ** 31)), nemesis, options),
+      );
+    }
+  } finally {
+    await world.close();
   }
-} finally {
-  clearInterval(progress);
-  await world.close();
+  print(report);
 }
-console.log(values.json ? JSON.stringify(report, null, 2) : describeReport(report));
 
-const failover = join(import.meta.dirname, '..', 'failover', 'main.ts');
-const options = ['--seed', `${seed}`, ...(values.json ? ['--json'] : [])];
-const [failoverCode] = await once(
-  spawn(process.execPath, [failover, ...options], { stdio: 'inherit' }),
-  'exit',
-);
-process.exitCode = report.findings.length === 0 && failoverCode === 0 ? 0 : 1;
+function print(report: ReturnType<typeof newReport>): void {
+  isRight &&= report.findings.length === 0;
+  console.log(values.json ? JSON.stringify(report) : `${describeReport(report)}\n`);
+}
+
+if (minutes > 0) await playFaults();
+for (const name of names) {
+  const report = newReport(seed, 0);
+  addRound(report, name, await failovers[name]!(seed, optionsOf(name)));
+  print(report);
+}
+clearInterval(progress);
+process.exitCode = isRight ? 0 : 1;

@@ -16,6 +16,8 @@ export interface Round {
   databaseIsWhole: boolean;
   /** True if the database forgets commits: a rebuilt payment is `processing` again until the bank side was asked. */
   historyIsLost: boolean;
+  /** Whether the limits of time are checked, which a busy machine may miss. */
+  checksTimes: boolean;
   startedAt: Date;
   /** Run at the end of the round: late checks and clean-up. */
   atTheEnd: (() => unknown)[];
@@ -32,6 +34,12 @@ export function count({ faults }: Round, fault: string, times = 1): void {
 /** Adds a finding unless the condition is true. */
 export function check(round: Round, isTrue: boolean, otherwise: string): void {
   if (!isTrue) round.findings.push(otherwise);
+}
+
+/** Notes how long something took, which is wrong if it is longer than the limit. */
+export function limit(round: Round, figure: string, ms: number, maxMs: number): void {
+  note(round, figure, ms);
+  check(round, !round.checksTimes || ms < maxMs, `${figure}: ${Math.round(ms)} ms, at most ${maxMs} ms`);
 }
 
 /** Calls the simulated bank directly, past all proxies. */

@@ -15,6 +15,7 @@ export type Nemesis = (round: Round, load: Load) => Promise<Program[]>;
 export interface RoundOptions {
   databaseIsWhole?: boolean;
   historyIsLost?: boolean;
+  checksTimes?: boolean;
   onRound?: (round: Round) => void;
 }
 
@@ -25,7 +26,7 @@ export async function runRound(
   world: World,
   random: Random,
   nemesis: Nemesis,
-  { databaseIsWhole = false, historyIsLost = false, onRound }: RoundOptions = {},
+  { databaseIsWhole = false, historyIsLost = false, checksTimes = false, onRound }: RoundOptions = {},
 ): Promise<Round> {
   const partners = await Promise.all(Array.from({ length: partnerCount }, () => world.createPartner()));
   const round: Round = {
@@ -38,6 +39,7 @@ export async function runRound(
     longest: new Map(),
     databaseIsWhole,
     historyIsLost,
+    checksTimes,
     startedAt: new Date(),
     atTheEnd: [],
   };

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollIntervalMs = 20;
+/** Nobody waits so long for a fault to be over: what may take less time is a limit of its own, which only quick machines check. */
+const withinMs = 120_000;
 
-/** Resolves with the milliseconds until the condition held; rejects after `withinMs`. */
-export async function until(
-  what: string,
-  withinMs: number,
-  condition: () => boolean | Promise<boolean>,
-): Promise<number> {
+/** Resolves with the milliseconds until the condition held. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<number> {
   const startedMs = performance.now();
   while (!(await condition())) {
     if (performance.now() - startedMs > withinMs) throw new Error(`after ${withinMs} ms still not: ${what}`);
@@ -15,3 +13,10 @@ export async function until(
   }
   return performance.now() - startedMs;
 }
+
+/** Whether a URL is answered with 200; false if it is not answered. */
+export const answersOk = (url: string) =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );

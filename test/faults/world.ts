@@ -7,7 +7,7 @@ import type { Id } from '../../src/base/ids.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
-import { topUp } from '../../src/ledger/index.ts';
+import { type Mode, topUp } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
@@ -34,7 +34,9 @@ export interface World {
   endServices(which: 'own' | 'all'): Promise<string[]>;
   /** The last lines of the services that run, for a report. */
   lastLines(): string[];
-  createPartner(): Promise<Partner>;
+  /** Without limits on how often it calls, unless it has the usual ones. */
+  createPartner(options?: { isLimited?: boolean }): Promise<Partner>;
+  createKey(partnerId: Id<'prt'>, mode: Mode): Promise<string>;
   setWebhook(partner: Partner, url: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -69,7 +71,9 @@ export async function createWorld(
     startProgram('simulator/main.ts', [], { SIMULATOR_DIR: join(folder, 'simulator') }),
     database.start(),
   ]);
-  const pool = openPool({ connectionString: database.urlAt(database.port) });
+  // Checks may take long on a busy machine.
+  const connectionString = database.urlAt(database.port);
+  const pool = openPool({ connectionString, statement_timeout: 0, query_timeout: 0 });
   await migrate(pool);
   const agent = new Agent({ pipelining: 0, connect: { timeout: 5_000 } });
   const audit = { pool, clock, actor: 'faults' };
@@ -92,8 +96,14 @@ export async function createWorld(
       ...(roles ? { ROLES: roles } : {}),
     });
     services.add(service);
-    await until('there is a rate', 60_000, async () => (await pool.query('SELECT FROM rates')).rowCount! > 0);
+    await until('there is a rate', async () => (await pool.query('SELECT FROM rates')).rowCount! > 0);
     return service;
+  }
+
+  async function newKey(partnerId: Id<'prt'>, mode: Mode): Promise<string> {
+    const creation = await createKey(audit, keyring, { partnerId, mode, allowedAddresses: [] });
+    if (creation.outcome !== 'created') throw new Error(creation.outcome);
+    return creation.key;
   }
 
   async function endServices(which: 'own' | 'all'): Promise<string[]> {
@@ -121,15 +131,14 @@ export async function createWorld(
     startService,
     endServices,
     lastLines: () => [...services].flatMap(({ output }) => output().trimEnd().split('\n').slice(-10)),
-    createPartner: async () => {
+    createKey: newKey,
+    createPartner: async ({ isLimited = false } = {}) => {
       const { partnerId } = await createPartner(audit, 'Faults');
       const unlimited = 100_000;
       const limits = { createRps: unlimited, createBurst: unlimited, otherRps: unlimited, concurrent: 1_000 };
-      await setLimits(audit, partnerId, limits);
+      if (!isLimited) await setLimits(audit, partnerId, limits);
       await topUp(audit, { partnerId, mode: 'live', reference: 'faults', microUsdt: startMicroUsdt });
-      const creation = await createKey(audit, keyring, { partnerId, mode: 'live', allowedAddresses: [] });
-      if (creation.outcome !== 'created') throw new Error(creation.outcome);
-      return { partnerId, key: creation.key };
+      return { partnerId, key: await newKey(partnerId, 'live') };
     },
     setWebhook: async ({ partnerId }, url) => {
       await setWebhook(audit, createVault(keyring), partnerId, url);

@@ -1,17 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { createKeyring } from '../../src/db/keyring.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
-import { topUp } from '../../src/ledger/index.ts';
-import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
-import { createVault, setWebhook } from '../../src/webhooks/index.ts';
-import { createDatabaseServer } from '../faults/database-server.ts';
-import { startProgram } from '../faults/program.ts';
-import { until } from '../faults/wait.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { setLimits } from '../../src/partners/index.ts';
+import { callBank } from '../faults/round.ts';
+import { createWorld } from '../faults/world.ts';
 
 /** What a attacker has: the address of the service, keys with the usual limits, and a QR code that is slow to resolve. */
 export interface Target {
@@ -30,58 +22,33 @@ export interface HostileWorld {
   close(): Promise<void>;
 }
 
-const secretKey = 'a secret key for hostile attackers, long enough';
-const keyring = createKeyring([secretKey]);
 const historyLength = 200_000;
 const attackerCount = 5;
+const victimLimits = { createRps: 100, createBurst: 100, concurrent: 100 };
 
 export async function createHostileWorld(progress: (line: string) => void): Promise<HostileWorld> {
   progress('starting a database, the simulator and the service');
-  const folder = mkdtempSync(join(tmpdir(), 'kopeck-hostile-'));
-  const database = await createDatabaseServer(folder);
-  const [simulator] = await Promise.all([
-    startProgram('simulator/main.ts', [], { SIMULATOR_DIR: join(folder, 'simulator') }),
-    database.start(),
-  ]);
-  const url = database.urlAt(database.port);
-  const pool = openPool({ connectionString: url, statement_timeout: 0, query_timeout: 0 });
-  await migrate(pool);
-  const service = await startProgram('src/cli/main.js', ['start'], {
-    PORT: '0',
-    PROCESSES: '1',
-    LOG_LEVEL: 'silent',
-    DATA_DIR: join(folder, 'data'),
-    DATABASE_URL: url,
-    GATEWAY_URL: simulator.address,
-    RATE_SOURCES: 'fixed:92.50',
-    SECRET_KEY: secretKey,
-    WEBHOOK_ALLOW_PRIVATE: 'true',
-  });
-  await until('there is a rate', 15_000, async () => (await pool.query('SELECT FROM rates')).rowCount! > 0);
+  const world = await createWorld();
+  const service = await world.startService();
+  const newQr = async () =>
+    (await callBank(world, 'POST', '/sim/qrs', { scenario: 'C2B', amount_kopecks: 15_000 })) as {
+      link: string;
+      qrc_id: string;
+    };
+  const slow = await newQr();
+  await callBank(world, 'PUT', '/sim/faults', { qrc_id: slow.qrc_id, on: 'resolve', kind: 'stall' });
 
-  async function post(path: string, method: string, body: object) {
-    const response = await fetch(`${simulator.address}${path}`, { method, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
-    return (await response.json()) as { link: string; qrc_id: string };
-  }
-  const newLiveQr = () => post('/sim/qrs', 'POST', { scenario: 'C2B', amount_kopecks: 15_000 });
-  const slow = await newLiveQr();
-  await post('/sim/faults', 'PUT', { qrc_id: slow.qrc_id, on: 'resolve', kind: 'stall' });
-
-  const victim = await createPartnerWithKeys(pool, 'Victim');
-  await setLimits({ pool, clock, actor: 'hostile' }, victim.partnerId, {
-    createRps: 100,
-    createBurst: 100,
-    concurrent: 100,
-  });
-  const attackers = [];
-  for (let count = 0; count < attackerCount; count++)
-    attackers.push(await createPartnerWithKeys(pool, `Attacker ${count}`));
+  const newPartner = async () => {
+    const partner = await world.createPartner({ isLimited: true });
+    return { ...partner, live: partner.key, test: await world.createKey(partner.partnerId, 'test') };
+  };
+  const victim = await newPartner();
+  await setLimits({ pool: world.pool, clock, actor: 'hostile' }, victim.partnerId, victimLimits);
+  const attackers = await Promise.all(Array.from({ length: attackerCount }, newPartner));
   progress(`${historyLength} payments of one attacker`);
-  await insertHistory(pool, attackers[0]!.partnerId);
+  await insertHistory(world.pool, attackers[0]!.partnerId);
   // Nobody listens there: every event of this attacker is tried again and again.
-  const audit = { pool, clock, actor: 'hostile' };
-  await setWebhook(audit, createVault(keyring), attackers[1]!.partnerId, 'http://127.0.0.1:1/');
+  await world.setWebhook(attackers[1]!, 'http://127.0.0.1:1/');
 
   return {
     target: {
@@ -91,30 +58,9 @@ export async function createHostileWorld(progress: (line: string) => void): Prom
       slowQr: slow.link,
     },
     victimKeys: victim,
-    newLiveQr: async () => (await newLiveQr()).link,
-    close: async () => {
-      await service.stop('SIGKILL');
-      await pool.end();
-      await simulator.stop('SIGKILL');
-      await database.kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    newLiveQr: async () => (await newQr()).link,
+    close: world.close,
   };
-}
-
-async function createPartnerWithKeys(
-  pool: Pool,
-  name: string,
-): Promise<{ partnerId: Id<'prt'>; test: string; live: string }> {
-  const audit = { pool, clock, actor: 'hostile' };
-  const { partnerId } = await createPartner(audit, name);
-  await topUp(audit, { partnerId, mode: 'live', reference: 'hostile', microUsdt: 1_000_000_000_000n });
-  const keyFor = async (mode: 'live' | 'test') => {
-    const creation = await createKey(audit, keyring, { partnerId, mode, allowedAddresses: [] });
-    if (creation.outcome !== 'created') throw new Error(creation.outcome);
-    return creation.key;
-  };
-  return { partnerId, test: await keyFor('test'), live: await keyFor('live') };
 }
 
 /** Payments that all failed. They are in no ledger: only lists read them. */

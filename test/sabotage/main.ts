@@ -1,70 +1,149 @@
 /**
- * `npm run sabotage`: mutation tests. Removes the guards of money, events and access one after the other, in a copy of the
- * repository, and checks that the test named after each one fails. Run it after a change of code that moves money or sends
- * events. Names of guards as arguments select some of them.
+ * `npm run sabotage`: mutation tests. Removes the guards of money, events and access one after the other, in copies of the
+ * repository, and checks that the test named after each one fails. Names of guards as arguments select some of them; `--changed` selects
+ * those whose code, test or entry has changed since the last complete run, or since a commit.
  */
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { citusArchive } from '../citus/archive.ts';
+import { temporaryFolder } from '../helpers/memory-folder.ts';
+import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { sabotages } from './all.ts';
-import { removeGuard, type Sabotage } from './sabotage.ts';
+import type { Sabotage } from './sabotage.ts';
+import type { Outcome } from './worker.process.ts';
 
-const parts = [
-  'src',
-  'database',
-  'simulator',
-  'sdk/src',
-  'docs',
-  'web',
-  'test',
-  'package.json',
-  'tsconfig.json',
-  'vitest.config.ts',
-];
-
-function copyRepository(): string {
-  const repository = join(import.meta.dirname, '../..');
-  const copy = mkdtempSync(join(tmpdir(), 'kopeck-sabotage-'));
-  for (const part of parts) cpSync(join(repository, part), join(copy, part), { recursive: true });
-  symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
+const repository = join(import.meta.dirname, '../..');
+const lastRunFile = join(import.meta.dirname, 'last-run.json');
+/** Of the last complete run. */
+interface LastRun {
+  commit: string;
+  date: string;
+  minutes: number;
+  entries: number;
+  notCaught: string[];
 }
 
-/** The titles of the tests that fail without the guard. */
-function failuresWithout(sabotage: Sabotage, copy: string): string[] {
-  const path = join(copy, sabotage.file);
-  const text = readFileSync(path, 'utf8');
-  const reportFile = join(copy, 'report.json');
-  writeFileSync(path, removeGuard(text, sabotage));
-  spawnSync('vitest', ['run', sabotage.test, '--mode=all', '--reporter=json', `--outputFile=${reportFile}`], {
-    cwd: copy,
-    // The copy is not where the archive is looked for.
-    env: { ...process.env, ...(citusArchive ? { CITUS_ARCHIVE: citusArchive } : {}) },
+const usage = 'npm run sabotage [-- --workers N] [GUARD ... | --changed [COMMIT]]';
+const { values, positionals } = readOptions(usage, {
+  options: { workers: { type: 'string' }, changed: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const workerCount = Number(values.workers ?? availableParallelism());
+if (!Number.isSafeInteger(workerCount) || workerCount < 1) refuseCall(usage);
+
+const git = (...args: string[]) =>
+  execFileSync('git', args, { cwd: repository, encoding: 'utf8', maxBuffer: 2 ** 27 });
+
+/** The entries of another commit, as text; none if they had another form then. */
+async function entriesAt(commit: string): Promise<Set<string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'kopeck-sabotage-'));
+  const archive = execFileSync('git', ['archive', commit, 'test/sabotage'], {
+    cwd: repository,
+    maxBuffer: 2 ** 27,
   });
-  writeFileSync(path, text);
-  const report = JSON.parse(readFileSync(reportFile, 'utf8')) as {
-    testResults: { assertionResults: { status: string; title: string }[] }[];
-  };
-  return report.testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status }) => status === 'failed')
-    .map(({ title }) => title);
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  const { sabotages: before } = await import(join(folder, 'test/sabotage/all.ts')).catch(() => ({}));
+  rmSync(folder, { recursive: true });
+  return new Set((before as Sabotage[] | undefined)?.map(asText));
+}
+const asText = (sabotage: Sabotage) =>
+  JSON.stringify(sabotage, (_key, value) => (value instanceof RegExp ? `${value}` : value));
+
+async function selectChanged([commit]: string[]): Promise<Sabotage[]> {
+  const last = existsSync(lastRunFile)
+    ? (JSON.parse(readFileSync(lastRunFile, 'utf8')) as LastRun)
+    : undefined;
+  const since = commit ?? last?.commit;
+  if (!since) return sabotages;
+  const files = new Set(git('diff', '--name-only', since).split('\n'));
+  const before = await entriesAt(since);
+  return sabotages.filter(
+    entry =>
+      files.has(entry.file) ||
+      files.has(entry.test) ||
+      !before.has(asText(entry)) ||
+      last?.notCaught.includes(entry.guard),
+  );
 }
 
-const names = process.argv.slice(2);
-const copy = copyRepository();
-for (const sabotage of sabotages.filter(({ guard }) => names.length === 0 || names.includes(guard))) {
-  if (sabotage.test.startsWith('test/citus/') && !citusArchive) {
-    console.log(`- without ${sabotage.guard}: skipped, there is no Citus for this machine`);
-    continue;
-  }
-  const failures = failuresWithout(sabotage, copy);
-  const isGuarded = failures.some(title => title.startsWith(sabotage.failingTitle));
-  if (!isGuarded) process.exitCode = 1;
-  const [first = 'no test fails', ...others] = failures;
-  const more = others.length > 0 ? `, and ${others.length} more` : '';
-  console.log(`${isGuarded ? '✓' : '✗'} without ${sabotage.guard}: ${first}${more}`);
+function select(names: string[]): Sabotage[] {
+  const unknown = names.find(name => !sabotages.some(({ guard }) => guard === name));
+  if (unknown) refuseCall(usage, `There is no guard "${unknown}".`);
+  return sabotages.filter(({ guard }) => names.length === 0 || names.includes(guard));
 }
-rmSync(copy, { recursive: true });
+
+const selected = values.changed ? await selectChanged(positionals) : select(positionals);
+const isComplete = !values.changed && positionals.length === 0;
+const isRun = ({ test }: Sabotage) => citusArchive || !test.startsWith('test/citus/');
+const due = selected.filter(isRun);
+if (due.length < selected.length)
+  console.log(`SKIPPED: ${selected.length - due.length} guards of Citus, which this machine does not have.`);
+/** By test file; those with most entries first, so that no worker has many left at the end. */
+const groups = [...Map.groupBy(due, ({ test }) => test).values()].sort((a, b) => b.length - a.length);
+
+const notCaught: [guard: string, test: string, why: string][] = [];
+const startedMs = Date.now();
+const minutesSince = () => (Date.now() - startedMs) / 60_000;
+let done = 0;
+
+function report(entry: Sabotage, { failures, failsAnyway, seconds }: Outcome): void {
+  done += 1;
+  const failure = failures.find(title => title.startsWith(entry.failingTitle));
+  const why = failsAnyway
+    ? 'the test fails also with the guard'
+    : failure
+      ? ''
+      : `fails: ${failures.join('; ') || 'nothing'}`;
+  if (why) notCaught.push([entry.guard, entry.test, why]);
+  const left = Math.ceil((minutesSince() / done) * (due.length - done));
+  const progress = `${done} of ${due.length}, ${left} min left, ${seconds.toFixed(1)} s`;
+  console.log(`${why ? '✗' : '✓'} without ${entry.guard}: ${why || failure} (${progress})`);
+}
+
+async function work(worker: ChildProcess): Promise<void> {
+  // It says so when it has its copy.
+  await once(worker, 'message');
+  for (let group = groups.shift(); group; group = groups.shift()) {
+    const answer = once(worker, 'message');
+    worker.send(group.map(({ guard }) => guard));
+    const [outcomes] = (await answer) as [Outcome[]];
+    for (const outcome of outcomes) report(group.find(({ guard }) => guard === outcome.guard)!, outcome);
+  }
+  worker.disconnect();
+}
+
+const env = {
+  ...process.env,
+  TMPDIR: temporaryFolder(),
+  // A copy is not where the archive is looked for.
+  ...(citusArchive ? { CITUS_ARCHIVE: citusArchive } : {}),
+};
+const workers = Array.from({ length: Math.min(workerCount, groups.length) }, () =>
+  fork(join(import.meta.dirname, 'worker.process.ts'), { env }),
+);
+await Promise.all(
+  workers.map(worker => {
+    const died = once(worker, 'exit').then(([code]) => {
+      if (code !== 0) throw new Error(`a worker ended with ${code}`);
+    });
+    return Promise.all([Promise.race([work(worker), died]), died]);
+  }),
+);
+
+const minutes = Math.round(minutesSince());
+if (isComplete) {
+  const run: LastRun = {
+    commit: git('rev-parse', 'HEAD').trim(),
+    date: new Date().toISOString().slice(0, 10),
+    minutes,
+    entries: due.length,
+    notCaught: notCaught.map(([guard]) => guard),
+  };
+  writeFileSync(lastRunFile, `${JSON.stringify(run, null, 2)}\n`);
+}
+console.log(`\n${due.length - notCaught.length} of ${due.length} mutations were caught, in ${minutes} min.`);
+for (const [guard, test, why] of notCaught) console.log(`✗ ${guard} (${test}): ${why}`);
+process.exitCode = notCaught.length === 0 ? 0 : 1;

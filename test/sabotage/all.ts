@@ -1,51 +1,38 @@
-import { accessSabotages } from './access.ts';
-import { additionsSimulationSabotages } from './additions-simulation.ts';
-import { approvalSabotages } from './approvals.ts';
-import { archiveSabotages } from './archive.ts';
-import { backupSabotages } from './backup.ts';
-import { depositChainSabotages } from './deposit-chains.ts';
-import { depositNodeSabotages } from './deposit-nodes.ts';
-import { depositSimulationSabotages } from './deposit-simulation.ts';
-import { depositSabotages } from './deposits.ts';
-import { endpointSabotages } from './endpoints.ts';
-import { gatewaySabotages } from './gateway.ts';
-import { httpClientSabotages } from './http-client.ts';
-import { imageSabotages } from './images.ts';
-import { keySabotages } from './keys.ts';
-import { lostHistorySabotages } from './lost-history.ts';
-import { moneySabotages } from './money.ts';
-import { openingSabotages } from './openings.ts';
-import { portalSabotages } from './portal.ts';
-import { quoteSabotages } from './quotes.ts';
-import { refundSabotages } from './refunds.ts';
-import { roleSabotages } from './roles.ts';
-import { secretSabotages } from './secrets.ts';
-import { serviceSabotages } from './service.ts';
-import { testDataSabotages } from './test-data.ts';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sabotage } from './sabotage.ts';
 
-export const sabotages = [
-  ...moneySabotages,
-  ...depositSabotages,
-  ...depositChainSabotages,
-  ...depositNodeSabotages,
-  ...depositSimulationSabotages,
-  ...refundSabotages,
-  ...endpointSabotages,
-  ...openingSabotages,
-  ...imageSabotages,
-  ...keySabotages,
-  ...quoteSabotages,
-  ...additionsSimulationSabotages,
-  ...lostHistorySabotages,
-  ...archiveSabotages,
-  ...testDataSabotages,
-  ...serviceSabotages,
-  ...gatewaySabotages,
-  ...httpClientSabotages,
-  ...roleSabotages,
-  ...approvalSabotages,
-  ...accessSabotages,
-  ...portalSabotages,
-  ...backupSabotages,
-  ...secretSabotages,
-];
+/**
+ * Reads a list of guards:
+ *
+ *     # the file of the tests that follow
+ *     ## the file with the guards
+ *     name of the guard → beginning of the title of the test that must fail
+ *       - text that is replaced; … stands for any text
+ *       + by this, or by nothing; without a line with - it is added at the end of the file
+ *
+ * What is above the first test says what the list is about.
+ */
+function readList(name: string): Sabotage[] {
+  const entries: Sabotage[] = [];
+  let [test, file] = ['', ''];
+  for (const line of readFileSync(join(import.meta.dirname, name), 'utf8').split('\n')) {
+    const last = entries.at(-1);
+    const text = line.slice(4);
+    if (line.startsWith('# ')) test = line.slice(2);
+    else if (line.startsWith('## ')) file = line.slice(3);
+    else if (line.startsWith('  - ') && last) last.from += `${last.from && '\n'}${text}`;
+    else if (line.startsWith('  + ') && last) last.to += `${last.to && '\n'}${text}`;
+    else if (test && line) {
+      const [guard = '', failingTitle] = line.split(' → ');
+      if (!failingTitle) throw new Error(`${name}: "${line}" names no test`);
+      entries.push({ guard, file, from: '', to: '', test, failingTitle });
+    }
+  }
+  return entries;
+}
+
+/** Of all lists of this folder. */
+export const sabotages = globSync('*.txt', { cwd: import.meta.dirname })
+  .sort()
+  .flatMap(readList);

@@ -47,10 +47,8 @@ async function entriesAt(commit: string): Promise<Set<string>> {
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
   const { sabotages: before } = await import(join(folder, 'test/sabotage/all.ts')).catch(() => ({}));
   rmSync(folder, { recursive: true });
-  return new Set((before as Sabotage[] | undefined)?.map(asText));
+  return new Set((before as Sabotage[] | undefined)?.map(entry => JSON.stringify(entry)));
 }
-const asText = (sabotage: Sabotage) =>
-  JSON.stringify(sabotage, (_key, value) => (value instanceof RegExp ? `${value}` : value));
 
 async function selectChanged([commit]: string[]): Promise<Sabotage[]> {
   const last = existsSync(lastRunFile)
@@ -64,7 +62,7 @@ async function selectChanged([commit]: string[]): Promise<Sabotage[]> {
     entry =>
       files.has(entry.file) ||
       files.has(entry.test) ||
-      !before.has(asText(entry)) ||
+      !before.has(JSON.stringify(entry)) ||
       last?.notCaught.includes(entry.guard),
   );
 }

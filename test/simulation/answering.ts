@@ -31,6 +31,7 @@ export function createAnswering(
   deps: Deps,
   authenticator: Pick<Authenticator, 'authenticate'> | undefined,
   expectLost: (error: unknown) => void,
+  pointAt: (at: string) => (() => Promise<void>) | undefined,
 ): Answering {
   const waiting = new Set<(answer: Answer) => void>();
 
@@ -48,7 +49,10 @@ export function createAnswering(
     request: (caller, request, answered) => {
       waiting.add(answered);
       const answer = (result: Answer) => {
+        const stop = pointAt('before answer');
+        if (stop) return void stop();
         if (waiting.delete(answered)) answered(result);
+        void pointAt('after answer')?.();
       };
       pay(caller, request).then(answer, error => {
         expectLost(error);

@@ -70,7 +70,7 @@ export function createBankRefunds(
     };
     refunds.push(refund);
     trace.add('bank', `makes ${name} of ${kopecks} for ${trace.nameOf(paymentId)}`);
-    if (random.chance(share.revoked)) later(random.between(0, 90_000), () => revoke(refund));
+    if (!world.script && random.chance(share.revoked)) later(random.between(0, 90_000), () => revoke(refund));
   }
 
   function revoke(refund: BankRefund): void {

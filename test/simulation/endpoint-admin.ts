@@ -10,6 +10,7 @@ import {
 } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
 import type { Actor } from './actor.ts';
+import { createChainConnection } from './chain-connection.ts';
 import { drawReceiver } from './receivers.ts';
 import { enableEndpoint, type WebhookAdminOptions } from './webhook-admin.ts';
 import type { Endpoint } from './webhook-arrivals.ts';
@@ -32,12 +33,16 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
   const audit = { pool, clock, actor: 'partner' };
 
   const drawEvents = () =>
-    random.pick<EventKind[]>([
-      ['payment.succeeded', 'payment.failed'],
-      ['payment.succeeded', 'payment.failed', 'payment.refunded'],
-      ['payment.succeeded'],
-      ['payment.failed', 'payment.refunded'],
-    ]);
+    random.pick<EventKind[]>(
+      world.script
+        ? [['payment.succeeded', 'payment.failed']]
+        : [
+            ['payment.succeeded', 'payment.failed'],
+            ['payment.succeeded', 'payment.failed', 'payment.refunded'],
+            ['payment.succeeded'],
+            ['payment.failed', 'payment.refunded'],
+          ],
+    );
   const newUrl = () => `https://shop.example/further/${added}/${random.between(0, 1_000_000)}`;
 
   async function updateSecrets({ partnerId, endpointId }: Endpoint): Promise<void> {
@@ -46,8 +51,8 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
 
   async function add(): Promise<void> {
     added += 1;
-    const { partnerId } = random.pick(accounts);
-    const mode = random.chance(0.8) ? 'live' : 'test';
+    const { partnerId } = world.script ? accounts[0]! : random.pick(accounts);
+    const mode = world.script || random.chance(0.8) ? 'live' : 'test';
     const own = present.filter(one => one.partnerId === partnerId && one.mode === mode);
     const url = newUrl();
     const result = await addEndpoint(audit, vault, partnerId, { mode, url, events: drawEvents() });
@@ -105,8 +110,29 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
     });
   }
 
+  /** Two endpoints. The first one is removed when an event is sent to it, in a process that may die. */
+  async function planScript(): Promise<void> {
+    await add();
+    await add();
+    await database.webhooksChanged('operator');
+    const [first] = present;
+    const connection = createChainConnection(world, {
+      ...{ random, processName: 'console', history: options.history },
+      afterCommit: async () => {
+        present.shift();
+        arrivals.remove(first!.endpointId);
+        await database.webhooksChanged('operator');
+      },
+    });
+    world.points!.onReached = place => {
+      if (place.startsWith('during send'))
+        scheduler.after(0, { run: () => void removeEndpoint({ ...audit, pool: connection }, first!) });
+    };
+  }
+
   return {
     plan: async ({ faultsEndAfterMs }) => {
+      if (world.script) return planScript();
       endsAfterMs = faultsEndAfterMs;
       for (let left = random.between(0, 2); left > 0; left--) await add();
       await database.webhooksChanged('operator');

@@ -3,6 +3,7 @@ import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { Answer } from './answering.ts';
 import type { Bank, Qr } from './bank.ts';
+import type { Script } from './crash-points.ts';
 import type { Histories, History } from './histories.ts';
 import type { Keys } from './keys.ts';
 import type { Processes } from './processes.ts';
@@ -49,6 +50,8 @@ export interface Partners extends Actor {
 }
 
 const answeredWithinMs = 90_000;
+/** For the end of its payment: a minute by the clock of its process. */
+const waitsForMs = 59_900;
 /** The service is being compared with the bank side, or the key has ended: the partner must repeat its request. */
 const notNow = ['maintenance', 'unauthorized'];
 const repeatsWithinMs = 90_000;
@@ -98,9 +101,18 @@ export function createPartners(
       const tookMs = scheduler.nowMs() - sentMs;
       if (tookMs > answeredWithinMs && !process.hasStalled)
         violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);
+      if (world.script) checkWaited(intent, answer);
       use?.answered(answer, process);
       receive(intent, answer, knownBefore, process.history);
     });
+  }
+
+  /** Nothing fails but one process, so every live payment ends before its request must be answered. */
+  function checkWaited(intent: Intent, answer: Answer): void {
+    if (answer.outcome !== 'payment' || answer.payment.mode === 'test') return;
+    const { status, createdAt } = answer.payment;
+    if (status === 'processing' && scheduler.nowMs() < createdAt.getTime() + waitsForMs)
+      violate('a request waits for the end of its payment', nameOf(intent));
   }
 
   function receive(intent: Intent, answer: Answer, knownBefore: Intent['known'], history: History): void {
@@ -225,35 +237,47 @@ export function createPartners(
     quotes.lockFor(intent, quoteId => {
       asking -= 1;
       intent.quoteId = quoteId;
-      sendCopies(intent, quoteId !== undefined && random.chance(0.4) ? random.between(0, 90_000) : 0);
+      const mayExpire = quoteId !== undefined && !world.script;
+      sendCopies(intent, mayExpire && random.chance(0.4) ? random.between(0, 90_000) : 0);
     });
   }
 
   /** Sends the request once, or several times at the same moment. */
   function sendCopies(intent: Intent, decidedAfterMs = 0): void {
     asked.push(intent);
-    for (let copies = random.chance(0.3) ? random.between(2, 3) : 1; copies > 0; copies--)
+    for (let copies = !world.script && random.chance(0.3) ? random.between(2, 3) : 1; copies > 0; copies--)
       sendAfter(decidedAfterMs + (random.chance(0.5) ? 0 : random.between(0, 5_000)), intent);
+  }
+
+  const newIntent = (account: Account, mode: Intent['mode'], key: string, qr: Qr): Intent => ({
+    ...{ account, mode, key, qr, quoteId: undefined, known: undefined },
+    ...{ inDoubt: false, underWay: 0, tries: 0 },
+  });
+
+  /** What comes beside the payment shows in a second one. */
+  function planScript({ mode, beside }: Script): void {
+    const qr = newQr(0);
+    bank.addQr(qr);
+    for (let count = 1; count <= (beside ? 2 : 1); count++) {
+      asking += 1;
+      const run = () => {
+        asking -= 1;
+        want(newIntent(accounts[0]!, mode, `key ${count}`, qr));
+      };
+      scheduler.after(1_000 + (count - 1) * 20_000, { run });
+    }
   }
 
   return {
     plan: ({ busyMs }) => {
+      if (world.script) return planScript(world.script);
       // Few codes for many payments, so that they conflict.
       const { maxPayments } = world;
       const qrs = Array.from({ length: random.between(1, maxPayments / 2) }, (_, index) => newQr(index));
       for (const qr of qrs) bank.addQr(qr);
       for (let count = random.between(2, maxPayments); count > 0; count--) {
-        const intent: Intent = {
-          account: random.pick(accounts),
-          mode: random.chance(0.8) ? 'live' : 'test',
-          key: `key ${count}`,
-          qr: random.pick(qrs),
-          quoteId: undefined,
-          known: undefined,
-          inDoubt: false,
-          underWay: 0,
-          tries: 0,
-        };
+        const [account, mode] = [random.pick(accounts), random.chance(0.8) ? 'live' : 'test'] as const;
+        const intent = newIntent(account, mode, `key ${count}`, random.pick(qrs));
         scheduler.after(random.between(0, busyMs), { run: () => want(intent) });
       }
     },

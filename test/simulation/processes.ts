@@ -127,7 +127,8 @@ export function createProcesses(
   function run(joined: Joined): void {
     const { name, instance, clock, history } = joined;
     const { database, model } = history;
-    const db = database.connectionOf(name);
+    const { points } = world;
+    const db = points?.databaseOf(name, history) ?? database.connectionOf(name);
     const watch = (details: { err?: unknown; kind?: string; subject?: string }) => {
       if (details.err) expectLost(details.err);
       if (details.kind && details.subject) model.wasLogged(details.kind, details.subject);
@@ -138,7 +139,7 @@ export function createProcesses(
       db,
       clock,
       log,
-      gateway: bank.portOf(name),
+      gateway: points?.gatewayOf(name, bank.portOf(name)) ?? bank.portOf(name),
       references,
       signals,
       alarms: createAlarms({ db, clock, log }),
@@ -165,7 +166,7 @@ export function createProcesses(
         clock: pollingClock(name, clock, { everyMs: [5_000], nextDueMs: database.nextRoundMs }),
       });
     if (webhooks)
-      startSending(webhooks, name, {
+      startSending(world, webhooks, name, {
         ...deps,
         clock: pollingClock(name, clock, { everyMs: sendingEveryMs, nextDueMs: database.nextDeliveryMs }),
       });
@@ -173,13 +174,21 @@ export function createProcesses(
       watch(joined, { ...deps, clockOf: polling => pollingClock(name, clock, polling) });
     trace.add(name, 'works');
 
-    const answering = createAnswering(deps, keys?.authenticatorOf(joined), expectLost);
+    const answering = createAnswering(deps, keys?.authenticatorOf(joined), expectLost, at =>
+      points?.at(name, at),
+    );
     const process: ServiceProcess = { name, instance, history, hasStalled: false, ...answering };
     running.set(instance, process);
     models.set(name, model);
   }
 
-  const isAlive = (history: History, instance: number) => running.get(instance)?.history === history;
+  /** One that stands still by a script is presumed dead. */
+  const isLeftForDead = ({ name }: ServiceProcess) => world.script !== undefined && scheduler.isStalled(name);
+
+  function isAlive(history: History, instance: number): boolean {
+    const process = running.get(instance);
+    return process?.history === history && !isLeftForDead(process);
+  }
 
   const findDeadFor =
     ({ name, instance, history }: Joined) =>

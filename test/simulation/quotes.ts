@@ -74,9 +74,10 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
 
   function lockFor(wanted: Wanted, done: Done): void {
     const earlier = [...locked.values()].filter(one => one.account === wanted.account);
-    if (earlier.length > 0 && random.chance(reusedShare))
+    if (earlier.length > 0 && random.chance(world.script ? 1 : reusedShare))
       give(wanted, random.pick(earlier).quote.quoteId, done);
-    else if (processes().running().length > 0 && random.chance(lockedShare)) lockNew(wanted, done);
+    else if (processes().running().length > 0 && random.chance(world.script ? 1 : lockedShare))
+      lockNew(wanted, done);
     else done(undefined);
   }
 

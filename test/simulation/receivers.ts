@@ -44,12 +44,12 @@ export interface Receiver {
   isPermanent: boolean;
 }
 
-export function drawReceiver({ random, scheduler }: World, faultsEndAfterMs: number): Receiver {
+export function drawReceiver({ random, scheduler, script }: World, faultsEndAfterMs: number): Receiver {
   const fromMs = scheduler.nowMs() + random.pick([0, 0, random.between(0, faultsEndAfterMs)]);
   return {
-    faultShare: random.pick([0, 0.3, 0.9, 1, 1]),
+    faultShare: script ? 0 : random.pick([0, 0.3, 0.9, 1, 1]),
     behaviours: random.chance(0.6) ? [random.pick(faultyBehaviours)] : faultyBehaviours,
-    rejectedShare: random.pick([0, 0, 0.4, 0.7]),
+    rejectedShare: script ? 0 : random.pick([0, 0, 0.4, 0.7]),
     fromMs,
     untilMs: fromMs + random.pick([random.between(0, faultsEndAfterMs), Number.POSITIVE_INFINITY]),
     isPermanent: random.chance(0.15),

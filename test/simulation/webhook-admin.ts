@@ -12,6 +12,7 @@ import {
 import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { SimulatedDatabase } from './database.ts';
+import type { History } from './histories.ts';
 import { drawReceiver, type Receivers } from './receivers.ts';
 import type { Arrivals, Endpoint } from './webhook-arrivals.ts';
 import type { WebhookModel } from './webhook-model.ts';
@@ -20,6 +21,7 @@ import type { World } from './world.ts';
 
 export interface WebhookAdminOptions {
   accounts: Account[];
+  history: History;
   database: SimulatedDatabase;
   vault: Vault;
   receivers: Receivers;

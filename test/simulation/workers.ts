@@ -25,7 +25,7 @@ const program = join(import.meta.dirname, 'seeds.process.ts');
 
 /** A process that runs one seed after another; resolves when it has ended. */
 export function startWorker(
-  { maxPayments, keepsHistory }: Required<RunOptions>,
+  { maxPayments, keepsHistory }: Pick<RunOptions, 'maxPayments' | 'keepsHistory'>,
   { nextSeed, onResult, onFindings }: Work,
 ): Promise<void> {
   const worker = fork(program, [`${maxPayments}`, `${keepsHistory}`], {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '../../src/db/pool.ts';
 import type { Random } from '../helpers/random.ts';
+import type { CrashPoints, Script } from './crash-points.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -15,6 +16,9 @@ export interface World {
   faults: Faults;
   /** When the faults stopped. */
   faultsStoppedMs: number | undefined;
+  /** In a run of one payment and one failure. */
+  script: Script | undefined;
+  points: CrashPoints | undefined;
   trace: Trace;
   /** How far the clock of any process may have been off so far, by its own account. */
   clockErrorMs: number;
@@ -61,7 +65,7 @@ export function createTrace(elapsedMs: () => number): Trace {
 }
 
 /** The network delay of a message. */
-export function wireDelayMs({ random, faults }: World): number {
+export function wireDelayMs({ random, faults }: Pick<World, 'random' | 'faults'>): number {
   if (random.chance(faults.messageLate)) return random.between(10_000, 180_000);
   return random.chance(0.7) ? random.between(0, 40) : random.between(40, 1_500);
 }

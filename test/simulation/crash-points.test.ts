@@ -4,8 +4,8 @@
  * hold, and every point is really reached.
  */
 import { describe, expect, test } from 'vitest';
-import type { Script } from './crash-points.ts';
 import { startRuns } from './fixture.ts';
+import type { Script } from './world.ts';
 
 const { run, verify } = await startRuns();
 

@@ -1,42 +1,20 @@
 import type pg from 'pg';
-import type { Statement } from '../../src/db/pool.ts';
+import type { Queryable, Statement } from '../../src/db/pool.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
-import type { Mode } from '../../src/ledger/index.ts';
-import type { Faults } from './faults.ts';
 import type { History } from './histories.ts';
-import type { Processes } from './processes.ts';
-import type { World } from './world.ts';
+import type { CrashPoints, Script, World } from './world.ts';
 
-/** A run of one payment, with a process that fails at a point instead of at random. */
-export interface Script {
-  mode: Mode;
-  kopecks: number;
-  /** Of the order, and of the messages to pay it. All others arrive. */
-  faults: Partial<Faults>;
-  /** How long the request to pay is on its way. */
-  payTakesMs?: number;
-  /** The answer to the first poll is lost. */
-  losesFirstPoll?: boolean;
-  /**
-   * One after the other. "Before" is before anything left the process; "after" is when the answer has arrived and the code has
-   * not seen it.
-   */
-  points: string[];
-  /** A process that stands still is presumed dead, and goes on when another one has finished its payments. */
-  fate: 'dies' | 'stands still';
-  /** The payment has a locked quote, is refunded, or its events are sent to an endpoint that is removed. */
-  beside?: 'quotes' | 'refunds' | 'endpoints';
+interface Victim {
+  name: string;
+  hasStalled: boolean;
+  history: History;
 }
 
-export interface CrashPoints {
-  /** What happens to a process here, if anything: it resolves when the process goes on, and never if it dies. */
-  at(processName: string, at: string): (() => Promise<void>) | undefined;
-  /** The points that were reached so far. */
-  reached: string[];
-  /** Called with each of them. */
-  onReached: (place: string) => void;
-  databaseOf(processName: string, history: History): ReturnType<History['database']['connectionOf']>;
-  gatewayOf(processName: string, gateway: Gateway): Gateway;
+/** Those that run. */
+interface Victims {
+  running(): Victim[];
+  start(): void;
+  kill(victim: Victim): Promise<void>;
 }
 
 /** Long enough for another process to notice and to finish its payments, and shorter than the leases of these. */
@@ -51,7 +29,7 @@ const unnamed: [part: string, step: string][] = [
 export const stepOf = ({ name, text }: Statement) =>
   name ?? unnamed.find(([part]) => text.includes(part))?.[1] ?? text;
 
-export function createCrashPoints(world: World, { points, fate }: Script, processes: Processes): CrashPoints {
+export function createCrashPoints(world: World, { points, fate }: Script, processes: Victims): CrashPoints {
   const { scheduler, trace } = world;
   const left = [...points];
   const reached: string[] = [];
@@ -89,46 +67,55 @@ export function createCrashPoints(world: World, { points, fate }: Script, proces
     return () => fail(processName, place);
   }
 
-  /** Claims run all the time: what counts is one that finds a payment. */
-  const isIdleClaim = ({ name, values }: Statement, { model }: History) =>
-    name === 'claim due payments' &&
-    model.books.payments.every(({ dueMs }) => dueMs === null || dueMs > (values![0] as Date).getTime());
-
-  const around =
-    <Args extends unknown[], Answer>(
-      processName: string,
-      step: string,
-      call: (...args: Args) => Promise<Answer>,
-    ) =>
-    async (...args: Args): Promise<Answer> => {
-      await at(processName, `before ${step}`)?.();
-      const answering = call(...args);
-      await at(processName, `during ${step}`)?.();
-      const answer = await answering;
-      await at(processName, `after ${step}`)?.();
-      return answer;
-    };
-
   const crashPoints: CrashPoints = {
     at,
     reached,
     onReached: () => {},
-    databaseOf: (processName, history) => {
-      const connection = history.database.connectionOf(processName);
-      return {
-        query: <Row extends pg.QueryResultRow>(statement: Statement) => {
-          const query = () => connection.query<Row>(statement);
-          return isIdleClaim(statement, history) ? query() : around(processName, stepOf(statement), query)();
-        },
-      };
-    },
-    gatewayOf: (processName, gateway) => ({
-      ...gateway,
-      resolve: around(processName, 'resolve', gateway.resolve),
-      pay: around(processName, 'pay', gateway.pay),
-      poll: around(processName, 'poll', gateway.poll),
-      void: around(processName, 'void', gateway.void),
-    }),
   };
   return crashPoints;
+}
+
+/** Claims run all the time: what counts is one that finds a payment. */
+const isIdleClaim = ({ name, values }: Statement, { model }: History) =>
+  name === 'claim due payments' &&
+  model.books.payments.every(({ dueMs }) => dueMs === null || dueMs > (values![0] as Date).getTime());
+
+const around =
+  <Args extends unknown[], Answer>(
+    { at }: CrashPoints,
+    processName: string,
+    step: string,
+    call: (...args: Args) => Promise<Answer>,
+  ) =>
+  async (...args: Args): Promise<Answer> => {
+    await at(processName, `before ${step}`)?.();
+    const answering = call(...args);
+    await at(processName, `during ${step}`)?.();
+    const answer = await answering;
+    await at(processName, `after ${step}`)?.();
+    return answer;
+  };
+
+/** What a process calls, with the points around its calls. */
+export function portsOf(
+  points: CrashPoints | undefined,
+  processName: string,
+  { history, gateway }: { history: History; gateway: Gateway },
+): { db: Queryable; gateway: Gateway } {
+  const db = history.database.connectionOf(processName);
+  if (!points) return { db, gateway };
+  const query = <Row extends pg.QueryResultRow>(statement: Statement) => {
+    const send = () => db.query<Row>(statement);
+    return isIdleClaim(statement, history) ? send() : around(points, processName, stepOf(statement), send)();
+  };
+  return {
+    db: { query },
+    gateway: {
+      ...gateway,
+      resolve: around(points, processName, 'resolve', gateway.resolve),
+      pay: around(points, processName, 'pay', gateway.pay),
+      poll: around(points, processName, 'poll', gateway.poll),
+      void: around(points, processName, 'void', gateway.void),
+    },
+  };
 }

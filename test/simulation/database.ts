@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
-import { createHistoryWatch } from './history-watch.ts';
 import {
   changesWebhooks,
+  createHistoryWatch,
   isRead,
   isUpdate,
   nameOf,
@@ -11,7 +11,7 @@ import {
   nothing,
   ofKeys,
   writesEvents,
-} from './statements.ts';
+} from './history-watch.ts';
 import type { World } from './world.ts';
 
 /** The real database, one statement at a time. */

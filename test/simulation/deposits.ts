@@ -3,22 +3,17 @@ import { completeAddresses } from '../../src/deposits/addresses.ts';
 import type { DepositChain } from '../../src/deposits/chain/deposit-chain.ts';
 import { startDepositWatchers } from '../../src/deposits/index.ts';
 import { createRandom } from '../helpers/random.ts';
-import { createAccountLocks, isLockTimeout } from './account-locks.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
-import { createSimulatedChain } from './chain.ts';
+import { contract, createSimulatedChain, logsOf } from './chain.ts';
 import { createChainConnection } from './chain-connection.ts';
-import { countFault, drawBehaviour, stopNodeFaults } from './chain-faults.ts';
-import { logsOf } from './chain-logs.ts';
-import { contract, createNode } from './chain-nodes.ts';
+import { countFault, createNode, drawBehaviour, stopNodeFaults } from './chain-nodes.ts';
 import { createDepositBooks } from './deposit-books.ts';
 import { type Console, createDepositOperators } from './deposit-operators.ts';
-import { createSenders } from './deposit-senders.ts';
+import { createAccountLocks, createScreening, createSenders, isLockTimeout } from './deposit-senders.ts';
 import type { Histories } from './histories.ts';
-import { createScreening } from './screening.ts';
+import type { WatchDeps, Watcher } from './joining.ts';
 import { createWatchedRound } from './watched-round.ts';
-import type { WatchDeps, Watcher } from './watcher.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 /** The chain on which partners deposit, the watchers of the processes, and the operators who decide on held deposits. */
 export interface Deposits extends Actor, Watcher {

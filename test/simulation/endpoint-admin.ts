@@ -9,12 +9,11 @@ import {
   setEvents,
 } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
-import type { Actor } from './actor.ts';
 import { createChainConnection } from './chain-connection.ts';
 import { drawReceiver } from './receivers.ts';
 import { enableEndpoint, type WebhookAdminOptions } from './webhook-admin.ts';
 import type { Endpoint } from './webhook-arrivals.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 /**
  * Partners who add further endpoints, change and remove them while events are sent. Each action is one step. What it draws comes from a

@@ -1,11 +1,10 @@
 import type { Mode } from '../../src/ledger/index.ts';
 import { listEvents } from '../../src/webhooks/index.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { Histories, History } from './histories.ts';
 import type { Processes, ServiceProcess } from './processes.ts';
 import type { Refunds } from './refunds.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 /** A partner that reads the event feed of one mode, and stores how far it got. */
 interface Reader {

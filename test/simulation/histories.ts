@@ -4,10 +4,8 @@ import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { readBooks } from './books.ts';
 import { createSimulatedDatabase, type DatabaseOptions, type SimulatedDatabase } from './database.ts';
-import { createEventIds, type EventIds } from './event-ids.ts';
-import { createLateOrders, type LateOrders } from './late-orders.ts';
 import { createModel, type Model } from './model.ts';
-import type { Past } from './past.ts';
+import { createEventIds, createLateOrders, type EventIds, type LateOrders, type Past } from './past.ts';
 import type { DatabaseCopy, RunDatabase } from './run-database.ts';
 import type { World } from './world.ts';
 

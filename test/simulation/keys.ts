@@ -9,17 +9,15 @@ import {
   rollKey,
 } from '../../src/partners/index.ts';
 import { keyring } from '../helpers/partners.ts';
-import { createRandom } from '../helpers/random.ts';
+import { createRandom, type Random } from '../helpers/random.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { Answer } from './answering.ts';
 import { highestTurnover } from './balances.ts';
 import type { BookedPayment, Books } from './books.ts';
 import type { SimulatedDatabase } from './database.ts';
 import type { Joined } from './joining.ts';
-import { createKeyNotices } from './key-notices.ts';
 import { noPast } from './past.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 /** A payment that a partner wants. */
 interface Wanted {
@@ -215,5 +213,48 @@ export async function createKeys(
       }
     },
     isDone: () => planned === 0,
+  };
+}
+
+interface Subscriber {
+  processName: string;
+  isListening: boolean;
+  onMessage(): void;
+}
+
+/** The notifications of changed keys, as LISTEN gives them: in time, or after the connection is there again. */
+export function createKeyNotices(world: World, random: Random, withinMs: number) {
+  const { scheduler } = world;
+  const subscribers: Subscriber[] = [];
+
+  function connectAfter(ms: number, subscriber: Subscriber): void {
+    const run = () => {
+      subscriber.isListening = true;
+      subscriber.onMessage();
+    };
+    scheduler.after(ms, { processName: subscriber.processName, run });
+  }
+
+  return {
+    subscribe: (processName: string, onMessage: () => void) => {
+      const subscriber = { processName, isListening: false, onMessage };
+      subscribers.push(subscriber);
+      connectAfter(random.between(0, 1_000), subscriber);
+      return { isListening: () => subscriber.isListening, close: () => Promise.resolve() };
+    },
+    /** A key has changed. */
+    announce: () => {
+      for (const subscriber of subscribers) {
+        if (!subscriber.isListening) continue;
+        if (random.chance(0.2)) {
+          subscriber.isListening = false;
+          connectAfter(random.between(0, 10_000), subscriber);
+        } else
+          scheduler.after(random.between(0, withinMs), {
+            processName: subscriber.processName,
+            run: subscriber.onMessage,
+          });
+      }
+    },
   };
 }

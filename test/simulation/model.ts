@@ -1,12 +1,9 @@
 import type { Account } from './accounts.ts';
-import { checkBalances } from './balances.ts';
+import { checkBalances, checkTimes } from './balances.ts';
 import type { Bank } from './bank.ts';
 import type { BookedPayment, Books } from './books.ts';
-import type { EventIds } from './event-ids.ts';
-import type { LateOrders } from './late-orders.ts';
-import { noPast, type Past } from './past.ts';
+import { type EventIds, type LateOrders, noPast, type Past } from './past.ts';
 import { isCarriedBy } from './references.ts';
-import { checkTimes } from './times.ts';
 import type { World } from './world.ts';
 
 /** Invariants of payments and balances, checked after every change. */

@@ -3,11 +3,10 @@ import { transaction } from '../../src/db/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { decidePayment, listStray, releaseStray } from '../../src/payments/index.ts';
 import { openReference } from '../../src/payments/order-reference.ts';
-import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
 import type { Histories } from './histories.ts';
 import { references } from './references.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 const cleansUpEveryMs = 20 * 60_000;
 const settlesEveryMs = 2 * 60_000;

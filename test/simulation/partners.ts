@@ -1,14 +1,12 @@
 import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { Answer } from './answering.ts';
 import type { Bank, Qr } from './bank.ts';
-import type { Script } from './crash-points.ts';
 import type { Histories, History } from './histories.ts';
 import type { Keys } from './keys.ts';
 import type { Processes } from './processes.ts';
 import type { Quotes } from './quotes.ts';
-import type { World } from './world.ts';
+import type { Actor, Script, World } from './world.ts';
 
 interface Known {
   paymentId: string;

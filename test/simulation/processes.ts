@@ -8,18 +8,17 @@ import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';
 import { createLeaseRelease } from '../../src/payments/recovery/lease-release.ts';
 import { recoveryLoopsMs } from '../../src/payments/recovery/recover.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
+import { quoteLock } from './accounts.ts';
 import { type Answering, createAnswering } from './answering.ts';
 import type { Bank } from './bank.ts';
+import { portsOf } from './crash-points.ts';
 import type { Histories, History } from './histories.ts';
-import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
+import { expectLostConnection, type Joined, joinHistory, type Watcher } from './joining.ts';
 import type { Keys } from './keys.ts';
 import type { Model } from './model.ts';
-import { quoteLock } from './quote-limits.ts';
 import { references } from './references.ts';
 import type { Polling } from './scheduler.ts';
-import { sendingEveryMs, startSending } from './sending.ts';
-import type { Watcher } from './watcher.ts';
-import type { Webhooks } from './webhooks.ts';
+import { sendingEveryMs, startSending, type Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
 /** One process of the service: the real code with a simulated clock, database connection and bank side. */
@@ -128,7 +127,7 @@ export function createProcesses(
     const { name, instance, clock, history } = joined;
     const { database, model } = history;
     const { points } = world;
-    const db = points?.databaseOf(name, history) ?? database.connectionOf(name);
+    const { db, gateway } = portsOf(points, name, { history, gateway: bank.portOf(name) });
     const watch = (details: { err?: unknown; kind?: string; subject?: string }) => {
       if (details.err) expectLost(details.err);
       if (details.kind && details.subject) model.wasLogged(details.kind, details.subject);
@@ -139,7 +138,7 @@ export function createProcesses(
       db,
       clock,
       log,
-      gateway: points?.gatewayOf(name, bank.portOf(name)) ?? bank.portOf(name),
+      gateway,
       references,
       signals,
       alarms: createAlarms({ db, clock, log }),

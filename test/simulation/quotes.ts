@@ -1,9 +1,8 @@
 import type { Mode } from '../../src/ledger/index.ts';
 import type { LockedQuote, Payment } from '../../src/payments/index.ts';
-import type { Account } from './accounts.ts';
+import { type Account, quoteLock } from './accounts.ts';
 import type { Books } from './books.ts';
 import type { Processes } from './processes.ts';
-import { quoteLock } from './quote-limits.ts';
 import type { World } from './world.ts';
 
 /** A payment that a partner wants. */

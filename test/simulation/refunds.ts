@@ -5,16 +5,13 @@ import { findRefundedOf, readRefunds, startRefundReader } from '../../src/paymen
 import { listEvents } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
-import { createBankRefunds } from './bank-refunds.ts';
 import { createChainConnection } from './chain-connection.ts';
 import type { Histories, History } from './histories.ts';
-import { expectLostConnection } from './joining.ts';
-import { createRefundBooks } from './refund-books.ts';
-import type { Watcher } from './watcher.ts';
+import { expectLostConnection, type Watcher } from './joining.ts';
+import { createBankRefunds, createRefundBooks } from './refund-books.ts';
 import type { BookedEvent } from './webhook-books.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 /** The refunds of the bank side, the processes that read them, and operators who have them read. */
 export interface Refunds extends Actor, Watcher {

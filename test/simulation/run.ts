@@ -3,30 +3,33 @@ import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createAccounts } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import { createBank, type Qr } from './bank.ts';
-import { createCrashPoints, type Script } from './crash-points.ts';
+import { createCrashPoints } from './crash-points.ts';
 import { createDeposits } from './deposits.ts';
 import { createEndpointAdmin } from './endpoint-admin.ts';
 import { drawFaults, noFaults } from './faults.ts';
 import { createFeeds } from './feeds.ts';
-import { createGoingBack, drawLosses, recoveryMs } from './going-back.ts';
 import { createHistories } from './histories.ts';
 import { createKeys } from './keys.ts';
 import { createOperator } from './operator.ts';
-import { createPaidKeys } from './paid-keys.ts';
 import { createPartners } from './partners.ts';
-import { createProcessFailures } from './process-failures.ts';
+import {
+  createGoingBack,
+  createProcessFailures,
+  createRates,
+  drawLosses,
+  recoveryMs,
+} from './process-failures.ts';
 import { createProcesses } from './processes.ts';
 import { createQuotes } from './quotes.ts';
-import { createRates } from './rates.ts';
+import { createPaidKeys } from './references.ts';
 import { createRefunds } from './refunds.ts';
 import type { RunDatabase } from './run-database.ts';
 import { createScheduler } from './scheduler.ts';
 import { createWebhookAdmin } from './webhook-admin.ts';
 import { deleteWebhooks } from './webhook-books.ts';
 import { createWebhooks, drawPausesSec, type Webhooks } from './webhooks.ts';
-import { createTrace, type Violation, type World } from './world.ts';
+import { type Actor, createTrace, type Script, type Violation, type World } from './world.ts';
 
 export interface RunResult {
   seed: number;

@@ -2,8 +2,7 @@
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { endOfTime } from '../helpers/clock.ts';
 import { runSeed } from './run.ts';
-import type { RunDatabase } from './run-database.ts';
-import { startServer } from './server.ts';
+import { type RunDatabase, startServer } from './run-database.ts';
 import type { Finished, Order } from './workers.ts';
 
 const seedsPerDatabase = 500;

@@ -10,14 +10,13 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { SimulatedDatabase } from './database.ts';
 import type { History } from './histories.ts';
 import { drawReceiver, type Receivers } from './receivers.ts';
 import type { Arrivals, Endpoint } from './webhook-arrivals.ts';
 import type { WebhookModel } from './webhook-model.ts';
 import type { SendingModel } from './webhook-sending.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 export interface WebhookAdminOptions {
   accounts: Account[];

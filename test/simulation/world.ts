@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '../../src/db/pool.ts';
+import type { Mode } from '../../src/ledger/index.ts';
 import type { Random } from '../helpers/random.ts';
-import type { CrashPoints, Script } from './crash-points.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -33,6 +33,36 @@ export interface World {
     /** In runs with a chain: how often each fault of `chain-faults.ts` happened. */
     chainFaults: Record<string, number>;
   };
+}
+
+/** A run of one payment, with a process that fails at a point instead of at random. */
+export interface Script {
+  mode: Mode;
+  kopecks: number;
+  /** Of the order, and of the messages to pay it. All others arrive. */
+  faults: Partial<Faults>;
+  /** How long the request to pay is on its way. */
+  payTakesMs?: number;
+  /** The answer to the first poll is lost. */
+  losesFirstPoll?: boolean;
+  /**
+   * One after the other. "Before" is before anything left the process; "after" is when the answer has arrived and the code has
+   * not seen it.
+   */
+  points: string[];
+  /** A process that stands still is presumed dead, and goes on when another one has finished its payments. */
+  fate: 'dies' | 'stands still';
+  /** The payment has a locked quote, is refunded, or its events are sent to an endpoint that is removed. */
+  beside?: 'quotes' | 'refunds' | 'endpoints';
+}
+
+export interface CrashPoints {
+  /** What happens to a process here, if anything: it resolves when the process goes on, and never if it dies. */
+  at(processName: string, at: string): (() => Promise<void>) | undefined;
+  /** The points that were reached so far. */
+  reached: string[];
+  /** Called with each of them. */
+  onReached: (place: string) => void;
 }
 
 export interface Violation {
@@ -68,4 +98,21 @@ export function createTrace(elapsedMs: () => number): Trace {
 export function wireDelayMs({ random, faults }: Pick<World, 'random' | 'faults'>): number {
   if (random.chance(faults.messageLate)) return random.between(10_000, 180_000);
   return random.chance(0.7) ? random.between(0, 40) : random.between(40, 1_500);
+}
+
+/** One participant of a run: the partners, the operator, process failures, the administration of webhooks. */
+export interface Actor {
+  /** Schedules its actions. */
+  plan(span: Span): void | Promise<void>;
+  /** No faults are injected from now on. */
+  stopFaults?(): void;
+  /** It waits for nothing and has nothing left to do. */
+  isDone?(): boolean;
+}
+
+export interface Span {
+  /** How long partners request new payments. */
+  busyMs: number;
+  /** When fault injection stops. */
+  faultsEndAfterMs: number;
 }

@@ -13,7 +13,7 @@ interface Parts {
 
 /** Balances and limits, compared with the payments. */
 export function checkBalances(
-  { violate, trace }: World,
+  { violate }: World,
   { accounts, payments }: Books,
   { partners, topUps, refunded, rebuilt }: Parts,
 ): void {
@@ -33,7 +33,7 @@ export function checkBalances(
       if (found !== expected)
         violate(
           'balances agree with the payments',
-          `${trace.nameOf(partner.partnerId)} ${mode}: ${found}; expected ${expected}`,
+          `${partner.partnerId} ${mode}: ${found}; expected ${expected}`,
         );
       if (available < 0) violate('nobody pays more than they have', `${mode}: ${available}`);
       const opened = own.filter(({ paymentId }) => !rebuilt.has(paymentId));
@@ -73,7 +73,7 @@ interface Change {
  * the time that its statement took to run.
  */
 export function checkTimes(world: World, { sentMs, before, now, findLost }: Change): void {
-  const { scheduler, violate, trace } = world;
+  const { scheduler, violate } = world;
   const [earliestMs, latestMs] = [sentMs - world.clockErrorMs, scheduler.nowMs() + world.clockErrorMs];
   const known = new Map(before.payments.map(payment => [payment.paymentId, payment]));
 
@@ -90,7 +90,7 @@ export function checkTimes(world: World, { sentMs, before, now, findLost }: Chan
   for (const payment of now.payments) {
     const { createdMs, settledMs, eventMs, dueMs } = payment;
     const was: Partial<BookedPayment> = known.get(payment.paymentId) ?? {};
-    const name = trace.nameOf(payment.paymentId);
+    const name = payment.paymentId;
     const lost = findLost(payment.paymentId);
     check(`the creation of ${name}`, createdMs, was.createdMs ?? lost?.createdMs);
     check(`the end of ${name}`, settledMs, was.settledMs);
@@ -99,6 +99,6 @@ export function checkTimes(world: World, { sentMs, before, now, findLost }: Chan
   }
   for (const { partnerId, mode, lastEntryMs } of now.accounts) {
     const was = before.accounts.find(account => account.partnerId === partnerId && account.mode === mode);
-    if (was) check(`an entry of ${trace.nameOf(partnerId)}`, lastEntryMs, was.lastEntryMs);
+    if (was) check(`an entry of ${partnerId}`, lastEntryMs, was.lastEntryMs);
   }
 }

@@ -88,7 +88,7 @@ export function createBank(world: World, options: BankOptions): Bank {
     const mayBePaid = qrs.get(qrcId)!.reusable || !paidQrs.has(qrcId);
     order.state = mayBePaid && !random.chance(world.faults.declined) ? 'succeeded' : 'declined';
     order.code = mayBePaid ? 'gateway_declined' : 'qr_already_paid';
-    trace.add('bank', `${trace.nameOf(paymentId)} has ${order.state}`);
+    trace.add('bank', `${paymentId} has ${order.state}`);
     if (order.state === 'declined') return;
     paidQrs.add(qrcId);
     options.onPaid(paymentId, order.reference);
@@ -232,7 +232,7 @@ export function createBank(world: World, options: BankOptions): Bank {
       timeoutMs: number,
       atTheBank: () => Answer | Unknown,
     ): Promise<Answer | Unknown> => {
-      const name = `${method} ${trace.nameOf(paymentId)}`;
+      const name = `${method} ${paymentId}`;
       const answer = await exchange<Answer | Unknown>(
         processName,
         name,

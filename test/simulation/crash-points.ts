@@ -56,7 +56,7 @@ export function createCrashPoints(world: World, { points, fate }: Script, proces
     // In test mode some end later.
     for (const { paymentId, status, mode } of model.books.payments)
       if (status === 'processing' && mode === 'live')
-        world.violate('payments of a process that is presumed dead are taken over', trace.nameOf(paymentId));
+        world.violate('payments of a process that is presumed dead are taken over', paymentId);
   }
 
   function at(processName: string, place: string) {

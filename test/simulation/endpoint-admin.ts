@@ -63,7 +63,7 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
     options.receivers.add(endpoint.endpointId, drawReceiver(world, endsAfterMs));
     arrivals.setAddress(endpoint, url);
     await updateSecrets(endpoint);
-    trace.add('partner', `adds ${trace.nameOf(endpoint.endpointId)}`);
+    trace.add('partner', `adds ${endpoint.endpointId}`);
   }
 
   const changes: ((endpoint: Endpoint) => Promise<unknown>)[] = [
@@ -90,7 +90,7 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
   async function act(): Promise<void> {
     const endpoint = present.length > 0 && random.chance(0.6) ? random.pick(present) : undefined;
     const change = random.pick(changes);
-    if (endpoint) trace.add('partner', `changes ${trace.nameOf(endpoint.endpointId)}`);
+    if (endpoint) trace.add('partner', `changes ${endpoint.endpointId}`);
     await (endpoint ? change(endpoint) : add());
     await database.webhooksChanged('operator');
   }

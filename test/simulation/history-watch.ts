@@ -7,10 +7,7 @@ import type { World } from './world.ts';
 export interface HistoryWatch {
   /** Answers those that a real server would answer differently. */
   execute(statement: Statement): Promise<pg.QueryResult | undefined>;
-  /** Answered without a query: most rounds find nothing. */
-  findsNothing(statement: Statement): boolean;
-  /** True if what is known about the history may have changed. */
-  observe(statement: Statement): Promise<boolean>;
+  observe(statement: Statement): Promise<void>;
   /** It changes no payment. */
   isOnlyHistory(text: string): boolean;
   isRecovering(): boolean;
@@ -79,15 +76,9 @@ export function createHistoryWatch(
       if (statement.name === 'commit a beat') return commitBeat(statement);
       return statement.text.includes('pg_control_system') ? readIdentity(statement) : undefined;
     },
-    findsNothing: ({ name }) =>
-      (name === 'claim recovery of the history' && !state.isRecovering) ||
-      (name === 'claim the watch of the history' && scheduler.nowMs() < nextListMs()) ||
-      (name === 'list stray orders to rebuild' && !state.hasStray),
     observe: async ({ name, text }) => {
-      if (name?.startsWith('claim ')) return false;
-      if (!/incarnation|stray_orders|payments_recover/.test(text)) return false;
-      await readState();
-      return true;
+      if (name?.startsWith('claim ')) return;
+      if (/incarnation|stray_orders|payments_recover/.test(text)) await readState();
     },
     isOnlyHistory: text => /^\s*(UPDATE|INSERT INTO) (incarnations|stray_orders)/.test(text),
     isRecovering: () => state.isRecovering,
@@ -99,13 +90,6 @@ export function createHistoryWatch(
 }
 
 export const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
-/** What a claim answers that finds nothing due: when the first one will be. */
-export const noneBefore = (firstDueMs: number | undefined): pg.QueryResult => ({
-  ...nothing,
-  rows: [
-    { payment_id: null, endpoint: null, first_due: firstDueMs === undefined ? null : new Date(firstDueMs) },
-  ],
-});
 const functions = [
   'payments_open',
   'payments_open_limited',
@@ -135,4 +119,3 @@ export const writesEvents = [
   'payments_open_quoted',
   'payments_finish',
 ];
-export const ofKeys = ['note key uses', 'note key addresses'];

@@ -14,7 +14,6 @@ import type { Account } from './accounts.ts';
 import type { Answer } from './answering.ts';
 import { highestTurnover } from './balances.ts';
 import type { BookedPayment, Books } from './books.ts';
-import type { SimulatedDatabase } from './database.ts';
 import type { Joined } from './joining.ts';
 import { noPast } from './past.ts';
 import type { Actor, World } from './world.ts';
@@ -58,7 +57,7 @@ const noticedWithinMs = 2_000;
 /** What it draws comes from a source of its own, so that runs without keys stay as they are. */
 export async function createKeys(
   world: World,
-  { seed, accounts, database }: { seed: number; accounts: Account[]; database: SimulatedDatabase },
+  { seed, accounts }: { seed: number; accounts: Account[] },
 ): Promise<Keys> {
   const { scheduler, pool, trace, violate } = world;
   const random = createRandom(seed + 800_000);
@@ -123,7 +122,6 @@ export async function createKeys(
     planned -= 1;
     const family = random.pick(families);
     await (random.chance(0.8) ? roll(family) : revoke(family));
-    database.keysChanged();
     notices.announce();
   }
 
@@ -194,10 +192,7 @@ export async function createKeys(
           violate('no more a day than the key allows', `${family.name}: ${turnover} of ${dailyKopecks}`);
         const tooMuch = payments.find(({ kopecks }) => maxKopecks !== null && kopecks > Number(maxKopecks));
         if (tooMuch)
-          violate(
-            'no payment is larger than its key allows',
-            `${family.name}: ${trace.nameOf(tooMuch.paymentId)}`,
-          );
+          violate('no payment is larger than its key allows', `${family.name}: ${tooMuch.paymentId}`);
       }
     },
     plan: async ({ faultsEndAfterMs }) => {
@@ -206,7 +201,6 @@ export async function createKeys(
         for (const mode of ['live', 'test'] as const)
           for (const isFirst of random.chance(0.5) ? [true] : [true, false])
             await add(account, mode, isFirst);
-      database.keysChanged();
       for (let left = random.between(2, 12); left > 0; left--) {
         planned += 1;
         scheduler.after(random.between(0, faultsEndAfterMs), { run: change });

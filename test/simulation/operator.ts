@@ -32,7 +32,7 @@ export function createOperator(
       outcome,
       reason: 'decided by the simulation',
     });
-    trace.add('operator', `${trace.nameOf(paymentId)} ${outcome}: ${result.outcome}`);
+    trace.add('operator', `${paymentId} ${outcome}: ${result.outcome}`);
     if (result.outcome === 'resolved') model.markEndedByOperator(paymentId);
     const fits = before === 'processing' ? ['resolved', 'under_way'] : ['already_ended'];
     if (!fits.includes(result.outcome))
@@ -64,7 +64,7 @@ export function createOperator(
     const item = { ...funding, mode: 'live', microUsdt: BigInt(topUpMicroUsdt) } as const;
     await transaction(pool, tx => credit(tx, audit.clock, [item]));
     histories.current().model.toppedUp(partnerId, topUpMicroUsdt);
-    trace.add('operator', `tops up ${trace.nameOf(partnerId)}`);
+    trace.add('operator', `tops up ${partnerId}`);
   }
 
   /**

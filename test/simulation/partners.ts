@@ -65,7 +65,7 @@ export function createPartners(
   const asked: Intent[] = [];
   let asking = 0;
 
-  const nameOf = ({ account, key }: Intent) => `${trace.nameOf(account.partnerId)} ${key}`;
+  const nameOf = ({ account, key }: Intent) => `${account.partnerId} ${key}`;
 
   function sendAfter(delayMs: number, intent: Intent): void {
     asking += 1;
@@ -131,7 +131,7 @@ export function createPartners(
 
   const describe = (answer: Answer) =>
     answer.outcome === 'payment'
-      ? `${trace.nameOf(answer.payment.paymentId)} ${answer.payment.status}`
+      ? `${answer.payment.paymentId} ${answer.payment.status}`
       : answer.outcome === 'refused'
         ? answer.code
         : answer.outcome;
@@ -158,10 +158,9 @@ export function createPartners(
     // What the bank side never had is not brought back, nor are test payments: the key is free again.
     if (intent.known && isForgotten(intent, intent.known)) intent.known = undefined;
     const { known } = intent;
-    const name = trace.nameOf(paymentId);
     const isLate = isForgotten(intent, payment);
     if (known && known.paymentId !== paymentId && !isLate)
-      violate('one payment id per key', `${nameOf(intent)}: ${trace.nameOf(known.paymentId)}, then ${name}`);
+      violate('one payment id per key', `${nameOf(intent)}: ${known.paymentId}, then ${paymentId}`);
     // An answer read before the end may arrive after it, but not to a request sent after the end.
     const before = status === 'processing' ? knownBefore : known;
     if (
@@ -170,19 +169,22 @@ export function createPartners(
       before.status !== status &&
       !mayDiffer(before, history, payment)
     )
-      violate('a partner never sees a terminal status change', `${name}: ${before.status}, then ${status}`);
+      violate(
+        'a partner never sees a terminal status change',
+        `${paymentId}: ${before.status}, then ${status}`,
+      );
     if (
       amountKopecks !== intent.qr.amountKopecks ||
       partnerId !== intent.account.partnerId ||
       mode !== intent.mode
     )
-      violate('a partner gets its own payment', `${nameOf(intent)}: ${name}`);
+      violate('a partner gets its own payment', `${nameOf(intent)}: ${paymentId}`);
     if (intent.quoteId !== undefined) quotes!.sawPayment(intent.quoteId, payment);
     const booked = history.model.find(paymentId);
     if (!booked || (status !== 'processing' && booked.status !== status))
       violate(
         'an answer to a partner agrees with the books',
-        `${name}: ${status}; in the books ${booked?.status}`,
+        `${paymentId}: ${status}; in the books ${booked?.status}`,
       );
     history.model.markReported(paymentId);
     if (!isLate && (!known || known.status === 'processing')) intent.known = { paymentId, status, history };
@@ -201,10 +203,7 @@ export function createPartners(
     if (notNow.includes(code) || (knownBefore && isForgotten(intent, knownBefore))) return;
     const { account, mode, key, known, inDoubt, underWay } = intent;
     if (knownBefore)
-      violate(
-        'a payment that a partner has seen is not refused later',
-        `${trace.nameOf(knownBefore.paymentId)}: ${code}`,
-      );
+      violate('a payment that a partner has seen is not refused later', `${knownBefore.paymentId}: ${code}`);
     if (known || inDoubt || underWay > 0) return;
     const left = model.books.payments.find(
       payment =>
@@ -215,10 +214,7 @@ export function createPartners(
     );
     // An earlier of the two answers may have shown one that is forgotten by now.
     if (left && !isForgotten(intent, left))
-      violate(
-        'a refusal leaves no payment behind',
-        `${nameOf(intent)} ${code}: ${trace.nameOf(left.paymentId)}`,
-      );
+      violate('a refusal leaves no payment behind', `${nameOf(intent)} ${code}: ${left.paymentId}`);
   }
 
   function repeatSome(): void {

@@ -36,7 +36,7 @@ export interface EventIds {
   check(payments: Pick<BookedPayment, 'paymentId' | 'eventId'>[]): void;
 }
 
-export function createEventIds({ violate, trace }: World): EventIds {
+export function createEventIds({ violate }: World): EventIds {
   const paymentOf = new Map<string, string>();
   return {
     check: payments => {
@@ -45,10 +45,7 @@ export function createEventIds({ violate, trace }: World): EventIds {
         const first = paymentOf.get(eventId) ?? paymentId;
         paymentOf.set(eventId, first);
         if (first !== paymentId)
-          violate(
-            'no event id names two payments',
-            `event ${eventId}: ${trace.nameOf(first)} and ${trace.nameOf(paymentId)}`,
-          );
+          violate('no event id names two payments', `event ${eventId}: ${first} and ${paymentId}`);
       }
     },
   };
@@ -82,7 +79,7 @@ export function createLateOrders(
   return {
     arrived: (payment, lostMs) => {
       if (scheduler.nowMs() < lostMs + waitedForMs) return;
-      trace.add('bank', `${trace.nameOf(payment.paymentId)} is late`);
+      trace.add('bank', `${payment.paymentId} is late`);
       keys.add(keyOf(payment));
       arrivals.set(payment.paymentId, scheduler.nowMs());
     },
@@ -92,7 +89,7 @@ export function createLateOrders(
       const { faultsStoppedMs = Number.POSITIVE_INFINITY } = world;
       for (const [paymentId, arrivedMs] of missing)
         if (scheduler.nowMs() > Math.max(arrivedMs, faultsStoppedMs) + foundWithinMs)
-          world.violate('a late order of a lost history is found', trace.nameOf(paymentId));
+          world.violate('a late order of a lost history is found', paymentId);
       return missing.length === 0;
     },
   };

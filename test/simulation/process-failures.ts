@@ -97,13 +97,12 @@ export function createGoingBack(
 }
 
 /** New rates arrive for as long as partners request payments, sometimes too rarely. */
-export function createRates({ random, scheduler, pool }: World, histories: Histories): Actor {
+export function createRates({ random, scheduler, pool }: World): Actor {
   const clock = scheduler.clockOf('rates');
 
   async function refresh(): Promise<void> {
     const rateE4 = BigInt(random.between(900_000, 950_000));
     await storeRate(pool, clock, { midE4: rateE4, rateE4, spreadBps: 0, asOfMs: clock.nowMs(), parts: [] });
-    histories.current().database.rateChanged();
   }
 
   return {

@@ -97,14 +97,14 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
             'status' in result
               ? { outcome: 'answered', ...result, durationMs }
               : { outcome: 'failed', ...result, durationMs };
-          trace.add(processName, `gets from ${trace.nameOf(endpointId)}: ${Object.values(result)}`);
+          trace.add(processName, `gets from ${endpointId}: ${Object.values(result)}`);
           options.onVerdict(sent, verdict);
           resolve(verdict);
         };
         waiting.push(scheduler.after(delayMs, { processName, run }));
       };
       const arrive = async () => {
-        trace.add(trace.nameOf(endpointId), `${behaviour} what ${processName} sends`);
+        trace.add(endpointId, `${behaviour} what ${processName} sends`);
         await options.onArrival(sent);
         if (behaviour === 'takes' || behaviour === 'late') {
           const lateMs = behaviour === 'late' ? random.between(300, 30_000) : random.between(0, 40);

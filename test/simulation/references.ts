@@ -26,7 +26,7 @@ export function isCarriedBy(reference: string, payment: BookedPayment): boolean 
  * the partner has repeated its request before.
  */
 export function createPaidKeys(
-  { violate, trace }: World,
+  { violate }: World,
   isLateKey: LateOrders['isKeyOf'],
 ): (paymentId: string, reference: string) => void {
   const paid = new Map<string, string>();
@@ -35,10 +35,7 @@ export function createPaidKeys(
     const key = `${partnerId} ${idempotencyKey}`;
     const first = paid.get(key);
     if (first && !isLateKey({ partnerId, key: idempotencyKey }))
-      violate(
-        'no idempotency key is paid twice',
-        `${idempotencyKey}: ${trace.nameOf(first)} and ${trace.nameOf(paymentId)}`,
-      );
+      violate('no idempotency key is paid twice', `${idempotencyKey}: ${first} and ${paymentId}`);
     paid.set(key, paymentId);
   };
 }

@@ -85,19 +85,18 @@ export function createRefundBooks(world: World, { accounts, histories, listed }:
 
   function checkTotals(history: History, paymentId: string, booked: BookedRefund[]): void {
     const payment = history.model.find(paymentId)!;
-    const name = world.trace.nameOf(paymentId);
     let [kopecks, microUsdt] = [0, 0];
     for (const refund of booked) {
       kopecks += refund.kopecks;
       microUsdt += refund.microUsdt;
       const worth = (BigInt(payment.microUsdt) * BigInt(kopecks)) / BigInt(payment.kopecks);
       if (refund.totalKopecks !== kopecks || refund.totalMicroUsdt !== microUsdt)
-        violate('the refunds of a payment add up', `${name}, ${nameOf(refund)}`);
+        violate('the refunds of a payment add up', `${paymentId}, ${nameOf(refund)}`);
       if (microUsdt !== Number(worth))
-        violate('a refund is at the rate of its payment', `${name}: ${microUsdt} instead of ${worth}`);
+        violate('a refund is at the rate of its payment', `${paymentId}: ${microUsdt} instead of ${worth}`);
     }
     if (kopecks > payment.kopecks)
-      violate('never more is refunded than was paid', `${name}: ${kopecks} of ${payment.kopecks}`);
+      violate('never more is refunded than was paid', `${paymentId}: ${kopecks} of ${payment.kopecks}`);
   }
 
   function compare(history: History, { refunds, entries }: Books): void {
@@ -239,7 +238,7 @@ export function createBankRefunds(
       claims: new Set(),
     };
     refunds.push(refund);
-    trace.add('bank', `makes ${name} of ${kopecks} for ${trace.nameOf(paymentId)}`);
+    trace.add('bank', `makes ${name} of ${kopecks} for ${paymentId}`);
     if (!world.script && random.chance(share.revoked)) later(random.between(0, 90_000), () => revoke(refund));
   }
 

@@ -40,7 +40,7 @@ export async function createRefunds(
   world: World,
   { seed, run, accounts, histories, bank }: Parts,
 ): Promise<Refunds> {
-  const { scheduler, trace, violate } = world;
+  const { scheduler, violate } = world;
   const random = createRandom(seed + 600_000);
   const prefix = `refund-${run}-`;
   const ofBank = createBankRefunds(world, { random, prefix, bank });
@@ -95,7 +95,7 @@ export async function createRefunds(
       const refunds = own.filter(refund => refund.paymentId === paymentId);
       const kopecks = refunds.reduce((sum, refund) => sum + refund.kopecks, 0);
       if (Number(totals[index]?.kopecks ?? 0) !== kopecks)
-        violate('a payment shows what was returned of it', trace.nameOf(paymentId));
+        violate('a payment shows what was returned of it', paymentId);
     }
     const page = await listEvents(
       db,
@@ -109,10 +109,7 @@ export async function createRefunds(
       ({ eventId, paymentId, totalKopecks }) => `${eventId} ${paymentId} ${totalKopecks}`,
     );
     if (listed.sort().join('\n') !== expected.sort().join('\n'))
-      violate(
-        'the feed has each refund once',
-        `${trace.nameOf(partnerId)}: ${listed.length} of ${own.length}`,
-      );
+      violate('the feed has each refund once', `${partnerId}: ${listed.length} of ${own.length}`);
   }
 
   const unsettled = () => books.unsettled(histories.current());

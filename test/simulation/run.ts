@@ -37,7 +37,6 @@ export interface RunResult {
   keepsHistory: boolean;
   violation: Violation | undefined;
   trace: string[];
-  digest: string;
   steps: number;
   payments: number;
   crashes: number;
@@ -135,7 +134,7 @@ export async function runSeed(
     points: undefined,
     clockErrorMs: 0,
     violate: (rule, detail) => {
-      violation ??= { rule, detail };
+      violation ??= { rule, detail: trace.named(detail) };
     },
     counts: { payments: 0, crashes: 0, steps: 0, losses: 0, rebuilt: 0, chainFaults: {} },
   };
@@ -195,7 +194,7 @@ export async function runSeed(
     ? await createRefunds(world, { seed, run, accounts, histories, bank })
     : undefined;
   const watchers = [deposits, refunds].filter(watcher => watcher !== undefined);
-  const keys = has.keys && !mayGoBack ? await createKeys(world, { seed, accounts, database }) : undefined;
+  const keys = has.keys && !mayGoBack ? await createKeys(world, { seed, accounts }) : undefined;
   const processes = createProcesses(world, { histories, bank, webhooks, watchers, keys });
   if (script) world.points = createCrashPoints(world, script, processes);
   const newQr = (index: number) => drawQr(world, run, index);
@@ -206,7 +205,7 @@ export async function runSeed(
       ? [{ plan: processes.start }]
       : [createProcessFailures(world, processes), createOperator(world, { histories, bank })]),
     partners,
-    createRates(world, histories),
+    createRates(world),
     ...(webhooks ? [createWebhookAdmin(world, { ...administered, ...webhooks })] : []),
     ...(webhooks && (has.endpoints || refunds)
       ? [createEndpointAdmin(world, seed, { ...administered, ...webhooks })]
@@ -284,7 +283,6 @@ export async function runSeed(
     keepsHistory,
     violation,
     trace: trace.lines,
-    digest: trace.digest(),
     ...world.counts,
     simulatedMs,
     isScripted: script !== undefined,

@@ -47,7 +47,7 @@ export async function enableEndpoint(
   const audit = { pool, clock: scheduler.clockOf('webhook admin'), actor: 'operator' };
   const { url } = model.webhookOf(endpointId)!;
   const outcome = await reEnable(audit, { partnerId, endpointId, url });
-  trace.add('webhook admin', `${trace.nameOf(endpointId)} is ${outcome}`);
+  trace.add('webhook admin', `${endpointId} is ${outcome}`);
   if ((outcome === 're_enabled') !== isSuspended)
     violate('what is suspended can be enabled again, and nothing else', outcome);
   await database.webhooksChanged('operator');
@@ -79,14 +79,14 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
     arrivals.setAddress({ endpointId: firstEndpointOf(partnerId), partnerId, mode: null }, url);
     await updateSecrets(partnerId);
     if (!partnersWithWebhook.includes(partnerId)) partnersWithWebhook.push(partnerId);
-    trace.add('webhook admin', `${trace.nameOf(partnerId)} has address ${addresses}`);
+    trace.add('webhook admin', `${partnerId} has address ${addresses}`);
     await database.webhooksChanged('operator');
   }
 
   async function rotate(partnerId: Id<'prt'>): Promise<void> {
     const outcome = await rotateSecret(audit, vault, partnerId, { force: random.chance(0.5) });
     await updateSecrets(partnerId);
-    trace.add('webhook admin', `the secret of ${trace.nameOf(partnerId)}: ${outcome}`);
+    trace.add('webhook admin', `the secret of ${partnerId}: ${outcome}`);
     await database.webhooksChanged('operator');
   }
 
@@ -107,7 +107,7 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
       const endpoint = endpoints.length > 1 ? random.pick(endpoints) : endpoints[0];
       if (endpoint) sending.restartSchedule([{ endpointId: endpoint.endpointId, eventId }]);
       const { outcome } = await resendEvent(audit, BigInt(eventId), { endpointId: endpoint?.endpointId });
-      trace.add('webhook admin', `${trace.nameOf(`evt_${eventId}`)} again: ${outcome}`);
+      trace.add('webhook admin', `evt_${eventId} again: ${outcome}`);
     }
     await database.webhooksChanged('operator');
   }

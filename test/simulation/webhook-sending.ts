@@ -69,7 +69,6 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
   /** A process that could not record an attempt does not send the event again before this time. */
   const postponedUntil = new Map<string, number>();
   const kept = new Map<Id<'whe'>, { sinceMs: number; eventIds: string[] }>();
-  const nameOf = ({ eventId }: Pick<DeliveryKey, 'eventId'>) => trace.nameOf(`evt_${eventId}`);
   const turnOf = (endpointId: Id<'whe'>) => turns.get(endpointId) ?? 0;
 
   function checkTicket(sent: Sent, key: DeliveryKey): Ticket | undefined {
@@ -79,13 +78,13 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     if (!ticket)
       violate(
         'only a delivery that was read as due is sent, and once',
-        `${nameOf(key)} by ${sent.processName}`,
+        `evt_${key.eventId} by ${sent.processName}`,
       );
-    else if (ticket.suspended) violate('while suspended nothing is sent', nameOf(key));
+    else if (ticket.suspended) violate('while suspended nothing is sent', `evt_${key.eventId}`);
     else if (ticket.atMs < ticket.dueMs - world.clockErrorMs)
-      violate('attempts keep the retry schedule', nameOf(key));
+      violate('attempts keep the retry schedule', `evt_${key.eventId}`);
     else if (!ticket.isServing)
-      violate('one process sends to an endpoint at a time', `${nameOf(key)} by ${sent.processName}`);
+      violate('one process sends to an endpoint at a time', `evt_${key.eventId} by ${sent.processName}`);
     return ticket;
   }
 
@@ -96,9 +95,9 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     const now = turnOf(before.endpointId);
     if (before.turn !== now || turn !== now) return;
     if ([...underWay.values()].includes(before))
-      violate('an event is not sent twice at a time', `${nameOf(key)}, by ${before.processName} before`);
+      violate('an event is not sent twice at a time', `evt_${key.eventId}, by ${before.processName} before`);
     else if (before.attempts === attempts)
-      violate('an event is not sent again before the last attempt is on record', nameOf(key));
+      violate('an event is not sent again before the last attempt is on record', `evt_${key.eventId}`);
   }
 
   function checkOverlap(attempt: Attempt): void {
@@ -124,11 +123,11 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     if (ticket.atMs <= sinceMs) return;
     const first = left.find(id => options.model().find({ endpointId, eventId: id })?.attempts === 0);
     if (first && BigInt(first) < BigInt(eventId))
-      violate('kept events go out in order', `${nameOf({ eventId })} before ${nameOf({ eventId: first })}`);
+      violate('kept events go out in order', `evt_${eventId} before evt_${first}`);
     const beside = [...underWay.values()].find(
       other => other.endpointId === endpointId && other.processName === processName && other.turn === turn,
     );
-    if (beside) violate('kept events go out one by one', `${nameOf({ eventId })} beside ${nameOf(beside)}`);
+    if (beside) violate('kept events go out one by one', `evt_${eventId} beside evt_${beside.eventId}`);
   }
 
   /** A release that was sent before the process took the lease again may run after that. */
@@ -143,7 +142,7 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     if (begun)
       violate(
         'no process releases the lease of an endpoint while sending to it',
-        `${begun.processName}, ${nameOf(begun)} to ${trace.nameOf(endpointId)}, taken at ${takenMs.get(endpointId)} of ${scheduler.nowMs()}`,
+        `${begun.processName}, evt_${begun.eventId} to ${endpointId}, taken at ${takenMs.get(endpointId)} of ${scheduler.nowMs()}`,
       );
   }
 
@@ -195,7 +194,7 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
         atMs: scheduler.nowMs(),
         failedToRecord: false,
       };
-      trace.add(processName, `sends ${nameOf(key)} to ${trace.nameOf(endpointId)}`);
+      trace.add(processName, `sends evt_${key.eventId} to ${endpointId}`);
       checkRepetition(key, ticket);
       checkOverlap(attempt);
       checkKept(attempt, ticket);

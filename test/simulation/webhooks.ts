@@ -1,10 +1,8 @@
 import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
-import type { Statement } from '../../src/db/pool.ts';
 import type { PaymentSignals } from '../../src/payments/index.ts';
 import { leaseLoopsMs } from '../../src/webhooks/delivery/lease-keeper.ts';
 import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import { type DeliveryDeps, readLoopMs, startDelivery } from '../../src/webhooks/delivery/worker.ts';
-import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import { createVault } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/partners.ts';
 import type { Random } from '../helpers/random.ts';
@@ -12,7 +10,7 @@ import type { WebhookWatch } from './database.ts';
 import type { Model } from './model.ts';
 import { createReceivers, type Receivers } from './receivers.ts';
 import { type Arrivals, createArrivals } from './webhook-arrivals.ts';
-import { type BookedEvent, type BookedWebhook, type DeliveryKey, readWebhookBooks } from './webhook-books.ts';
+import { type BookedEvent, readWebhookBooks } from './webhook-books.ts';
 import { createWebhookModel, type WebhookModel } from './webhook-model.ts';
 import { createSendingModel, eventIdOf, type SendingModel } from './webhook-sending.ts';
 import type { World } from './world.ts';
@@ -60,48 +58,6 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
     },
   });
   const lastAttempts = new Map(options.uuids.map(uuid => [uuid, 0]));
-  const isFree = ({ leaseHolder, leasedUntilMs }: BookedWebhook, atMs: number, deadHolders: number[]) =>
-    leaseHolder === null || leasedUntilMs! <= atMs || deadHolders.includes(leaseHolder);
-  const dueOf = ({ endpointId, suspended }: BookedWebhook, atMs: number) =>
-    suspended ? [] : model.waiting(endpointId).filter(({ nextMs }) => nextMs <= atMs);
-
-  function firstDueMs({ name = '' }: Statement): number | undefined {
-    const isFurther = name.endsWith(furtherEndpoints.suffix);
-    const own = model.books.webhooks.filter(({ mode }) => (mode !== null) === isFurther);
-    const due = own.flatMap(webhook => dueOf(webhook, Number.POSITIVE_INFINITY)).map(({ nextMs }) => nextMs);
-    return due.length === 0 ? undefined : Math.min(...due);
-  }
-
-  function findsNothing({ name = '', values = [] }: Statement): boolean {
-    const { suffix } = furtherEndpoints;
-    const isFurther = name.endsWith(suffix);
-    const own = model.books.webhooks.filter(({ mode }) => (mode !== null) === isFurther);
-    if (isFurther && own.length === 0) return true;
-    switch (isFurther ? name.slice(0, -suffix.length) : name) {
-      case 'renew webhook leases':
-        return !own.some(({ leaseHolder }) => leaseHolder === values[0]);
-      case 'acquire webhook leases': {
-        const [, at, , deadHolders] = values as [number, Date, Date, number[]];
-        const canAcquire = (webhook: BookedWebhook) =>
-          isFree(webhook, at.getTime(), deadHolders) && dueOf(webhook, at.getTime()).length > 0;
-        return !own.some(canAcquire);
-      }
-      case 'read due deliveries': {
-        const [, , at, eventIds, instance, , uuids] = values as [
-          ...[string[], number[], Date, bigint[], number, number],
-          string[] | undefined,
-        ];
-        const except = eventIds.map((id, nth) => `${uuids?.[nth] ?? ''} ${id}`);
-        const isExcepted = ({ endpointId, eventId }: DeliveryKey) =>
-          except.includes(`${isFurther ? uuidFromId(endpointId) : ''} ${eventId}`);
-        const served = own.filter(({ leaseHolder }) => leaseHolder === instance);
-        return served.every(webhook => dueOf(webhook, at.getTime()).every(isExcepted));
-      }
-      default:
-        return false;
-    }
-  }
-
   const eventsNow = (): BookedEvent[] =>
     [
       ...options.model.books.payments.flatMap(({ eventId, partnerId, mode, status }) =>
@@ -127,8 +83,6 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
           eventId: `${eventIds[nth]}`,
         });
     },
-    findsNothing,
-    firstDueMs,
     nextDueMs: sending.nextDueMs,
   };
   return { vault: createVault(keyring), pausesSec, receivers, arrivals, model, sending, watch };

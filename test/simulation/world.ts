@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Pool } from '../../src/db/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import type { Random } from '../helpers/random.ts';
@@ -74,23 +73,24 @@ export interface Violation {
 export interface Trace {
   lines: string[];
   add(who: string, what: string): void;
-  nameOf(id: string): string;
-  digest(): string;
+  /** With names for ids. */
+  named(text: string): string;
 }
 
 export function createTrace(elapsedMs: () => number): Trace {
   const lines: string[] = [];
   const names = new Map<string, string>();
-  const nameOf = (id: string) => {
+  function nameOf(id: string): string {
     const name = names.get(id) ?? `${id.slice(0, 3)}${names.size + 1}`;
     names.set(id, name);
     return name;
-  };
+  }
+  const named = (text: string) => text.replace(/\b(?:evt_\d+|[a-z]{3}_\w{26})\b/g, nameOf);
   return {
     lines,
-    nameOf,
-    add: (who, what) => void lines.push(`${(elapsedMs() / 1000).toFixed(3).padStart(10)} s  ${who}: ${what}`),
-    digest: () => createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16),
+    named,
+    add: (who, what) =>
+      void lines.push(named(`${(elapsedMs() / 1000).toFixed(3).padStart(10)} s  ${who}: ${what}`)),
   };
 }
 

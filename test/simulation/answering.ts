@@ -4,24 +4,6 @@ import { type Caller, type Creation, createPayment, lockQuote } from '../../src/
 
 export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
 
-/** How a process answers partners. */
-export interface Answering {
-  /** As a partner sees it: every outcome is an answer, a crash of the process too. With the API key, in runs that have any. */
-  request(
-    caller: Caller & { apiKey?: string | undefined },
-    request: PaymentRequest,
-    answered: (answer: Answer) => void,
-  ): void;
-  /** Undefined: no answer, or an error. */
-  lock(
-    caller: Caller,
-    amountKopecks: bigint,
-    answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
-  ): void;
-  /** The process has died: nobody who waits gets another answer. */
-  breakOff(): void;
-}
-
 type Deps = Parameters<typeof createPayment>[0] & Parameters<typeof lockQuote>[0];
 
 /** All requests come from here: an address that RFC 5737 reserves. */
@@ -32,7 +14,7 @@ export function createAnswering(
   authenticator: Pick<Authenticator, 'authenticate'> | undefined,
   expectLost: (error: unknown) => void,
   pointAt: (at: string) => (() => Promise<void>) | undefined,
-): Answering {
+) {
   const waiting = new Set<(answer: Answer) => void>();
 
   async function pay(
@@ -46,7 +28,12 @@ export function createAnswering(
   }
 
   return {
-    request: (caller, request, answered) => {
+    /** As a partner sees it: every outcome is an answer, a crash of the process too. With the API key, in runs that have any. */
+    request: (
+      caller: Caller & { apiKey?: string | undefined },
+      request: PaymentRequest,
+      answered: (answer: Answer) => void,
+    ) => {
       waiting.add(answered);
       const answer = (result: Answer) => {
         const stop = pointAt('before answer');
@@ -59,7 +46,12 @@ export function createAnswering(
         answer({ outcome: 'error' });
       });
     },
-    lock: (caller, amountKopecks, answered) => {
+    /** Undefined: no answer, or an error. */
+    lock: (
+      caller: Caller,
+      amountKopecks: bigint,
+      answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
+    ) => {
       const broken = () => answered(undefined);
       waiting.add(broken);
       lockQuote(deps, caller, amountKopecks).then(
@@ -70,8 +62,12 @@ export function createAnswering(
         },
       );
     },
+    /** The process has died: nobody who waits gets another answer. */
     breakOff: () => {
       for (const answered of waiting) answered({ outcome: 'broken' });
     },
   };
 }
+
+/** How a process answers partners. */
+export type Answering = ReturnType<typeof createAnswering>;

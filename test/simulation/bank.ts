@@ -43,14 +43,6 @@ interface KnownTruth {
   reference: string | undefined;
 }
 
-export interface Bank {
-  addQr(qr: Qr): void;
-  portOf(processName: string): Gateway;
-  truthOf(paymentId: string): KnownTruth;
-  paidIds(): string[];
-  hasLiedAbout(paymentId: string): boolean;
-}
-
 export interface BankOptions {
   /** A process is about to send a payment. */
   onPay(processName: string, paymentId: Id<'pay'>): void;
@@ -75,7 +67,7 @@ const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
  * The bank side, behind the service's gateway interface. It keeps the promises of the gateway contract: an id is paid
  * at most once, and never after it was voided or refused. Everything else is random.
  */
-export function createBank(world: World, options: BankOptions): Bank {
+export function createBank(world: World, options: BankOptions) {
   const { random, scheduler, trace } = world;
   const qrs = new Map<string, Qr>();
   const paidQrs = new Set<string>();
@@ -297,10 +289,12 @@ export function createBank(world: World, options: BankOptions): Bank {
   }
 
   return {
-    addQr: qr => void qrs.set(qr.qrcId, qr),
+    addQr: (qr: Qr) => void qrs.set(qr.qrcId, qr),
     portOf,
     truthOf,
     paidIds: () => [...orders].filter(([, { state }]) => state === 'succeeded').map(([id]) => id),
-    hasLiedAbout: paymentId => liedAbout.has(paymentId),
+    hasLiedAbout: (paymentId: string) => liedAbout.has(paymentId),
   };
 }
+
+export type Bank = ReturnType<typeof createBank>;

@@ -21,34 +21,10 @@ export interface Block {
   transactions: Transaction[];
 }
 
-/** The real state of a chain: its blocks, which can be replaced above the final one, and seldom below it. */
-export interface SimulatedChain {
-  /** The present ones. */
-  blocks: Block[];
-  head(): Block;
-  /** Grows only, whatever is replaced. */
-  finalNumber(): number;
-  /** All blocks that were final at any time. */
-  everFinal: ReadonlySet<Block>;
-  /** A block that is or was on the chain. */
-  find(hash: string): Block | undefined;
-  isOnChain(block: Block): boolean;
-  mine(transfers: Transfer[][]): void;
-  /** Replaces blocks that are not final by at least as many. Their transactions come again in another order, or never. */
-  reorganise(): void;
-  /** The same with final blocks, down to `lowest` at most. A transaction that comes again may do something else. */
-  reorganiseFinal(lowest: number): void;
-  /** Grows with every change. */
-  version(): number;
-}
-
 export const contract = `0x${'c'.repeat(40)}`;
 export const sender = `0x${'a'.repeat(40)}`;
 
-export function createSimulatedChain(
-  random: Random,
-  { name, nowMs }: { name: string; nowMs: () => number },
-): SimulatedChain {
+export function createSimulatedChain(random: Random, { name, nowMs }: { name: string; nowMs: () => number }) {
   const notFinal = random.between(1, 4);
   const blocks: Block[] = [];
   const byHash = new Map<string, Block>();
@@ -98,21 +74,32 @@ export function createSimulatedChain(
   for (let count = 0; count < 6; count++) append([]);
 
   return {
+    /** The present ones. */
     blocks,
     head: () => blocks.at(-1)!,
+    /** Grows only, whatever is replaced. */
     finalNumber: () => finalNumber,
+    /** All blocks that were final at any time. */
     everFinal,
-    find: hash => byHash.get(hash),
-    isOnChain: block => blocks[block.number] === block,
-    mine: transfers => append(transfers.map(each => ({ hash: newHash('transaction'), transfers: each }))),
+    /** A block that is or was on the chain. */
+    find: (hash: string) => byHash.get(hash),
+    isOnChain: (block: Block) => blocks[block.number] === block,
+    mine: (transfers: Transfer[][]) =>
+      append(transfers.map(each => ({ hash: newHash('transaction'), transfers: each }))),
+    /** Replaces blocks that are not final by at least as many. Their transactions come again in another order, or never. */
     reorganise: () => replaceLast(random.between(1, blocks.length - 1 - finalNumber), each => each),
-    reorganiseFinal: lowest => {
+    /** The same with final blocks, down to `lowest` at most. A transaction that comes again may do something else. */
+    reorganiseFinal: (lowest: number) => {
       const kept = random.between(lowest, finalNumber - 1);
       replaceLast(blocks.length - 1 - kept, each => (each.transfers.length === 0 ? each : doOtherwise(each)));
     },
+    /** Grows with every change. */
     version: () => version,
   };
 }
+
+/** The real state of a chain: its blocks, which can be replaced above the final one, and seldom below it. */
+export type SimulatedChain = ReturnType<typeof createSimulatedChain>;
 
 /** A transfer as a node has it. Nodes show one of the two numbers. */
 export interface ChainLog {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
-import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
+import { NotAnsweringError, type Pool, type Statement } from '../../src/db/pool.ts';
 import {
   changesWebhooks,
   createHistoryWatch,
@@ -11,25 +11,6 @@ import {
   writesEvents,
 } from './history-watch.ts';
 import type { World } from './world.ts';
-
-/** The real database, one statement at a time. */
-export interface SimulatedDatabase {
-  /**
-   * The connection of one process. When a statement runs and whether its result arrives is random.
-   */
-  connectionOf(processName: string): Queryable;
-  /** When the first unfinished payment is due; now, if a dead process still holds a lease. */
-  nextDueMs(): Promise<number>;
-  /** When a webhook delivery or a payment is due next. */
-  nextDeliveryMs(): Promise<number>;
-  /** A change made past these connections: to payments, or to webhooks. */
-  changed(): Promise<void>;
-  webhooksChanged(by: 'processes' | 'operator'): Promise<void>;
-  /** Whether it is compared with the bank side, and when its next round may find something. */
-  isRecovering(): boolean;
-  strayOrders(): string[];
-  nextRoundMs(): Promise<number>;
-}
 
 export interface OpenPayments {
   /** When the first of them is due. */
@@ -64,7 +45,7 @@ export interface WebhookWatch {
 /** A statement, and when its process sent it. */
 type Sent = Statement & { sentMs: number };
 
-export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
+export function createSimulatedDatabase(world: World, options: DatabaseOptions) {
   let open: OpenPayments | undefined;
   const history = createHistoryWatch(world, options);
 
@@ -170,12 +151,17 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   return {
+    /** A change made past these connections: to payments, or to webhooks. */
     changed,
     webhooksChanged,
+    /** Whether it is compared with the bank side, and when its next round may find something. */
     isRecovering: history.isRecovering,
     strayOrders: history.strayOrders,
     nextRoundMs: history.nextRoundMs,
-    connectionOf: processName => ({
+    /**
+     * The connection of one process. When a statement runs and whether its result arrives is random.
+     */
+    connectionOf: (processName: string) => ({
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>
         new Promise<pg.QueryResult<Row>>((resolve, reject) => {
           const { random, scheduler, faults } = world;
@@ -210,10 +196,15 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
           });
         }),
     }),
+    /** When the first unfinished payment is due; now, if a dead process still holds a lease. */
     nextDueMs,
+    /** When a webhook delivery or a payment is due next. */
     nextDeliveryMs: async () => Math.min(await nextDueMs(), options.webhooks!.nextDueMs()),
   };
 }
+
+/** The real database, one statement at a time. */
+export type SimulatedDatabase = ReturnType<typeof createSimulatedDatabase>;
 
 async function readOpenPayments(pool: Pool): Promise<OpenPayments> {
   const { rows } = await pool.query<OpenPayments>({

@@ -13,7 +13,7 @@ import { createAccountLocks, createScreening, createSenders, isLockTimeout } fro
 import type { Histories } from './histories.ts';
 import type { WatchDeps, Watcher } from './joining.ts';
 import { createWatchedRound } from './watched-round.ts';
-import type { Actor, World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 /** The chain on which partners deposit, the watchers of the processes, and the operators who decide on held deposits. */
 export interface Deposits extends Actor, Watcher {
@@ -117,7 +117,7 @@ export async function createDeposits(
   // Partners of earlier runs have addresses too. The watchers find the rest of this run only.
   while (!(await completeAddresses(pool, scheduler.clockOf('set-up'), chainOf('set-up'))));
   await books.begin();
-  let planned = 0;
+  const agenda = createAgenda(world);
   let isClosing = false;
 
   function grow(): void {
@@ -132,7 +132,7 @@ export async function createDeposits(
   function replaceFinal(): void {
     if (isClosing || chain.finalNumber() === firstBlock) return;
     if (operators.isRewinding()) {
-      planAfter(10_000, replaceFinal);
+      agenda.after(10_000, replaceFinal);
       return;
     }
     countFault(world, 'replaced below final');
@@ -172,15 +172,6 @@ export async function createDeposits(
     },
   });
 
-  function planAfter(ms: number, act: () => void): void {
-    planned += 1;
-    const run = () => {
-      planned -= 1;
-      act();
-    };
-    scheduler.after(ms, { run });
-  }
-
   /** A node that is broken is replaced; others keep their limits, and what they cannot give stays unread. */
   function drawLastLimits(): number[] {
     const limits = Array.from({ length: nodeCount }, (_, nth) => behaviour.maxLogsOf(nth));
@@ -200,7 +191,7 @@ export async function createDeposits(
     if (isSettled && !isMissing()) return;
     if (isSettled) operators.rewindWholly();
     else operators.rewindIfReplaced();
-    planAfter(operatorsLookEveryMs, finishReading);
+    agenda.after(operatorsLookEveryMs, finishReading);
   }
 
   /** In a run of hours a chain that is stuck is looked at seldom. */
@@ -213,7 +204,7 @@ export async function createDeposits(
     plan: ({ busyMs, faultsEndAfterMs }) => {
       const sometime = () => random.between(0, random.pick([busyMs, faultsEndAfterMs]));
       const planSome = (count: number, act: () => void) => {
-        for (let left = count; left > 0; left--) planAfter(sometime(), act);
+        for (let left = count; left > 0; left--) agenda.after(sometime(), act);
       };
       planSome(random.between(8, 24), grow);
       planSome(random.pick([0, 1, 2, 3]), replaceFinal);
@@ -230,11 +221,11 @@ export async function createDeposits(
       locks.stop();
       isClosing = true;
       // What was sent becomes final, and some of what is held is decided on.
-      for (let left = 6; left > 0; left--) planAfter(random.between(0, 20_000), grow);
-      for (let left = 4; left > 0; left--) planAfter(random.between(0, 60_000), operators.decide);
-      planAfter(operatorsLookEveryMs, finishReading);
+      for (let left = 6; left > 0; left--) agenda.after(random.between(0, 20_000), grow);
+      for (let left = 4; left > 0; left--) agenda.after(random.between(0, 60_000), operators.decide);
+      agenda.after(operatorsLookEveryMs, finishReading);
     },
-    isDone: () => planned === 0 && books.isSettled(histories.current()) && !isMissing(),
+    isDone: () => agenda.isEmpty() && books.isSettled(histories.current()) && !isMissing(),
     watch: ({ name, instance, history }, { alarms, log, clockOf }) => {
       const round = createWatchedRound(world, { history, books, uuids });
       const connection = createChainConnection(world, {

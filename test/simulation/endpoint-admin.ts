@@ -13,7 +13,7 @@ import { createChainConnection } from './chain-connection.ts';
 import { drawReceiver } from './receivers.ts';
 import { enableEndpoint, type WebhookAdminOptions } from './webhook-admin.ts';
 import type { Endpoint } from './webhook-arrivals.ts';
-import type { Actor, World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 /**
  * Partners who add further endpoints, change and remove them while events are sent. Each action is one step. What it draws comes from a
@@ -25,7 +25,7 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
   const random = createRandom(seed + 700_000);
   const present: Endpoint[] = [];
   let added = 0;
-  let busy = 0;
+  const agenda = createAgenda(world);
   let endsAfterMs = 0;
   // Ids begin with their time and are compared: of two endpoints the first one must have the smaller id in every run.
   const clock = { ...scheduler.clockOf('partner'), nowMs: () => scheduler.nowMs() + added };
@@ -99,16 +99,6 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
     for (const endpoint of [...present]) await enableEndpoint(world, options, endpoint);
   }
 
-  function later(delayMs: number, run: () => Promise<void>): void {
-    busy += 1;
-    scheduler.after(delayMs, {
-      run: async () => {
-        busy -= 1;
-        await run();
-      },
-    });
-  }
-
   /** Two endpoints. The first one is removed when an event is sent to it, in a process that may die. */
   async function planScript(): Promise<void> {
     await add();
@@ -136,11 +126,11 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
       for (let left = random.between(0, 2); left > 0; left--) await add();
       await database.webhooksChanged('operator');
       for (let left = random.between(4, 16); left > 0; left--)
-        later(random.between(0, faultsEndAfterMs), act);
+        agenda.after(random.between(0, faultsEndAfterMs), act);
     },
     stopFaults: () => {
-      if (random.chance(0.7)) later(random.between(0, 600_000), enableAll);
+      if (random.chance(0.7)) agenda.after(random.between(0, 600_000), enableAll);
     },
-    isDone: () => busy === 0,
+    isDone: agenda.isEmpty,
   };
 }

@@ -16,7 +16,7 @@ import { highestTurnover } from './balances.ts';
 import type { BookedPayment, Books } from './books.ts';
 import type { Joined } from './joining.ts';
 import { noPast } from './past.ts';
-import type { Actor, World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 /** A payment that a partner wants. */
 interface Wanted {
@@ -68,7 +68,7 @@ export async function createKeys(
   const askedWith = new Map<string, Set<Family>>();
   const nameOf = (partnerId: string, mode: Mode, key: string) => `${partnerId} ${mode} ${key}`;
   const newestOf = ({ keys }: Family) => keys.at(-1)!;
-  let planned = 0;
+  const agenda = createAgenda(world);
   let books: Books = noPast().books;
 
   /** The first key of a partner and mode never expires by itself, so the partner always has one. */
@@ -119,7 +119,6 @@ export async function createKeys(
   }
 
   async function change(): Promise<void> {
-    planned -= 1;
     const family = random.pick(families);
     await (random.chance(0.8) ? roll(family) : revoke(family));
     notices.announce();
@@ -201,12 +200,10 @@ export async function createKeys(
         for (const mode of ['live', 'test'] as const)
           for (const isFirst of random.chance(0.5) ? [true] : [true, false])
             await add(account, mode, isFirst);
-      for (let left = random.between(2, 12); left > 0; left--) {
-        planned += 1;
-        scheduler.after(random.between(0, faultsEndAfterMs), { run: change });
-      }
+      for (let left = random.between(2, 12); left > 0; left--)
+        agenda.after(random.between(0, faultsEndAfterMs), change);
     },
-    isDone: () => planned === 0,
+    isDone: agenda.isEmpty,
   };
 }
 

@@ -31,15 +31,10 @@ export const noPast = (): Past => ({
   findLost: () => undefined,
 });
 
-/** The event ids of a whole run, also of histories that were lost: partners may have got any of them. */
-export interface EventIds {
-  check(payments: Pick<BookedPayment, 'paymentId' | 'eventId'>[]): void;
-}
-
-export function createEventIds({ violate }: World): EventIds {
+export function createEventIds({ violate }: World) {
   const paymentOf = new Map<string, string>();
   return {
-    check: payments => {
+    check: (payments: Pick<BookedPayment, 'paymentId' | 'eventId'>[]) => {
       for (const { paymentId, eventId } of payments) {
         if (eventId === null) continue;
         const first = paymentOf.get(eventId) ?? paymentId;
@@ -51,15 +46,8 @@ export function createEventIds({ violate }: World): EventIds {
   };
 }
 
-/** Orders of a lost history that reach the bank side when the next one does not wait for them any more. */
-export interface LateOrders {
-  /** The bank side has accepted an order of a history that was lost at that time. */
-  arrived(payment: BookedPayment, lostMs: number): void;
-  /** An order of its key was late: a repeat of the request that came first has made another payment. */
-  isKeyOf(payment: Pick<BookedPayment, 'partnerId' | 'key'>): boolean;
-  /** Each is a payment by now, or on record as an order without one. Without faults that takes no longer than it may. */
-  checkFound(): boolean;
-}
+/** The event ids of a whole run, also of histories that were lost: partners may have got any of them. */
+export type EventIds = ReturnType<typeof createEventIds>;
 
 /** From the loss on. A process notices within 5 s, sends an order at most 10 s after its debit, and that takes 5 s. */
 const waitedForMs = 20_000;
@@ -70,20 +58,23 @@ export function createLateOrders(
   world: World,
   /** It is a payment or on record. */
   isFound: (paymentId: string) => boolean,
-): LateOrders {
+) {
   const { scheduler, trace } = world;
   const keys = new Set<string>();
   const arrivals = new Map<string, number>();
   const keyOf = ({ partnerId, key }: Pick<BookedPayment, 'partnerId' | 'key'>) => `${partnerId} ${key}`;
 
   return {
-    arrived: (payment, lostMs) => {
+    /** The bank side has accepted an order of a history that was lost at that time. */
+    arrived: (payment: BookedPayment, lostMs: number) => {
       if (scheduler.nowMs() < lostMs + waitedForMs) return;
       trace.add('bank', `${payment.paymentId} is late`);
       keys.add(keyOf(payment));
       arrivals.set(payment.paymentId, scheduler.nowMs());
     },
-    isKeyOf: payment => keys.has(keyOf(payment)),
+    /** An order of its key was late: a repeat of the request that came first has made another payment. */
+    isKeyOf: (payment: Pick<BookedPayment, 'partnerId' | 'key'>) => keys.has(keyOf(payment)),
+    /** Each is a payment by now, or on record as an order without one. Without faults that takes no longer than it may. */
     checkFound: () => {
       const missing = [...arrivals].filter(([paymentId]) => !isFound(paymentId));
       const { faultsStoppedMs = Number.POSITIVE_INFINITY } = world;
@@ -94,3 +85,6 @@ export function createLateOrders(
     },
   };
 }
+
+/** Orders of a lost history that reach the bank side when the next one does not wait for them any more. */
+export type LateOrders = ReturnType<typeof createLateOrders>;

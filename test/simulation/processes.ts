@@ -31,23 +31,6 @@ export interface ServiceProcess extends Answering {
   hasStalled: boolean;
 }
 
-export interface Processes {
-  running(): ServiceProcess[];
-  start(): void;
-  kill(process: ServiceProcess): Promise<void>;
-  /** Processes of another history are dead to this one. */
-  isAlive(history: History, instance: number): boolean;
-  isRunning(name: string): boolean;
-  /** Of the history that this process joined, running or not. */
-  modelOf(name: string): Model;
-  /** It is dead or has stalled at some time. */
-  hasFailed(name: string): boolean;
-  /** The processes of a history that was just lost notice it one by one, and end. */
-  leaveHistory(): void;
-  /** Without other faults, payments of a dead process are taken over at once. */
-  checkAbandonedLeases(leaseHolders: number[]): Promise<void>;
-}
-
 const takenOverWithinMs = 10_000;
 /** A process of a lost history notices within this time; until then the old server answers it. */
 const noticedWithinMs = 5_000;
@@ -66,10 +49,7 @@ interface Parts {
   keys: Keys | undefined;
 }
 
-export function createProcesses(
-  world: World,
-  { histories, bank, webhooks, watchers, keys }: Parts,
-): Processes {
+export function createProcesses(world: World, { histories, bank, webhooks, watchers, keys }: Parts) {
   const { random, scheduler, trace } = world;
   const running = new Map<number, ServiceProcess>();
   const diedMs = new Map<number, number>();
@@ -218,11 +198,16 @@ export function createProcesses(
   return {
     running: () => [...running.values()],
     start,
+    /** Processes of another history are dead to this one. */
     isAlive,
-    modelOf: name => models.get(name)!,
-    isRunning: name => [...running.values()].some(process => process.name === name),
-    hasFailed: name => ![...running.values()].some(process => process.name === name && !process.hasStalled),
-    checkAbandonedLeases: async leaseHolders => {
+    /** Of the history that this process joined, running or not. */
+    modelOf: (name: string) => models.get(name)!,
+    isRunning: (name: string) => [...running.values()].some(process => process.name === name),
+    /** It is dead or has stalled at some time. */
+    hasFailed: (name: string) =>
+      ![...running.values()].some(process => process.name === name && !process.hasStalled),
+    /** Without other faults, payments of a dead process are taken over at once. */
+    checkAbandonedLeases: async (leaseHolders: number[]) => {
       if (world.faultsStoppedMs === undefined || [...running.values()].some(({ hasStalled }) => hasStalled))
         return;
       const { faultsStoppedMs } = world;
@@ -237,7 +222,10 @@ export function createProcesses(
       for (const row of rows.filter(row => isLate(row.lease_holder)))
         world.violate('payments of a dead process are taken over at once', `process ${row.lease_holder}`);
     },
+    /** The processes of a history that was just lost notice it one by one, and end. */
     leaveHistory,
     kill,
   };
 }
+
+export type Processes = ReturnType<typeof createProcesses>;

@@ -26,12 +26,6 @@ export interface ReceiversOptions {
   onVerdict(sent: Sent, verdict: SendResult): void;
 }
 
-export interface Receivers {
-  portOf(processName: string): Sender;
-  add(endpointId: Id<'whe'>, how: Receiver): void;
-  stopFaults(): void;
-}
-
 /** The faults of a receiver: how often, which, from when and until when. */
 export interface Receiver {
   faultShare: number;
@@ -59,7 +53,7 @@ export function drawReceiver({ random, scheduler, script }: World, faultsEndAfte
 const timeoutMs = 10_000;
 
 /** The receivers of partners, behind the service's sender interface. */
-export function createReceivers(world: World, options: ReceiversOptions): Receivers {
+export function createReceivers(world: World, options: ReceiversOptions) {
   const { random, scheduler, trace } = world;
   const receivers = new Map<Id<'whe'>, Receiver>();
   const rejectedBodies = new Map<string, boolean>();
@@ -124,12 +118,12 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
   }
 
   return {
-    portOf: processName => ({
+    portOf: (processName: string): Sender => ({
       send: sending => send(processName, sending),
       close: () => Promise.resolve(),
       hosts: 0,
     }),
-    add: (endpointId, how) => void receivers.set(endpointId, how),
+    add: (endpointId: Id<'whe'>, how: Receiver) => void receivers.set(endpointId, how),
     stopFaults: () => {
       for (const receiver of receivers.values()) {
         if (receiver.isPermanent) continue;
@@ -140,3 +134,5 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
     },
   };
 }
+
+export type Receivers = ReturnType<typeof createReceivers>;

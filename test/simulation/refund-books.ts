@@ -1,10 +1,10 @@
 import { idFromUuid } from '../../src/base/ids.ts';
-import type { ListedRefund, RefundPage } from '../../src/gateway/gateway.ts';
+import type { ListedRefund } from '../../src/gateway/gateway.ts';
 import type { Random } from '../helpers/random.ts';
 import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import type { Histories, History } from './histories.ts';
-import type { World } from './world.ts';
+import { createAgenda, type World } from './world.ts';
 
 /** A refund on record. Amounts are small enough for plain numbers. */
 interface BookedRefund {
@@ -24,17 +24,6 @@ interface Books {
   entries: { uuid: string; reference: string; microUsdt: number; path: string }[];
 }
 
-/** What is on record about refunds, compared with the list of the bank side. */
-export interface RefundBooks {
-  /** Before the first transaction of a history: what it begins with is in its balances. */
-  open(history: History): Promise<void>;
-  /** After every commit that may have booked a refund. */
-  check(history: History): Promise<void>;
-  of(history: History): BookedRefund[];
-  /** Refunds of the list that are not booked though they could be, or about which an alarm is missing or should be over. */
-  unsettled(history: History): string[];
-}
-
 const statement = `
   SELECT (SELECT coalesce(json_agg(row_to_json(r) ORDER BY r."paymentId", r."totalKopecks"), '[]') FROM (
             SELECT refund_id AS "refundId", payment_id AS "paymentId", partner_id AS uuid, amount_kopecks AS kopecks,
@@ -52,7 +41,7 @@ interface Parts {
   listed(): BankRefund[];
 }
 
-export function createRefundBooks(world: World, { accounts, histories, listed }: Parts): RefundBooks {
+export function createRefundBooks(world: World, { accounts, histories, listed }: Parts) {
   const { violate } = world;
   const uuids = accounts.map(({ uuid }) => uuid);
   /** By history. */
@@ -151,10 +140,12 @@ export function createRefundBooks(world: World, { accounts, histories, listed }:
   }
 
   return {
-    open: async history => {
+    /** Before the first transaction of a history: what it begins with is in its balances. */
+    open: async (history: History) => {
       if (!known.has(history)) known.set(history, (await read(history)).refunds);
     },
-    check: async history => {
+    /** After every commit that may have booked a refund. */
+    check: async (history: History) => {
       const books = await read(history);
       compare(history, books);
       const before = known.get(history)!;
@@ -164,31 +155,23 @@ export function createRefundBooks(world: World, { accounts, histories, listed }:
         history.model.refunded(partnerId, sumOf(books.refunds, uuid) - sumOf(before, uuid));
       await history.database.changed();
     },
-    of: history => known.get(history) ?? [],
-    unsettled: history =>
+    of: (history: History) => known.get(history) ?? [],
+    /** Refunds of the list that are not booked though they could be, or about which an alarm is missing or should be over. */
+    unsettled: (history: History) =>
       listed()
         .filter(refund => !isSettled(history, refund))
         .map(({ name }) => name),
   };
 }
 
+/** What is on record about refunds, compared with the list of the bank side. */
+export type RefundBooks = ReturnType<typeof createRefundBooks>;
+
 export interface BankRefund extends ListedRefund {
   /** For the trace. */
   name: string;
   /** Payment and amount, each time it was listed and not revoked: two, if the bank side gave a false list. */
   claims: Set<string>;
-}
-
-/** The refunds that the bank side makes, revokes and lists. */
-export interface BankRefunds {
-  /** This order was paid, so it may be refunded. */
-  paid(paymentId: string): void;
-  list(since: Date, cursor: string | undefined): RefundPage;
-  /** Those that a list would have. */
-  listed(): BankRefund[];
-  stopFaults(): void;
-  /** How many refunds and revocations are still to come. */
-  planned(): number;
 }
 
 export const claimOf = (paymentId: string, kopecks: number | bigint) => `${paymentId} ${kopecks}`;
@@ -202,21 +185,11 @@ const unknownPayment = `pay_${'0'.repeat(26)}`;
 export function createBankRefunds(
   world: World,
   { random, prefix, bank }: { random: Random; prefix: string; bank: Bank },
-): BankRefunds {
+) {
   const { scheduler, trace } = world;
   const refunds: BankRefund[] = [];
   const share = { false: random.pick([0, 0.2, 0.4]), revoked: random.pick([0, 0.2]), late: 0.2, twice: 0.2 };
-  let planned = 0;
-
-  function later(ms: number, act: () => void): void {
-    planned += 1;
-    scheduler.after(ms, {
-      run: () => {
-        planned -= 1;
-        act();
-      },
-    });
-  }
+  const agenda = createAgenda(world);
 
   /** What the bank side itself believes is left. */
   function leftOf(paymentId: string): number {
@@ -239,7 +212,8 @@ export function createBankRefunds(
     };
     refunds.push(refund);
     trace.add('bank', `makes ${name} of ${kopecks} for ${paymentId}`);
-    if (!world.script && random.chance(share.revoked)) later(random.between(0, 90_000), () => revoke(refund));
+    if (!world.script && random.chance(share.revoked))
+      agenda.after(random.between(0, 90_000), () => revoke(refund));
   }
 
   function revoke(refund: BankRefund): void {
@@ -265,12 +239,13 @@ export function createBankRefunds(
   }
 
   return {
-    paid: paymentId => {
+    /** This order was paid, so it may be refunded. */
+    paid: (paymentId: string) => {
       for (let left = random.pick([0, 1, 1, 2, 3]); left > 0; left--)
-        later(random.between(0, random.pick([2_000, 120_000])), () => refund(paymentId));
+        agenda.after(random.between(0, random.pick([2_000, 120_000])), () => refund(paymentId));
     },
     // New ones come last, so a position in the list stays valid.
-    list: (since, cursor) => {
+    list: (since: Date, cursor: string | undefined) => {
       const found = refunds.filter(({ createdAt }) => createdAt >= since);
       const from = Number(cursor ?? 0);
       const end = from + refundsPerPage;
@@ -278,8 +253,13 @@ export function createBankRefunds(
       const page = found.slice(from - again, end).map(say);
       return { refunds: page, nextCursor: end < found.length ? `${end}` : null };
     },
+    /** Those that a list would have. */
     listed: () => refunds,
     stopFaults: () => Object.assign(share, { false: 0, late: 0, twice: 0 }),
-    planned: () => planned,
+    /** No refund or revocation is still to come. */
+    isDone: agenda.isEmpty,
   };
 }
+
+/** The refunds that the bank side makes, revokes and lists. */
+export type BankRefunds = ReturnType<typeof createBankRefunds>;

@@ -11,7 +11,7 @@ import type { Histories, History } from './histories.ts';
 import { expectLostConnection, type Watcher } from './joining.ts';
 import { createBankRefunds, createRefundBooks } from './refund-books.ts';
 import type { BookedEvent } from './webhook-books.ts';
-import type { Actor, World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 /** The refunds of the bank side, the processes that read them, and operators who have them read. */
 export interface Refunds extends Actor, Watcher {
@@ -47,7 +47,7 @@ export async function createRefunds(
   const books = createRefundBooks(world, { accounts, histories, listed: ofBank.listed });
   const from = new Date(scheduler.nowMs() - dayMs);
   const readers: Parameters<typeof readRefunds>[0][] = [];
-  let planned = 0;
+  const agenda = createAgenda(world);
   await world.pool.query({
     text: `UPDATE service SET refunds_from = $1, refunds_read_to = NULL, refunds_asked_at = NULL, refunds_swept_at = $2`,
     values: [from, new Date(scheduler.nowMs())],
@@ -76,13 +76,10 @@ export async function createRefunds(
 
   /** An operator has them read beside the readers, in a process that may be stalled or dead. */
   function readByOperatorAfter(ms: number): void {
-    planned += 1;
-    const run = () => {
-      planned -= 1;
+    agenda.after(ms, () => {
       const reader = random.pick([...readers.slice(-3), undefined]);
       if (reader) readRefunds(reader, from).catch(error => expectLostConnection(world, error));
-    };
-    scheduler.after(ms, { run });
+    });
   }
 
   /** What partners read of their payments and in their feeds. */
@@ -123,7 +120,7 @@ export async function createRefunds(
         readByOperatorAfter(random.between(0, faultsEndAfterMs));
     },
     stopFaults: ofBank.stopFaults,
-    isDone: () => planned === 0 && ofBank.planned() === 0 && unsettled().length === 0,
+    isDone: () => agenda.isEmpty() && ofBank.isDone() && unsettled().length === 0,
     watch: ({ name, history }, { clockOf, alarms, ...deps }) => {
       const pool = connectionOf(name, history);
       const clock = clockOf({

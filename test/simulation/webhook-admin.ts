@@ -16,7 +16,7 @@ import { drawReceiver, type Receivers } from './receivers.ts';
 import type { Arrivals, Endpoint } from './webhook-arrivals.ts';
 import type { WebhookModel } from './webhook-model.ts';
 import type { SendingModel } from './webhook-sending.ts';
-import type { Actor, World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 export interface WebhookAdminOptions {
   accounts: Account[];
@@ -63,7 +63,7 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
   const audit = { pool, clock: scheduler.clockOf('webhook admin'), actor: 'operator' };
   const partnersWithWebhook: Id<'prt'>[] = [];
   let addresses = 0;
-  let busy = 0;
+  const agenda = createAgenda(world);
 
   async function updateSecrets(partnerId: Id<'prt'>): Promise<void> {
     arrivals.setSecrets(
@@ -122,31 +122,22 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
     for (const partnerId of partnersWithWebhook) if (random.chance(0.7)) await enableAgain(partnerId);
   }
 
-  function later(delayMs: number, act: () => Promise<void>): void {
-    busy += 1;
-    const run = async () => {
-      busy -= 1;
-      await act();
-    };
-    scheduler.after(delayMs, { run });
-  }
-
   return {
     plan: async ({ faultsEndAfterMs }) => {
       for (const { partnerId } of accounts) {
         options.receivers.add(firstEndpointOf(partnerId), drawReceiver(world, faultsEndAfterMs));
         if (partnersWithWebhook.length === 0 || random.chance(0.6)) await setAddress(partnerId);
-        else later(random.between(0, faultsEndAfterMs), () => setAddress(partnerId));
+        else agenda.after(random.between(0, faultsEndAfterMs), () => setAddress(partnerId));
       }
       for (let acts = random.pick([0, 1, 4]); acts > 0; acts--)
-        later(random.between(0, faultsEndAfterMs), decide);
+        agenda.after(random.between(0, faultsEndAfterMs), decide);
       for (let visits = random.pick([0, 2, 5]); visits > 0; visits--)
-        later(random.between(0, faultsEndAfterMs), enableSuspended);
+        agenda.after(random.between(0, faultsEndAfterMs), enableSuspended);
     },
     stopFaults: () => {
       options.receivers.stopFaults();
-      later(random.between(0, 600_000), enableSuspended);
+      agenda.after(random.between(0, 600_000), enableSuspended);
     },
-    isDone: () => busy === 0 && !model.hasWork(),
+    isDone: () => agenda.isEmpty() && !model.hasWork(),
   };
 }

@@ -24,24 +24,13 @@ export interface Endpoint {
   mode: Mode | null;
 }
 
-/** The settings of endpoints, and the checks a receiver makes on every arrival. */
-export interface Arrivals {
-  endpointOf(url: string): Id<'whe'> | undefined;
-  setAddress(endpoint: Endpoint, url: string): void;
-  /** Newest first; an older secret is in force as long as it is in the list. */
-  setSecrets(endpointId: Id<'whe'>, secrets: string[]): void;
-  /** The endpoint is gone: nothing is sent to it from now on, but for what is under way. */
-  remove(endpointId: Id<'whe'>): void;
-  check(sent: Sent): Promise<void>;
-}
-
 /** A process may use a setting that it read up to this long ago. */
 const staleMs = 30_000;
 
 export function createArrivals(
   world: World,
   options: { model: Model; isExcused(processName: string): boolean },
-): Arrivals {
+) {
   const { violate, scheduler, pool } = world;
   const addresses = new Map<Id<'whe'>, Setting[]>();
   const secrets = new Map<Id<'whe'>, Setting[]>();
@@ -133,20 +122,25 @@ export function createArrivals(
   }
 
   return {
-    endpointOf: url =>
+    endpointOf: (url: string) =>
       [...addresses].find(([, settings]) => settings.some(({ value }) => value === url))?.[0],
-    setAddress: (endpoint, url) => {
+    setAddress: (endpoint: Endpoint, url: string) => {
       endpoints.set(endpoint.endpointId, endpoint);
       replace(addresses, endpoint.endpointId, [url]);
     },
-    setSecrets: (endpointId, values) => replace(secrets, endpointId, values),
-    remove: endpointId => {
+    /** Newest first; an older secret is in force as long as it is in the list. */
+    setSecrets: (endpointId: Id<'whe'>, values: string[]) => replace(secrets, endpointId, values),
+    /** The endpoint is gone: nothing is sent to it from now on, but for what is under way. */
+    remove: (endpointId: Id<'whe'>) => {
       for (const settings of [addresses, secrets]) replace(settings, endpointId, []);
     },
-    check: async sent => {
+    check: async (sent: Sent) => {
       checkAddress(sent);
       checkSignature(sent);
       await checkBody(sent);
     },
   };
 }
+
+/** The settings of endpoints, and the checks a receiver makes on every arrival. */
+export type Arrivals = ReturnType<typeof createArrivals>;

@@ -5,25 +5,6 @@ import type { BookedWebhook, DeliveryKey } from './webhook-books.ts';
 import { keyOf, type WebhookModel } from './webhook-model.ts';
 import type { World } from './world.ts';
 
-/** Invariants of sending, checked on every attempt. */
-export interface SendingModel {
-  /** A process read this event as due. */
-  read(processName: string, key: DeliveryKey): void;
-  send(sent: Sent): void;
-  /** The attempt is over for its process; `wasMade` is false if nothing was sent. */
-  end(sent: Sent, wasMade: boolean): void;
-  /** A process could not record the attempt, or does not know whether it did. */
-  recordingFailed(processName: string, key: DeliveryKey): void;
-  leaseChanges(before: BookedWebhook, now: BookedWebhook): void;
-  /** An operator resends these events: their attempts start again. */
-  restartSchedule(keys: DeliveryKey[]): void;
-  /** Sending is enabled again: these kept events are sent now. */
-  sendKept(endpointId: Id<'whe'>, eventIds: string[]): void;
-  /** When a poll could find a delivery to send or a lease to renew. */
-  nextDueMs(): number;
-  crashed(processName: string): void;
-}
-
 export interface SendingOptions {
   model: () => WebhookModel;
   isAlive(instance: number): boolean;
@@ -59,7 +40,7 @@ const statementMs = 6_000;
 export const eventIdOf = ({ body }: { body: string }) => /^\{"id":"evt_(\d+)"/.exec(body)![1]!;
 const processNameOf = (instance: number | null) => `process ${instance}`;
 
-export function createSendingModel(world: World, options: SendingOptions): SendingModel {
+export function createSendingModel(world: World, options: SendingOptions) {
   const { violate, trace, scheduler } = world;
   const tickets = new Map<string, Ticket>();
   const turns = new Map<Id<'whe'>, number>();
@@ -171,7 +152,8 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
   }
 
   return {
-    read: (processName, key) => {
+    /** A process read this event as due. */
+    read: (processName: string, key: DeliveryKey) => {
       const webhook = options.model().webhookOf(key.endpointId)!;
       const { nextMs, attempts } = options.model().find(key)!;
       tickets.set(`${processName} ${keyOf(key)}`, {
@@ -183,7 +165,7 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
         attempts,
       });
     },
-    send: sent => {
+    send: (sent: Sent) => {
       const { processName, endpointId, sending } = sent;
       const key = { endpointId, eventId: eventIdOf(sending) };
       const ticket = checkTicket(sent, key);
@@ -201,31 +183,40 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
       last.set(keyOf(key), attempt);
       underWay.set(sent, attempt);
     },
-    end: (sent, wasMade) => {
+    /** The attempt is over for its process; `wasMade` is false if nothing was sent. */
+    end: (sent: Sent, wasMade: boolean) => {
       const attempt = underWay.get(sent);
       underWay.delete(sent);
       if (attempt && !wasMade) postpone(attempt);
     },
-    recordingFailed: (processName, key) => {
+    /** A process could not record the attempt, or does not know whether it did. */
+    recordingFailed: (processName: string, key: DeliveryKey) => {
       const attempt = last.get(keyOf(key));
       if (attempt?.processName === processName) postpone(attempt);
     },
-    leaseChanges: (before, now) => {
+    leaseChanges: (before: BookedWebhook, now: BookedWebhook) => {
       if (now.leaseHolder === null) checkLeaseReleased(before);
       turns.set(now.endpointId, turnOf(now.endpointId) + 1);
       takenMs.set(now.endpointId, scheduler.nowMs());
     },
-    restartSchedule: keys => {
+    /** An operator resends these events: their attempts start again. */
+    restartSchedule: (keys: DeliveryKey[]) => {
       for (const key of keys) {
         last.delete(keyOf(key));
         const queue = kept.get(key.endpointId);
         if (queue) queue.eventIds = queue.eventIds.filter(eventId => eventId !== key.eventId);
       }
     },
-    sendKept: (endpointId, eventIds) => void kept.set(endpointId, { sinceMs: scheduler.nowMs(), eventIds }),
+    /** Sending is enabled again: these kept events are sent now. */
+    sendKept: (endpointId: Id<'whe'>, eventIds: string[]) =>
+      void kept.set(endpointId, { sinceMs: scheduler.nowMs(), eventIds }),
+    /** When a poll could find a delivery to send or a lease to renew. */
     nextDueMs: () => Math.min(...options.model().books.webhooks.map(dueMs)),
-    crashed: processName => {
+    crashed: (processName: string) => {
       for (const [sent, attempt] of underWay) if (attempt.processName === processName) underWay.delete(sent);
     },
   };
 }
+
+/** Invariants of sending, checked on every attempt. */
+export type SendingModel = ReturnType<typeof createSendingModel>;

@@ -1,30 +1,18 @@
 import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import type { PaymentSignals } from '../../src/payments/index.ts';
 import { leaseLoopsMs } from '../../src/webhooks/delivery/lease-keeper.ts';
-import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import { type DeliveryDeps, readLoopMs, startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createVault } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/partners.ts';
 import type { Random } from '../helpers/random.ts';
 import type { WebhookWatch } from './database.ts';
 import type { Model } from './model.ts';
-import { createReceivers, type Receivers } from './receivers.ts';
-import { type Arrivals, createArrivals } from './webhook-arrivals.ts';
+import { createReceivers } from './receivers.ts';
+import { createArrivals } from './webhook-arrivals.ts';
 import { type BookedEvent, readWebhookBooks } from './webhook-books.ts';
-import { createWebhookModel, type WebhookModel } from './webhook-model.ts';
-import { createSendingModel, eventIdOf, type SendingModel } from './webhook-sending.ts';
+import { createWebhookModel } from './webhook-model.ts';
+import { createSendingModel, eventIdOf } from './webhook-sending.ts';
 import type { World } from './world.ts';
-
-/** The simulated webhooks of a run. */
-export interface Webhooks {
-  vault: Vault;
-  pausesSec: number[];
-  receivers: Receivers;
-  arrivals: Arrivals;
-  model: WebhookModel;
-  sending: SendingModel;
-  watch: WebhookWatch;
-}
 
 export interface WebhooksOptions {
   uuids: string[];
@@ -43,7 +31,7 @@ const shortPausesSec = [0, 1, 2, 1, 2, 3, 1, 2, 3];
 /** With the retry schedule of the contract, hardly any event is given up before fault injection stops. */
 export const drawPausesSec = (random: Random) => (random.chance(0.8) ? shortPausesSec : contractPausesSec);
 
-export function createWebhooks(world: World, options: WebhooksOptions): Webhooks {
+export function createWebhooks(world: World, options: WebhooksOptions) {
   const { pausesSec, isAlive, isExcused } = options;
   const sending = createSendingModel(world, { model: () => model, isAlive, isExcused });
   const model = createWebhookModel(world, { pausesSec, isAlive, onLeaseChange: sending.leaseChanges });
@@ -87,6 +75,9 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
   };
   return { vault: createVault(keyring), pausesSec, receivers, arrivals, model, sending, watch };
 }
+
+/** The simulated webhooks of a run. */
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** The pauses of the real delivery in which it polls. */
 export const sendingEveryMs = [...Object.values(leaseLoopsMs), ...Object.values(readLoopMs)];

@@ -94,6 +94,22 @@ export function createTrace(elapsedMs: () => number): Trace {
   };
 }
 
+/** Steps of one actor that are still to come. */
+export function createAgenda({ scheduler }: Pick<World, 'scheduler'>) {
+  let planned = 0;
+  return {
+    after: (delayMs: number, act: () => void | Promise<void>) => {
+      planned += 1;
+      const run = () => {
+        planned -= 1;
+        return act();
+      };
+      scheduler.after(delayMs, { run });
+    },
+    isEmpty: () => planned === 0,
+  };
+}
+
 /** The network delay of a message. */
 export function wireDelayMs({ random, faults }: Pick<World, 'random' | 'faults'>): number {
   if (random.chance(faults.messageLate)) return random.between(10_000, 180_000);

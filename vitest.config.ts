@@ -22,6 +22,7 @@ const systemTests = [
   'test/bot/{every-button,leader,telegram-outage}.test.ts',
   'test/sdk/packed.test.ts',
   'test/install/**',
+  'test/crashes/**',
   'test/cli/{start,processes,console-start,secret-rotation,demo,listen}.test.ts',
   'test/examples/**',
   'test/runtime/{rejoin,drain,database-outages}.test.ts',
@@ -36,7 +37,7 @@ const systemTests = [
  * System tests that check how soon a service answers or recovers after a fault. They run after the others, one at a time: on a
  * machine that is busy with other tests the times would say nothing about the service.
  */
-const timedTests = ['test/faults/**', 'test/failover/**', 'test/crashes/**'];
+const timedTests = ['test/faults/**', 'test/failover/**'];
 
 /** Tests that take minutes, or repeat with other variants what a system test checks once: for `npm run test:long`. */
 const longTests = ['test/**/*.long.test.ts'];

@@ -46,3 +46,11 @@ export async function createAccounts(
   }
   return accounts;
 }
+
+/** How quotes are locked; small enough for the limits to be met. */
+export const quoteLock = {
+  lifetimeSec: 60,
+  spreadBps: 50,
+  maxMicroUsdtOfPartner: 5_000_000n,
+  maxMicroUsdt: 8_000_000n,
+};

@@ -4,24 +4,6 @@ import { type Caller, type Creation, createPayment, lockQuote } from '../../src/
 
 export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
 
-/** How a process answers partners. */
-export interface Answering {
-  /** As a partner sees it: every outcome is an answer, a crash of the process too. With the API key, in runs that have any. */
-  request(
-    caller: Caller & { apiKey?: string | undefined },
-    request: PaymentRequest,
-    answered: (answer: Answer) => void,
-  ): void;
-  /** Undefined: no answer, or an error. */
-  lock(
-    caller: Caller,
-    amountKopecks: bigint,
-    answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
-  ): void;
-  /** The process has died: nobody who waits gets another answer. */
-  breakOff(): void;
-}
-
 type Deps = Parameters<typeof createPayment>[0] & Parameters<typeof lockQuote>[0];
 
 /** All requests come from here: an address that RFC 5737 reserves. */
@@ -31,7 +13,8 @@ export function createAnswering(
   deps: Deps,
   authenticator: Pick<Authenticator, 'authenticate'> | undefined,
   expectLost: (error: unknown) => void,
-): Answering {
+  pointAt: (at: string) => (() => Promise<void>) | undefined,
+) {
   const waiting = new Set<(answer: Answer) => void>();
 
   async function pay(
@@ -45,17 +28,30 @@ export function createAnswering(
   }
 
   return {
-    request: (caller, request, answered) => {
+    /** As a partner sees it: every outcome is an answer, a crash of the process too. With the API key, in runs that have any. */
+    request: (
+      caller: Caller & { apiKey?: string | undefined },
+      request: PaymentRequest,
+      answered: (answer: Answer) => void,
+    ) => {
       waiting.add(answered);
       const answer = (result: Answer) => {
+        const stop = pointAt('before answer');
+        if (stop) return void stop();
         if (waiting.delete(answered)) answered(result);
+        void pointAt('after answer')?.();
       };
       pay(caller, request).then(answer, error => {
         expectLost(error);
         answer({ outcome: 'error' });
       });
     },
-    lock: (caller, amountKopecks, answered) => {
+    /** Undefined: no answer, or an error. */
+    lock: (
+      caller: Caller,
+      amountKopecks: bigint,
+      answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
+    ) => {
       const broken = () => answered(undefined);
       waiting.add(broken);
       lockQuote(deps, caller, amountKopecks).then(
@@ -66,8 +62,12 @@ export function createAnswering(
         },
       );
     },
+    /** The process has died: nobody who waits gets another answer. */
     breakOff: () => {
       for (const answered of waiting) answered({ outcome: 'broken' });
     },
   };
 }
+
+/** How a process answers partners. */
+export type Answering = ReturnType<typeof createAnswering>;

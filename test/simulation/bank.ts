@@ -9,6 +9,7 @@ import type {
   RefundPage,
   Unknown,
 } from '../../src/gateway/gateway.ts';
+import { noFaults } from './faults.ts';
 import type { NewStep, Step } from './scheduler.ts';
 import { type World, wireDelayMs } from './world.ts';
 
@@ -42,14 +43,6 @@ interface KnownTruth {
   reference: string | undefined;
 }
 
-export interface Bank {
-  addQr(qr: Qr): void;
-  portOf(processName: string): Gateway;
-  truthOf(paymentId: string): KnownTruth;
-  paidIds(): string[];
-  hasLiedAbout(paymentId: string): boolean;
-}
-
 export interface BankOptions {
   /** A process is about to send a payment. */
   onPay(processName: string, paymentId: Id<'pay'>): void;
@@ -74,7 +67,7 @@ const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
  * The bank side, behind the service's gateway interface. It keeps the promises of the gateway contract: an id is paid
  * at most once, and never after it was voided or refused. Everything else is random.
  */
-export function createBank(world: World, options: BankOptions): Bank {
+export function createBank(world: World, options: BankOptions) {
   const { random, scheduler, trace } = world;
   const qrs = new Map<string, Qr>();
   const paidQrs = new Set<string>();
@@ -87,7 +80,7 @@ export function createBank(world: World, options: BankOptions): Bank {
     const mayBePaid = qrs.get(qrcId)!.reusable || !paidQrs.has(qrcId);
     order.state = mayBePaid && !random.chance(world.faults.declined) ? 'succeeded' : 'declined';
     order.code = mayBePaid ? 'gateway_declined' : 'qr_already_paid';
-    trace.add('bank', `${trace.nameOf(paymentId)} has ${order.state}`);
+    trace.add('bank', `${paymentId} has ${order.state}`);
     if (order.state === 'declined') return;
     paidQrs.add(qrcId);
     options.onPaid(paymentId, order.reference);
@@ -106,6 +99,7 @@ export function createBank(world: World, options: BankOptions): Bank {
   }
 
   function processingMs(): number {
+    if (world.script) return 1_000;
     if (random.chance(world.faults.heldForHours)) return random.between(7_000_000, 13_000_000);
     return random.chance(0.7) ? random.between(0, 8_000) : random.between(8_000, 300_000);
   }
@@ -166,6 +160,14 @@ export function createBank(world: World, options: BankOptions): Bank {
     return { outcome: 'voided' } as const;
   }
 
+  let polls = 0;
+  /** In a run with a script only messages about its order are hit, and not all of them. */
+  function isSpared(what: string): boolean {
+    if (!world.script) return false;
+    if (what.startsWith('GET')) polls += 1;
+    return !what.startsWith('PUT') && !(what.startsWith('GET') && polls === 1 && world.script.losesFirstPoll);
+  }
+
   const isLate = () => world.faults.orderLate > 0 && random.chance(world.faults.orderLate);
 
   /** One request and its answer. The caller gives up after the timeout, but its request may still arrive later. */
@@ -179,6 +181,8 @@ export function createBank(world: World, options: BankOptions): Bank {
     return new Promise(resolve => {
       const waiting: Step[] = [];
       const isPay = what.startsWith('PUT');
+      const faults = isSpared(what) ? () => noFaults : () => world.faults;
+      const onWayMs = () => (isPay && world.script?.payTakesMs) || wireDelayMs({ random, faults: faults() });
       const answerAfter = (delayMs: number, answer: Answer) =>
         waiting.push(
           scheduler.after(delayMs, {
@@ -194,18 +198,19 @@ export function createBank(world: World, options: BankOptions): Bank {
         run: () => {
           const answer = atTheBank();
           trace.add('bank', `${what} from ${processName}: ${answer.outcome}`);
-          if (random.chance(world.faults.answerLost)) return breakOff();
-          const readable = !random.chance(world.faults.answerUnreadable);
-          answerAfter(wireDelayMs(world), readable ? answer : noAnswer);
+          if (random.chance(faults().answerLost)) return breakOff();
+          const readable = !random.chance(faults().answerUnreadable);
+          answerAfter(wireDelayMs({ random, faults: faults() }), readable ? answer : noAnswer);
         },
       };
       /** The caller notices at once, or only at its timeout. */
-      const breakOff = () => void (random.chance(0.5) && answerAfter(random.between(0, 3_000), noAnswer));
+      const breakOff = () =>
+        void (random.chance(faults().noticed) && answerAfter(random.between(0, 3_000), noAnswer));
 
       answerAfter(timeoutMs, noAnswer);
-      if (random.chance(world.faults.messageLost)) return breakOff();
-      scheduler.after(isPay && isLate() ? random.between(10_000, 600_000) : wireDelayMs(world), arrive);
-      if (isPay && random.chance(world.faults.messageTwice))
+      if (random.chance(faults().messageLost)) return breakOff();
+      scheduler.after(isPay && isLate() ? random.between(10_000, 600_000) : onWayMs(), arrive);
+      if (isPay && random.chance(faults().messageTwice))
         scheduler.after(random.between(0, 200_000), {
           run: () => trace.add('bank', `${what} again: ${atTheBank().outcome}`),
         });
@@ -219,7 +224,7 @@ export function createBank(world: World, options: BankOptions): Bank {
       timeoutMs: number,
       atTheBank: () => Answer | Unknown,
     ): Promise<Answer | Unknown> => {
-      const name = `${method} ${trace.nameOf(paymentId)}`;
+      const name = `${method} ${paymentId}`;
       const answer = await exchange<Answer | Unknown>(
         processName,
         name,
@@ -284,10 +289,12 @@ export function createBank(world: World, options: BankOptions): Bank {
   }
 
   return {
-    addQr: qr => void qrs.set(qr.qrcId, qr),
+    addQr: (qr: Qr) => void qrs.set(qr.qrcId, qr),
     portOf,
     truthOf,
     paidIds: () => [...orders].filter(([, { state }]) => state === 'succeeded').map(([id]) => id),
-    hasLiedAbout: paymentId => liedAbout.has(paymentId),
+    hasLiedAbout: (paymentId: string) => liedAbout.has(paymentId),
   };
 }
+
+export type Bank = ReturnType<typeof createBank>;

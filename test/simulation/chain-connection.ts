@@ -1,8 +1,11 @@
 import type pg from 'pg';
 import { NotAnsweringError, type Pool, type Statement } from '../../src/db/pool.ts';
 import type { Random } from '../helpers/random.ts';
+import { stepOf } from './crash-points.ts';
 import type { History } from './histories.ts';
 import type { World } from './world.ts';
+
+const never = new Promise<never>(() => {});
 
 interface Parts {
   random: Random;
@@ -56,6 +59,8 @@ export function createChainConnection(world: World, parts: Parts): Pool {
 
   async function query(statement: Statement): Promise<pg.QueryResult> {
     const [isLost, runs] = [fails(), random.chance(0.5)];
+    const stop = world.points?.at(processName, `before ${stepOf(statement)}`);
+    if (stop) await stop();
     return step(async () => {
       if (isLost && !runs) throw lost();
       await parts.before?.();
@@ -91,12 +96,24 @@ export function createChainConnection(world: World, parts: Parts): Pool {
               if (sent === failsAt) throw lost();
               const refusal = parts.refuse?.(statement);
               if (refusal) throw refusal;
-              return client.query(statement);
+              const place = stepOf(statement);
+              if (diesAt(`before ${place}`)) return never;
+              const result = client.query(statement);
+              return diesAt(`after ${place}`) ? never : result;
             }
             const result = await end(losesCommit && !commits ? 'ROLLBACK' : 'COMMIT');
             trace.add(processName, `transaction of ${sent} statements: ${result.command}`);
             if (losesCommit) throw lost();
             return result;
+          };
+          /** Nothing of the transaction is left then. */
+          const diesAt = (place: string) => {
+            const die = world.points?.at(processName, place);
+            if (die)
+              void end('ROLLBACK')
+                .then(() => release())
+                .then(die);
+            return die !== undefined;
           };
           resolve({
             query: send,

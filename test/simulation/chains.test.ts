@@ -1,20 +1,8 @@
-import { afterAll, expect, inject, test } from 'vitest';
-import { verifyLedger } from '../../src/ledger/index.ts';
-import { endOfTime } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { chainFaults } from './chain-faults.ts';
-import { describeFailure } from './report.ts';
-import { runSeed } from './run.ts';
-import { openRunDatabase } from './run-database.ts';
+import { expect, test } from 'vitest';
+import { chainFaults } from './chain-nodes.ts';
+import { startRuns } from './fixture.ts';
 
-const { url } = await createDatabase();
-const name = new URL(url).pathname.slice(1);
-const database = await openRunDatabase({
-  connection: inject('connection'),
-  name,
-  drops: false,
-});
-afterAll(database.end);
+const { run, verify } = await startRuns();
 
 /**
  * Short ones. `npm run sabotage` needs some of them: 76, 86, 96, 131 and 161 have late transfers, 96 and 116 credits beside a
@@ -26,11 +14,10 @@ const happened = new Set<string>();
 
 test('whatever chains and their nodes do, no rule about deposits is broken', async () => {
   for (const seed of seeds) {
-    const result = await runSeed(database, seed, { keepsHistory: true });
-    if (result.violation) throw new Error(describeFailure(result));
+    const result = await run(seed, { keepsHistory: true });
     for (const fault of Object.keys(result.chainFaults)) happened.add(fault);
   }
-  expect((await verifyLedger(database.pool, { now: endOfTime })).findings).toEqual([]);
+  await verify();
 }, 180_000);
 
 test('each fault of chains and their nodes happens in these seeds', () => {
@@ -38,6 +25,6 @@ test('each fault of chains and their nodes happens in these seeds', () => {
 });
 
 test('seed 36 gives the same run every time', async () => {
-  const [first, second] = [await runSeed(database, 36), await runSeed(database, 36)];
-  expect(second.trace).toEqual(first.trace);
+  const first = await run(36);
+  expect((await run(36)).trace).toEqual(first.trace);
 });

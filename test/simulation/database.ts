@@ -1,39 +1,16 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
-import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
-import { createHistoryWatch } from './history-watch.ts';
+import { NotAnsweringError, type Pool, type Statement } from '../../src/db/pool.ts';
 import {
   changesWebhooks,
+  createHistoryWatch,
   isRead,
   isUpdate,
   nameOf,
-  noneBefore,
   nothing,
-  ofKeys,
   writesEvents,
-} from './statements.ts';
+} from './history-watch.ts';
 import type { World } from './world.ts';
-
-/** The real database, one statement at a time. */
-export interface SimulatedDatabase {
-  /**
-   * The connection of one process. When a statement runs and whether its result arrives is random.
-   */
-  connectionOf(processName: string): Queryable;
-  /** When the first unfinished payment is due; now, if a dead process still holds a lease. */
-  nextDueMs(): Promise<number>;
-  /** When a webhook delivery or a payment is due next. */
-  nextDeliveryMs(): Promise<number>;
-  /** A change made past these connections: to payments, to webhooks, or to the rate. */
-  changed(): Promise<void>;
-  webhooksChanged(by: 'processes' | 'operator'): Promise<void>;
-  rateChanged(): void;
-  keysChanged(): void;
-  /** Whether it is compared with the bank side, and when its next round may find something. */
-  isRecovering(): boolean;
-  strayOrders(): string[];
-  nextRoundMs(): Promise<number>;
-}
 
 export interface OpenPayments {
   /** When the first of them is due. */
@@ -61,10 +38,6 @@ export interface WebhookWatch {
   onChange(by: 'processes' | 'operator'): Promise<void>;
   onRead(processName: string, rows: { endpoint: string; event_id: bigint }[]): void;
   onRecordingFailed(processName: string, endpoints: string[], eventIds: bigint[]): void;
-  /** It has no lease to take or renew, and no delivery to read. */
-  findsNothing(statement: Statement): boolean;
-  /** Of the endpoints that this search for leases is about. */
-  firstDueMs(statement: Statement): number | undefined;
   /** When the next poll for deliveries could find one. */
   nextDueMs(): number;
 }
@@ -72,34 +45,21 @@ export interface WebhookWatch {
 /** A statement, and when its process sent it. */
 type Sent = Statement & { sentMs: number };
 
-export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
-  // Nobody else uses this database, so a result stays valid until its table is written.
-  const known = new Map<string, pg.QueryResult>();
+export function createSimulatedDatabase(world: World, options: DatabaseOptions) {
   let open: OpenPayments | undefined;
   const history = createHistoryWatch(world, options);
 
-  function forget(table: RegExp): void {
-    for (const read of known.keys()) if (table.test(read)) known.delete(read);
-  }
-
   async function paymentsChanged(sentMs: number): Promise<void> {
-    forget(/payments|quotes/);
     open = await options.onChange(sentMs);
   }
 
   async function changed(): Promise<void> {
-    if (history.hasWork()) {
-      forget(/stray_orders/);
-      await history.refresh();
-    }
+    if (history.hasWork()) await history.refresh();
     await paymentsChanged(world.scheduler.nowMs());
     await webhooksChanged('processes');
   }
 
-  async function webhooksChanged(by: 'processes' | 'operator'): Promise<void> {
-    forget(/webhooks/);
-    await options.webhooks?.onChange(by);
-  }
+  const webhooksChanged = async (by: 'processes' | 'operator') => options.webhooks?.onChange(by);
 
   const dueMs = ({ dueMs, leaseHolders }: OpenPayments) =>
     leaseHolders.every(options.isAlive) ? (dueMs ?? Number.POSITIVE_INFINITY) : world.scheduler.nowMs();
@@ -112,23 +72,21 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   async function execute(processName: string, statement: Sent): Promise<pg.QueryResult> {
     if (statement.name === 'database clock')
       return { ...nothing, rows: [{ nowMs: world.scheduler.nowMs() }] };
-    if (findsNothing(statement))
-      return nameOf(statement) === 'acquire webhook leases'
-        ? noneBefore(options.webhooks!.firstDueMs(statement))
-        : nothing;
-    if (history.findsNothing(statement)) return nothing;
     const ofHistory = await history.execute(statement);
     if (ofHistory) return ofHistory;
     if (nameOf(statement) === 'read due deliveries') return readToSend(processName, statement);
     if (statement.name === 'claim due payments') return claim(processName, statement);
-    if (isRead(statement)) return read(processName, statement);
     const result = await send(statement);
-    if (nameOf(statement) === 'acquire webhook leases') shuffleRows(result.rows, ['endpoint']);
-    world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
+    if (isRead(statement)) {
+      world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
+      return result;
+    }
     const isAcquire = nameOf(statement) === 'acquire webhook leases';
+    if (isAcquire) shuffleRows(result.rows, ['endpoint']);
+    world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     const hasChanged = isAcquire ? result.rows[0].endpoint !== null : result.rowCount;
     if (!isUpdate(statement) || hasChanged) await observeChange(statement);
-    if (await history.observe(statement)) forget(/incarnations|stray_orders|quotes/);
+    await history.observe(statement);
     return result;
   }
 
@@ -136,42 +94,19 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
 
   const labelOf = ({ name, text }: Statement) => name ?? text.trim().slice(0, 24);
 
-  async function read(processName: string, statement: Sent): Promise<pg.QueryResult> {
-    // Nobody plans maintenance here, so its times do not matter.
-    const values = statement.name === 'what stops payments' ? [] : statement.values;
-    const key = JSON.stringify([statement.text, values]);
-    const result = known.get(key) ?? (await send(statement));
-    // It depends on everything, and may end a quote.
-    if (statement.name !== 'what refuses payments') known.set(key, result);
-    world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
-    return result;
-  }
-
   async function observeChange(statement: Sent): Promise<void> {
     const { sentMs, text } = statement;
     const name = nameOf(statement);
-    if (ofKeys.includes(name)) return forget(/api_keys/);
     if (!changesWebhooks.includes(name) && !history.isOnlyHistory(text)) await paymentsChanged(sentMs);
     if ([...changesWebhooks, ...writesEvents].includes(name)) await webhooksChanged('processes');
   }
 
-  /** Answered from the model, without a query: most polls find nothing. */
-  function findsNothing(statement: Statement): boolean {
-    const { name, values } = statement;
-    if (name !== 'release leases') return options.webhooks?.findsNothing(statement) ?? false;
-    const [, instance] = values as [Date, number];
-    return open !== undefined && !open.leaseHolders.includes(instance);
-  }
-
   /** A claim changes nothing that partners or the model can observe. */
   async function claim(processName: string, statement: Sent): Promise<pg.QueryResult> {
-    if (open && (open.dueMs ?? Number.POSITIVE_INFINITY) > world.scheduler.nowMs())
-      return noneBefore(open.dueMs ?? undefined);
     const result = await send(statement);
     if (result.rows[0].payment_id === null) return result;
     shuffleRows(result.rows, ['payment_id']);
     world.trace.add(processName, `claims ${result.rows.length}`);
-    forget(/open_payments/);
     open = undefined;
     return result;
   }
@@ -216,14 +151,17 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   return {
+    /** A change made past these connections: to payments, or to webhooks. */
     changed,
     webhooksChanged,
-    rateChanged: () => forget(/rates/),
-    keysChanged: () => forget(/api_keys/),
+    /** Whether it is compared with the bank side, and when its next round may find something. */
     isRecovering: history.isRecovering,
     strayOrders: history.strayOrders,
     nextRoundMs: history.nextRoundMs,
-    connectionOf: processName => ({
+    /**
+     * The connection of one process. When a statement runs and whether its result arrives is random.
+     */
+    connectionOf: (processName: string) => ({
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>
         new Promise<pg.QueryResult<Row>>((resolve, reject) => {
           const { random, scheduler, faults } = world;
@@ -258,10 +196,15 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
           });
         }),
     }),
+    /** When the first unfinished payment is due; now, if a dead process still holds a lease. */
     nextDueMs,
+    /** When a webhook delivery or a payment is due next. */
     nextDeliveryMs: async () => Math.min(await nextDueMs(), options.webhooks!.nextDueMs()),
   };
 }
+
+/** The real database, one statement at a time. */
+export type SimulatedDatabase = ReturnType<typeof createSimulatedDatabase>;
 
 async function readOpenPayments(pool: Pool): Promise<OpenPayments> {
   const { rows } = await pool.query<OpenPayments>({

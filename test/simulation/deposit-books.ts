@@ -1,10 +1,16 @@
 import { depositInvariants } from '../../src/ledger/deposit-invariants.ts';
 import type { Account } from './accounts.ts';
-import type { SimulatedChain } from './chain.ts';
-import { countFault } from './chain-faults.ts';
-import { createChainTruth } from './chain-truth.ts';
-import { type Books, isFinal, type Known, readBooks, sumBy } from './deposit-record.ts';
-import { checkDeposits, type StateRules } from './deposit-rules.ts';
+import { createChainTruth, type SimulatedChain } from './chain.ts';
+import { countFault } from './chain-nodes.ts';
+import {
+  type Books,
+  checkDeposits,
+  isFinal,
+  type Known,
+  readBooks,
+  type StateRules,
+  sumBy,
+} from './deposit-rules.ts';
 import type { History } from './histories.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,9 @@
+import pg from 'pg';
+import type { Statement } from '../../src/db/pool.ts';
+import type { Screen } from '../../src/deposits/screening/ask.ts';
 import type { Random } from '../helpers/random.ts';
-import type { Transfer } from './chain.ts';
-import { countFault } from './chain-faults.ts';
-import { contract } from './chain-nodes.ts';
+import { contract, type Transfer } from './chain.ts';
+import { countFault } from './chain-nodes.ts';
 import type { World } from './world.ts';
 
 interface Parts {
@@ -65,5 +67,75 @@ export function createSenders(world: World, { random, accounts, decimals, minMic
   return {
     /** The transactions of a block. */
     draw: () => Array.from({ length: random.pick([0, 1, 1, 2]) }, drawTransaction),
+  };
+}
+
+export interface Screening {
+  /** The service as a process asks it. */
+  screenOf(processName: string): Screen;
+  stopFaults(): void;
+  /** The service has allowed the deposit that was asked about so. */
+  isAllowed(deposit: { transaction: string; logIndex: number }): boolean;
+}
+
+/** Longer than the service waits for an answer. */
+const timeoutMs = 10_000;
+
+const keyOf = ({ transaction, logIndex }: { transaction: string; logIndex: number }) =>
+  `${transaction} ${logIndex}`;
+
+/** The screening service. */
+export function createScreening({ scheduler }: World, random: Random): Screening {
+  const holding = random.pick([0.2, 0.5]);
+  let silent = random.pick([0, 0.1, 0.3]);
+  /** It gives the same answer every time, if it gives one. */
+  const answers = new Map<string, 'allow' | 'hold'>();
+  const allowed = new Set<string>();
+
+  return {
+    screenOf: processName => deposit =>
+      new Promise(resolve => {
+        const key = keyOf(deposit);
+        const answer = answers.get(key) ?? (random.chance(holding) ? 'hold' : 'allow');
+        answers.set(key, answer);
+        const isSilent = random.chance(silent);
+        const delayMs = random.chance(0.1) ? random.between(1_000, 9_000) : random.between(0, 300);
+        const run = () => {
+          if (answer === 'allow' && !isSilent) allowed.add(key);
+          resolve(isSilent ? 'no_answer' : answer);
+        };
+        scheduler.after(isSilent ? timeoutMs : delayMs, { processName, run });
+      }),
+    stopFaults: () => {
+      silent = 0;
+    },
+    isAllowed: deposit => allowed.has(keyOf(deposit)),
+  };
+}
+
+const message = 'canceling statement due to lock timeout';
+
+/** An account is locked for longer than a credit waits. */
+export const isLockTimeout = (error: unknown) => error instanceof Error && error.message.includes(message);
+
+/** Accounts that somebody else locks: a credit to one of them fails, as when its lock timeout is over. */
+export function createAccountLocks(world: World, random: Random, uuids: string[]) {
+  const { scheduler, trace } = world;
+  const lockedUntil = new Map<string, number>();
+  const isLocked = (uuid: string) => (lockedUntil.get(uuid) ?? 0) > scheduler.nowMs();
+
+  return {
+    isLocked,
+    lockOne: () => {
+      const uuid = random.pick(uuids);
+      lockedUntil.set(uuid, scheduler.nowMs() + random.between(1_000, 120_000));
+      trace.add('database', `the account of partner ${uuids.indexOf(uuid) + 1} is locked`);
+    },
+    stop: () => lockedUntil.clear(),
+    refuse: ({ text, values }: Statement): Error | undefined => {
+      if (!text.includes('ledger_post') || !(values![0] as string[]).some(isLocked)) return undefined;
+      countFault(world, 'account locked');
+      return Object.assign(new pg.DatabaseError(message, message.length, 'error'), { code: '55P03' });
+    },
   };
 }

@@ -3,22 +3,17 @@ import { completeAddresses } from '../../src/deposits/addresses.ts';
 import type { DepositChain } from '../../src/deposits/chain/deposit-chain.ts';
 import { startDepositWatchers } from '../../src/deposits/index.ts';
 import { createRandom } from '../helpers/random.ts';
-import { createAccountLocks, isLockTimeout } from './account-locks.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
-import { createSimulatedChain } from './chain.ts';
+import { contract, createSimulatedChain, logsOf } from './chain.ts';
 import { createChainConnection } from './chain-connection.ts';
-import { countFault, drawBehaviour, stopNodeFaults } from './chain-faults.ts';
-import { logsOf } from './chain-logs.ts';
-import { contract, createNode } from './chain-nodes.ts';
+import { countFault, createNode, drawBehaviour, stopNodeFaults } from './chain-nodes.ts';
 import { createDepositBooks } from './deposit-books.ts';
 import { type Console, createDepositOperators } from './deposit-operators.ts';
-import { createSenders } from './deposit-senders.ts';
+import { createAccountLocks, createScreening, createSenders, isLockTimeout } from './deposit-senders.ts';
 import type { Histories } from './histories.ts';
-import { createScreening } from './screening.ts';
+import type { WatchDeps, Watcher } from './joining.ts';
 import { createWatchedRound } from './watched-round.ts';
-import type { WatchDeps, Watcher } from './watcher.ts';
-import type { World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 /** The chain on which partners deposit, the watchers of the processes, and the operators who decide on held deposits. */
 export interface Deposits extends Actor, Watcher {
@@ -122,7 +117,7 @@ export async function createDeposits(
   // Partners of earlier runs have addresses too. The watchers find the rest of this run only.
   while (!(await completeAddresses(pool, scheduler.clockOf('set-up'), chainOf('set-up'))));
   await books.begin();
-  let planned = 0;
+  const agenda = createAgenda(world);
   let isClosing = false;
 
   function grow(): void {
@@ -137,7 +132,7 @@ export async function createDeposits(
   function replaceFinal(): void {
     if (isClosing || chain.finalNumber() === firstBlock) return;
     if (operators.isRewinding()) {
-      planAfter(10_000, replaceFinal);
+      agenda.after(10_000, replaceFinal);
       return;
     }
     countFault(world, 'replaced below final');
@@ -177,15 +172,6 @@ export async function createDeposits(
     },
   });
 
-  function planAfter(ms: number, act: () => void): void {
-    planned += 1;
-    const run = () => {
-      planned -= 1;
-      act();
-    };
-    scheduler.after(ms, { run });
-  }
-
   /** A node that is broken is replaced; others keep their limits, and what they cannot give stays unread. */
   function drawLastLimits(): number[] {
     const limits = Array.from({ length: nodeCount }, (_, nth) => behaviour.maxLogsOf(nth));
@@ -205,7 +191,7 @@ export async function createDeposits(
     if (isSettled && !isMissing()) return;
     if (isSettled) operators.rewindWholly();
     else operators.rewindIfReplaced();
-    planAfter(operatorsLookEveryMs, finishReading);
+    agenda.after(operatorsLookEveryMs, finishReading);
   }
 
   /** In a run of hours a chain that is stuck is looked at seldom. */
@@ -218,7 +204,7 @@ export async function createDeposits(
     plan: ({ busyMs, faultsEndAfterMs }) => {
       const sometime = () => random.between(0, random.pick([busyMs, faultsEndAfterMs]));
       const planSome = (count: number, act: () => void) => {
-        for (let left = count; left > 0; left--) planAfter(sometime(), act);
+        for (let left = count; left > 0; left--) agenda.after(sometime(), act);
       };
       planSome(random.between(8, 24), grow);
       planSome(random.pick([0, 1, 2, 3]), replaceFinal);
@@ -235,11 +221,11 @@ export async function createDeposits(
       locks.stop();
       isClosing = true;
       // What was sent becomes final, and some of what is held is decided on.
-      for (let left = 6; left > 0; left--) planAfter(random.between(0, 20_000), grow);
-      for (let left = 4; left > 0; left--) planAfter(random.between(0, 60_000), operators.decide);
-      planAfter(operatorsLookEveryMs, finishReading);
+      for (let left = 6; left > 0; left--) agenda.after(random.between(0, 20_000), grow);
+      for (let left = 4; left > 0; left--) agenda.after(random.between(0, 60_000), operators.decide);
+      agenda.after(operatorsLookEveryMs, finishReading);
     },
-    isDone: () => planned === 0 && books.isSettled(histories.current()) && !isMissing(),
+    isDone: () => agenda.isEmpty() && books.isSettled(histories.current()) && !isMissing(),
     watch: ({ name, instance, history }, { alarms, log, clockOf }) => {
       const round = createWatchedRound(world, { history, books, uuids });
       const connection = createChainConnection(world, {

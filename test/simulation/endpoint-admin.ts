@@ -9,11 +9,11 @@ import {
   setEvents,
 } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
-import type { Actor } from './actor.ts';
+import { createChainConnection } from './chain-connection.ts';
 import { drawReceiver } from './receivers.ts';
 import { enableEndpoint, type WebhookAdminOptions } from './webhook-admin.ts';
 import type { Endpoint } from './webhook-arrivals.ts';
-import type { World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 /**
  * Partners who add further endpoints, change and remove them while events are sent. Each action is one step. What it draws comes from a
@@ -25,19 +25,23 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
   const random = createRandom(seed + 700_000);
   const present: Endpoint[] = [];
   let added = 0;
-  let busy = 0;
+  const agenda = createAgenda(world);
   let endsAfterMs = 0;
   // Ids begin with their time and are compared: of two endpoints the first one must have the smaller id in every run.
   const clock = { ...scheduler.clockOf('partner'), nowMs: () => scheduler.nowMs() + added };
   const audit = { pool, clock, actor: 'partner' };
 
   const drawEvents = () =>
-    random.pick<EventKind[]>([
-      ['payment.succeeded', 'payment.failed'],
-      ['payment.succeeded', 'payment.failed', 'payment.refunded'],
-      ['payment.succeeded'],
-      ['payment.failed', 'payment.refunded'],
-    ]);
+    random.pick<EventKind[]>(
+      world.script
+        ? [['payment.succeeded', 'payment.failed']]
+        : [
+            ['payment.succeeded', 'payment.failed'],
+            ['payment.succeeded', 'payment.failed', 'payment.refunded'],
+            ['payment.succeeded'],
+            ['payment.failed', 'payment.refunded'],
+          ],
+    );
   const newUrl = () => `https://shop.example/further/${added}/${random.between(0, 1_000_000)}`;
 
   async function updateSecrets({ partnerId, endpointId }: Endpoint): Promise<void> {
@@ -46,8 +50,8 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
 
   async function add(): Promise<void> {
     added += 1;
-    const { partnerId } = random.pick(accounts);
-    const mode = random.chance(0.8) ? 'live' : 'test';
+    const { partnerId } = world.script ? accounts[0]! : random.pick(accounts);
+    const mode = world.script || random.chance(0.8) ? 'live' : 'test';
     const own = present.filter(one => one.partnerId === partnerId && one.mode === mode);
     const url = newUrl();
     const result = await addEndpoint(audit, vault, partnerId, { mode, url, events: drawEvents() });
@@ -59,7 +63,7 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
     options.receivers.add(endpoint.endpointId, drawReceiver(world, endsAfterMs));
     arrivals.setAddress(endpoint, url);
     await updateSecrets(endpoint);
-    trace.add('partner', `adds ${trace.nameOf(endpoint.endpointId)}`);
+    trace.add('partner', `adds ${endpoint.endpointId}`);
   }
 
   const changes: ((endpoint: Endpoint) => Promise<unknown>)[] = [
@@ -86,7 +90,7 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
   async function act(): Promise<void> {
     const endpoint = present.length > 0 && random.chance(0.6) ? random.pick(present) : undefined;
     const change = random.pick(changes);
-    if (endpoint) trace.add('partner', `changes ${trace.nameOf(endpoint.endpointId)}`);
+    if (endpoint) trace.add('partner', `changes ${endpoint.endpointId}`);
     await (endpoint ? change(endpoint) : add());
     await database.webhooksChanged('operator');
   }
@@ -95,27 +99,38 @@ export function createEndpointAdmin(world: World, seed: number, options: Webhook
     for (const endpoint of [...present]) await enableEndpoint(world, options, endpoint);
   }
 
-  function later(delayMs: number, run: () => Promise<void>): void {
-    busy += 1;
-    scheduler.after(delayMs, {
-      run: async () => {
-        busy -= 1;
-        await run();
+  /** Two endpoints. The first one is removed when an event is sent to it, in a process that may die. */
+  async function planScript(): Promise<void> {
+    await add();
+    await add();
+    await database.webhooksChanged('operator');
+    const [first] = present;
+    const connection = createChainConnection(world, {
+      ...{ random, processName: 'console', history: options.history },
+      afterCommit: async () => {
+        present.shift();
+        arrivals.remove(first!.endpointId);
+        await database.webhooksChanged('operator');
       },
     });
+    world.points!.onReached = place => {
+      if (place.startsWith('during send'))
+        scheduler.after(0, { run: () => void removeEndpoint({ ...audit, pool: connection }, first!) });
+    };
   }
 
   return {
     plan: async ({ faultsEndAfterMs }) => {
+      if (world.script) return planScript();
       endsAfterMs = faultsEndAfterMs;
       for (let left = random.between(0, 2); left > 0; left--) await add();
       await database.webhooksChanged('operator');
       for (let left = random.between(4, 16); left > 0; left--)
-        later(random.between(0, faultsEndAfterMs), act);
+        agenda.after(random.between(0, faultsEndAfterMs), act);
     },
     stopFaults: () => {
-      if (random.chance(0.7)) later(random.between(0, 600_000), enableAll);
+      if (random.chance(0.7)) agenda.after(random.between(0, 600_000), enableAll);
     },
-    isDone: () => busy === 0,
+    isDone: agenda.isEmpty,
   };
 }

@@ -7,6 +7,8 @@ export interface Faults {
   databaseSlow: number;
   messageLost: number;
   answerLost: number;
+  /** The caller notices at once that a message was lost, and not only at its timeout. */
+  noticed: number;
   /** A message arrives after the caller's timeout. */
   messageLate: number;
   /** A request to pay arrives up to ten minutes later; in runs where the database goes back. */
@@ -34,6 +36,7 @@ export const noFaults: Faults = {
   databaseSlow: 0,
   messageLost: 0,
   answerLost: 0,
+  noticed: 0.5,
   messageLate: 0,
   orderLate: 0,
   messageTwice: 0,
@@ -60,6 +63,7 @@ export function drawFaults(random: Random, { lastsForHours }: { lastsForHours: b
     databaseSlow: sometimes(0.1),
     messageLost: sometimes(0.2),
     answerLost: sometimes(0.3),
+    noticed: 0.5,
     messageLate: sometimes(0.2),
     orderLate: 0,
     messageTwice: sometimes(0.3),

@@ -1,11 +1,10 @@
 import type { Mode } from '../../src/ledger/index.ts';
 import { listEvents } from '../../src/webhooks/index.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { Histories, History } from './histories.ts';
 import type { Processes, ServiceProcess } from './processes.ts';
 import type { Refunds } from './refunds.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 /** A partner that reads the event feed of one mode, and stores how far it got. */
 interface Reader {
@@ -35,7 +34,7 @@ interface Parts {
 
 /** Partners that read the event feed from their stored cursors, through a process of any history. */
 export function createFeeds(
-  { random, scheduler, trace, violate }: World,
+  { random, scheduler, violate }: World,
   { accounts, histories, processes, refunds }: Parts,
 ): Feeds {
   const kinds: Pick<Reader, 'mode' | 'withRefunds'>[] = [
@@ -46,7 +45,7 @@ export function createFeeds(
   const readers = accounts.flatMap(account =>
     kinds.map((kind): Reader => ({ account, ...kind, cursor: 0n, history: undefined, read: new Set() })),
   );
-  const nameOf = ({ account, mode }: Reader) => `${trace.nameOf(account.partnerId)} ${mode}`;
+  const nameOf = ({ account, mode }: Reader) => `${account.partnerId} ${mode}`;
 
   /** One page; returns whether there is more. */
   async function readPage(reader: Reader, history: History): Promise<boolean> {
@@ -89,10 +88,7 @@ export function createFeeds(
     const { account, mode, read, withRefunds } = reader;
     for (const { partnerId, mode: paidIn, eventId, paymentId } of histories.current().model.books.payments)
       if (partnerId === account.partnerId && paidIn === mode && eventId !== null && !read.has(eventId))
-        violate(
-          'a reader of the feed misses no event',
-          `${nameOf(reader)}: that of ${trace.nameOf(paymentId)}`,
-        );
+        violate('a reader of the feed misses no event', `${nameOf(reader)}: that of ${paymentId}`);
     for (const { partnerId, eventId } of withRefunds ? refunds!.events() : [])
       if (partnerId === account.partnerId && !read.has(eventId))
         violate('a reader of the feed misses no event', `${nameOf(reader)}: a refund`);

@@ -4,10 +4,8 @@ import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { readBooks } from './books.ts';
 import { createSimulatedDatabase, type DatabaseOptions, type SimulatedDatabase } from './database.ts';
-import { createEventIds, type EventIds } from './event-ids.ts';
-import { createLateOrders, type LateOrders } from './late-orders.ts';
 import { createModel, type Model } from './model.ts';
-import type { Past } from './past.ts';
+import { createEventIds, createLateOrders, type Past } from './past.ts';
 import type { DatabaseCopy, RunDatabase } from './run-database.ts';
 import type { World } from './world.ts';
 
@@ -26,32 +24,6 @@ export interface History {
   lostMs: number | undefined;
 }
 
-export interface Histories {
-  current(): History;
-  /** The database may go back in this run, so processes join its incarnations. */
-  mayGoBack: boolean;
-  /** Copies the database for a later `goBack`. */
-  takeSnapshot(): Promise<void>;
-  /** The snapshot is the database from now on. One without an incarnation can only be known to be restored. */
-  goBack(how: 'restore' | 'promotion'): Promise<void>;
-  /** The current history does not have it, but an earlier one had. */
-  isLost(paymentId: string): boolean;
-  /**
-   * It is lost, and the bank side has no order of it: it never was sent or was refused, or is voided by now. Or its order came
-   * late, and is not found yet.
-   */
-  isForgotten(paymentId: string): boolean;
-  /** An order of a lost history that has not arrived in time never does. */
-  isCutOff(paymentId: string): boolean;
-  /** The bank side has accepted its order. */
-  arrived(paymentId: string): void;
-  late: LateOrders;
-  eventIds: EventIds;
-  /** What has not arrived by now never does. */
-  cutOff(): void;
-  end(): Promise<void>;
-}
-
 export interface HistoriesOptions {
   runDatabase: RunDatabase;
   mayGoBack: boolean;
@@ -66,7 +38,7 @@ export interface HistoriesOptions {
 /** A server that replays its log finds sequences up to so far ahead of the last number that was given out. */
 const sequencesAhead = 32;
 
-export function createHistories(world: World, options: HistoriesOptions): Histories {
+export function createHistories(world: World, options: HistoriesOptions) {
   const { runDatabase, accounts, bank } = options;
   const { random, scheduler } = world;
   const eventIds = createEventIds(world);
@@ -117,12 +89,15 @@ export function createHistories(world: World, options: HistoriesOptions): Histor
 
   return {
     current: () => current,
+    /** The database may go back in this run, so processes join its incarnations. */
     mayGoBack: options.mayGoBack,
+    /** Copies the database for a later `goBack`. */
     takeSnapshot: async () => {
       const { model, isJoined } = current;
       snapshot = { copy: await runDatabase.copy(), past: model.snapshot(), isJoined };
     },
-    goBack: async change => {
+    /** The snapshot is the database from now on. One without an incarnation can only be known to be restored. */
+    goBack: async (change: 'restore' | 'promotion') => {
       const { copy, past, isJoined } = snapshot!;
       const how = isJoined ? change : 'restore';
       current.pool = await copy.promote();
@@ -134,22 +109,32 @@ export function createHistories(world: World, options: HistoriesOptions): Histor
       current = begin({ ...past, findLost }, how === 'restore');
       world.counts.losses += 1;
     },
+    /** The current history does not have it, but an earlier one had. */
     isLost,
-    isForgotten: paymentId =>
+    /**
+     * It is lost, and the bank side has no order of it: it never was sent or was refused, or is voided by now. Or its order came
+     * late, and is not found yet.
+     */
+    isForgotten: (paymentId: string) =>
       isLost(paymentId) &&
       (late.isKeyOf(findLost(paymentId)!) ||
         ['never_received', 'refused', 'voided'].includes(bank().truthOf(paymentId).truth)),
-    isCutOff: paymentId =>
+    /** An order of a lost history that has not arrived in time never does. */
+    isCutOff: (paymentId: string) =>
       isLost(paymentId) &&
       (isCutOff || scheduler.nowMs() >= lost.at(-1)!.lostMs! + options.ordersArriveForMs),
-    arrived: paymentId => {
+    /** The bank side has accepted its order. */
+    arrived: (paymentId: string) => {
       if (isLost(paymentId)) late.arrived(findLost(paymentId)!, lost.at(-1)!.lostMs!);
     },
     late,
     eventIds,
+    /** What has not arrived by now never does. */
     cutOff: () => {
       isCutOff = true;
     },
     end: runDatabase.dropLost,
   };
 }
+
+export type Histories = ReturnType<typeof createHistories>;

@@ -1,27 +1,7 @@
 import type pg from 'pg';
 import type { Pool, Statement } from '../../src/db/pool.ts';
+import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import type { World } from './world.ts';
-
-/** Observes the statements about the history of the database: incarnations, beats, and orders without a payment. */
-export interface HistoryWatch {
-  /** Answers those that a real server would answer differently. */
-  execute(statement: Statement): Promise<pg.QueryResult | undefined>;
-  /** Answered without a query: most rounds find nothing. */
-  findsNothing(statement: Statement): boolean;
-  /** True if what is known about the history may have changed. */
-  observe(statement: Statement): Promise<boolean>;
-  /** It changes no payment. */
-  isOnlyHistory(text: string): boolean;
-  isRecovering(): boolean;
-  /** All that were ever found, with the ids of their payments. */
-  strayOrders(): string[];
-  /** It is being recovered, or orders without a payment are left. */
-  hasWork(): boolean;
-  /** After a change that was not observed. */
-  refresh(): Promise<void>;
-  /** When a round of the recovery could find something. */
-  nextRoundMs(): Promise<number>;
-}
 
 export const isWriteOfRecovery = (text: string) => /incarnation_begin\(|payments_recover\(/.test(text);
 
@@ -38,7 +18,7 @@ const listEveryMs = 10_000;
 export function createHistoryWatch(
   { scheduler }: World,
   { pool, promotions }: { pool(): Pool; promotions: number },
-): HistoryWatch {
+) {
   let state: State = { isRecovering: false, hasStray: false, strayOrders: [], nextListMs: null };
 
   async function readState(): Promise<void> {
@@ -74,25 +54,52 @@ export function createHistoryWatch(
     });
 
   return {
-    execute: async statement => {
+    /** Answers those that a real server would answer differently. */
+    execute: async (statement: Statement) => {
       if (statement.name === 'commit a beat') return commitBeat(statement);
       return statement.text.includes('pg_control_system') ? readIdentity(statement) : undefined;
     },
-    findsNothing: ({ name }) =>
-      (name === 'claim recovery of the history' && !state.isRecovering) ||
-      (name === 'claim the watch of the history' && scheduler.nowMs() < nextListMs()) ||
-      (name === 'list stray orders to rebuild' && !state.hasStray),
-    observe: async ({ name, text }) => {
-      if (name?.startsWith('claim ')) return false;
-      if (!/incarnation|stray_orders|payments_recover/.test(text)) return false;
-      await readState();
-      return true;
+    observe: async ({ name, text }: Statement) => {
+      if (name?.startsWith('claim ')) return;
+      if (/incarnation|stray_orders|payments_recover/.test(text)) await readState();
     },
-    isOnlyHistory: text => /^\s*(UPDATE|INSERT INTO) (incarnations|stray_orders)/.test(text),
+    /** It changes no payment. */
+    isOnlyHistory: (text: string) => /^\s*(UPDATE|INSERT INTO) (incarnations|stray_orders)/.test(text),
     isRecovering: () => state.isRecovering,
+    /** All that were ever found, with the ids of their payments. */
     strayOrders: () => state.strayOrders,
+    /** It is being recovered, or orders without a payment are left. */
     hasWork,
+    /** After a change that was not observed. */
     refresh: readState,
+    /** When a round of the recovery could find something. */
     nextRoundMs: async () => (hasWork() ? scheduler.nowMs() : nextListMs()),
   };
 }
+
+/** Observes the statements about the history of the database: incarnations, beats, and orders without a payment. */
+export type HistoryWatch = ReturnType<typeof createHistoryWatch>;
+
+export const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
+const functions = [
+  'payments_open',
+  'quotes_lock',
+  'payments_finish',
+  'deliveries_end',
+  'further_deliveries_end',
+];
+export const isRead = ({ name = '', text }: Statement) =>
+  /^\s*SELECT/.test(text) && !functions.includes(name) && !isWriteOfRecovery(text);
+/** Without what says of which endpoints. */
+export const nameOf = ({ name = '' }: Statement) => name.replace(furtherEndpoints.suffix, '');
+export const isUpdate = (statement: Statement) =>
+  /^\s*UPDATE/.test(statement.text) || nameOf(statement) === 'acquire webhook leases';
+export const changesWebhooks = [
+  'deliveries_end',
+  'further_deliveries_end',
+  'acquire webhook leases',
+  'renew webhook leases',
+  'release webhook leases',
+];
+/** Also of a payment that ends when it is opened. */
+export const writesEvents = ['payments_open', 'payments_finish'];

@@ -9,17 +9,14 @@ import {
   rollKey,
 } from '../../src/partners/index.ts';
 import { keyring } from '../helpers/partners.ts';
-import { createRandom } from '../helpers/random.ts';
+import { createRandom, type Random } from '../helpers/random.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { Answer } from './answering.ts';
 import { highestTurnover } from './balances.ts';
 import type { BookedPayment, Books } from './books.ts';
-import type { SimulatedDatabase } from './database.ts';
 import type { Joined } from './joining.ts';
-import { createKeyNotices } from './key-notices.ts';
 import { noPast } from './past.ts';
-import type { World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 /** A payment that a partner wants. */
 interface Wanted {
@@ -60,7 +57,7 @@ const noticedWithinMs = 2_000;
 /** What it draws comes from a source of its own, so that runs without keys stay as they are. */
 export async function createKeys(
   world: World,
-  { seed, accounts, database }: { seed: number; accounts: Account[]; database: SimulatedDatabase },
+  { seed, accounts }: { seed: number; accounts: Account[] },
 ): Promise<Keys> {
   const { scheduler, pool, trace, violate } = world;
   const random = createRandom(seed + 800_000);
@@ -71,7 +68,7 @@ export async function createKeys(
   const askedWith = new Map<string, Set<Family>>();
   const nameOf = (partnerId: string, mode: Mode, key: string) => `${partnerId} ${mode} ${key}`;
   const newestOf = ({ keys }: Family) => keys.at(-1)!;
-  let planned = 0;
+  const agenda = createAgenda(world);
   let books: Books = noPast().books;
 
   /** The first key of a partner and mode never expires by itself, so the partner always has one. */
@@ -122,10 +119,8 @@ export async function createKeys(
   }
 
   async function change(): Promise<void> {
-    planned -= 1;
     const family = random.pick(families);
     await (random.chance(0.8) ? roll(family) : revoke(family));
-    database.keysChanged();
     notices.announce();
   }
 
@@ -196,10 +191,7 @@ export async function createKeys(
           violate('no more a day than the key allows', `${family.name}: ${turnover} of ${dailyKopecks}`);
         const tooMuch = payments.find(({ kopecks }) => maxKopecks !== null && kopecks > Number(maxKopecks));
         if (tooMuch)
-          violate(
-            'no payment is larger than its key allows',
-            `${family.name}: ${trace.nameOf(tooMuch.paymentId)}`,
-          );
+          violate('no payment is larger than its key allows', `${family.name}: ${tooMuch.paymentId}`);
       }
     },
     plan: async ({ faultsEndAfterMs }) => {
@@ -208,12 +200,52 @@ export async function createKeys(
         for (const mode of ['live', 'test'] as const)
           for (const isFirst of random.chance(0.5) ? [true] : [true, false])
             await add(account, mode, isFirst);
-      database.keysChanged();
-      for (let left = random.between(2, 12); left > 0; left--) {
-        planned += 1;
-        scheduler.after(random.between(0, faultsEndAfterMs), { run: change });
+      for (let left = random.between(2, 12); left > 0; left--)
+        agenda.after(random.between(0, faultsEndAfterMs), change);
+    },
+    isDone: agenda.isEmpty,
+  };
+}
+
+interface Subscriber {
+  processName: string;
+  isListening: boolean;
+  onMessage(): void;
+}
+
+/** The notifications of changed keys, as LISTEN gives them: in time, or after the connection is there again. */
+export function createKeyNotices(world: World, random: Random, withinMs: number) {
+  const { scheduler } = world;
+  const subscribers: Subscriber[] = [];
+
+  function connectAfter(ms: number, subscriber: Subscriber): void {
+    const run = () => {
+      subscriber.isListening = true;
+      subscriber.onMessage();
+    };
+    scheduler.after(ms, { processName: subscriber.processName, run });
+  }
+
+  return {
+    subscribe: (processName: string, onMessage: () => void) => {
+      const subscriber = { processName, isListening: false, onMessage };
+      subscribers.push(subscriber);
+      connectAfter(random.between(0, 1_000), subscriber);
+      return { isListening: () => subscriber.isListening, close: () => Promise.resolve() };
+    },
+    /** A key has changed. */
+    announce: () => {
+      for (const subscriber of subscribers) {
+        if (!subscriber.isListening) continue;
+        if (random.chance(0.2)) {
+          subscriber.isListening = false;
+          connectAfter(random.between(0, 10_000), subscriber);
+        } else
+          scheduler.after(random.between(0, withinMs), {
+            processName: subscriber.processName,
+            run: subscriber.onMessage,
+          });
       }
     },
-    isDone: () => planned === 0,
   };
 }

@@ -1,15 +1,25 @@
 /**
- * `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P]
- * [--max-payments P] [--chains] [--keeps-history] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
- * the same again with the same `--max-payments` and `--keeps-history`. `--chains` leaves
- * out seeds without a chain, and counts the faults of chains.
+ * `npm run simulate`: runs seeds against the real payment and webhook code, in one process per core. A seed runs the same again with
+ * the same `--max-payments` and `--keeps-history`. `--chains` leaves out seeds without a chain.
  */
+import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { Finding } from '../../src/ledger/verify.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { describeFailure } from './report.ts';
 import { hasChainIn, type RunResult } from './run.ts';
-import { startWorker } from './workers.ts';
+
+/** To a process that runs seeds: run this one, or end. */
+export interface Order {
+  seed: number | null;
+}
+
+/** From it: a run has ended, or the ledger was verified; with neither, it is ready. */
+export interface Finished {
+  result?: RunResult;
+  findings?: Finding[];
+}
 
 const usage =
   'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--chains] [--keeps-history] [--json]';
@@ -24,81 +34,90 @@ const { values } = readOptions(usage, {
     chains: { type: 'boolean', default: false },
     'keeps-history': { type: 'boolean', default: false },
     json: { type: 'boolean' },
-    trace: { type: 'boolean' },
   },
 });
 
 const progressEveryMs = 2_000;
-
 const startedMs = Date.now();
 const forMs = Number(values.hours ?? 0) * 3_600_000 + Number(values.minutes ?? 0) * 60_000;
 const firstSeed = Number(values.seed ?? startedMs % 1_000_000_000);
 const seeds = forMs > 0 ? Number.POSITIVE_INFINITY : Number(values.seeds ?? 1);
 const processes = Math.min(seeds, Number(values.processes ?? availableParallelism()));
 const maxPayments = Number(values['max-payments']);
-const report = {
-  firstSeed,
-  ...{ seeds: 0, payments: 0, crashes: 0, losses: 0, rebuilt: 0, steps: 0 },
-  ...{ simulatedHours: 0, wallSeconds: 0 },
-  chainFaults: {} as Record<string, number>,
-};
-
 if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments)) refuseCall(usage);
 
-let failure: RunResult | undefined;
+const totals = { seeds: 0, payments: 0, crashes: 0, losses: 0, rebuilt: 0, steps: 0, simulatedMs: 0 };
+const chainFaults: Record<string, number> = {};
 const ledgerFindings: Finding[] = [];
+let failure: RunResult | undefined;
 let started = 0;
 let lastSeed = firstSeed - 1;
-let shownMs = Date.now();
+let shownMs = startedMs;
 let isInterrupted = false;
 process.once('SIGINT', () => {
   isInterrupted = true;
 });
 
-function nextSeed(): number | undefined {
+/** Null: there is nothing left to do. */
+function nextSeed(): number | null {
   const isTimeLeft = !isInterrupted && (forMs === 0 || Date.now() - startedMs < forMs);
-  if (failure || ledgerFindings.length > 0 || started >= seeds || !isTimeLeft) return undefined;
+  if (failure || ledgerFindings.length > 0 || started >= seeds || !isTimeLeft) return null;
   started += 1;
   lastSeed += 1;
   while (values.chains && !hasChainIn(lastSeed)) lastSeed += 1;
   return lastSeed;
 }
 
-function onResult(result: RunResult): void {
-  report.seeds += 1;
-  report.payments += result.payments;
-  report.crashes += result.crashes;
-  report.losses += result.losses;
-  report.rebuilt += result.rebuilt;
-  report.steps += result.steps;
+function add(result: RunResult): void {
+  for (const name of Object.keys(totals) as (keyof typeof totals)[])
+    totals[name] += name === 'seeds' ? 1 : result[name];
   for (const [fault, count] of Object.entries(result.chainFaults))
-    report.chainFaults[fault] = (report.chainFaults[fault] ?? 0) + count;
-  report.simulatedHours += result.simulatedMs / 3_600_000;
-  report.wallSeconds = (Date.now() - startedMs) / 1000;
+    chainFaults[fault] = (chainFaults[fault] ?? 0) + count;
   if (result.violation) failure ??= result;
-  else if (values.trace) for (const line of result.trace) process.stderr.write(`${line}\n`);
-  if (seeds === 1) process.stderr.write(`digest ${result.digest}\n`);
   if (Date.now() - shownMs < progressEveryMs) return;
   shownMs = Date.now();
   process.stderr.write(`${summary()}\n`);
 }
 
 function summary(): string {
-  const { seeds, payments, crashes, losses, rebuilt, steps, simulatedHours, wallSeconds } = report;
-  return `${seeds} seeds, ${payments} payments, ${crashes} crashes, ${losses} lost histories, ${rebuilt} payments rebuilt, ${simulatedHours.toFixed(1)} simulated hours, ${steps} steps in ${wallSeconds.toFixed(1)} s`;
+  const { seeds, payments, crashes, losses, rebuilt, steps, simulatedMs } = totals;
+  const [hours, seconds] = [simulatedMs / 3_600_000, (Date.now() - startedMs) / 1_000];
+  return `${seeds} seeds, ${payments} payments, ${crashes} crashes, ${losses} lost histories, ${rebuilt} payments rebuilt, ${hours.toFixed(1)} simulated hours, ${steps} steps in ${seconds.toFixed(1)} s`;
 }
 
-const options = { maxPayments, keepsHistory: values['keeps-history'] };
-const work = {
-  nextSeed,
-  onResult,
-  onFindings: (found: Finding[]) => void ledgerFindings.push(...found),
-};
-await Promise.all(Array.from({ length: processes }, () => startWorker(options, work)));
+/** A process that runs one seed after another; resolves when it has ended. */
+function runInProcess(): Promise<void> {
+  const program = join(import.meta.dirname, 'seeds.process.ts');
+  const worker = fork(program, [`${maxPayments}`, `${values['keeps-history']}`], {
+    serialization: 'advanced',
+  });
+  let isEnding = false;
+  worker.on('message', ({ result, findings = [] }: Finished) => {
+    if (result) add(result);
+    ledgerFindings.push(...findings);
+    if (isEnding) return;
+    const order: Order = { seed: nextSeed() };
+    isEnding = order.seed === null;
+    worker.send(order);
+  });
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject);
+    worker.once('exit', (code, signal) => {
+      if (code === 0 && isEnding) resolve();
+      else reject(new Error(`a process of the simulation ended with ${signal ?? code}`));
+    });
+  });
+}
+await Promise.all(Array.from({ length: processes }, runInProcess));
 
-if (values.chains) process.stderr.write(`${JSON.stringify(report.chainFaults, null, 2)}\n`);
+if (values.chains) process.stderr.write(`${JSON.stringify(chainFaults, null, 2)}\n`);
 if (failure) process.stderr.write(`${describeFailure(failure)}\n`);
 if (ledgerFindings.length > 0) process.stderr.write(`ledger verify: ${JSON.stringify(ledgerFindings)}\n`);
 const violation = failure && { seed: failure.seed, ...failure.violation };
-console.log(values.json ? JSON.stringify({ ...report, violation, ledgerFindings }) : summary());
+const wallSeconds = (Date.now() - startedMs) / 1_000;
+console.log(
+  values.json
+    ? JSON.stringify({ firstSeed, ...totals, wallSeconds, chainFaults, violation, ledgerFindings })
+    : summary(),
+);
 process.exitCode = failure || ledgerFindings.length > 0 ? 1 : 0;

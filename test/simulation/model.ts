@@ -1,12 +1,9 @@
 import type { Account } from './accounts.ts';
-import { checkBalances } from './balances.ts';
+import { checkBalances, checkTimes } from './balances.ts';
 import type { Bank } from './bank.ts';
 import type { BookedPayment, Books } from './books.ts';
-import type { EventIds } from './event-ids.ts';
-import type { LateOrders } from './late-orders.ts';
-import { noPast, type Past } from './past.ts';
+import { type EventIds, type LateOrders, noPast, type Past } from './past.ts';
 import { isCarriedBy } from './references.ts';
-import { checkTimes } from './times.ts';
 import type { World } from './world.ts';
 
 /** Invariants of payments and balances, checked after every change. */
@@ -68,7 +65,6 @@ export function createModel(
   const logged = new Set<string>();
   const { reported } = past;
   const { violate } = world;
-  const nameOf = (payment: BookedPayment) => world.trace.nameOf(payment.paymentId);
 
   /** The state at the bank proves nothing about these. */
   const isBeyondTruth = ({ paymentId }: { paymentId: string }) =>
@@ -85,20 +81,20 @@ export function createModel(
     }
     world.counts.payments += 1;
     if (payment.mode === 'test' && payment.kopecks % 100 === 3)
-      violate('in test mode ,03 is refused before any debit', nameOf(payment));
+      violate('in test mode ,03 is refused before any debit', payment.paymentId);
     return unfinished;
   }
 
   function checkChange(before: BookedPayment, now: BookedPayment): void {
     const { status } = now;
     if (before.status !== 'processing' && (before.status !== status || before.errorCode !== now.errorCode))
-      violate('a terminal status never changes', `${nameOf(now)} was ${before.status}, is ${status}`);
+      violate('a terminal status never changes', `${now.paymentId} was ${before.status}, is ${status}`);
     const fixed = ['partnerId', 'mode', 'key', 'qrcId', 'kopecks', 'microUsdt', 'createdMs'] as const;
     for (const field of fixed)
       if (before[field] !== now[field])
         violate(
           'the terms of a payment never change',
-          `${field} of ${nameOf(now)}: ${before[field]}, ${now[field]}`,
+          `${field} of ${now.paymentId}: ${before[field]}, ${now[field]}`,
         );
     if (before.orderId) checkOrder(before.orderId, now);
     if (before.status === 'processing' && status !== 'processing') checkEnding(now);
@@ -108,14 +104,15 @@ export function createModel(
   function checkOrder(orderId: string, payment: BookedPayment): void {
     const rule = 'a payment with an order on record ends with that order';
     const { status, errorCode } = payment;
-    if (payment.orderId !== orderId) violate(rule, `${nameOf(payment)}: ${orderId}, now ${payment.orderId}`);
+    if (payment.orderId !== orderId)
+      violate(rule, `${payment.paymentId}: ${orderId}, now ${payment.orderId}`);
     if (status === 'rejected' || errorCode === 'not_executed')
-      violate(rule, `${nameOf(payment)} with ${orderId}: ${status} ${errorCode}`);
+      violate(rule, `${payment.paymentId} with ${orderId}: ${status} ${errorCode}`);
   }
 
   function checkUndone({ paymentId, status }: BookedPayment): void {
     if (status === 'rejected' && reported.has(paymentId))
-      violate('a payment that a partner has seen is never undone', world.trace.nameOf(paymentId));
+      violate('a payment that a partner has seen is never undone', paymentId);
   }
 
   function checkEnding(payment: BookedPayment): void {
@@ -126,7 +123,7 @@ export function createModel(
     if (mode === 'test') {
       const expected = kopecks % 100 === 1 ? 'failed' : 'succeeded';
       if (status !== expected)
-        violate('in test mode the kopecks decide', `${nameOf(payment)} over ${kopecks} ${status}`);
+        violate('in test mode the kopecks decide', `${payment.paymentId} over ${kopecks} ${status}`);
       return;
     }
     const { truth, amountKopecks, reference } = bank().truthOf(payment.paymentId);
@@ -137,14 +134,14 @@ export function createModel(
       rejected: past.findLost(payment.paymentId)?.status === 'rejected' ? ['refused', 'voided'] : ['refused'],
     };
     if (!(fits[status] as string[]).includes(truth))
-      violate(rule, `${nameOf(payment)} has ${status}, at the bank it is ${truth}`);
+      violate(rule, `${payment.paymentId} has ${status}, at the bank it is ${truth}`);
     if (amountKopecks !== undefined && Number(amountKopecks) !== kopecks)
       violate(
         'amounts are equal on both sides',
-        `${nameOf(payment)}: ${kopecks} here, ${amountKopecks} there`,
+        `${payment.paymentId}: ${kopecks} here, ${amountKopecks} there`,
       );
     if (reference !== undefined && !isCarriedBy(reference, payment))
-      violate('an order carries its payment', nameOf(payment));
+      violate('an order carries its payment', payment.paymentId);
   }
 
   /** A second order of a key waits for people, if the first one was late. */
@@ -161,21 +158,24 @@ export function createModel(
       const account = `${partnerId} ${mode}`;
       if (status !== 'rejected') {
         if (keys.has(`${account} ${key}`))
-          violate('one payment per key', `${nameOf(payment)} is a second one`);
+          violate('one payment per key', `${payment.paymentId} is a second one`);
         keys.add(`${account} ${key}`);
       }
       if (status === 'processing') {
         const code = `${mode === 'live' ? 'live' : account} ${qrcId}`;
-        if (codes.has(code)) violate('never two unfinished payments per QR code', nameOf(payment));
+        if (codes.has(code)) violate('never two unfinished payments per QR code', payment.paymentId);
         codes.add(code);
       }
       if (openRows !== (status === 'processing' ? 1 : 0))
         violate(
           'unfinished payments, and only these, stand in open_payments',
-          `${nameOf(payment)}: ${openRows}`,
+          `${payment.paymentId}: ${openRows}`,
         );
       if (events !== (status === 'succeeded' || status === 'failed' ? 1 : 0))
-        violate('one event per finished payment, none for others', `${nameOf(payment)} ${status}: ${events}`);
+        violate(
+          'one event per finished payment, none for others',
+          `${payment.paymentId} ${status}: ${events}`,
+        );
     }
   }
 
@@ -193,7 +193,7 @@ export function createModel(
       if (!payment.supportSince || alarms.length !== 1)
         violate(
           'a payment that is unfinished for two hours is marked, with one alarm',
-          `${nameOf(payment)}: since ${payment.supportSince}, ${alarms.length} alarms`,
+          `${payment.paymentId}: since ${payment.supportSince}, ${alarms.length} alarms`,
         );
     }
   }
@@ -223,15 +223,12 @@ export function createModel(
     refunded: (id, microUsdt) => void refunded.set(id, (refunded.get(id) ?? 0) + microUsdt),
     beforePay: paymentId => {
       if (!known.has(paymentId))
-        violate(
-          'the debit is committed before the payment is sent to the gateway',
-          world.trace.nameOf(paymentId),
-        );
+        violate('the debit is committed before the payment is sent to the gateway', paymentId);
     },
     paid: paymentId => {
       const payment = known.get(paymentId);
       if (payment && payment.status !== 'processing' && !isBeyondTruth(payment))
-        violate('a failed payment is never paid', `${nameOf(payment)} ${payment.status}`);
+        violate('a failed payment is never paid', `${payment.paymentId} ${payment.status}`);
     },
     mustAlarm: (processName, paymentId) => void alarmsDue.push({ processName, paymentId }),
     wasLogged: (kind, paymentId) => void logged.add(`${kind} ${paymentId}`),
@@ -243,23 +240,21 @@ export function createModel(
     },
     checkEnd: isAlive => {
       for (const payment of model.books.payments) {
-        if (payment.status === 'processing') violate('every payment ends', nameOf(payment));
+        if (payment.status === 'processing') violate('every payment ends', payment.paymentId);
         else checkEnding(payment);
       }
       for (const paymentId of bank().paidIds()) {
         const payment = known.get(paymentId);
         if (!payment && isSetAside(paymentId)) continue;
-        if (!payment)
-          violate('the bank side pays nothing that is not in the books', world.trace.nameOf(paymentId));
+        if (!payment) violate('the bank side pays nothing that is not in the books', paymentId);
         else if (payment.status !== 'succeeded' && !isBeyondTruth(payment))
-          violate('a payment that the bank has paid has succeeded', `${nameOf(payment)} ${payment.status}`);
+          violate('a payment that the bank has paid has succeeded', `${payment.paymentId} ${payment.status}`);
       }
       const kind = 'gateway_contradiction';
       for (const { processName, paymentId } of alarmsDue) {
         const { length } = alarmsOn(model.books, kind, paymentId);
-        const name = world.trace.nameOf(paymentId);
         if (isAlive(processName) && length === 0 && !logged.has(`${kind} ${paymentId}`))
-          violate('a contradiction raises an alarm', `${name}, noticed by ${processName}`);
+          violate('a contradiction raises an alarm', `${paymentId}, noticed by ${processName}`);
       }
     },
   };

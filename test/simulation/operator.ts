@@ -3,11 +3,10 @@ import { transaction } from '../../src/db/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { decidePayment, listStray, releaseStray } from '../../src/payments/index.ts';
 import { openReference } from '../../src/payments/order-reference.ts';
-import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
 import type { Histories } from './histories.ts';
 import { references } from './references.ts';
-import type { World } from './world.ts';
+import type { Actor, World } from './world.ts';
 
 const cleansUpEveryMs = 20 * 60_000;
 const settlesEveryMs = 2 * 60_000;
@@ -33,7 +32,7 @@ export function createOperator(
       outcome,
       reason: 'decided by the simulation',
     });
-    trace.add('operator', `${trace.nameOf(paymentId)} ${outcome}: ${result.outcome}`);
+    trace.add('operator', `${paymentId} ${outcome}: ${result.outcome}`);
     if (result.outcome === 'resolved') model.markEndedByOperator(paymentId);
     const fits = before === 'processing' ? ['resolved', 'under_way'] : ['already_ended'];
     if (!fits.includes(result.outcome))
@@ -65,7 +64,7 @@ export function createOperator(
     const item = { ...funding, mode: 'live', microUsdt: BigInt(topUpMicroUsdt) } as const;
     await transaction(pool, tx => credit(tx, audit.clock, [item]));
     histories.current().model.toppedUp(partnerId, topUpMicroUsdt);
-    trace.add('operator', `tops up ${trace.nameOf(partnerId)}`);
+    trace.add('operator', `tops up ${partnerId}`);
   }
 
   /**

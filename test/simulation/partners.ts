@@ -1,13 +1,12 @@
 import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { Answer } from './answering.ts';
 import type { Bank, Qr } from './bank.ts';
 import type { Histories, History } from './histories.ts';
 import type { Keys } from './keys.ts';
 import type { Processes } from './processes.ts';
 import type { Quotes } from './quotes.ts';
-import type { World } from './world.ts';
+import type { Actor, Script, World } from './world.ts';
 
 interface Known {
   paymentId: string;
@@ -49,6 +48,8 @@ export interface Partners extends Actor {
 }
 
 const answeredWithinMs = 90_000;
+/** For the end of its payment: a minute by the clock of its process. */
+const waitsForMs = 59_900;
 /** The service is being compared with the bank side, or the key has ended: the partner must repeat its request. */
 const notNow = ['maintenance', 'unauthorized'];
 const repeatsWithinMs = 90_000;
@@ -64,7 +65,7 @@ export function createPartners(
   const asked: Intent[] = [];
   let asking = 0;
 
-  const nameOf = ({ account, key }: Intent) => `${trace.nameOf(account.partnerId)} ${key}`;
+  const nameOf = ({ account, key }: Intent) => `${account.partnerId} ${key}`;
 
   function sendAfter(delayMs: number, intent: Intent): void {
     asking += 1;
@@ -98,9 +99,18 @@ export function createPartners(
       const tookMs = scheduler.nowMs() - sentMs;
       if (tookMs > answeredWithinMs && !process.hasStalled)
         violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);
+      if (world.script) checkWaited(intent, answer);
       use?.answered(answer, process);
       receive(intent, answer, knownBefore, process.history);
     });
+  }
+
+  /** Nothing fails but one process, so every live payment ends before its request must be answered. */
+  function checkWaited(intent: Intent, answer: Answer): void {
+    if (answer.outcome !== 'payment' || answer.payment.mode === 'test') return;
+    const { status, createdAt } = answer.payment;
+    if (status === 'processing' && scheduler.nowMs() < createdAt.getTime() + waitsForMs)
+      violate('a request waits for the end of its payment', nameOf(intent));
   }
 
   function receive(intent: Intent, answer: Answer, knownBefore: Intent['known'], history: History): void {
@@ -121,7 +131,7 @@ export function createPartners(
 
   const describe = (answer: Answer) =>
     answer.outcome === 'payment'
-      ? `${trace.nameOf(answer.payment.paymentId)} ${answer.payment.status}`
+      ? `${answer.payment.paymentId} ${answer.payment.status}`
       : answer.outcome === 'refused'
         ? answer.code
         : answer.outcome;
@@ -148,10 +158,9 @@ export function createPartners(
     // What the bank side never had is not brought back, nor are test payments: the key is free again.
     if (intent.known && isForgotten(intent, intent.known)) intent.known = undefined;
     const { known } = intent;
-    const name = trace.nameOf(paymentId);
     const isLate = isForgotten(intent, payment);
     if (known && known.paymentId !== paymentId && !isLate)
-      violate('one payment id per key', `${nameOf(intent)}: ${trace.nameOf(known.paymentId)}, then ${name}`);
+      violate('one payment id per key', `${nameOf(intent)}: ${known.paymentId}, then ${paymentId}`);
     // An answer read before the end may arrive after it, but not to a request sent after the end.
     const before = status === 'processing' ? knownBefore : known;
     if (
@@ -160,19 +169,22 @@ export function createPartners(
       before.status !== status &&
       !mayDiffer(before, history, payment)
     )
-      violate('a partner never sees a terminal status change', `${name}: ${before.status}, then ${status}`);
+      violate(
+        'a partner never sees a terminal status change',
+        `${paymentId}: ${before.status}, then ${status}`,
+      );
     if (
       amountKopecks !== intent.qr.amountKopecks ||
       partnerId !== intent.account.partnerId ||
       mode !== intent.mode
     )
-      violate('a partner gets its own payment', `${nameOf(intent)}: ${name}`);
+      violate('a partner gets its own payment', `${nameOf(intent)}: ${paymentId}`);
     if (intent.quoteId !== undefined) quotes!.sawPayment(intent.quoteId, payment);
     const booked = history.model.find(paymentId);
     if (!booked || (status !== 'processing' && booked.status !== status))
       violate(
         'an answer to a partner agrees with the books',
-        `${name}: ${status}; in the books ${booked?.status}`,
+        `${paymentId}: ${status}; in the books ${booked?.status}`,
       );
     history.model.markReported(paymentId);
     if (!isLate && (!known || known.status === 'processing')) intent.known = { paymentId, status, history };
@@ -191,10 +203,7 @@ export function createPartners(
     if (notNow.includes(code) || (knownBefore && isForgotten(intent, knownBefore))) return;
     const { account, mode, key, known, inDoubt, underWay } = intent;
     if (knownBefore)
-      violate(
-        'a payment that a partner has seen is not refused later',
-        `${trace.nameOf(knownBefore.paymentId)}: ${code}`,
-      );
+      violate('a payment that a partner has seen is not refused later', `${knownBefore.paymentId}: ${code}`);
     if (known || inDoubt || underWay > 0) return;
     const left = model.books.payments.find(
       payment =>
@@ -205,10 +214,7 @@ export function createPartners(
     );
     // An earlier of the two answers may have shown one that is forgotten by now.
     if (left && !isForgotten(intent, left))
-      violate(
-        'a refusal leaves no payment behind',
-        `${nameOf(intent)} ${code}: ${trace.nameOf(left.paymentId)}`,
-      );
+      violate('a refusal leaves no payment behind', `${nameOf(intent)} ${code}: ${left.paymentId}`);
   }
 
   function repeatSome(): void {
@@ -225,35 +231,47 @@ export function createPartners(
     quotes.lockFor(intent, quoteId => {
       asking -= 1;
       intent.quoteId = quoteId;
-      sendCopies(intent, quoteId !== undefined && random.chance(0.4) ? random.between(0, 90_000) : 0);
+      const mayExpire = quoteId !== undefined && !world.script;
+      sendCopies(intent, mayExpire && random.chance(0.4) ? random.between(0, 90_000) : 0);
     });
   }
 
   /** Sends the request once, or several times at the same moment. */
   function sendCopies(intent: Intent, decidedAfterMs = 0): void {
     asked.push(intent);
-    for (let copies = random.chance(0.3) ? random.between(2, 3) : 1; copies > 0; copies--)
+    for (let copies = !world.script && random.chance(0.3) ? random.between(2, 3) : 1; copies > 0; copies--)
       sendAfter(decidedAfterMs + (random.chance(0.5) ? 0 : random.between(0, 5_000)), intent);
+  }
+
+  const newIntent = (account: Account, mode: Intent['mode'], key: string, qr: Qr): Intent => ({
+    ...{ account, mode, key, qr, quoteId: undefined, known: undefined },
+    ...{ inDoubt: false, underWay: 0, tries: 0 },
+  });
+
+  /** What comes beside the payment shows in a second one. */
+  function planScript({ mode, beside }: Script): void {
+    const qr = newQr(0);
+    bank.addQr(qr);
+    for (let count = 1; count <= (beside ? 2 : 1); count++) {
+      asking += 1;
+      const run = () => {
+        asking -= 1;
+        want(newIntent(accounts[0]!, mode, `key ${count}`, qr));
+      };
+      scheduler.after(1_000 + (count - 1) * 20_000, { run });
+    }
   }
 
   return {
     plan: ({ busyMs }) => {
+      if (world.script) return planScript(world.script);
       // Few codes for many payments, so that they conflict.
       const { maxPayments } = world;
       const qrs = Array.from({ length: random.between(1, maxPayments / 2) }, (_, index) => newQr(index));
       for (const qr of qrs) bank.addQr(qr);
       for (let count = random.between(2, maxPayments); count > 0; count--) {
-        const intent: Intent = {
-          account: random.pick(accounts),
-          mode: random.chance(0.8) ? 'live' : 'test',
-          key: `key ${count}`,
-          qr: random.pick(qrs),
-          quoteId: undefined,
-          known: undefined,
-          inDoubt: false,
-          underWay: 0,
-          tries: 0,
-        };
+        const [account, mode] = [random.pick(accounts), random.chance(0.8) ? 'live' : 'test'] as const;
+        const intent = newIntent(account, mode, `key ${count}`, random.pick(qrs));
         scheduler.after(random.between(0, busyMs), { run: () => want(intent) });
       }
     },

@@ -1,4 +1,5 @@
 import type { BookedPayment, Books } from './books.ts';
+import type { World } from './world.ts';
 
 /** What a history of the database begins with. */
 export interface Past {
@@ -29,3 +30,61 @@ export const noPast = (): Past => ({
   reported: new Set(),
   findLost: () => undefined,
 });
+
+export function createEventIds({ violate }: World) {
+  const paymentOf = new Map<string, string>();
+  return {
+    check: (payments: Pick<BookedPayment, 'paymentId' | 'eventId'>[]) => {
+      for (const { paymentId, eventId } of payments) {
+        if (eventId === null) continue;
+        const first = paymentOf.get(eventId) ?? paymentId;
+        paymentOf.set(eventId, first);
+        if (first !== paymentId)
+          violate('no event id names two payments', `event ${eventId}: ${first} and ${paymentId}`);
+      }
+    },
+  };
+}
+
+/** The event ids of a whole run, also of histories that were lost: partners may have got any of them. */
+export type EventIds = ReturnType<typeof createEventIds>;
+
+/** From the loss on. A process notices within 5 s, sends an order at most 10 s after its debit, and that takes 5 s. */
+const waitedForMs = 20_000;
+/** Without faults: some process has started or goes on after a stall, and lists every 10 s. */
+const foundWithinMs = 300_000;
+
+export function createLateOrders(
+  world: World,
+  /** It is a payment or on record. */
+  isFound: (paymentId: string) => boolean,
+) {
+  const { scheduler, trace } = world;
+  const keys = new Set<string>();
+  const arrivals = new Map<string, number>();
+  const keyOf = ({ partnerId, key }: Pick<BookedPayment, 'partnerId' | 'key'>) => `${partnerId} ${key}`;
+
+  return {
+    /** The bank side has accepted an order of a history that was lost at that time. */
+    arrived: (payment: BookedPayment, lostMs: number) => {
+      if (scheduler.nowMs() < lostMs + waitedForMs) return;
+      trace.add('bank', `${payment.paymentId} is late`);
+      keys.add(keyOf(payment));
+      arrivals.set(payment.paymentId, scheduler.nowMs());
+    },
+    /** An order of its key was late: a repeat of the request that came first has made another payment. */
+    isKeyOf: (payment: Pick<BookedPayment, 'partnerId' | 'key'>) => keys.has(keyOf(payment)),
+    /** Each is a payment by now, or on record as an order without one. Without faults that takes no longer than it may. */
+    checkFound: () => {
+      const missing = [...arrivals].filter(([paymentId]) => !isFound(paymentId));
+      const { faultsStoppedMs = Number.POSITIVE_INFINITY } = world;
+      for (const [paymentId, arrivedMs] of missing)
+        if (scheduler.nowMs() > Math.max(arrivedMs, faultsStoppedMs) + foundWithinMs)
+          world.violate('a late order of a lost history is found', paymentId);
+      return missing.length === 0;
+    },
+  };
+}
+
+/** Orders of a lost history that reach the bank side when the next one does not wait for them any more. */
+export type LateOrders = ReturnType<typeof createLateOrders>;

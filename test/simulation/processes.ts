@@ -9,18 +9,17 @@ import { createLeaseRelease } from '../../src/payments/recovery/lease-release.ts
 import { recoveryLoopsMs } from '../../src/payments/recovery/recover.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { createRateMemo } from '../../src/rates/index.ts';
+import { quoteLock } from './accounts.ts';
 import { type Answering, createAnswering } from './answering.ts';
 import type { Bank } from './bank.ts';
+import { portsOf } from './crash-points.ts';
 import type { Histories, History } from './histories.ts';
-import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
+import { expectLostConnection, type Joined, joinHistory, type Watcher } from './joining.ts';
 import type { Keys } from './keys.ts';
 import type { Model } from './model.ts';
-import { quoteLock } from './quote-limits.ts';
 import { references } from './references.ts';
 import type { Polling } from './scheduler.ts';
-import { sendingEveryMs, startSending } from './sending.ts';
-import type { Watcher } from './watcher.ts';
-import type { Webhooks } from './webhooks.ts';
+import { sendingEveryMs, startSending, type Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
 /** One process of the service: the real code with a simulated clock, database connection and bank side. */
@@ -31,23 +30,6 @@ export interface ServiceProcess extends Answering {
   history: History;
   /** It has stalled at some time, so it may answer late. */
   hasStalled: boolean;
-}
-
-export interface Processes {
-  running(): ServiceProcess[];
-  start(): void;
-  kill(process: ServiceProcess): Promise<void>;
-  /** Processes of another history are dead to this one. */
-  isAlive(history: History, instance: number): boolean;
-  isRunning(name: string): boolean;
-  /** Of the history that this process joined, running or not. */
-  modelOf(name: string): Model;
-  /** It is dead or has stalled at some time. */
-  hasFailed(name: string): boolean;
-  /** The processes of a history that was just lost notice it one by one, and end. */
-  leaveHistory(): void;
-  /** Without other faults, payments of a dead process are taken over at once. */
-  checkAbandonedLeases(leaseHolders: number[]): Promise<void>;
 }
 
 const takenOverWithinMs = 10_000;
@@ -68,10 +50,7 @@ interface Parts {
   keys: Keys | undefined;
 }
 
-export function createProcesses(
-  world: World,
-  { histories, bank, webhooks, watchers, keys }: Parts,
-): Processes {
+export function createProcesses(world: World, { histories, bank, webhooks, watchers, keys }: Parts) {
   const { random, scheduler, trace } = world;
   const running = new Map<number, ServiceProcess>();
   const diedMs = new Map<number, number>();
@@ -128,7 +107,8 @@ export function createProcesses(
   function run(joined: Joined): void {
     const { name, instance, clock, history } = joined;
     const { database, model } = history;
-    const db = database.connectionOf(name);
+    const { points } = world;
+    const { db, gateway } = portsOf(points, name, { history, gateway: bank.portOf(name) });
     const watch = (details: { err?: unknown; kind?: string; subject?: string }) => {
       if (details.err) expectLost(details.err);
       if (details.kind && details.subject) model.wasLogged(details.kind, details.subject);
@@ -139,7 +119,7 @@ export function createProcesses(
       db,
       clock,
       log,
-      gateway: bank.portOf(name),
+      gateway,
       references,
       signals,
       alarms: createAlarms({ db, clock, log }),
@@ -167,7 +147,7 @@ export function createProcesses(
         clock: pollingClock(name, clock, { everyMs: [5_000], nextDueMs: database.nextRoundMs }),
       });
     if (webhooks)
-      startSending(webhooks, name, {
+      startSending(world, webhooks, name, {
         ...deps,
         clock: pollingClock(name, clock, { everyMs: sendingEveryMs, nextDueMs: database.nextDeliveryMs }),
       });
@@ -175,13 +155,21 @@ export function createProcesses(
       watch(joined, { ...deps, clockOf: polling => pollingClock(name, clock, polling) });
     trace.add(name, 'works');
 
-    const answering = createAnswering(deps, keys?.authenticatorOf(joined), expectLost);
+    const answering = createAnswering(deps, keys?.authenticatorOf(joined), expectLost, at =>
+      points?.at(name, at),
+    );
     const process: ServiceProcess = { name, instance, history, hasStalled: false, ...answering };
     running.set(instance, process);
     models.set(name, model);
   }
 
-  const isAlive = (history: History, instance: number) => running.get(instance)?.history === history;
+  /** One that stands still by a script is presumed dead. */
+  const isLeftForDead = ({ name }: ServiceProcess) => world.script !== undefined && scheduler.isStalled(name);
+
+  function isAlive(history: History, instance: number): boolean {
+    const process = running.get(instance);
+    return process?.history === history && !isLeftForDead(process);
+  }
 
   const findDeadFor =
     ({ name, instance, history }: Joined) =>
@@ -212,11 +200,16 @@ export function createProcesses(
   return {
     running: () => [...running.values()],
     start,
+    /** Processes of another history are dead to this one. */
     isAlive,
-    modelOf: name => models.get(name)!,
-    isRunning: name => [...running.values()].some(process => process.name === name),
-    hasFailed: name => ![...running.values()].some(process => process.name === name && !process.hasStalled),
-    checkAbandonedLeases: async leaseHolders => {
+    /** Of the history that this process joined, running or not. */
+    modelOf: (name: string) => models.get(name)!,
+    isRunning: (name: string) => [...running.values()].some(process => process.name === name),
+    /** It is dead or has stalled at some time. */
+    hasFailed: (name: string) =>
+      ![...running.values()].some(process => process.name === name && !process.hasStalled),
+    /** Without other faults, payments of a dead process are taken over at once. */
+    checkAbandonedLeases: async (leaseHolders: number[]) => {
       if (world.faultsStoppedMs === undefined || [...running.values()].some(({ hasStalled }) => hasStalled))
         return;
       const { faultsStoppedMs } = world;
@@ -231,7 +224,10 @@ export function createProcesses(
       for (const row of rows.filter(row => isLate(row.lease_holder)))
         world.violate('payments of a dead process are taken over at once', `process ${row.lease_holder}`);
     },
+    /** The processes of a history that was just lost notice it one by one, and end. */
     leaveHistory,
     kill,
   };
 }
+
+export type Processes = ReturnType<typeof createProcesses>;

@@ -1,9 +1,8 @@
 import type { Mode } from '../../src/ledger/index.ts';
 import type { LockedQuote, Payment } from '../../src/payments/index.ts';
-import type { Account } from './accounts.ts';
+import { type Account, quoteLock } from './accounts.ts';
 import type { Books } from './books.ts';
 import type { Processes } from './processes.ts';
-import { quoteLock } from './quote-limits.ts';
 import type { World } from './world.ts';
 
 /** A payment that a partner wants. */
@@ -74,9 +73,10 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
 
   function lockFor(wanted: Wanted, done: Done): void {
     const earlier = [...locked.values()].filter(one => one.account === wanted.account);
-    if (earlier.length > 0 && random.chance(reusedShare))
+    if (earlier.length > 0 && random.chance(world.script ? 1 : reusedShare))
       give(wanted, random.pick(earlier).quote.quoteId, done);
-    else if (processes().running().length > 0 && random.chance(lockedShare)) lockNew(wanted, done);
+    else if (processes().running().length > 0 && random.chance(world.script ? 1 : lockedShare))
+      lockNew(wanted, done);
     else done(undefined);
   }
 
@@ -90,7 +90,7 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
         return;
       }
       const { quote } = locking;
-      trace.add(trace.nameOf(partnerId), `has locked ${trace.nameOf(quote.quoteId)}`);
+      trace.add(partnerId, `has locked ${quote.quoteId}`);
       locked.set(quote.quoteId, { quote, account, mode });
       give(wanted, quote.quoteId, done);
       if (process.history.lostMs === undefined) await checkLimits();
@@ -99,10 +99,10 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
 
   function sawPayment(quoteId: string, { paymentId, partnerId, mode, ...payment }: Payment): void {
     const { quote, ...owner } = locked.get(quoteId)!;
-    const name = `${trace.nameOf(paymentId)} with ${trace.nameOf(quoteId)}`;
+    const name = `${paymentId} with ${quoteId}`;
     const by = paidBy.get(quoteId) ?? paymentId;
     paidBy.set(quoteId, by);
-    if (by !== paymentId) violate('a quote pays once', `${name}, and ${trace.nameOf(by)}`);
+    if (by !== paymentId) violate('a quote pays once', `${name}, and ${by}`);
     if (partnerId !== owner.account.partnerId || mode !== owner.mode)
       violate('a quote pays for its own partner and mode', name);
     if (payment.amountKopecks !== quote.amountKopecks || payment.microUsdt !== quote.microUsdt)
@@ -116,11 +116,7 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
       const quoteId = quoteOfKey.get(keyOf(partnerId, mode, key));
       if (quoteId === undefined || status === 'rejected') continue;
       const other = payers.get(quoteId);
-      if (other)
-        violate(
-          'a quote pays once',
-          `${trace.nameOf(quoteId)}: ${trace.nameOf(other)}, ${trace.nameOf(paymentId)}`,
-        );
+      if (other) violate('a quote pays once', `${quoteId}: ${other}, ${paymentId}`);
       payers.set(quoteId, paymentId);
     }
   }

@@ -26,12 +26,6 @@ export interface ReceiversOptions {
   onVerdict(sent: Sent, verdict: SendResult): void;
 }
 
-export interface Receivers {
-  portOf(processName: string): Sender;
-  add(endpointId: Id<'whe'>, how: Receiver): void;
-  stopFaults(): void;
-}
-
 /** The faults of a receiver: how often, which, from when and until when. */
 export interface Receiver {
   faultShare: number;
@@ -44,12 +38,12 @@ export interface Receiver {
   isPermanent: boolean;
 }
 
-export function drawReceiver({ random, scheduler }: World, faultsEndAfterMs: number): Receiver {
+export function drawReceiver({ random, scheduler, script }: World, faultsEndAfterMs: number): Receiver {
   const fromMs = scheduler.nowMs() + random.pick([0, 0, random.between(0, faultsEndAfterMs)]);
   return {
-    faultShare: random.pick([0, 0.3, 0.9, 1, 1]),
+    faultShare: script ? 0 : random.pick([0, 0.3, 0.9, 1, 1]),
     behaviours: random.chance(0.6) ? [random.pick(faultyBehaviours)] : faultyBehaviours,
-    rejectedShare: random.pick([0, 0, 0.4, 0.7]),
+    rejectedShare: script ? 0 : random.pick([0, 0, 0.4, 0.7]),
     fromMs,
     untilMs: fromMs + random.pick([random.between(0, faultsEndAfterMs), Number.POSITIVE_INFINITY]),
     isPermanent: random.chance(0.15),
@@ -59,7 +53,7 @@ export function drawReceiver({ random, scheduler }: World, faultsEndAfterMs: num
 const timeoutMs = 10_000;
 
 /** The receivers of partners, behind the service's sender interface. */
-export function createReceivers(world: World, options: ReceiversOptions): Receivers {
+export function createReceivers(world: World, options: ReceiversOptions) {
   const { random, scheduler, trace } = world;
   const receivers = new Map<Id<'whe'>, Receiver>();
   const rejectedBodies = new Map<string, boolean>();
@@ -97,14 +91,14 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
             'status' in result
               ? { outcome: 'answered', ...result, durationMs }
               : { outcome: 'failed', ...result, durationMs };
-          trace.add(processName, `gets from ${trace.nameOf(endpointId)}: ${Object.values(result)}`);
+          trace.add(processName, `gets from ${endpointId}: ${Object.values(result)}`);
           options.onVerdict(sent, verdict);
           resolve(verdict);
         };
         waiting.push(scheduler.after(delayMs, { processName, run }));
       };
       const arrive = async () => {
-        trace.add(trace.nameOf(endpointId), `${behaviour} what ${processName} sends`);
+        trace.add(endpointId, `${behaviour} what ${processName} sends`);
         await options.onArrival(sent);
         if (behaviour === 'takes' || behaviour === 'late') {
           const lateMs = behaviour === 'late' ? random.between(300, 30_000) : random.between(0, 40);
@@ -124,12 +118,12 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
   }
 
   return {
-    portOf: processName => ({
+    portOf: (processName: string): Sender => ({
       send: sending => send(processName, sending),
       close: () => Promise.resolve(),
       hosts: 0,
     }),
-    add: (endpointId, how) => void receivers.set(endpointId, how),
+    add: (endpointId: Id<'whe'>, how: Receiver) => void receivers.set(endpointId, how),
     stopFaults: () => {
       for (const receiver of receivers.values()) {
         if (receiver.isPermanent) continue;
@@ -140,3 +134,5 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
     },
   };
 }
+
+export type Receivers = ReturnType<typeof createReceivers>;

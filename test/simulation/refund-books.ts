@@ -1,8 +1,10 @@
 import { idFromUuid } from '../../src/base/ids.ts';
+import type { ListedRefund } from '../../src/gateway/gateway.ts';
+import type { Random } from '../helpers/random.ts';
 import type { Account } from './accounts.ts';
-import { type BankRefund, claimOf } from './bank-refunds.ts';
+import type { Bank } from './bank.ts';
 import type { Histories, History } from './histories.ts';
-import type { World } from './world.ts';
+import { createAgenda, type World } from './world.ts';
 
 /** A refund on record. Amounts are small enough for plain numbers. */
 interface BookedRefund {
@@ -22,17 +24,6 @@ interface Books {
   entries: { uuid: string; reference: string; microUsdt: number; path: string }[];
 }
 
-/** What is on record about refunds, compared with the list of the bank side. */
-export interface RefundBooks {
-  /** Before the first transaction of a history: what it begins with is in its balances. */
-  open(history: History): Promise<void>;
-  /** After every commit that may have booked a refund. */
-  check(history: History): Promise<void>;
-  of(history: History): BookedRefund[];
-  /** Refunds of the list that are not booked though they could be, or about which an alarm is missing or should be over. */
-  unsettled(history: History): string[];
-}
-
 const statement = `
   SELECT (SELECT coalesce(json_agg(row_to_json(r) ORDER BY r."paymentId", r."totalKopecks"), '[]') FROM (
             SELECT refund_id AS "refundId", payment_id AS "paymentId", partner_id AS uuid, amount_kopecks AS kopecks,
@@ -50,7 +41,7 @@ interface Parts {
   listed(): BankRefund[];
 }
 
-export function createRefundBooks(world: World, { accounts, histories, listed }: Parts): RefundBooks {
+export function createRefundBooks(world: World, { accounts, histories, listed }: Parts) {
   const { violate } = world;
   const uuids = accounts.map(({ uuid }) => uuid);
   /** By history. */
@@ -83,19 +74,18 @@ export function createRefundBooks(world: World, { accounts, histories, listed }:
 
   function checkTotals(history: History, paymentId: string, booked: BookedRefund[]): void {
     const payment = history.model.find(paymentId)!;
-    const name = world.trace.nameOf(paymentId);
     let [kopecks, microUsdt] = [0, 0];
     for (const refund of booked) {
       kopecks += refund.kopecks;
       microUsdt += refund.microUsdt;
       const worth = (BigInt(payment.microUsdt) * BigInt(kopecks)) / BigInt(payment.kopecks);
       if (refund.totalKopecks !== kopecks || refund.totalMicroUsdt !== microUsdt)
-        violate('the refunds of a payment add up', `${name}, ${nameOf(refund)}`);
+        violate('the refunds of a payment add up', `${paymentId}, ${nameOf(refund)}`);
       if (microUsdt !== Number(worth))
-        violate('a refund is at the rate of its payment', `${name}: ${microUsdt} instead of ${worth}`);
+        violate('a refund is at the rate of its payment', `${paymentId}: ${microUsdt} instead of ${worth}`);
     }
     if (kopecks > payment.kopecks)
-      violate('never more is refunded than was paid', `${name}: ${kopecks} of ${payment.kopecks}`);
+      violate('never more is refunded than was paid', `${paymentId}: ${kopecks} of ${payment.kopecks}`);
   }
 
   function compare(history: History, { refunds, entries }: Books): void {
@@ -150,10 +140,12 @@ export function createRefundBooks(world: World, { accounts, histories, listed }:
   }
 
   return {
-    open: async history => {
+    /** Before the first transaction of a history: what it begins with is in its balances. */
+    open: async (history: History) => {
       if (!known.has(history)) known.set(history, (await read(history)).refunds);
     },
-    check: async history => {
+    /** After every commit that may have booked a refund. */
+    check: async (history: History) => {
       const books = await read(history);
       compare(history, books);
       const before = known.get(history)!;
@@ -163,10 +155,111 @@ export function createRefundBooks(world: World, { accounts, histories, listed }:
         history.model.refunded(partnerId, sumOf(books.refunds, uuid) - sumOf(before, uuid));
       await history.database.changed();
     },
-    of: history => known.get(history) ?? [],
-    unsettled: history =>
+    of: (history: History) => known.get(history) ?? [],
+    /** Refunds of the list that are not booked though they could be, or about which an alarm is missing or should be over. */
+    unsettled: (history: History) =>
       listed()
         .filter(refund => !isSettled(history, refund))
         .map(({ name }) => name),
   };
 }
+
+/** What is on record about refunds, compared with the list of the bank side. */
+export type RefundBooks = ReturnType<typeof createRefundBooks>;
+
+export interface BankRefund extends ListedRefund {
+  /** For the trace. */
+  name: string;
+  /** Payment and amount, each time it was listed and not revoked: two, if the bank side gave a false list. */
+  claims: Set<string>;
+}
+
+export const claimOf = (paymentId: string, kopecks: number | bigint) => `${paymentId} ${kopecks}`;
+
+/** Few, so that most lists have several pages. */
+const refundsPerPage = 2;
+/** No order has it. */
+const unknownPayment = `pay_${'0'.repeat(26)}`;
+
+/** It returns orders in parts or wholly, and sometimes, against its contract, more than was paid or what was not. */
+export function createBankRefunds(
+  world: World,
+  { random, prefix, bank }: { random: Random; prefix: string; bank: Bank },
+) {
+  const { scheduler, trace } = world;
+  const refunds: BankRefund[] = [];
+  const share = { false: random.pick([0, 0.2, 0.4]), revoked: random.pick([0, 0.2]), late: 0.2, twice: 0.2 };
+  const agenda = createAgenda(world);
+
+  /** What the bank side itself believes is left. */
+  function leftOf(paymentId: string): number {
+    const own = refunds.filter(refund => refund.paymentId === paymentId && !refund.isRevoked);
+    const returned = own.reduce((sum, { amountKopecks }) => sum + Number(amountKopecks), 0);
+    return Number(bank.truthOf(paymentId).amountKopecks) - returned;
+  }
+
+  function add(paymentId: string, kopecks: number): void {
+    const name = `refund ${refunds.length + 1}`;
+    const ageMs = random.chance(share.late) ? random.between(0, 1_200_000) : 0;
+    const refund: BankRefund = {
+      refundId: `${prefix}${refunds.length + 1}`,
+      paymentId,
+      amountKopecks: BigInt(kopecks),
+      createdAt: new Date(scheduler.nowMs() - ageMs),
+      isRevoked: false,
+      name,
+      claims: new Set(),
+    };
+    refunds.push(refund);
+    trace.add('bank', `makes ${name} of ${kopecks} for ${paymentId}`);
+    if (!world.script && random.chance(share.revoked))
+      agenda.after(random.between(0, 90_000), () => revoke(refund));
+  }
+
+  function revoke(refund: BankRefund): void {
+    refund.isRevoked = true;
+    trace.add('bank', `revokes ${refund.name}`);
+  }
+
+  function refund(paymentId: string): void {
+    const left = leftOf(paymentId);
+    if (random.chance(share.false)) {
+      if (random.chance(0.2)) add(unknownPayment, random.between(1, 5_000));
+      else add(paymentId, Math.max(left, 0) + random.between(1, 5_000));
+    } else if (left > 0) add(paymentId, random.chance(0.5) ? left : random.between(1, left));
+  }
+
+  /** Sometimes a refund is listed with another amount than before. */
+  function say(refund: BankRefund): ListedRefund {
+    const { refundId, paymentId, createdAt, isRevoked } = refund;
+    const isFalse = random.chance(world.faults.lie / 8);
+    const amountKopecks = refund.amountKopecks + (isFalse ? 1n : 0n);
+    if (!isRevoked) refund.claims.add(claimOf(paymentId, amountKopecks));
+    return { refundId, paymentId, amountKopecks, createdAt, isRevoked };
+  }
+
+  return {
+    /** This order was paid, so it may be refunded. */
+    paid: (paymentId: string) => {
+      for (let left = random.pick([0, 1, 1, 2, 3]); left > 0; left--)
+        agenda.after(random.between(0, random.pick([2_000, 120_000])), () => refund(paymentId));
+    },
+    // New ones come last, so a position in the list stays valid.
+    list: (since: Date, cursor: string | undefined) => {
+      const found = refunds.filter(({ createdAt }) => createdAt >= since);
+      const from = Number(cursor ?? 0);
+      const end = from + refundsPerPage;
+      const again = from > 0 && random.chance(share.twice) ? 1 : 0;
+      const page = found.slice(from - again, end).map(say);
+      return { refunds: page, nextCursor: end < found.length ? `${end}` : null };
+    },
+    /** Those that a list would have. */
+    listed: () => refunds,
+    stopFaults: () => Object.assign(share, { false: 0, late: 0, twice: 0 }),
+    /** No refund or revocation is still to come. */
+    isDone: agenda.isEmpty,
+  };
+}
+
+/** The refunds that the bank side makes, revokes and lists. */
+export type BankRefunds = ReturnType<typeof createBankRefunds>;

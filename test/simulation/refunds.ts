@@ -5,16 +5,13 @@ import { findRefundedOf, readRefunds, startRefundReader } from '../../src/paymen
 import { listEvents } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
-import { createBankRefunds } from './bank-refunds.ts';
 import { createChainConnection } from './chain-connection.ts';
 import type { Histories, History } from './histories.ts';
-import { expectLostConnection } from './joining.ts';
-import { createRefundBooks } from './refund-books.ts';
-import type { Watcher } from './watcher.ts';
+import { expectLostConnection, type Watcher } from './joining.ts';
+import { createBankRefunds, createRefundBooks } from './refund-books.ts';
 import type { BookedEvent } from './webhook-books.ts';
-import type { World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 /** The refunds of the bank side, the processes that read them, and operators who have them read. */
 export interface Refunds extends Actor, Watcher {
@@ -43,14 +40,14 @@ export async function createRefunds(
   world: World,
   { seed, run, accounts, histories, bank }: Parts,
 ): Promise<Refunds> {
-  const { scheduler, trace, violate } = world;
+  const { scheduler, violate } = world;
   const random = createRandom(seed + 600_000);
   const prefix = `refund-${run}-`;
   const ofBank = createBankRefunds(world, { random, prefix, bank });
   const books = createRefundBooks(world, { accounts, histories, listed: ofBank.listed });
   const from = new Date(scheduler.nowMs() - dayMs);
   const readers: Parameters<typeof readRefunds>[0][] = [];
-  let planned = 0;
+  const agenda = createAgenda(world);
   await world.pool.query({
     text: `UPDATE service SET refunds_from = $1, refunds_read_to = NULL, refunds_asked_at = NULL, refunds_swept_at = $2`,
     values: [from, new Date(scheduler.nowMs())],
@@ -79,13 +76,10 @@ export async function createRefunds(
 
   /** An operator has them read beside the readers, in a process that may be stalled or dead. */
   function readByOperatorAfter(ms: number): void {
-    planned += 1;
-    const run = () => {
-      planned -= 1;
+    agenda.after(ms, () => {
       const reader = random.pick([...readers.slice(-3), undefined]);
       if (reader) readRefunds(reader, from).catch(error => expectLostConnection(world, error));
-    };
-    scheduler.after(ms, { run });
+    });
   }
 
   /** What partners read of their payments and in their feeds. */
@@ -98,7 +92,7 @@ export async function createRefunds(
       const refunds = own.filter(refund => refund.paymentId === paymentId);
       const kopecks = refunds.reduce((sum, refund) => sum + refund.kopecks, 0);
       if (Number(totals[index]?.kopecks ?? 0) !== kopecks)
-        violate('a payment shows what was returned of it', trace.nameOf(paymentId));
+        violate('a payment shows what was returned of it', paymentId);
     }
     const page = await listEvents(
       db,
@@ -112,10 +106,7 @@ export async function createRefunds(
       ({ eventId, paymentId, totalKopecks }) => `${eventId} ${paymentId} ${totalKopecks}`,
     );
     if (listed.sort().join('\n') !== expected.sort().join('\n'))
-      violate(
-        'the feed has each refund once',
-        `${trace.nameOf(partnerId)}: ${listed.length} of ${own.length}`,
-      );
+      violate('the feed has each refund once', `${partnerId}: ${listed.length} of ${own.length}`);
   }
 
   const unsettled = () => books.unsettled(histories.current());
@@ -129,7 +120,7 @@ export async function createRefunds(
         readByOperatorAfter(random.between(0, faultsEndAfterMs));
     },
     stopFaults: ofBank.stopFaults,
-    isDone: () => planned === 0 && ofBank.planned() === 0 && unsettled().length === 0,
+    isDone: () => agenda.isEmpty() && ofBank.isDone() && unsettled().length === 0,
     watch: ({ name, history }, { clockOf, alarms, ...deps }) => {
       const pool = connectionOf(name, history);
       const clock = clockOf({

@@ -3,29 +3,33 @@ import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createAccounts } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import { createBank, type Qr } from './bank.ts';
+import { createCrashPoints } from './crash-points.ts';
 import { createDeposits } from './deposits.ts';
 import { createEndpointAdmin } from './endpoint-admin.ts';
 import { drawFaults, noFaults } from './faults.ts';
 import { createFeeds } from './feeds.ts';
-import { createGoingBack, drawLosses, recoveryMs } from './going-back.ts';
 import { createHistories } from './histories.ts';
 import { createKeys } from './keys.ts';
 import { createOperator } from './operator.ts';
-import { createPaidKeys } from './paid-keys.ts';
 import { createPartners } from './partners.ts';
-import { createProcessFailures } from './process-failures.ts';
+import {
+  createGoingBack,
+  createProcessFailures,
+  createRates,
+  drawLosses,
+  recoveryMs,
+} from './process-failures.ts';
 import { createProcesses } from './processes.ts';
 import { createQuotes } from './quotes.ts';
-import { createRates } from './rates.ts';
+import { createPaidKeys } from './references.ts';
 import { createRefunds } from './refunds.ts';
 import type { RunDatabase } from './run-database.ts';
 import { createScheduler } from './scheduler.ts';
 import { createWebhookAdmin } from './webhook-admin.ts';
 import { deleteWebhooks } from './webhook-books.ts';
 import { createWebhooks, drawPausesSec, type Webhooks } from './webhooks.ts';
-import { createTrace, type Violation, type World } from './world.ts';
+import { type Actor, createTrace, type Script, type Violation, type World } from './world.ts';
 
 export interface RunResult {
   seed: number;
@@ -33,7 +37,6 @@ export interface RunResult {
   keepsHistory: boolean;
   violation: Violation | undefined;
   trace: string[];
-  digest: string;
   steps: number;
   payments: number;
   crashes: number;
@@ -43,6 +46,10 @@ export interface RunResult {
   /** In runs with a chain: how often each of its faults happened. */
   chainFaults: Record<string, number>;
   simulatedMs: number;
+  isScripted: boolean;
+  /** In a run with a script: the points that were reached, and what people were alarmed of. */
+  reached: string[];
+  alarms: string[];
 }
 
 const dayMs = 86_400_000;
@@ -62,6 +69,8 @@ export interface RunOptions {
   maxPayments?: number;
   /** The database never goes back. Otherwise it does in one of four seeds, so that the others keep their speed. */
   keepsHistory?: boolean;
+  /** One payment and one failure instead of what the seed draws. */
+  script?: Script;
 }
 
 /** The same in a new database and in one with earlier runs: a seed must run the same again. */
@@ -74,27 +83,42 @@ async function beginWithIncarnation(pool: Pool): Promise<void> {
     await joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored: false });
 }
 
-const mayGoBackIn = (seed: number) => seed % 4 === 3;
 export const hasChainIn = (seed: number) => seed % 5 === 1;
-const hasQuotesIn = (seed: number) => seed % 7 === 0;
-const hasFurtherEndpointsIn = (seed: number) => seed % 5 > 2;
-/** Some of them with quotes. None goes back: a lost roll would leave a partner without its key. */
-const hasKeysIn = (seed: number) => seed % 7 === 5 || seed % 14 === 0;
-const hasRefundsIn = (seed: number) => seed % 7 === 3;
+
+/** What there is beside payments. */
+const drawnFor = (seed: number, keepsHistory: boolean) => ({
+  goesBack: !keepsHistory && seed % 4 === 3,
+  chain: hasChainIn(seed),
+  quotes: seed % 7 === 0,
+  /** Further ones, in runs with webhooks. */
+  endpoints: seed % 5 > 2,
+  /** Some of them with quotes. None goes back: a lost roll would leave a partner without its key. */
+  keys: seed % 7 === 5 || seed % 14 === 0,
+  refunds: seed % 7 === 3,
+});
+const nothing = {
+  goesBack: false,
+  chain: false,
+  quotes: false,
+  endpoints: false,
+  keys: false,
+  refunds: false,
+};
 
 /** Runs one seed to its end; nothing else may use the database. */
 export async function runSeed(
   runDatabase: RunDatabase,
   seed: number,
-  { maxPayments = 16, keepsHistory = false }: RunOptions = {},
+  { maxPayments = 16, keepsHistory = false, script }: RunOptions = {},
 ): Promise<RunResult> {
   const run = ++runs;
   const { pool } = runDatabase;
-  const mayGoBack = !keepsHistory && mayGoBackIn(seed);
+  const has = script ? { ...nothing, [script.beside ?? '']: true } : drawnFor(seed, keepsHistory);
+  const mayGoBack = has.goesBack;
   const random = createRandom(seed);
   const startMs = firstDayMs + random.between(0, dayMs - 1);
   // A history that may be lost is looked at every few seconds: hours of that take too long.
-  const lastsForHours = random.chance(0.1) && !mayGoBack;
+  const lastsForHours = random.chance(0.1) && !mayGoBack && !script;
   const scheduler = createScheduler(random, startMs);
   const trace = createTrace(() => scheduler.nowMs() - startMs);
   let violation: Violation | undefined;
@@ -104,11 +128,13 @@ export async function runSeed(
     pool,
     trace,
     maxPayments,
-    faults: drawFaults(random, { lastsForHours }),
+    faults: script ? { ...noFaults, ...script.faults } : drawFaults(random, { lastsForHours }),
     faultsStoppedMs: undefined,
+    script,
+    points: undefined,
     clockErrorMs: 0,
     violate: (rule, detail) => {
-      violation ??= { rule, detail };
+      violation ??= { rule, detail: trace.named(detail) };
     },
     counts: { payments: 0, crashes: 0, steps: 0, losses: 0, rebuilt: 0, chainFaults: {} },
   };
@@ -117,6 +143,7 @@ export async function runSeed(
   // What earlier runs have left says nothing about this one.
   if (mayGoBack) await beginWithIncarnation(pool);
   await pool.query('DELETE FROM locked_quotes');
+  await pool.query('DELETE FROM open_payments');
   await pool.query('DELETE FROM stray_orders');
   await pool.query(`UPDATE incarnations SET listed_at = 'infinity'`);
   const accounts = await createAccounts(world, run);
@@ -138,7 +165,7 @@ export async function runSeed(
     listRefunds: (since, cursor) => refunds!.list(since, cursor),
   });
   let webhooks: Webhooks | undefined;
-  const hasWebhooks = random.chance(webhookShare) && !mayGoBack;
+  const hasWebhooks = script ? has.endpoints : random.chance(webhookShare) && !mayGoBack;
   const histories = createHistories(world, {
     runDatabase,
     mayGoBack,
@@ -159,28 +186,29 @@ export async function runSeed(
       return webhooks.watch;
     },
   });
-  const { database } = histories.current();
-  const deposits = hasChainIn(seed)
-    ? await createDeposits(world, { seed, run, accounts, histories })
-    : undefined;
-  const refunds = hasRefundsIn(seed)
+  const history = histories.current();
+  const { database } = history;
+  const administered = { accounts, history, database };
+  const deposits = has.chain ? await createDeposits(world, { seed, run, accounts, histories }) : undefined;
+  const refunds = has.refunds
     ? await createRefunds(world, { seed, run, accounts, histories, bank })
     : undefined;
   const watchers = [deposits, refunds].filter(watcher => watcher !== undefined);
-  const keys =
-    hasKeysIn(seed) && !mayGoBack ? await createKeys(world, { seed, accounts, database }) : undefined;
+  const keys = has.keys && !mayGoBack ? await createKeys(world, { seed, accounts }) : undefined;
   const processes = createProcesses(world, { histories, bank, webhooks, watchers, keys });
+  if (script) world.points = createCrashPoints(world, script, processes);
   const newQr = (index: number) => drawQr(world, run, index);
-  const quotes = hasQuotesIn(seed) ? createQuotes(world, () => processes) : undefined;
+  const quotes = has.quotes ? createQuotes(world, () => processes) : undefined;
   const partners = createPartners(world, { accounts, processes, bank, histories, newQr, quotes, keys });
   const actors: Actor[] = [
-    createProcessFailures(world, processes),
-    createOperator(world, { histories, bank }),
+    ...(script
+      ? [{ plan: processes.start }]
+      : [createProcessFailures(world, processes), createOperator(world, { histories, bank })]),
     partners,
-    createRates(world, histories),
-    ...(webhooks ? [createWebhookAdmin(world, { accounts, database, ...webhooks })] : []),
-    ...(webhooks && (hasFurtherEndpointsIn(seed) || refunds)
-      ? [createEndpointAdmin(world, seed, { accounts, database, ...webhooks })]
+    createRates(world),
+    ...(webhooks ? [createWebhookAdmin(world, { ...administered, ...webhooks })] : []),
+    ...(webhooks && (has.endpoints || refunds)
+      ? [createEndpointAdmin(world, seed, { ...administered, ...webhooks })]
       : []),
     ...watchers,
     ...(keys ? [keys] : []),
@@ -190,7 +218,9 @@ export async function runSeed(
   const busyMs = random.between(5_000, mayGoBack ? 80_000 : 240_000);
   const faultyMs = lastsForHours ? random.between(3_600_000, 10_000_000) : random.between(0, 300_000);
   const losses = mayGoBack ? drawLosses(random, busyMs) : [];
-  const faultsEndAfterMs = Math.max(busyMs + faultyMs, ...losses.map(({ atMs }) => atMs + recoveryMs));
+  const faultsEndAfterMs = script
+    ? 0
+    : Math.max(busyMs + faultyMs, ...losses.map(({ atMs }) => atMs + recoveryMs));
   const feeds = mayGoBack ? createFeeds(world, { accounts, histories, processes, refunds }) : undefined;
   if (feeds) actors.push(feeds, createGoingBack(world, losses, { histories, processes, partners }));
   for (const actor of actors) await actor.plan({ busyMs, faultsEndAfterMs });
@@ -198,7 +228,7 @@ export async function runSeed(
 
   function stopFaults(): void {
     trace.add('world', 'faults stop');
-    world.faults = noFaults;
+    world.faults = { ...noFaults, ...script?.faults };
     world.faultsStoppedMs = scheduler.nowMs();
     for (const actor of actors) actor.stopFaults?.();
   }
@@ -253,14 +283,16 @@ export async function runSeed(
     keepsHistory,
     violation,
     trace: trace.lines,
-    digest: trace.digest(),
     ...world.counts,
     simulatedMs,
+    isScripted: script !== undefined,
+    reached: world.points?.reached ?? [],
+    alarms: histories.current().model.books.alarms.map(({ kind }) => kind),
   };
 }
 
-function drawQr({ random }: World, run: number, index: number): Qr {
-  const kopecks = random.between(10, 200) * 100 + random.pick([0, 0, 1, 2, 3]);
+function drawQr({ random, script }: World, run: number, index: number): Qr {
+  const kopecks = script?.kopecks ?? random.between(10, 200) * 100 + random.pick([0, 0, 1, 2, 3]);
   const qrcId = `AD${run.toString().padStart(10, '0')}QR${index.toString().padStart(4, '0')}`;
   const url = `https://qr.nspk.ru/${qrcId}?type=02&sum=${kopecks}&cur=RUB`;
   return { qrcId, url, amountKopecks: BigInt(kopecks), reusable: random.chance(0.5) };

@@ -1,10 +1,9 @@
 /** Runs the seeds that the parent process sends, one after the other, with a database server of its own. */
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { endOfTime } from '../helpers/clock.ts';
+import type { Finished, Order } from './main.ts';
 import { runSeed } from './run.ts';
-import type { RunDatabase } from './run-database.ts';
-import { startServer } from './server.ts';
-import type { Finished, Order } from './workers.ts';
+import { startServer } from './run-database.ts';
 
 const seedsPerDatabase = 500;
 const maxPayments = Number(process.argv[2]);
@@ -14,20 +13,20 @@ const server = await startServer();
 let database = await server.newDatabase();
 let seedsRun = 0;
 
-const verify = async ({ pool }: RunDatabase) => (await verifyLedger(pool, { now: endOfTime })).findings;
+const verify = async () => (await verifyLedger(database.pool, { now: endOfTime })).findings;
 const answer = (message: Finished) => process.send!(message);
 
 async function run(seed: number): Promise<void> {
   const result = await runSeed(database, seed, { maxPayments, keepsHistory });
   seedsRun += 1;
   if (seedsRun % seedsPerDatabase !== 0) return void answer({ result });
-  const findings = await verify(database);
+  const findings = await verify();
   database = await server.newDatabase();
   answer({ result, findings });
 }
 
 async function end(): Promise<void> {
-  answer({ findings: await verify(database) });
+  answer({ findings: await verify() });
   process.disconnect();
 }
 

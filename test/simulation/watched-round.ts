@@ -1,5 +1,5 @@
 import type { Pool, Statement } from '../../src/db/pool.ts';
-import { countFault } from './chain-faults.ts';
+import { countFault } from './chain-nodes.ts';
 import type { DepositBooks } from './deposit-books.ts';
 import type { History } from './histories.ts';
 import type { World } from './world.ts';

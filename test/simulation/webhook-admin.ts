@@ -10,16 +10,17 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import type { Account } from './accounts.ts';
-import type { Actor } from './actor.ts';
 import type { SimulatedDatabase } from './database.ts';
+import type { History } from './histories.ts';
 import { drawReceiver, type Receivers } from './receivers.ts';
 import type { Arrivals, Endpoint } from './webhook-arrivals.ts';
 import type { WebhookModel } from './webhook-model.ts';
 import type { SendingModel } from './webhook-sending.ts';
-import type { World } from './world.ts';
+import { type Actor, createAgenda, type World } from './world.ts';
 
 export interface WebhookAdminOptions {
   accounts: Account[];
+  history: History;
   database: SimulatedDatabase;
   vault: Vault;
   receivers: Receivers;
@@ -46,7 +47,7 @@ export async function enableEndpoint(
   const audit = { pool, clock: scheduler.clockOf('webhook admin'), actor: 'operator' };
   const { url } = model.webhookOf(endpointId)!;
   const outcome = await reEnable(audit, { partnerId, endpointId, url });
-  trace.add('webhook admin', `${trace.nameOf(endpointId)} is ${outcome}`);
+  trace.add('webhook admin', `${endpointId} is ${outcome}`);
   if ((outcome === 're_enabled') !== isSuspended)
     violate('what is suspended can be enabled again, and nothing else', outcome);
   await database.webhooksChanged('operator');
@@ -62,7 +63,7 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
   const audit = { pool, clock: scheduler.clockOf('webhook admin'), actor: 'operator' };
   const partnersWithWebhook: Id<'prt'>[] = [];
   let addresses = 0;
-  let busy = 0;
+  const agenda = createAgenda(world);
 
   async function updateSecrets(partnerId: Id<'prt'>): Promise<void> {
     arrivals.setSecrets(
@@ -78,14 +79,14 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
     arrivals.setAddress({ endpointId: firstEndpointOf(partnerId), partnerId, mode: null }, url);
     await updateSecrets(partnerId);
     if (!partnersWithWebhook.includes(partnerId)) partnersWithWebhook.push(partnerId);
-    trace.add('webhook admin', `${trace.nameOf(partnerId)} has address ${addresses}`);
+    trace.add('webhook admin', `${partnerId} has address ${addresses}`);
     await database.webhooksChanged('operator');
   }
 
   async function rotate(partnerId: Id<'prt'>): Promise<void> {
     const outcome = await rotateSecret(audit, vault, partnerId, { force: random.chance(0.5) });
     await updateSecrets(partnerId);
-    trace.add('webhook admin', `the secret of ${trace.nameOf(partnerId)}: ${outcome}`);
+    trace.add('webhook admin', `the secret of ${partnerId}: ${outcome}`);
     await database.webhooksChanged('operator');
   }
 
@@ -106,7 +107,7 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
       const endpoint = endpoints.length > 1 ? random.pick(endpoints) : endpoints[0];
       if (endpoint) sending.restartSchedule([{ endpointId: endpoint.endpointId, eventId }]);
       const { outcome } = await resendEvent(audit, BigInt(eventId), { endpointId: endpoint?.endpointId });
-      trace.add('webhook admin', `${trace.nameOf(`evt_${eventId}`)} again: ${outcome}`);
+      trace.add('webhook admin', `evt_${eventId} again: ${outcome}`);
     }
     await database.webhooksChanged('operator');
   }
@@ -121,31 +122,22 @@ export function createWebhookAdmin(world: World, options: WebhookAdminOptions): 
     for (const partnerId of partnersWithWebhook) if (random.chance(0.7)) await enableAgain(partnerId);
   }
 
-  function later(delayMs: number, act: () => Promise<void>): void {
-    busy += 1;
-    const run = async () => {
-      busy -= 1;
-      await act();
-    };
-    scheduler.after(delayMs, { run });
-  }
-
   return {
     plan: async ({ faultsEndAfterMs }) => {
       for (const { partnerId } of accounts) {
         options.receivers.add(firstEndpointOf(partnerId), drawReceiver(world, faultsEndAfterMs));
         if (partnersWithWebhook.length === 0 || random.chance(0.6)) await setAddress(partnerId);
-        else later(random.between(0, faultsEndAfterMs), () => setAddress(partnerId));
+        else agenda.after(random.between(0, faultsEndAfterMs), () => setAddress(partnerId));
       }
       for (let acts = random.pick([0, 1, 4]); acts > 0; acts--)
-        later(random.between(0, faultsEndAfterMs), decide);
+        agenda.after(random.between(0, faultsEndAfterMs), decide);
       for (let visits = random.pick([0, 2, 5]); visits > 0; visits--)
-        later(random.between(0, faultsEndAfterMs), enableSuspended);
+        agenda.after(random.between(0, faultsEndAfterMs), enableSuspended);
     },
     stopFaults: () => {
       options.receivers.stopFaults();
-      later(random.between(0, 600_000), enableSuspended);
+      agenda.after(random.between(0, 600_000), enableSuspended);
     },
-    isDone: () => busy === 0 && !model.hasWork(),
+    isDone: () => agenda.isEmpty() && !model.hasWork(),
   };
 }

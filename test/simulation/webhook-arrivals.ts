@@ -24,25 +24,14 @@ export interface Endpoint {
   mode: Mode | null;
 }
 
-/** The settings of endpoints, and the checks a receiver makes on every arrival. */
-export interface Arrivals {
-  endpointOf(url: string): Id<'whe'> | undefined;
-  setAddress(endpoint: Endpoint, url: string): void;
-  /** Newest first; an older secret is in force as long as it is in the list. */
-  setSecrets(endpointId: Id<'whe'>, secrets: string[]): void;
-  /** The endpoint is gone: nothing is sent to it from now on, but for what is under way. */
-  remove(endpointId: Id<'whe'>): void;
-  check(sent: Sent): Promise<void>;
-}
-
 /** A process may use a setting that it read up to this long ago. */
 const staleMs = 30_000;
 
 export function createArrivals(
   world: World,
   options: { model: Model; isExcused(processName: string): boolean },
-): Arrivals {
-  const { violate, trace, scheduler, pool } = world;
+) {
+  const { violate, scheduler, pool } = world;
   const addresses = new Map<Id<'whe'>, Setting[]>();
   const secrets = new Map<Id<'whe'>, Setting[]>();
   const endpoints = new Map<Id<'whe'>, Endpoint>();
@@ -64,10 +53,7 @@ export function createArrivals(
   function checkAddress({ endpointId, processName, sending }: Sent): void {
     const { untilMs } = addresses.get(endpointId)!.find(({ value }) => value === sending.url)!;
     if (scheduler.nowMs() - untilMs > staleMs && !options.isExcused(processName))
-      violate(
-        'events go to the address that is set',
-        `${trace.nameOf(endpointId)} has changed it or is gone`,
-      );
+      violate('events go to the address that is set', `${endpointId} has changed it or is gone`);
   }
 
   /** A receiver may have only the newest secret, or only the one before it. */
@@ -82,10 +68,7 @@ export function createArrivals(
       const isInForce = secret.fromMs <= nowMs - allowedMs && secret.untilMs > nowMs;
       const isOver = secret.untilMs <= nowMs - allowedMs;
       if ((isInForce && !verifies(secret)) || (isOver && verifies(secret)))
-        violate(
-          'events are signed with the secrets in force',
-          `${trace.nameOf(endpointId)} from ${processName}`,
-        );
+        violate('events are signed with the secrets in force', `${endpointId} from ${processName}`);
     }
     if (!known.some(verifies)) violate('events are signed with the secrets in force', 'by none at all');
   }
@@ -109,22 +92,22 @@ export function createArrivals(
     const { body, headers } = sending;
     const { data, event: kind } = JSON.parse(body);
     const payment = options.model.find(data.id);
-    const name = trace.nameOf(data.id);
     if (!payment || (payment.status !== 'succeeded' && payment.status !== 'failed'))
-      return violate('no event is sent for an unfinished payment', `${name} ${payment?.status}`);
+      return violate('no event is sent for an unfinished payment', `${data.id} ${payment?.status}`);
     if (payment.partnerId !== partnerId || (mode ?? payment.mode) !== payment.mode)
       return violate(
         'a receiver gets events of its own payments and mode only',
-        `${trace.nameOf(endpointId)} got ${name}`,
+        `${endpointId} got ${data.id}`,
       );
     const eventId = eventIdOf(sending);
     const isKind = kind === `payment.${payment.status}` || kind === 'payment.refunded';
     const sentAs = `${data.status} ${data.error?.code ?? null} ${Math.round(Number(data.amount_rub) * 100)}`;
     const booked = `${payment.status} ${payment.errorCode} ${payment.kopecks}`;
     if (!isKind || sentAs !== booked)
-      violate('an event agrees with the books', `${name}: ${sentAs}; in the books ${booked}`);
+      violate('an event agrees with the books', `${data.id}: ${sentAs}; in the books ${booked}`);
     const expected = bodies.get(eventId) ?? (await feedOf(partnerId, payment.mode, eventId));
-    if (body !== expected) violate('an event equals the event feed, and is the same on every attempt', name);
+    if (body !== expected)
+      violate('an event equals the event feed, and is the same on every attempt', data.id);
     bodies.set(eventId, body);
     checkDeliveryId({ endpointId, eventId }, headers['x-service-delivery']!);
   }
@@ -134,25 +117,30 @@ export function createArrivals(
     const before = deliveryIds.get(deliveryId) ?? key;
     const isSame = [...deliveryIds].every(([id, other]) => other !== key || id === deliveryId);
     if (before !== key || !isSame)
-      violate('the delivery id is that of event and endpoint', trace.nameOf(`evt_${delivery.eventId}`));
+      violate('the delivery id is that of event and endpoint', `evt_${delivery.eventId}`);
     deliveryIds.set(deliveryId, key);
   }
 
   return {
-    endpointOf: url =>
+    endpointOf: (url: string) =>
       [...addresses].find(([, settings]) => settings.some(({ value }) => value === url))?.[0],
-    setAddress: (endpoint, url) => {
+    setAddress: (endpoint: Endpoint, url: string) => {
       endpoints.set(endpoint.endpointId, endpoint);
       replace(addresses, endpoint.endpointId, [url]);
     },
-    setSecrets: (endpointId, values) => replace(secrets, endpointId, values),
-    remove: endpointId => {
+    /** Newest first; an older secret is in force as long as it is in the list. */
+    setSecrets: (endpointId: Id<'whe'>, values: string[]) => replace(secrets, endpointId, values),
+    /** The endpoint is gone: nothing is sent to it from now on, but for what is under way. */
+    remove: (endpointId: Id<'whe'>) => {
       for (const settings of [addresses, secrets]) replace(settings, endpointId, []);
     },
-    check: async sent => {
+    check: async (sent: Sent) => {
       checkAddress(sent);
       checkSignature(sent);
       await checkBody(sent);
     },
   };
 }
+
+/** The settings of endpoints, and the checks a receiver makes on every arrival. */
+export type Arrivals = ReturnType<typeof createArrivals>;

@@ -62,8 +62,7 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
   const suspensions = new Map<Id<'prt'>, number>();
   const givenUp = new Map<Id<'prt'>, number>();
   const changedMs = new Map<string, number>();
-  const nameOf = ({ endpointId, eventId }: DeliveryKey) =>
-    `${trace.nameOf(`evt_${eventId}`)} to ${trace.nameOf(endpointId)}`;
+  const nameOf = ({ endpointId, eventId }: DeliveryKey) => `evt_${eventId} to ${endpointId}`;
   const add = <Key>(counts: Map<Key, number>, key: Key) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
   const isLeaseOver = ({ leasedUntilMs }: BookedWebhook) =>
@@ -88,7 +87,7 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
     if (!isLeaseOver(before) && !presumedDead.has(`${now.leaseHolder} ${leaseHolder}`))
       violate(
         'no process takes the lease of a live process before it expires',
-        `process ${now.leaseHolder} took ${trace.nameOf(now.endpointId)} from process ${leaseHolder}`,
+        `process ${now.leaseHolder} took ${now.endpointId} from process ${leaseHolder}`,
       );
   }
 
@@ -171,10 +170,10 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
     if (suspended !== (wasSuspended || count >= suspendAfter))
       violate(
         'three events given up in a row suspend sending, and nothing else does',
-        `${trace.nameOf(endpointId)} after ${count}: ${suspended}`,
+        `${endpointId} after ${count}: ${suspended}`,
       );
     if (suspended && !wasSuspended) {
-      trace.add('books', `sending to ${trace.nameOf(endpointId)} is suspended`);
+      trace.add('books', `sending to ${endpointId} is suspended`);
       add(suspensions, partnerId);
     }
   }
@@ -185,14 +184,11 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
       'a partner gets one notice per event given up and per suspension, and operators get an alarm';
     const [wasSuspended, wereGivenUp] = [suspensions.get(partnerId) ?? 0, givenUp.get(partnerId) ?? 0];
     if (suspensionNotices !== wasSuspended)
-      violate(
-        rule,
-        `${trace.nameOf(partnerId)}: ${suspensionNotices} notices of ${wasSuspended} suspensions`,
-      );
+      violate(rule, `${partnerId}: ${suspensionNotices} notices of ${wasSuspended} suspensions`);
     if (givenUpNotices !== wereGivenUp)
-      violate(rule, `${trace.nameOf(partnerId)}: ${givenUpNotices} notices of ${wereGivenUp} given up`);
+      violate(rule, `${partnerId}: ${givenUpNotices} notices of ${wereGivenUp} given up`);
     if (openAlarms !== (suspended ? 1 : 0))
-      violate(rule, `${trace.nameOf(endpointId)}: suspended ${suspended}, ${openAlarms} open alarms`);
+      violate(rule, `${endpointId}: suspended ${suspended}, ${openAlarms} open alarms`);
   }
 
   /** Sending was enabled again, or goes to another address: what was given up before does not count. */

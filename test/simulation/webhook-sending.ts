@@ -5,25 +5,6 @@ import type { BookedWebhook, DeliveryKey } from './webhook-books.ts';
 import { keyOf, type WebhookModel } from './webhook-model.ts';
 import type { World } from './world.ts';
 
-/** Invariants of sending, checked on every attempt. */
-export interface SendingModel {
-  /** A process read this event as due. */
-  read(processName: string, key: DeliveryKey): void;
-  send(sent: Sent): void;
-  /** The attempt is over for its process; `wasMade` is false if nothing was sent. */
-  end(sent: Sent, wasMade: boolean): void;
-  /** A process could not record the attempt, or does not know whether it did. */
-  recordingFailed(processName: string, key: DeliveryKey): void;
-  leaseChanges(before: BookedWebhook, now: BookedWebhook): void;
-  /** An operator resends these events: their attempts start again. */
-  restartSchedule(keys: DeliveryKey[]): void;
-  /** Sending is enabled again: these kept events are sent now. */
-  sendKept(endpointId: Id<'whe'>, eventIds: string[]): void;
-  /** When a poll could find a delivery to send or a lease to renew. */
-  nextDueMs(): number;
-  crashed(processName: string): void;
-}
-
 export interface SendingOptions {
   model: () => WebhookModel;
   isAlive(instance: number): boolean;
@@ -59,7 +40,7 @@ const statementMs = 6_000;
 export const eventIdOf = ({ body }: { body: string }) => /^\{"id":"evt_(\d+)"/.exec(body)![1]!;
 const processNameOf = (instance: number | null) => `process ${instance}`;
 
-export function createSendingModel(world: World, options: SendingOptions): SendingModel {
+export function createSendingModel(world: World, options: SendingOptions) {
   const { violate, trace, scheduler } = world;
   const tickets = new Map<string, Ticket>();
   const turns = new Map<Id<'whe'>, number>();
@@ -69,7 +50,6 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
   /** A process that could not record an attempt does not send the event again before this time. */
   const postponedUntil = new Map<string, number>();
   const kept = new Map<Id<'whe'>, { sinceMs: number; eventIds: string[] }>();
-  const nameOf = ({ eventId }: Pick<DeliveryKey, 'eventId'>) => trace.nameOf(`evt_${eventId}`);
   const turnOf = (endpointId: Id<'whe'>) => turns.get(endpointId) ?? 0;
 
   function checkTicket(sent: Sent, key: DeliveryKey): Ticket | undefined {
@@ -79,13 +59,13 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     if (!ticket)
       violate(
         'only a delivery that was read as due is sent, and once',
-        `${nameOf(key)} by ${sent.processName}`,
+        `evt_${key.eventId} by ${sent.processName}`,
       );
-    else if (ticket.suspended) violate('while suspended nothing is sent', nameOf(key));
+    else if (ticket.suspended) violate('while suspended nothing is sent', `evt_${key.eventId}`);
     else if (ticket.atMs < ticket.dueMs - world.clockErrorMs)
-      violate('attempts keep the retry schedule', nameOf(key));
+      violate('attempts keep the retry schedule', `evt_${key.eventId}`);
     else if (!ticket.isServing)
-      violate('one process sends to an endpoint at a time', `${nameOf(key)} by ${sent.processName}`);
+      violate('one process sends to an endpoint at a time', `evt_${key.eventId} by ${sent.processName}`);
     return ticket;
   }
 
@@ -96,9 +76,9 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     const now = turnOf(before.endpointId);
     if (before.turn !== now || turn !== now) return;
     if ([...underWay.values()].includes(before))
-      violate('an event is not sent twice at a time', `${nameOf(key)}, by ${before.processName} before`);
+      violate('an event is not sent twice at a time', `evt_${key.eventId}, by ${before.processName} before`);
     else if (before.attempts === attempts)
-      violate('an event is not sent again before the last attempt is on record', nameOf(key));
+      violate('an event is not sent again before the last attempt is on record', `evt_${key.eventId}`);
   }
 
   function checkOverlap(attempt: Attempt): void {
@@ -124,11 +104,11 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     if (ticket.atMs <= sinceMs) return;
     const first = left.find(id => options.model().find({ endpointId, eventId: id })?.attempts === 0);
     if (first && BigInt(first) < BigInt(eventId))
-      violate('kept events go out in order', `${nameOf({ eventId })} before ${nameOf({ eventId: first })}`);
+      violate('kept events go out in order', `evt_${eventId} before evt_${first}`);
     const beside = [...underWay.values()].find(
       other => other.endpointId === endpointId && other.processName === processName && other.turn === turn,
     );
-    if (beside) violate('kept events go out one by one', `${nameOf({ eventId })} beside ${nameOf(beside)}`);
+    if (beside) violate('kept events go out one by one', `evt_${eventId} beside evt_${beside.eventId}`);
   }
 
   /** A release that was sent before the process took the lease again may run after that. */
@@ -143,7 +123,7 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     if (begun)
       violate(
         'no process releases the lease of an endpoint while sending to it',
-        `${begun.processName}, ${nameOf(begun)} to ${trace.nameOf(endpointId)}, taken at ${takenMs.get(endpointId)} of ${scheduler.nowMs()}`,
+        `${begun.processName}, evt_${begun.eventId} to ${endpointId}, taken at ${takenMs.get(endpointId)} of ${scheduler.nowMs()}`,
       );
   }
 
@@ -172,7 +152,8 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
   }
 
   return {
-    read: (processName, key) => {
+    /** A process read this event as due. */
+    read: (processName: string, key: DeliveryKey) => {
       const webhook = options.model().webhookOf(key.endpointId)!;
       const { nextMs, attempts } = options.model().find(key)!;
       tickets.set(`${processName} ${keyOf(key)}`, {
@@ -184,7 +165,7 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
         attempts,
       });
     },
-    send: sent => {
+    send: (sent: Sent) => {
       const { processName, endpointId, sending } = sent;
       const key = { endpointId, eventId: eventIdOf(sending) };
       const ticket = checkTicket(sent, key);
@@ -195,38 +176,47 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
         atMs: scheduler.nowMs(),
         failedToRecord: false,
       };
-      trace.add(processName, `sends ${nameOf(key)} to ${trace.nameOf(endpointId)}`);
+      trace.add(processName, `sends evt_${key.eventId} to ${endpointId}`);
       checkRepetition(key, ticket);
       checkOverlap(attempt);
       checkKept(attempt, ticket);
       last.set(keyOf(key), attempt);
       underWay.set(sent, attempt);
     },
-    end: (sent, wasMade) => {
+    /** The attempt is over for its process; `wasMade` is false if nothing was sent. */
+    end: (sent: Sent, wasMade: boolean) => {
       const attempt = underWay.get(sent);
       underWay.delete(sent);
       if (attempt && !wasMade) postpone(attempt);
     },
-    recordingFailed: (processName, key) => {
+    /** A process could not record the attempt, or does not know whether it did. */
+    recordingFailed: (processName: string, key: DeliveryKey) => {
       const attempt = last.get(keyOf(key));
       if (attempt?.processName === processName) postpone(attempt);
     },
-    leaseChanges: (before, now) => {
+    leaseChanges: (before: BookedWebhook, now: BookedWebhook) => {
       if (now.leaseHolder === null) checkLeaseReleased(before);
       turns.set(now.endpointId, turnOf(now.endpointId) + 1);
       takenMs.set(now.endpointId, scheduler.nowMs());
     },
-    restartSchedule: keys => {
+    /** An operator resends these events: their attempts start again. */
+    restartSchedule: (keys: DeliveryKey[]) => {
       for (const key of keys) {
         last.delete(keyOf(key));
         const queue = kept.get(key.endpointId);
         if (queue) queue.eventIds = queue.eventIds.filter(eventId => eventId !== key.eventId);
       }
     },
-    sendKept: (endpointId, eventIds) => void kept.set(endpointId, { sinceMs: scheduler.nowMs(), eventIds }),
+    /** Sending is enabled again: these kept events are sent now. */
+    sendKept: (endpointId: Id<'whe'>, eventIds: string[]) =>
+      void kept.set(endpointId, { sinceMs: scheduler.nowMs(), eventIds }),
+    /** When a poll could find a delivery to send or a lease to renew. */
     nextDueMs: () => Math.min(...options.model().books.webhooks.map(dueMs)),
-    crashed: processName => {
+    crashed: (processName: string) => {
       for (const [sent, attempt] of underWay) if (attempt.processName === processName) underWay.delete(sent);
     },
   };
 }
+
+/** Invariants of sending, checked on every attempt. */
+export type SendingModel = ReturnType<typeof createSendingModel>;

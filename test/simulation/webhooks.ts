@@ -1,29 +1,18 @@
 import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
-import type { Statement } from '../../src/db/pool.ts';
-import type { Vault } from '../../src/webhooks/delivery/secret.ts';
-import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
+import type { PaymentSignals } from '../../src/payments/index.ts';
+import { leaseLoopsMs } from '../../src/webhooks/delivery/lease-keeper.ts';
+import { type DeliveryDeps, readLoopMs, startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createVault } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/partners.ts';
 import type { Random } from '../helpers/random.ts';
 import type { WebhookWatch } from './database.ts';
 import type { Model } from './model.ts';
-import { createReceivers, type Receivers } from './receivers.ts';
-import { type Arrivals, createArrivals } from './webhook-arrivals.ts';
-import { type BookedEvent, type BookedWebhook, type DeliveryKey, readWebhookBooks } from './webhook-books.ts';
-import { createWebhookModel, type WebhookModel } from './webhook-model.ts';
-import { createSendingModel, eventIdOf, type SendingModel } from './webhook-sending.ts';
+import { createReceivers } from './receivers.ts';
+import { createArrivals } from './webhook-arrivals.ts';
+import { type BookedEvent, readWebhookBooks } from './webhook-books.ts';
+import { createWebhookModel } from './webhook-model.ts';
+import { createSendingModel, eventIdOf } from './webhook-sending.ts';
 import type { World } from './world.ts';
-
-/** The simulated webhooks of a run. */
-export interface Webhooks {
-  vault: Vault;
-  pausesSec: number[];
-  receivers: Receivers;
-  arrivals: Arrivals;
-  model: WebhookModel;
-  sending: SendingModel;
-  watch: WebhookWatch;
-}
 
 export interface WebhooksOptions {
   uuids: string[];
@@ -42,7 +31,7 @@ const shortPausesSec = [0, 1, 2, 1, 2, 3, 1, 2, 3];
 /** With the retry schedule of the contract, hardly any event is given up before fault injection stops. */
 export const drawPausesSec = (random: Random) => (random.chance(0.8) ? shortPausesSec : contractPausesSec);
 
-export function createWebhooks(world: World, options: WebhooksOptions): Webhooks {
+export function createWebhooks(world: World, options: WebhooksOptions) {
   const { pausesSec, isAlive, isExcused } = options;
   const sending = createSendingModel(world, { model: () => model, isAlive, isExcused });
   const model = createWebhookModel(world, { pausesSec, isAlive, onLeaseChange: sending.leaseChanges });
@@ -57,48 +46,6 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
     },
   });
   const lastAttempts = new Map(options.uuids.map(uuid => [uuid, 0]));
-  const isFree = ({ leaseHolder, leasedUntilMs }: BookedWebhook, atMs: number, deadHolders: number[]) =>
-    leaseHolder === null || leasedUntilMs! <= atMs || deadHolders.includes(leaseHolder);
-  const dueOf = ({ endpointId, suspended }: BookedWebhook, atMs: number) =>
-    suspended ? [] : model.waiting(endpointId).filter(({ nextMs }) => nextMs <= atMs);
-
-  function firstDueMs({ name = '' }: Statement): number | undefined {
-    const isFurther = name.endsWith(furtherEndpoints.suffix);
-    const own = model.books.webhooks.filter(({ mode }) => (mode !== null) === isFurther);
-    const due = own.flatMap(webhook => dueOf(webhook, Number.POSITIVE_INFINITY)).map(({ nextMs }) => nextMs);
-    return due.length === 0 ? undefined : Math.min(...due);
-  }
-
-  function findsNothing({ name = '', values = [] }: Statement): boolean {
-    const { suffix } = furtherEndpoints;
-    const isFurther = name.endsWith(suffix);
-    const own = model.books.webhooks.filter(({ mode }) => (mode !== null) === isFurther);
-    if (isFurther && own.length === 0) return true;
-    switch (isFurther ? name.slice(0, -suffix.length) : name) {
-      case 'renew webhook leases':
-        return !own.some(({ leaseHolder }) => leaseHolder === values[0]);
-      case 'acquire webhook leases': {
-        const [, at, , deadHolders] = values as [number, Date, Date, number[]];
-        const canAcquire = (webhook: BookedWebhook) =>
-          isFree(webhook, at.getTime(), deadHolders) && dueOf(webhook, at.getTime()).length > 0;
-        return !own.some(canAcquire);
-      }
-      case 'read due deliveries': {
-        const [, , at, eventIds, instance, , uuids] = values as [
-          ...[string[], number[], Date, bigint[], number, number],
-          string[] | undefined,
-        ];
-        const except = eventIds.map((id, nth) => `${uuids?.[nth] ?? ''} ${id}`);
-        const isExcepted = ({ endpointId, eventId }: DeliveryKey) =>
-          except.includes(`${isFurther ? uuidFromId(endpointId) : ''} ${eventId}`);
-        const served = own.filter(({ leaseHolder }) => leaseHolder === instance);
-        return served.every(webhook => dueOf(webhook, at.getTime()).every(isExcepted));
-      }
-      default:
-        return false;
-    }
-  }
-
   const eventsNow = (): BookedEvent[] =>
     [
       ...options.model.books.payments.flatMap(({ eventId, partnerId, mode, status }) =>
@@ -124,9 +71,32 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
           eventId: `${eventIds[nth]}`,
         });
     },
-    findsNothing,
-    firstDueMs,
     nextDueMs: sending.nextDueMs,
   };
   return { vault: createVault(keyring), pausesSec, receivers, arrivals, model, sending, watch };
+}
+
+/** The simulated webhooks of a run. */
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+/** The pauses of the real delivery in which it polls. */
+export const sendingEveryMs = [...Object.values(leaseLoopsMs), ...Object.values(readLoopMs)];
+
+/** The delivery of a process, woken by the end of a payment as in the service. */
+export function startSending(
+  { points }: World,
+  { vault, receivers, pausesSec }: Webhooks,
+  processName: string,
+  deps: Omit<DeliveryDeps, 'vault' | 'sender' | 'webhookRetryScheduleSec'> & { signals: PaymentSignals },
+): void {
+  const sender = receivers.portOf(processName);
+  const { send } = sender;
+  if (points)
+    sender.send = async sending => {
+      const sent = send(sending);
+      await points.at(processName, `during send to ${/\w+\/\d+/.exec(sending.url)}`)?.();
+      return sent;
+    };
+  const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: pausesSec });
+  deps.signals.paymentFinished.subscribe(delivery.runNow);
 }

@@ -7,18 +7,18 @@ import type { Account } from './accounts.ts';
 import { contract, createSimulatedChain, logsOf } from './chain.ts';
 import { createChainConnection } from './chain-connection.ts';
 import { countFault, createNode, drawBehaviour, stopNodeFaults } from './chain-nodes.ts';
-import { createDepositBooks } from './deposit-books.ts';
-import { type Console, createDepositOperators } from './deposit-operators.ts';
-import { createAccountLocks, createScreening, createSenders, isLockTimeout } from './deposit-senders.ts';
+import { createDepositBooks, createWatchedRound } from './deposit-books.ts';
+import {
+  type Console,
+  createAccountLocks,
+  createDepositOperators,
+  createScreening,
+  createSenders,
+  isLockTimeout,
+} from './deposit-senders.ts';
 import type { Histories } from './histories.ts';
-import type { WatchDeps, Watcher } from './joining.ts';
-import { createWatchedRound } from './watched-round.ts';
-import { type Actor, createAgenda, type World } from './world.ts';
-
-/** The chain on which partners deposit, the watchers of the processes, and the operators who decide on held deposits. */
-export interface Deposits extends Actor, Watcher {
-  checkEnd(): Promise<void>;
-}
+import type { Joined, WatchDeps } from './joining.ts';
+import { createAgenda, type Span, type World } from './world.ts';
 
 /** Rounds, and how often the service looks whether a chain is late, and whether a day is over. */
 const watchEveryMs = [5_000, 60_000, 600_000];
@@ -48,7 +48,7 @@ export async function createDeposits(
     accounts,
     histories,
   }: { seed: number; run: number; accounts: Account[]; histories: Histories },
-): Promise<Deposits> {
+) {
   const { scheduler, trace, pool } = world;
   const random = createRandom(seed + 500_000);
   const chain = createSimulatedChain(random, { name: `${run}`, nowMs: scheduler.nowMs });
@@ -201,7 +201,7 @@ export async function createDeposits(
   }
 
   return {
-    plan: ({ busyMs, faultsEndAfterMs }) => {
+    plan: ({ busyMs, faultsEndAfterMs }: Span) => {
       const sometime = () => random.between(0, random.pick([busyMs, faultsEndAfterMs]));
       const planSome = (count: number, act: () => void) => {
         for (let left = count; left > 0; left--) agenda.after(sometime(), act);
@@ -226,7 +226,7 @@ export async function createDeposits(
       agenda.after(operatorsLookEveryMs, finishReading);
     },
     isDone: () => agenda.isEmpty() && books.isSettled(histories.current()) && !isMissing(),
-    watch: ({ name, instance, history }, { alarms, log, clockOf }) => {
+    watch: ({ name, instance, history }: Joined, { alarms, log, clockOf }: WatchDeps) => {
       const round = createWatchedRound(world, { history, books, uuids });
       const connection = createChainConnection(world, {
         ...{ random, processName: name, history },

@@ -4,7 +4,7 @@ import type { Account } from './accounts.ts';
 import type { Histories, History } from './histories.ts';
 import type { Processes, ServiceProcess } from './processes.ts';
 import type { Refunds } from './refunds.ts';
-import type { Actor, World } from './world.ts';
+import type { Span, World } from './world.ts';
 
 /** A partner that reads the event feed of one mode, and stores how far it got. */
 interface Reader {
@@ -15,11 +15,6 @@ interface Reader {
   /** Which gave the cursor. */
   history: History | undefined;
   read: Set<string>;
-}
-
-export interface Feeds extends Actor {
-  /** Reads the rest, and checks that nothing was missed. */
-  checkEnd(): Promise<void>;
 }
 
 const pageSize = 2;
@@ -36,7 +31,7 @@ interface Parts {
 export function createFeeds(
   { random, scheduler, violate }: World,
   { accounts, histories, processes, refunds }: Parts,
-): Feeds {
+) {
   const kinds: Pick<Reader, 'mode' | 'withRefunds'>[] = [
     { mode: 'live', withRefunds: false },
     { mode: 'test', withRefunds: false },
@@ -95,10 +90,11 @@ export function createFeeds(
   }
 
   return {
-    plan: ({ faultsEndAfterMs }) => {
+    plan: ({ faultsEndAfterMs }: Span) => {
       for (let at = 0; at < faultsEndAfterMs; at += random.between(500, 15_000))
         scheduler.after(at, { run: readSome });
     },
+    /** Reads the rest, and checks that nothing was missed. */
     checkEnd: async () => {
       for (const reader of readers) {
         while (await readPage(reader, histories.current()));

@@ -1,7 +1,6 @@
 import type { Pool } from '../../src/db/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import {
-  type Authenticator,
   createAuthenticator,
   createKey,
   type KeyRights,
@@ -12,11 +11,10 @@ import { keyring } from '../helpers/partners.ts';
 import { createRandom, type Random } from '../helpers/random.ts';
 import type { Account } from './accounts.ts';
 import type { Answer } from './answering.ts';
-import { highestTurnover } from './balances.ts';
-import type { BookedPayment, Books } from './books.ts';
+import { type BookedPayment, type Books, highestTurnover } from './books.ts';
 import type { Joined } from './joining.ts';
 import { noPast } from './past.ts';
-import { type Actor, createAgenda, type World } from './world.ts';
+import { createAgenda, type Span, type World } from './world.ts';
 
 /** A payment that a partner wants. */
 interface Wanted {
@@ -42,23 +40,11 @@ interface Family {
   keys: Key[];
 }
 
-/** The API keys of partners: with limits, rolled, revoked and expiring while they are used. */
-export interface Keys extends Actor {
-  /** The key of one request, and what to call with its answer. */
-  use(wanted: Wanted): { key: string; answered(answer: Answer, by: { hasStalled: boolean }): void };
-  authenticatorOf(joined: Joined): Pick<Authenticator, 'authenticate'>;
-  /** After every step. */
-  check(books: Books): void;
-}
-
 /** A process may know a key as it was until the notification arrives. */
 const noticedWithinMs = 2_000;
 
 /** What it draws comes from a source of its own, so that runs without keys stay as they are. */
-export async function createKeys(
-  world: World,
-  { seed, accounts }: { seed: number; accounts: Account[] },
-): Promise<Keys> {
+export async function createKeys(world: World, { seed, accounts }: { seed: number; accounts: Account[] }) {
   const { scheduler, pool, trace, violate } = world;
   const random = createRandom(seed + 800_000);
   const audit = { pool, clock: scheduler.clockOf('partner'), actor: 'partner' };
@@ -154,12 +140,13 @@ export async function createKeys(
   }
 
   return {
-    use: wanted => {
+    /** The key of one request, and what to call with its answer. */
+    use: (wanted: Wanted) => {
       const { family, chosen } = choose(wanted);
       const sentMs = scheduler.nowMs();
       return {
         key: chosen.key,
-        answered: (answer, { hasStalled }) => {
+        answered: (answer: Answer, { hasStalled }: { hasStalled: boolean }) => {
           if (answer.outcome === 'broken' || answer.outcome === 'error') return;
           const isRefused = answer.outcome === 'refused' && answer.code === 'unauthorized';
           if (isRefused && scheduler.nowMs() < chosen.endsMs - world.clockErrorMs)
@@ -173,14 +160,15 @@ export async function createKeys(
         },
       };
     },
-    authenticatorOf: ({ name, history, clock }) =>
+    authenticatorOf: ({ name, history, clock }: Joined) =>
       createAuthenticator(
         history.database.connectionOf(name) as Pool,
         clock,
         keyring,
         (_pool, _channel, onMessage) => notices.subscribe(name, onMessage),
       ),
-    check: now => {
+    /** After every step. */
+    check: (now: Books) => {
       books = now;
       for (const family of families) {
         const { maxKopecks, dailyKopecks } = family.rights;
@@ -194,7 +182,7 @@ export async function createKeys(
           violate('no payment is larger than its key allows', `${family.name}: ${tooMuch.paymentId}`);
       }
     },
-    plan: async ({ faultsEndAfterMs }) => {
+    plan: async ({ faultsEndAfterMs }: Span) => {
       await pool.query('UPDATE partners SET live_approved = true WHERE NOT live_approved');
       for (const account of accounts)
         for (const mode of ['live', 'test'] as const)
@@ -206,6 +194,9 @@ export async function createKeys(
     isDone: agenda.isEmpty,
   };
 }
+
+/** The API keys of partners: with limits, rolled, revoked and expiring while they are used. */
+export type Keys = Awaited<ReturnType<typeof createKeys>>;
 
 interface Subscriber {
   processName: string;

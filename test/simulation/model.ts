@@ -1,38 +1,8 @@
 import type { Account } from './accounts.ts';
-import { checkBalances, checkTimes } from './balances.ts';
 import type { Bank } from './bank.ts';
-import type { BookedPayment, Books } from './books.ts';
-import { type EventIds, type LateOrders, noPast, type Past } from './past.ts';
-import { isCarriedBy } from './references.ts';
+import { type BookedPayment, type Books, checkBalances, checkTimes } from './books.ts';
+import { type EventIds, isCarriedBy, type LateOrders, noPast, type Past } from './past.ts';
 import type { World } from './world.ts';
-
-/** Invariants of payments and balances, checked after every change. */
-export interface Model {
-  books: Books;
-  /** Compares the books with how they were before the statement that was sent at that time. */
-  observe(books: Books, sentMs: number): void;
-  find(paymentId: string): BookedPayment | undefined;
-  /** A partner has received an answer about this payment. */
-  markReported(paymentId: string): void;
-  /** The operator has ended this payment: what the bank side answers does not matter any more. */
-  markEndedByOperator(paymentId: string): void;
-  toppedUp(partnerId: string, microUsdt: number): void;
-  /** So much of its payments was returned to the partner. */
-  refunded(partnerId: string, microUsdt: number): void;
-  /** A process is about to send this payment. */
-  beforePay(paymentId: string): void;
-  /** The bank side has paid. */
-  paid(paymentId: string): void;
-  /** This payment must raise an alarm, unless the process that noticed dies first. */
-  mustAlarm(processName: string, paymentId: string): void;
-  wasLogged(kind: string, paymentId: string): void;
-  /** The state at the bank proves nothing about it: the bank side gave false answers, or an operator has ended it. */
-  isBeyondTruth(paymentId: string): boolean;
-  /** What is known now, for the model of a history that begins with a copy of now. */
-  snapshot(): Omit<Past, 'findLost'>;
-  /** At the end of the run. */
-  checkEnd(isAlive: (processName: string) => boolean): void;
-}
 
 const supportAfterMs = 2 * 3_600_000;
 /** Without faults, a due payment is polled within this time. */
@@ -53,7 +23,7 @@ export interface ModelOptions {
 export function createModel(
   world: World,
   { bank, partners, eventIds, strayOrders, isLateKey, past = noPast() }: ModelOptions,
-): Model {
+) {
   const byId = ({ payments }: Books) => new Map(payments.map(payment => [payment.paymentId, payment]));
   let known = byId(past.books);
   const endedByOperator = new Set(past.endedByOperator);
@@ -64,6 +34,7 @@ export function createModel(
   const alarmsDue: { processName: string; paymentId: string }[] = [];
   const logged = new Set<string>();
   const { reported } = past;
+  let latest = past.books;
   const { violate } = world;
 
   /** The state at the bank proves nothing about these. */
@@ -198,11 +169,14 @@ export function createModel(
     }
   }
 
-  const model: Model = {
-    books: past.books,
-    observe: (books, sentMs) => {
-      checkTimes(world, { sentMs, before: model.books, now: books, findLost: past.findLost });
-      model.books = books;
+  return {
+    get books() {
+      return latest;
+    },
+    /** Compares the books with how they were before the statement that was sent at that time. */
+    observe: (books: Books, sentMs: number) => {
+      checkTimes(world, { sentMs, before: latest, now: books, findLost: past.findLost });
+      latest = books;
       for (const payment of books.payments)
         checkChange(known.get(payment.paymentId) ?? checkOpening(payment), payment);
       if (books.payments.length < known.size) violate('no payment is ever removed', `${known.size} before`);
@@ -212,34 +186,43 @@ export function createModel(
       checkBalances(world, books, { partners, topUps, refunded, rebuilt });
       checkOverdue(books);
     },
-    find: paymentId => known.get(paymentId),
-    markReported: paymentId => {
+    find: (paymentId: string) => known.get(paymentId),
+    /** A partner has received an answer about this payment. */
+    markReported: (paymentId: string) => {
       reported.add(paymentId);
       const payment = known.get(paymentId);
       if (payment) checkUndone(payment);
     },
-    markEndedByOperator: paymentId => void endedByOperator.add(paymentId),
-    toppedUp: (id, microUsdt) => void topUps.set(id, (topUps.get(id) ?? 0) + microUsdt),
-    refunded: (id, microUsdt) => void refunded.set(id, (refunded.get(id) ?? 0) + microUsdt),
-    beforePay: paymentId => {
+    /** The operator has ended this payment: what the bank side answers does not matter any more. */
+    markEndedByOperator: (paymentId: string) => void endedByOperator.add(paymentId),
+    toppedUp: (id: string, microUsdt: number) => void topUps.set(id, (topUps.get(id) ?? 0) + microUsdt),
+    /** So much of its payments was returned to the partner. */
+    refunded: (id: string, microUsdt: number) => void refunded.set(id, (refunded.get(id) ?? 0) + microUsdt),
+    /** A process is about to send this payment. */
+    beforePay: (paymentId: string) => {
       if (!known.has(paymentId))
         violate('the debit is committed before the payment is sent to the gateway', paymentId);
     },
-    paid: paymentId => {
+    /** The bank side has paid. */
+    paid: (paymentId: string) => {
       const payment = known.get(paymentId);
       if (payment && payment.status !== 'processing' && !isBeyondTruth(payment))
         violate('a failed payment is never paid', `${payment.paymentId} ${payment.status}`);
     },
-    mustAlarm: (processName, paymentId) => void alarmsDue.push({ processName, paymentId }),
-    wasLogged: (kind, paymentId) => void logged.add(`${kind} ${paymentId}`),
-    isBeyondTruth: paymentId => isBeyondTruth({ paymentId }),
+    /** This payment must raise an alarm, unless the process that noticed dies first. */
+    mustAlarm: (processName: string, paymentId: string) => void alarmsDue.push({ processName, paymentId }),
+    wasLogged: (kind: string, paymentId: string) => void logged.add(`${kind} ${paymentId}`),
+    /** The state at the bank proves nothing about it: the bank side gave false answers, or an operator has ended it. */
+    isBeyondTruth: (paymentId: string) => isBeyondTruth({ paymentId }),
+    /** What is known now, for the model of a history that begins with a copy of now. */
     snapshot: () => {
       const marks = { endedByOperator: new Set(endedByOperator), rebuilt: new Set(rebuilt) };
       const sums = { topUps: new Map(topUps), refunded: new Map(refunded) };
-      return { books: model.books, ...marks, ...sums, reported };
+      return { books: latest, ...marks, ...sums, reported };
     },
-    checkEnd: isAlive => {
-      for (const payment of model.books.payments) {
+    /** At the end of the run. */
+    checkEnd: (isAlive: (processName: string) => boolean) => {
+      for (const payment of latest.payments) {
         if (payment.status === 'processing') violate('every payment ends', payment.paymentId);
         else checkEnding(payment);
       }
@@ -252,11 +235,13 @@ export function createModel(
       }
       const kind = 'gateway_contradiction';
       for (const { processName, paymentId } of alarmsDue) {
-        const { length } = alarmsOn(model.books, kind, paymentId);
+        const { length } = alarmsOn(latest, kind, paymentId);
         if (isAlive(processName) && length === 0 && !logged.has(`${kind} ${paymentId}`))
           violate('a contradiction raises an alarm', `${paymentId}, noticed by ${processName}`);
       }
     },
   };
-  return model;
 }
+
+/** Invariants of payments and balances, checked after every change. */
+export type Model = ReturnType<typeof createModel>;

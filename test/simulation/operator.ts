@@ -5,7 +5,7 @@ import { decidePayment, listStray, releaseStray } from '../../src/payments/index
 import { openReference } from '../../src/payments/order-reference.ts';
 import type { Bank } from './bank.ts';
 import type { Histories } from './histories.ts';
-import { references } from './references.ts';
+import { references } from './past.ts';
 import type { Actor, World } from './world.ts';
 
 const cleansUpEveryMs = 20 * 60_000;

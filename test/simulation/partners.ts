@@ -6,7 +6,7 @@ import type { Histories, History } from './histories.ts';
 import type { Keys } from './keys.ts';
 import type { Processes } from './processes.ts';
 import type { Quotes } from './quotes.ts';
-import type { Actor, Script, World } from './world.ts';
+import type { Script, Span, World } from './world.ts';
 
 interface Known {
   paymentId: string;
@@ -42,11 +42,6 @@ export interface PartnersOptions {
   keys: Keys | undefined;
 }
 
-export interface Partners extends Actor {
-  /** Many repeat what they have asked for, finished or not. */
-  repeatSome(): void;
-}
-
 const answeredWithinMs = 90_000;
 /** For the end of its payment: a minute by the clock of its process. */
 const waitsForMs = 59_900;
@@ -60,7 +55,7 @@ type Payment = Extract<Answer, { outcome: 'payment' }>['payment'];
 export function createPartners(
   world: World,
   { accounts, processes, bank, histories, newQr, quotes, keys }: PartnersOptions,
-): Partners {
+) {
   const { random, scheduler, trace, violate } = world;
   const asked: Intent[] = [];
   let asking = 0;
@@ -263,7 +258,7 @@ export function createPartners(
   }
 
   return {
-    plan: ({ busyMs }) => {
+    plan: ({ busyMs }: Span) => {
       if (world.script) return planScript(world.script);
       // Few codes for many payments, so that they conflict.
       const { maxPayments } = world;
@@ -275,7 +270,10 @@ export function createPartners(
         scheduler.after(random.between(0, busyMs), { run: () => want(intent) });
       }
     },
+    /** Many repeat what they have asked for, finished or not. */
     repeatSome,
     isDone: () => asking === 0,
   };
 }
+
+export type Partners = ReturnType<typeof createPartners>;

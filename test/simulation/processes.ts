@@ -17,7 +17,7 @@ import type { Histories, History } from './histories.ts';
 import { expectLostConnection, type Joined, joinHistory, type Watcher } from './joining.ts';
 import type { Keys } from './keys.ts';
 import type { Model } from './model.ts';
-import { references } from './references.ts';
+import { references } from './past.ts';
 import type { Polling } from './scheduler.ts';
 import { sendingEveryMs, startSending, type Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';

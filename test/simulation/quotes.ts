@@ -19,20 +19,10 @@ interface Locked {
   mode: Mode;
 }
 
-/** Quotes that partners lock before they pay, use a second time, use for another payment, or let expire. */
-export interface Quotes {
-  /** Calls back with a quote for the payment, or without one: not every payment gets one. */
-  lockFor(wanted: Wanted, done: (quoteId: string | undefined) => void): void;
-  /** A partner has seen the payment of a request with this quote. */
-  sawPayment(quoteId: string, payment: Payment): void;
-  /** After every step, with the books of the current history. */
-  check(books: Books): void;
-}
-
 const reusedShare = 0.3;
 const lockedShare = 0.6;
 
-export function createQuotes(world: World, processes: () => Processes): Quotes {
+export function createQuotes(world: World, processes: () => Processes) {
   const { random, trace, violate } = world;
   const locked = new Map<string, Locked>();
   /** By partner, mode and idempotency key. */
@@ -71,6 +61,7 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
 
   type Done = (quoteId: string | undefined) => void;
 
+  /** Calls back with a quote for the payment, or without one: not every payment gets one. */
   function lockFor(wanted: Wanted, done: Done): void {
     const earlier = [...locked.values()].filter(one => one.account === wanted.account);
     if (earlier.length > 0 && random.chance(world.script ? 1 : reusedShare))
@@ -97,6 +88,7 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
     });
   }
 
+  /** A partner has seen the payment of a request with this quote. */
   function sawPayment(quoteId: string, { paymentId, partnerId, mode, ...payment }: Payment): void {
     const { quote, ...owner } = locked.get(quoteId)!;
     const name = `${paymentId} with ${quoteId}`;
@@ -110,6 +102,7 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
     if (payment.createdAt >= quote.expiresAt) violate('a quote that has expired pays nothing', name);
   }
 
+  /** After every step, with the books of the current history. */
   function check({ payments }: Books): void {
     const payers = new Map<string, string>();
     for (const { paymentId, partnerId, mode, key, status } of payments) {
@@ -123,3 +116,6 @@ export function createQuotes(world: World, processes: () => Processes): Quotes {
 
   return { lockFor, sawPayment, check };
 }
+
+/** Quotes that partners lock before they pay, use a second time, use for another payment, or let expire. */
+export type Quotes = ReturnType<typeof createQuotes>;

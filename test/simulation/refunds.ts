@@ -1,6 +1,5 @@
 import { idFromUuid } from '../../src/base/ids.ts';
 import type { Pool, Queryable } from '../../src/db/pool.ts';
-import type { RefundPage } from '../../src/gateway/gateway.ts';
 import { findRefundedOf, readRefunds, startRefundReader } from '../../src/payments/index.ts';
 import { listEvents } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
@@ -8,21 +7,10 @@ import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { createChainConnection } from './chain-connection.ts';
 import type { Histories, History } from './histories.ts';
-import { expectLostConnection, type Watcher } from './joining.ts';
+import { expectLostConnection, type Joined, type WatchDeps } from './joining.ts';
 import { createBankRefunds, createRefundBooks } from './refund-books.ts';
 import type { BookedEvent } from './webhook-books.ts';
-import { type Actor, createAgenda, type World } from './world.ts';
-
-/** The refunds of the bank side, the processes that read them, and operators who have them read. */
-export interface Refunds extends Actor, Watcher {
-  paid(paymentId: string): void;
-  list(since: Date, cursor: string | undefined): RefundPage;
-  /** Of the refunds that are on record now. */
-  events(): BookedEvent[];
-  /** The names of refunds about which something is left to do. */
-  unsettled(): string[];
-  checkEnd(): Promise<void>;
-}
+import { createAgenda, type Span, type World } from './world.ts';
 
 const readEveryMs = 30_000;
 const dayMs = 86_400_000;
@@ -36,10 +24,7 @@ interface Parts {
 }
 
 /** What it draws comes from a source of its own, so that runs without refunds stay as they are. */
-export async function createRefunds(
-  world: World,
-  { seed, run, accounts, histories, bank }: Parts,
-): Promise<Refunds> {
+export async function createRefunds(world: World, { seed, run, accounts, histories, bank }: Parts) {
   const { scheduler, violate } = world;
   const random = createRandom(seed + 600_000);
   const prefix = `refund-${run}-`;
@@ -112,16 +97,17 @@ export async function createRefunds(
   const unsettled = () => books.unsettled(histories.current());
 
   return {
+    /** The names of refunds about which something is left to do. */
     unsettled,
     paid: ofBank.paid,
     list: ofBank.list,
-    plan: ({ faultsEndAfterMs }) => {
+    plan: ({ faultsEndAfterMs }: Span) => {
       for (let left = random.pick([0, 2, 5]); left > 0; left--)
         readByOperatorAfter(random.between(0, faultsEndAfterMs));
     },
     stopFaults: ofBank.stopFaults,
     isDone: () => agenda.isEmpty() && ofBank.isDone() && unsettled().length === 0,
-    watch: ({ name, history }, { clockOf, alarms, ...deps }) => {
+    watch: ({ name, history }: Joined, { clockOf, alarms, ...deps }: WatchDeps) => {
       const pool = connectionOf(name, history);
       const clock = clockOf({
         everyMs: [readEveryMs],
@@ -132,7 +118,8 @@ export async function createRefunds(
       readers.push(reader);
       startRefundReader(reader);
     },
-    events: () =>
+    /** Of the refunds that are on record now. */
+    events: (): BookedEvent[] =>
       books.of(histories.current()).map(({ uuid, eventId }) => ({
         ...{ eventId, mode: 'live', kind: 'payment.refunded' },
         partnerId: idFromUuid('prt', uuid),
@@ -144,3 +131,6 @@ export async function createRefunds(
     },
   };
 }
+
+/** The refunds of the bank side, the processes that read them, and operators who have them read. */
+export type Refunds = Awaited<ReturnType<typeof createRefunds>>;

@@ -13,6 +13,7 @@ import { createHistories } from './histories.ts';
 import { createKeys } from './keys.ts';
 import { createOperator } from './operator.ts';
 import { createPartners } from './partners.ts';
+import { createPaidKeys } from './past.ts';
 import {
   createGoingBack,
   createProcessFailures,
@@ -22,7 +23,6 @@ import {
 } from './process-failures.ts';
 import { createProcesses } from './processes.ts';
 import { createQuotes } from './quotes.ts';
-import { createPaidKeys } from './references.ts';
 import { createRefunds } from './refunds.ts';
 import type { RunDatabase } from './run-database.ts';
 import { createScheduler } from './scheduler.ts';

@@ -10,24 +10,6 @@ import type {
 } from './webhook-books.ts';
 import type { World } from './world.ts';
 
-/** Invariants of the webhook tables, checked after every change. */
-export interface WebhookModel {
-  books: WebhookBooks;
-  /** Compares the books with how they were before. */
-  observe(books: WebhookBooks, by: 'processes' | 'operator'): void;
-  webhookOf(endpointId: Id<'whe'>): BookedWebhook | undefined;
-  find(key: DeliveryKey): BookedDelivery | undefined;
-  waiting(endpointId: Id<'whe'>): BookedDelivery[];
-  /** A process received this result for an event. */
-  received(key: DeliveryKey, verdict: SendResult): void;
-  /** A process presumes another one dead. */
-  presumedDead(process: number, other: number): void;
-  /** Once no faults are injected, every due delivery is sent in time. */
-  checkWaiting(): void;
-  hasWork(): boolean;
-  checkEnd(): void;
-}
-
 export interface WebhookModelOptions {
   pausesSec: number[];
   isAlive(instance: number): boolean;
@@ -49,11 +31,12 @@ export const isTaken = (status: number | null) => status !== null && status >= 2
 
 export const keyOf = ({ endpointId, eventId }: DeliveryKey) => `${endpointId} ${eventId}`;
 
-export function createWebhookModel(world: World, options: WebhookModelOptions): WebhookModel {
+export function createWebhookModel(world: World, options: WebhookModelOptions) {
   const { violate, trace, scheduler } = world;
   const { pausesSec } = options;
   let rows = new Map<string, BookedDelivery>();
   let webhooks = new Map<Id<'whe'>, BookedWebhook>();
+  let latest: WebhookBooks = { webhooks: [], deliveries: [], attempts: [], events: [] };
   const events = new Set<string>();
   const takenEvents = new Set<string>();
   const presumedDead = new Set<string>();
@@ -227,11 +210,14 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
     for (const webhook of webhooks.values()) checkNotices(webhook);
   }
 
-  const model: WebhookModel = {
-    books: { webhooks: [], deliveries: [], attempts: [], events: [] },
-    observe: (books, by) => {
+  return {
+    get books() {
+      return latest;
+    },
+    /** Compares the books with how they were before. */
+    observe: (books: WebhookBooks, by: 'processes' | 'operator') => {
       const before = { rows, webhooks };
-      model.books = books;
+      latest = books;
       rows = new Map(books.deliveries.map(row => [keyOf(row), row]));
       webhooks = new Map(books.webhooks.map(webhook => [webhook.endpointId, webhook]));
       for (const row of rows.values())
@@ -243,13 +229,17 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
       if (by === 'operator') observeOperator(before);
       else observeProcesses(before, books);
     },
-    webhookOf: endpointId => webhooks.get(endpointId),
-    find: key => rows.get(keyOf(key)),
-    waiting: endpointId => [...rows.values()].filter(row => row.endpointId === endpointId && !row.givenUp),
-    received: (key, verdict) => {
+    webhookOf: (endpointId: Id<'whe'>) => webhooks.get(endpointId),
+    find: (key: DeliveryKey) => rows.get(keyOf(key)),
+    waiting: (endpointId: Id<'whe'>) =>
+      [...rows.values()].filter(row => row.endpointId === endpointId && !row.givenUp),
+    /** A process received this result for an event. */
+    received: (key: DeliveryKey, verdict: SendResult) => {
       if (verdict.outcome === 'answered' && isTaken(verdict.status)) takenEvents.add(keyOf(key));
     },
-    presumedDead: (process, other) => void presumedDead.add(`${process} ${other}`),
+    /** A process presumes another one dead. */
+    presumedDead: (process: number, other: number) => void presumedDead.add(`${process} ${other}`),
+    /** Once no faults are injected, every due delivery is sent in time. */
     checkWaiting: () => {
       if (world.faultsStoppedMs === undefined) return;
       for (const [key, row] of rows) {
@@ -263,5 +253,7 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
       for (const webhook of webhooks.values()) checkNotices(webhook);
     },
   };
-  return model;
 }
+
+/** Invariants of the webhook tables, checked after every change. */
+export type WebhookModel = ReturnType<typeof createWebhookModel>;

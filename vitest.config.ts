@@ -34,8 +34,8 @@ const systemTests = [
 ];
 
 /**
- * System tests that check how soon a service answers or recovers after a fault. They run after the others, one at a time: on a
- * machine that is busy with other tests the times would say nothing about the service.
+ * System tests that check how soon a service recovers, or put load on one. They run after the others, one at a time: on a machine
+ * that is busy with other tests the times would say nothing about the service, and the load would disturb the others.
  */
 const timedTests = ['test/faults/**', 'test/failover/**'];
 

@@ -52,7 +52,7 @@ for (const command of parts) {
   const text = readFileSync(page, 'utf8');
   writeFileSync(
     page,
-    text.replace(/^## The last long run\n[^]*?(?=\n\n## )/m, () => section),
+    text.replace(/^## The last long run\n[\s\S]*?(?=\n\n## )/m, () => section),
   );
   if (results.length === parts.length) console.log(`\n${section}`);
 }

@@ -1431,6 +1431,9 @@ FUNCTION audit_chain_extend()
 FUNCTION audit_record(a audit)
   RETURNS text STABLE;
 
+FUNCTION code_scope(in_mode mode, partner uuid)
+  RETURNS uuid IMMUTABLE;
+
 FUNCTION deliverable_event(partner uuid, in_mode mode, event bigint)
   RETURNS SETOF deliverable_events STABLE;
 

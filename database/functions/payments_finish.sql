@@ -14,7 +14,6 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bit
 SET enable_hashjoin = off SET enable_mergejoin = off SET cpu_index_tuple_cost = 10
 AS $$
 DECLARE
-  live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   ended uuid[];
 BEGIN
   PERFORM FROM (SELECT DISTINCT * FROM unnest(partner_ids, modes) AS k (partner_id, mode) ORDER BY 1, 2) AS k,
@@ -81,7 +80,7 @@ BEGIN
   ), closed AS (
     DELETE FROM open_payments p USING held h
      WHERE p.payment_id IS NOT DISTINCT FROM h.id AND p.qrc_id = h.qrc_id
-       AND p.scope = CASE h.mode WHEN 'live' THEN live_scope ELSE h.partner_id END
+       AND p.scope = code_scope(h.mode, h.partner_id)
   ), announced AS (
     INSERT INTO events (partner_id, mode, payment_id, at)
       SELECT h.partner_id, h.mode, h.id, payments_finish.at FROM held h WHERE h.status <> 'rejected' ORDER BY h.nth

@@ -30,7 +30,6 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bit
 SET enable_hashjoin = off SET enable_mergejoin = off SET cpu_index_tuple_cost = 10
 AS $$
 DECLARE
-  live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   today CONSTANT date := at AT TIME ZONE 'UTC';
   day_start CONSTANT timestamptz := date_trunc('day', at, 'UTC');
   newest_rate bigint;
@@ -71,7 +70,7 @@ BEGIN
                OR (SELECT b.recipient FROM blocked_recipients b
                     WHERE b.recipient IN (o.folded_name, o.folded_id) LIMIT 1) IS NOT NULL AS may_be_refused
         FROM unnest(openings) WITH ORDINALITY AS o,
-             LATERAL (SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s,
+             LATERAL (SELECT code_scope(o.mode, o.partner_id) AS scope) AS s,
              LATERAL payment_of_key(o.partner_id, o.mode, o.idempotency_key) AS k
        WHERE o.ordinality BETWEEN 1 AND cardinality(openings)
     ), reserved AS (
@@ -172,9 +171,9 @@ BEGIN
     DELETE FROM open_payments p USING unnest(openings) WITH ORDINALITY AS o
      WHERE o.ordinality BETWEEN 1 AND cardinality(openings) AND verdicts[o.ordinality] <> 'opened'
        AND p.payment_id IS NOT DISTINCT FROM o.id AND p.qrc_id = o.qrc_id
-       AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
+       AND p.scope = code_scope(o.mode, o.partner_id);
     INSERT INTO open_payments (scope, qrc_id, partner_id, mode, payment_id, awaiting_gateway, next_at, lease_holder)
-      SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END, o.qrc_id, o.partner_id, o.mode, o.id, true, o.next_at,
+      SELECT code_scope(o.mode, o.partner_id), o.qrc_id, o.partner_id, o.mode, o.id, true, o.next_at,
              o.lease_holder
         FROM unnest(openings) WITH ORDINALITY AS o WHERE verdicts[o.ordinality] = 'opened' AND o.outcome IS NULL
       ON CONFLICT DO NOTHING;

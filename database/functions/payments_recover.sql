@@ -11,7 +11,6 @@ CREATE OR REPLACE FUNCTION payments_recover(
 LANGUAGE plpgsql
 AS $$
 DECLARE
-  live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   next record;
   book accounts;
   created_day date;
@@ -20,7 +19,7 @@ BEGIN
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
   FOR next IN
-    SELECT f.*, CASE f.mode WHEN 'live' THEN live_scope ELSE f.partner_id END AS scope, f.ordinality AS nth
+    SELECT f.*, code_scope(f.mode, f.partner_id) AS scope, f.ordinality AS nth
       FROM unnest(forgotten) WITH ORDINALITY AS f ORDER BY f.ordinality
   LOOP
     item := next.nth;

@@ -478,7 +478,7 @@ CREATE TRIGGER payments_are_not_truncated BEFORE TRUNCATE ON payments EXECUTE FU
 ALTER TABLE payments ENABLE ALWAYS TRIGGER payments_leave_for_the_archive;
 
 -- One row per unfinished payment: the guard against paying a QR code twice at the same time, the count of payments under
--- way, and the time of the next poll. The guard spans all partners in live mode (scope: zero) and one in test mode.
+-- way, and the time of the next poll. code_scope says which codes the guard spans.
 CREATE TABLE open_payments (
   scope uuid NOT NULL,
   qrc_id text NOT NULL,

@@ -151,7 +151,7 @@ const findLockedAccounts = <Item extends AccountKey>(db: Queryable, items: Item[
     ['mode', 'mode', ({ mode }) => mode],
   ]);
 
-/** The scope of all live codes in `open_payments`, as in `payments_open`. */
+/** As `code_scope` in the database gives it. */
 const liveScope = '00000000-0000-0000-0000-000000000000';
 
 /** A code is locked by an operator's decision on its payment that is not committed yet. */

@@ -97,11 +97,10 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     restoreMocks: true,
     unstubEnvs: true,
-    // The timed tests have limits of their own, which say what took too long.
-    testTimeout: isAlone(mode) ? 300_000 : 60_000,
-    hookTimeout: 60_000,
-    // Enough for a busy machine.
-    expect: { poll: { timeout: 10_000 } },
+    // What a test waits for comes on a busy machine too. The timed tests have limits of their own, which say what took too long.
+    testTimeout: isAlone(mode) ? 300_000 : 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     // For two cores: many tests wait for the database or for processes that they start.
     maxWorkers: isAlone(mode) ? 1 : 3,
     sequence: { sequencer: SlowFilesFirst },

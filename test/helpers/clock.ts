@@ -28,7 +28,7 @@ export interface ManualClock extends Clock {
 const gatherMs = 20;
 const maxPauseMs = 2_000;
 /** Enough for a busy machine. */
-const waiting = { timeout: 20_000, interval: 2 };
+const waiting = { timeout: 100_000, interval: 2 };
 
 interface Wait {
   at: number;

@@ -192,7 +192,7 @@ test('an account with a fault is not pruned, and keeps back no other', async () 
   const [first, second] = shops as [Id<'prt'>, Id<'prt'>];
   await pool.query('ALTER TABLE entries DISABLE TRIGGER USER');
   await pool.query(
-    "UPDATE entries SET to_after = to_after + 1 WHERE partner_id = $1 AND mode = 'test' AND entry_no = 50",
+    "UPDATE entries SET to_after = to_after + 1 WHERE partner_id = $1 AND mode = 'test' AND entry_no = 2",
     [uuidFromId(first)],
   );
   await pool.query('ALTER TABLE entries ENABLE TRIGGER USER');

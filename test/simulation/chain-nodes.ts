@@ -8,10 +8,10 @@ import {
   contract,
   encodeLogs,
   logsOf,
-  type Numbering,
   type SimulatedChain,
   toHex,
 } from './chain.ts';
+import { type ChainFault, countFault, type NodeBehaviour } from './chain-faults.ts';
 import type { World } from './world.ts';
 
 interface Parts {
@@ -223,83 +223,4 @@ export function createNode(
   }
 
   return openNode(rpc, label);
-}
-
-/** What happened in a run with a chain, beyond normal operation. */
-export const chainFaults = [
-  ...['failed', 'dripped', 'throttled', 'unreadable', 'behind', 'lied', 'renumbered', 'doubled'],
-  ...['too large', 'too large for one account', 'replaced', 'replaced below final', 'rewound'],
-  ...['account locked', 'credited beside a locked account', 'smallest amount lowered', 'held as late'],
-  ...['left unread', 'worth nothing', 'below the smallest amount', 'more than a billion'],
-] as const;
-export type ChainFault = (typeof chainFaults)[number];
-
-export function countFault({ counts: { chainFaults } }: World, fault: ChainFault): void {
-  chainFaults[fault] = (chainFaults[fault] ?? 0) + 1;
-}
-
-/** What nodes do wrong, each as the probability for one call unless it says otherwise. */
-export interface NodeBehaviour {
-  /** Of two nodes, the one that lies. */
-  liar: number | undefined;
-  lying: number;
-  /** One that lies about everything contradicts itself in most rounds, and is seldom believed. */
-  liesAboutBlocks: boolean;
-  failing: number;
-  /** The whole deadline passes, and then the call fails. */
-  dripping: number;
-  /** An answer of a chain some blocks ago. */
-  behind: number;
-  /** Nothing, or something of another type. */
-  unreadable: number;
-  /** For many calls in a row. */
-  isThrottling(): boolean;
-  isDoubling(): boolean;
-  /** How a node counts logs in this answer, by its place. */
-  numberingOf(nth: number): Numbering;
-  /** How many logs a node gives in one answer, by its place. */
-  maxLogsOf(nth: number): number;
-}
-
-/** Is on or off for many calls in a row. */
-function createPhase(random: Random, { begins, ends }: { begins: number; ends: number }): () => boolean {
-  let isOn = false;
-  return () => {
-    isOn = random.chance(isOn ? 1 - ends : begins);
-    return isOn;
-  };
-}
-
-const never = () => false;
-
-/** Most of them are off in a run, so that each is met alone and with others. */
-export function drawBehaviour(random: Random, hasTwoNodes: boolean): NodeBehaviour {
-  const numbering = [0, 1].map(() => random.pick(['block', 'transaction', 'either', 'either'] as const));
-  const maxLogs = [0, 1].map(() => random.pick([4, 8, Number.POSITIVE_INFINITY]));
-  const isGenerous = createPhase(random, { begins: 0.1, ends: 0.1 });
-  const sometimes = (phase: () => boolean) => (random.chance(0.4) ? phase : never);
-  return {
-    // One node that lies would be believed: with one, it does not. Of two, what the first one says is booked.
-    liar: hasTwoNodes && random.chance(0.6) ? random.pick([0, 0, 1]) : undefined,
-    lying: random.pick([0.02, 0.1, 0.3]),
-    liesAboutBlocks: random.chance(0.5),
-    failing: random.pick([0, 0.01, 0.05]),
-    dripping: random.pick([0, 0, 0.02, 0.1]),
-    behind: random.pick([0, 0.1, 0.3]),
-    unreadable: random.pick([0, 0, 0.05]),
-    isThrottling: sometimes(createPhase(random, { begins: 0.05, ends: 0.3 })),
-    isDoubling: sometimes(createPhase(random, { begins: 0.1, ends: 0.1 })),
-    numberingOf: nth => {
-      const own = numbering[nth]!;
-      return own === 'either' ? random.pick(['block', 'transaction']) : own;
-    },
-    maxLogsOf: nth => (isGenerous() ? Number.POSITIVE_INFINITY : maxLogs[nth]!),
-  };
-}
-
-/** Nodes still count logs as they like. Their limits stay, or are gone: a node was replaced. */
-export function stopNodeFaults(behaviour: NodeBehaviour, maxLogs: number[]): void {
-  const off = { liar: undefined, lying: 0, failing: 0, dripping: 0, behind: 0, unreadable: 0 };
-  const maxLogsOf = (nth: number) => maxLogs[nth]!;
-  Object.assign(behaviour, off, { isThrottling: never, isDoubling: never, maxLogsOf });
 }

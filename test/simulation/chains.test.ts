@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chainFaults } from './chain-nodes.ts';
+import { chainFaults } from './chain-faults.ts';
 import { startRuns } from './fixture.ts';
 
 const { run, verify } = await startRuns();

@@ -2,7 +2,7 @@ import type { Pool, Statement } from '../../src/db/pool.ts';
 import { depositInvariants } from '../../src/ledger/deposit-invariants.ts';
 import type { Account } from './accounts.ts';
 import { createChainTruth, type SimulatedChain } from './chain.ts';
-import { countFault } from './chain-nodes.ts';
+import { countFault } from './chain-faults.ts';
 import {
   type Books,
   checkDeposits,

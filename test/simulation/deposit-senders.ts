@@ -8,7 +8,7 @@ import { type DepositDecision, decideDeposit, rewindChain } from '../../src/depo
 import type { Screen } from '../../src/deposits/screening/ask.ts';
 import type { Random } from '../helpers/random.ts';
 import { type Block, contract, type SimulatedChain, type Transfer } from './chain.ts';
-import { countFault } from './chain-nodes.ts';
+import { countFault } from './chain-faults.ts';
 import type { History } from './histories.ts';
 import { expectLostConnection } from './joining.ts';
 import type { World } from './world.ts';

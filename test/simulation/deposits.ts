@@ -6,7 +6,8 @@ import { createRandom } from '../helpers/random.ts';
 import type { Account } from './accounts.ts';
 import { contract, createSimulatedChain, logsOf } from './chain.ts';
 import { createChainConnection } from './chain-connection.ts';
-import { countFault, createNode, drawBehaviour, stopNodeFaults } from './chain-nodes.ts';
+import { countFault, drawBehaviour, stopNodeFaults } from './chain-faults.ts';
+import { createNode } from './chain-nodes.ts';
 import { createDepositBooks, createWatchedRound } from './deposit-books.ts';
 import {
   type Console,

@@ -15,6 +15,7 @@ interface State {
 
 const listEveryMs = 10_000;
 
+/** Observes the statements about the history of the database: incarnations, beats, and orders without a payment. */
 export function createHistoryWatch(
   { scheduler }: World,
   { pool, promotions }: { pool(): Pool; promotions: number },
@@ -76,9 +77,6 @@ export function createHistoryWatch(
     nextRoundMs: async () => (hasWork() ? scheduler.nowMs() : nextListMs()),
   };
 }
-
-/** Observes the statements about the history of the database: incarnations, beats, and orders without a payment. */
-export type HistoryWatch = ReturnType<typeof createHistoryWatch>;
 
 export const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
 const functions = [

@@ -41,6 +41,7 @@ interface Parts {
   listed(): BankRefund[];
 }
 
+/** What is on record about refunds, compared with the list of the bank side. */
 export function createRefundBooks(world: World, { accounts, histories, listed }: Parts) {
   const { violate } = world;
   const uuids = accounts.map(({ uuid }) => uuid);
@@ -164,9 +165,6 @@ export function createRefundBooks(world: World, { accounts, histories, listed }:
   };
 }
 
-/** What is on record about refunds, compared with the list of the bank side. */
-export type RefundBooks = ReturnType<typeof createRefundBooks>;
-
 export interface BankRefund extends ListedRefund {
   /** For the trace. */
   name: string;
@@ -262,4 +260,3 @@ export function createBankRefunds(
 }
 
 /** The refunds that the bank side makes, revokes and lists. */
-export type BankRefunds = ReturnType<typeof createBankRefunds>;

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { decidePayment } from '../../src/payments/index.ts';
 import { readSecrets, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
 import { auditContextOf, secretKey } from '../helpers/partners.ts';
@@ -69,7 +70,14 @@ export async function testSupport(world: World, bank: Simulator, gatewayToken: s
 
   test('a request is found by its id, and its payment and partner from there', async () => {
     const paid = await shop.pay(bank);
-    const refusedId = (await sendRequest(world.address, { path: '/v1/balance' })).headers['x-request-id']!;
+    const refused = await sendRequest(world.address, { path: '/v1/balance' });
+    const refusedId = refused.headers['x-request-id'] as Id<'req'>;
+    // The log is written in the background, and a search for an id is not repeated.
+    const stored = {
+      text: 'SELECT FROM api_requests WHERE request_id = $1',
+      values: [uuidFromId(refusedId)],
+    };
+    await expect.poll(async () => (await pool.query(stored)).rowCount).toBe(1);
     const page = await world.as('support');
     const table = page.getByRole('table', { name: 'API requests' }).locator('tbody');
     await page.goto('/console/request-log');

@@ -132,9 +132,12 @@ export async function findBarriers(
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 }
 
-/** How many pixels the content is wider than the window. */
-export const excessWidth = (page: Page) =>
-  page.evaluate<number>('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
+/** How many pixels the content is wider than the window. Charts follow its width a moment later, so that is waited for. */
+export async function excessWidth(page: Page): Promise<number> {
+  const excess = 'Math.max(0, document.documentElement.scrollWidth - innerWidth)';
+  await page.waitForFunction(`${excess} === 0`, undefined, { timeout: 10_000 }).catch(() => {});
+  return page.evaluate<number>(excess);
+}
 
 /** The visit to a page that is loaded: axe in light colours, the contrast in dark ones, and the width on a phone. */
 export async function sweepPage(page: Page, name: string, sought: Sought = {}, phoneWidth = 390) {

@@ -16,6 +16,7 @@ const parts = [
   'simulator',
   'database/migrations',
   'database/functions',
+  'database/from-0.1.sql',
   'database/functions.lock',
   'database/previous-release',
   'database/schema.sql',

@@ -62,21 +62,24 @@ export async function launchCitus(
 /** The address of another database of the same server. */
 export const databaseAt = (url: string, name: string) => url.replace(/\/postgres$/, `/${name}`);
 
-/** Makes a database on all nodes, and a cluster of it. Returns the address at the coordinator. */
+/** Makes a database like the service's own, without Citus, or a copy of one at which nobody is connected. Returns its address. */
+export async function createPlainDatabase(server: string, name: string, copyOf?: string): Promise<string> {
+  const likeOurs = "template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'";
+  // A node passes it on to the others, or warns that it does not.
+  await runOn(server, `CREATE DATABASE ${name} TEMPLATE ${copyOf ?? likeOurs} STRATEGY = file_copy`);
+  return databaseAt(server, name);
+}
+
+/** Makes a database on all nodes, at the coordinator perhaps a copy, and a cluster of it. Returns the address at the coordinator. */
 export async function createCitusDatabase(
   coordinator: string,
   workers: string[],
   name: string,
+  copyOf?: string,
 ): Promise<string> {
-  const create = async (url: string) => {
-    // A node passes it on to the others, or warns that it does not.
-    await runOn(
-      url,
-      `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'`,
-    );
-    await runOn(databaseAt(url, name), 'CREATE EXTENSION citus');
-  };
-  await Promise.all([coordinator, ...workers].map(create));
+  const create = async (url: string, template?: string) =>
+    runOn(await createPlainDatabase(url, name, template), 'CREATE EXTENSION citus');
+  await Promise.all([create(coordinator, copyOf), ...workers.map(url => create(url))]);
   const at = databaseAt(coordinator, name);
   await runOn(at, `SELECT citus_set_coordinator_host('127.0.0.1', ${new URL(coordinator).port})`);
   for (const url of workers) await runOn(at, `SELECT citus_add_node('127.0.0.1', ${new URL(url).port})`);

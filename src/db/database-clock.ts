@@ -8,12 +8,19 @@ import type { Queryable } from './pool.ts';
  * changes nothing that is stored.
  */
 export interface DatabaseClock extends Clock {
-  /** Takes a sample; the heartbeat does it every second. */
-  measure(db: Queryable): Promise<void>;
+  /** Takes a sample from what a statement answers; the heartbeat does it every second. */
+  measure: Measure;
   /** How far `nowMs` may be wrong, in either direction. */
   uncertaintyMs(): number;
   /** How the clock of this machine differs from the database's. */
   offset(): ClockOffset;
+}
+
+/** Sends one statement that reads the database's clock while it runs, and returns its row. */
+export type Measure = <Row extends ClockRow>(send: () => Promise<Row>) => Promise<Row>;
+
+interface ClockRow {
+  nowMs: number;
 }
 
 export interface ClockOffset {
@@ -35,28 +42,33 @@ const goodEnoughMs = 10;
 
 /** Measured before it is returned, so it never shows a time of this machine. */
 export async function openDatabaseClock(db: Queryable, machine: Clock = systemClock): Promise<DatabaseClock> {
-  let estimate: ClockEstimate = await takeSample(undefined);
-
-  async function takeSample(before: ClockEstimate | undefined, from = db): Promise<ClockEstimate> {
+  let estimate: ClockEstimate | undefined;
+  const measure: Measure = async send => {
     const sentMs = machine.monotonicMs();
-    const { rows } = await from.query<{ nowMs: number }>({ name: 'database clock', text: readClock });
-    return addSample(before, { sentMs, receivedMs: machine.monotonicMs(), remoteMs: rows[0]!.nowMs });
-  }
+    const row = await send();
+    estimate = addSample(estimate, { sentMs, receivedMs: machine.monotonicMs(), remoteMs: row.nowMs });
+    return row;
+  };
+  await measure(() => readClock(db));
 
   const clock: DatabaseClock = {
-    nowMs: () => Math.round(remoteTime(estimate, machine.monotonicMs())),
+    nowMs: () => Math.round(remoteTime(estimate!, machine.monotonicMs())),
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
     timer: machine.timer,
-    measure: async from => {
-      estimate = await takeSample(estimate, from);
-    },
-    uncertaintyMs: () => uncertaintyAt(estimate, machine.monotonicMs()),
+    measure,
+    uncertaintyMs: () => uncertaintyAt(estimate!, machine.monotonicMs()),
     offset: () => ({ ms: machine.nowMs() - clock.nowMs(), uncertaintyMs: clock.uncertaintyMs() }),
   };
   for (let nth = 1; nth < firstSamples && clock.uncertaintyMs() > goodEnoughMs; nth++)
-    await clock.measure(db);
+    await measure(() => readClock(db));
   return clock;
 }
 
-const readClock = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"';
+/** The database's time at the moment at which the statement reads it. */
+export const clockColumn = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"';
+
+export async function readClock(db: Queryable): Promise<ClockRow> {
+  const { rows } = await db.query<ClockRow>({ name: 'database clock', text: `SELECT ${clockColumn}` });
+  return rows[0]!;
+}

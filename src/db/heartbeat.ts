@@ -1,10 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { type Commits, watchCommits } from './commit-watch.ts';
+import { type Measure, readClock } from './database-clock.ts';
 import { openDedicatedConnection } from './dedicated-connection.ts';
 import type { Keyring } from './keyring.ts';
 import type { Pool, Queryable } from './pool.ts';
-import { commitBeat, removeBeat } from './process-beats.ts';
+import { type Beat, commitBeat, removeBeat } from './process-beats.ts';
 
 /**
  * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
@@ -44,8 +45,8 @@ const deadline = (clock: Clock) =>
   });
 
 export interface HeartbeatOptions {
-  /** The first statement of each second: a read, with which the service measures the database's clock. */
-  read(db: Queryable): Promise<unknown>;
+  /** What each statement answers shows the database's clock. */
+  measure: Measure;
   /** The beats report its keys, and it follows the key in use. */
   keyring?: Keyring;
   /** The key in use is not in the keyring. */
@@ -59,7 +60,7 @@ export interface HeartbeatOptions {
 const silence = 'the database does not answer';
 
 const defaults: HeartbeatOptions = {
-  read: db => db.query({ text: 'SELECT 1' }),
+  measure: send => send(),
   onUnknownKey: () => {},
   onBeat: () => {},
   onSilence: () => {},
@@ -67,13 +68,13 @@ const defaults: HeartbeatOptions = {
 
 /**
  * Takes a number and locks it in a session of its own. The server releases the lock when the session ends, after kill -9
- * at once: no timeout has to pass before another process takes over. Each second it reads and commits there.
+ * at once: no timeout has to pass before another process takes over. Each second it commits there, and measures the clock.
  */
 export async function startHeartbeat(
   { pool, clock }: { pool: Pool; clock: Clock },
   options: Partial<HeartbeatOptions> = {},
 ): Promise<Heartbeat> {
-  const { read, keyring, onUnknownKey, onBeat, onSilence } = { ...defaults, ...options };
+  const { measure, keyring, onUnknownKey, onBeat, onSilence } = { ...defaults, ...options };
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
   // Counted in beats and not in time: after a pause of this process itself, the time would prove nothing.
@@ -98,14 +99,20 @@ export async function startHeartbeat(
     throw error;
   });
 
-  async function beat(client: Queryable): Promise<void> {
-    await read(client);
-    onAnswer();
-    await commits.commit(async () => {
-      const { rows } = await client.query<{ active: string }>(commitBeat(instance, keyring));
-      // A rotation waits until all processes have the key, but does not see one that the database was cut off from.
-      if (keyring && !keyring.follow(rows[0]!.active)) onUnknownKey();
+  const read = (db: Queryable) => measure(() => readClock(db)).then(onAnswer);
+
+  async function commit(client: Queryable): Promise<void> {
+    const { active } = await measure(async () => {
+      const { rows } = await client.query<Beat>(commitBeat(instance, keyring));
+      return rows[0]!;
     });
+    // A rotation waits until all processes have the key, but does not see one that the database was cut off from.
+    if (keyring && !keyring.follow(active)) onUnknownKey();
+  }
+
+  async function beat(client: Queryable): Promise<void> {
+    await commits.commit(() => commit(client));
+    onAnswer();
     onBeat();
   }
 
@@ -127,7 +134,7 @@ export async function startHeartbeat(
     } else if (commits.whyNone() && !isReading) {
       isReading = true;
       read(pool)
-        .then(onAnswer, () => {})
+        .catch(() => {})
         .finally(() => {
           isReading = false;
         });

@@ -34,7 +34,7 @@ export async function createSharedParts(
   const beats = await startHeartbeat(
     { pool, clock },
     {
-      read: clock.measure,
+      measure: clock.measure,
       keyring,
       onUnknownKey: () => leave?.('The secret key was replaced while this process had no connection.'),
       onBeat: databaseWorks,

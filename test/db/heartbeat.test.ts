@@ -84,6 +84,42 @@ describe('beats', () => {
   });
 });
 
+test('a server that became read-only answers, and does not commit', async () => {
+  const database = await createDatabase();
+  const name = database.pool.options.database;
+  const stepped = manualClock();
+  const reasons: string[] = [];
+  const onSilence = (reason: string) => void reasons.push(reason);
+  const beats = await startHeartbeat({ pool: database.pool, clock: stepped }, { onSilence });
+  const sessionOf = async () =>
+    (
+      await pool.query<{ pid: number }>(
+        `SELECT a.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+          WHERE l.locktype = 'advisory' AND l.objid = $1 AND a.datname = $2`,
+        [beats.instance, name],
+      )
+    ).rows[0]?.pid;
+  await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  let last = await sessionOf();
+  await pool.query('SELECT pg_terminate_backend($1, 5000)', [last]);
+  for (let nth = 1; nth <= 6; nth++) {
+    // The session is opened again before the next beat is due, and closed when that beat is refused.
+    const dueMs = stepped.nowMs() + 1_000;
+    const opened = async () => {
+      await stepped.advance(25);
+      return sessionOf();
+    };
+    await expect.poll(opened, { interval: 2 }).toSatisfy(pid => pid !== undefined && pid !== last);
+    last = await sessionOf();
+    await stepped.advance(dueMs - stepped.nowMs());
+    await expect.poll(sessionOf).not.toBe(last);
+  }
+  expect(beats.isDatabaseAnswering()).toBe(true);
+  expect(beats.canCommit()).toBe(false);
+  expect(reasons.at(-1)).toBe('the database is read-only');
+  await beats.close();
+});
+
 test('dedicated sessions have keep-alives of the server too', async () => {
   // The heartbeat's session reports only its own settings, so another session of the same kind is asked.
   let found: unknown[] = [];

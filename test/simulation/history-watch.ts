@@ -50,7 +50,7 @@ export function createHistoryWatch(
   const commitBeat = ({ text, values = [] }: Statement) =>
     pool().query({
       name: 'simulated beat',
-      text: text.replace('clock_timestamp()', `$${values.length + 1}`),
+      text: text.replaceAll('clock_timestamp()', `$${values.length + 1}::timestamptz`),
       values: [...values, new Date(scheduler.nowMs())],
     });
 

@@ -1,7 +1,7 @@
 import { createAlarms } from '../../src/alarms/index.ts';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
-import type { DatabaseClock } from '../../src/db/database-clock.ts';
-import { commitBeat } from '../../src/db/process-beats.ts';
+import { type DatabaseClock, readClock } from '../../src/db/database-clock.ts';
+import { type Beat, commitBeat } from '../../src/db/process-beats.ts';
 import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
 import { createPaymentSignals, startHistoryRecovery, startRecovery } from '../../src/payments/index.ts';
 import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';
@@ -97,8 +97,9 @@ export function createProcesses(world: World, { histories, bank, webhooks, watch
       clock: pollingClock(name, clock, { everyMs: [beatMs], nextDueMs, leadMs: beatMs }),
       everyMs: beatMs,
       work: async () => {
-        await clock.measure(db);
-        if (histories.mayGoBack) await db.query(commitBeat(instance, undefined));
+        if (!histories.mayGoBack) return void (await clock.measure(() => readClock(db)));
+        const beat = commitBeat(instance, undefined);
+        await clock.measure(async () => (await db.query<Beat>(beat)).rows[0]!);
       },
       onError: expectLost,
     });

@@ -3,9 +3,8 @@ import { OperatorError } from '../base/operator-error.ts';
 import { type Commits, watchCommits } from './commit-watch.ts';
 import { type Measure, readClock } from './database-clock.ts';
 import { openDedicatedConnection } from './dedicated-connection.ts';
-import type { Keyring } from './keyring.ts';
 import type { Pool, Queryable } from './pool.ts';
-import { type Beat, commitBeat, removeBeat } from './process-beats.ts';
+import { type Beat, commitBeat, type ReportedKeys, removeBeat } from './process-beats.ts';
 
 /**
  * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
@@ -48,7 +47,7 @@ export interface HeartbeatOptions {
   /** What each statement answers shows the database's clock. */
   measure: Measure;
   /** The beats report its keys, and it follows the key in use. */
-  keyring?: Keyring;
+  keyring?: ReportedKeys;
   /** The key in use is not in the keyring. */
   onUnknownKey(): void;
   /** After each beat that was committed. */

@@ -1,8 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import { clockColumn } from './database-clock.ts';
-import type { Keyring } from './keyring.ts';
 import type { Pool, Queryable, Statement } from './pool.ts';
 import { pruneOlder } from './prune.ts';
+
+/** The secret keys of a process, as its beats report them. */
+export interface ReportedKeys {
+  keys: readonly { id: string }[];
+  active(): { id: string };
+  /** Called with the fingerprint of the key in use. False if this process does not have it. */
+  follow(fingerprint: string): boolean;
+}
 
 export interface Beat {
   /** The fingerprint of the secret key in use. */
@@ -14,7 +21,7 @@ export interface Beat {
  * Commits the beat of this process, which says which secret keys it has. It waits for a synchronous standby as a payment does.
  * The same statement reads the clock: a second one each second was a sixth of what an idle process costs.
  */
-export const commitBeat = (instance: number, keyring: Keyring | undefined): Statement => ({
+export const commitBeat = (instance: number, keyring?: ReportedKeys): Statement => ({
   name: 'commit a beat',
   text: `INSERT INTO process_beats (instance, at, synchronous, key_ids, sealing_key)
          VALUES ($1, clock_timestamp(), current_setting('synchronous_standby_names') <> '', $2, $3)

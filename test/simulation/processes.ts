@@ -98,7 +98,7 @@ export function createProcesses(world: World, { histories, bank, webhooks, watch
       everyMs: beatMs,
       work: async () => {
         if (!histories.mayGoBack) return void (await clock.measure(() => readClock(db)));
-        const beat = commitBeat(instance, undefined);
+        const beat = commitBeat(instance);
         await clock.measure(async () => (await db.query<Beat>(beat)).rows[0]!);
       },
       onError: expectLost,

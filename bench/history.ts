@@ -9,7 +9,7 @@ import { credit, openAccounts, openStatement, writeStatement } from '../src/ledg
 import { distributeArchive, findPayment, listPayments } from '../src/payments/index.ts';
 import { createPaymentWriter } from '../src/payments/store.ts';
 import { citusArchive } from '../test/citus/archive.ts';
-import { createCitusDatabase, createPlainDatabase, databaseAt, launchCitus } from '../test/citus/citus.ts';
+import { addCitus, createPlainDatabase, databaseAt, launchCitus } from '../test/citus/citus.ts';
 import { openingsOf } from '../test/helpers/openings.ts';
 import { setRate } from '../test/helpers/partners.ts';
 import { median } from './median.ts';
@@ -55,7 +55,9 @@ export async function benchHistory(progress: Progress, { big }: { big: boolean }
     await filled.end();
     progress('copying them, and moving the copy to the workers …');
     const workers = citus.workers.map(({ url }) => url);
-    const distributed = open(await createCitusDatabase(server, workers, 'distributed', 'local'));
+    const copy = await createPlainDatabase(server, 'distributed', 'local');
+    await addCitus(copy, workers);
+    const distributed = open(copy);
     const local = open(databaseAt(server, 'local'));
     const movedAt = performance.now();
     await distributeArchive(

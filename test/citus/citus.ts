@@ -70,20 +70,17 @@ export async function createPlainDatabase(server: string, name: string, copyOf?:
   return databaseAt(server, name);
 }
 
-/** Makes a database on all nodes, at the coordinator perhaps a copy, and a cluster of it. Returns the address at the coordinator. */
-export async function createCitusDatabase(
-  coordinator: string,
-  workers: string[],
-  name: string,
-  copyOf?: string,
-): Promise<string> {
-  const create = async (url: string, template?: string) =>
-    runOn(await createPlainDatabase(url, name, template), 'CREATE EXTENSION citus');
-  await Promise.all([create(coordinator, copyOf), ...workers.map(url => create(url))]);
-  const at = databaseAt(coordinator, name);
-  await runOn(at, `SELECT citus_set_coordinator_host('127.0.0.1', ${new URL(coordinator).port})`);
-  for (const url of workers) await runOn(at, `SELECT citus_add_node('127.0.0.1', ${new URL(url).port})`);
-  return at;
+/** Makes a database the coordinator of a cluster, as an operator does it: its tables and functions are there before Citus. */
+export async function addCitus(url: string, workers: string[]): Promise<void> {
+  const { pathname, port } = new URL(url);
+  const name = pathname.slice(1);
+  await Promise.all(
+    workers.map(async worker => runOn(await createPlainDatabase(worker, name), 'CREATE EXTENSION citus')),
+  );
+  await runOn(url, 'CREATE EXTENSION citus');
+  await runOn(url, `SELECT citus_set_coordinator_host('127.0.0.1', ${port})`);
+  for (const worker of workers)
+    await runOn(url, `SELECT citus_add_node('127.0.0.1', ${new URL(worker).port})`);
 }
 
 /** One statement in a session of its own. */

@@ -8,7 +8,7 @@ import { kopeck } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { secretKey } from '../helpers/partners.ts';
-import { createCitusDatabase } from './citus.ts';
+import { addCitus, createPlainDatabase } from './citus.ts';
 import { createHistory, isCitusAvailable, startCitus } from './world.ts';
 
 test('a server without Citus is refused', async () => {
@@ -42,7 +42,8 @@ describe.runIf(isCitusAvailable)('the move of an archive to the workers', { time
   const made = await tables();
 
   test('without workers it is refused, and nothing is changed', async () => {
-    const url = await createCitusDatabase(citus.coordinator.url, [], 'alone');
+    const url = await createPlainDatabase(citus.coordinator.url, 'alone');
+    await addCitus(url, []);
     const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
     await kopeck(env, 'migrate');
     const { code, stderr } = await kopeck(env, 'archive', 'distribute');
@@ -131,10 +132,10 @@ describe.runIf(isCitusAvailable)('the move of an archive to the workers', { time
     const { password } = new URL(world.url);
     for (const role of ['kopeck_owner', 'kopeck_run'])
       await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
-    const url = await createCitusDatabase(
-      citus.coordinator.url,
+    const url = await createPlainDatabase(citus.coordinator.url, 'production');
+    await addCitus(
+      url,
       citus.workers.map(worker => worker.url),
-      'production',
     );
     const administrator = new pg.Client({ connectionString: url });
     await administrator.connect();

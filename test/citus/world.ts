@@ -6,7 +6,7 @@ import { auditContextOf } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { createPast } from '../payments/archive-world.ts';
 import { citusArchive } from './archive.ts';
-import { type Citus, createCitusDatabase, launchCitus } from './citus.ts';
+import { addCitus, type Citus, createPlainDatabase, launchCitus } from './citus.ts';
 
 export const isCitusAvailable = citusArchive !== undefined;
 
@@ -24,8 +24,7 @@ export const startCitus = (): Promise<Citus> =>
 
 /** A database on the coordinator, with an archive that is not distributed yet. */
 export async function createHistory(citus: Citus, name: string) {
-  const workerUrls = citus.workers.map(({ url }) => url);
-  const url = await createCitusDatabase(citus.coordinator.url, workerUrls, name);
+  const url = await createPlainDatabase(citus.coordinator.url, name);
   // Statements over several servers take long on a busy machine.
   const connect = (connectionString = url): Pool => {
     const pool = openPool({ connectionString, statement_timeout: 0, query_timeout: 0 });
@@ -37,6 +36,10 @@ export async function createHistory(citus: Citus, name: string) {
   await migrate(pool);
   await pool.query('DELETE FROM incarnations');
   const past = await createPast(pool);
+  await addCitus(
+    url,
+    citus.workers.map(worker => worker.url),
+  );
   const distribute = (options?: Parameters<typeof distributeArchive>[1]) =>
     distributeArchive(auditContextOf(pool, past.clock), options);
   return { ...past, citus, url, pool, connect, distribute };

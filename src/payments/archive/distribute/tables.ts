@@ -45,11 +45,18 @@ export async function listPartitions(db: Queryable, schema: string): Promise<Par
   return rows;
 }
 
+/** Functions that statements call on the workers. Citus takes there by itself only what is made after the workers were added. */
+const functionsOnWorkers = ['archive_digest(jsonb)'];
+
 /** Makes the empty tables on the workers, with the columns, keys, indexes and partitions of the local ones, where they are missing. */
 export async function createTables(pool: Pool): Promise<void> {
   await longTransaction(pool, async tx => {
     for (const schema of [copySchema, localSchema])
       await tx.query({ text: `CREATE SCHEMA IF NOT EXISTS ${schema}` });
+    await tx.query({
+      text: 'SELECT create_distributed_function(f::regprocedure) FROM unnest($1::text[]) AS f',
+      values: [functionsOnWorkers],
+    });
     await tx.query({
       text: `CREATE TABLE IF NOT EXISTS ${copySchema}.sums (LIKE public.archive_sums INCLUDING CONSTRAINTS, PRIMARY KEY (partner_id, mode, month, kind))`,
     });

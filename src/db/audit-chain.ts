@@ -144,20 +144,26 @@ interface ChainDeps {
 }
 
 const extendEveryMs = 5_000;
+const askForHeadEveryMs = 60_000;
 
 /** Extends the chain while this process runs, and logs its head once a day: in the log of one of the processes. */
-export const startAuditChain = ({ pool, clock, log, keepHead }: ChainDeps): (() => Promise<void>) =>
-  startBackgroundLoop({
+export function startAuditChain({ pool, clock, log, keepHead }: ChainDeps): () => Promise<void> {
+  let askForHeadMs = clock.monotonicMs();
+  const loop = startBackgroundLoop({
     clock,
     everyMs: extendEveryMs,
     work: async () => {
       await extendChain(pool);
+      if (clock.monotonicMs() < askForHeadMs) return;
+      askForHeadMs = clock.monotonicMs() + askForHeadEveryMs;
       if (await isHeadDue(pool, clock))
         log.info({ audit_head: await readHead(pool) }, 'head of the audit log');
       await keepHead?.().catch(err => log.error({ err }, 'the head of the audit log could not be kept'));
     },
     onError: err => log.error({ err }, 'the audit log could not be chained'),
-  }).stop;
+  });
+  return loop.stop;
+}
 
 /** The first time as soon as there is a record. A time in the future, which somebody has set, does not stop it. */
 async function isHeadDue(db: Queryable, clock: Clock): Promise<boolean> {

@@ -13,7 +13,7 @@ import {
   recordListed,
 } from './incarnations.ts';
 import { findForgotten, isReadable, type Rebuilt, rebuild } from './rebuild.ts';
-import { isAnyCodeUnknown, listRetryable, listUnreadable, markRebuilt, storeStray } from './stray-orders.ts';
+import { isAnyCodeUnknown, listRetryable, markRebuilt, storeStray } from './stray-orders.ts';
 import { raiseForeignOrders, watchRound } from './watch-orders.ts';
 
 /**
@@ -144,9 +144,8 @@ const describeStray = ({ order, verdict }: Rebuilt) =>
 
 /** Those whose balance, code or secret key was missing may be possible by now. */
 async function retryStray(deps: HistoryDeps): Promise<void> {
-  const unreadable = await listUnreadable(deps.db);
-  const readable = unreadable.filter(order => isReadable(order, deps.references));
-  const stray = [...(await listRetryable(deps.db)), ...readable];
+  const retryable = await listRetryable(deps.db);
+  const stray = retryable.filter(order => order.why !== 'unreadable' || isReadable(order, deps.references));
   for (const [incarnation, orders] of Map.groupBy(stray, order => order.incarnation))
     await settle(deps, incarnation, orders);
 }

@@ -81,36 +81,29 @@ export async function isAnyCodeUnknown(db: Queryable): Promise<boolean> {
   return rowCount === 1;
 }
 
-type Retryable = ListedOrder & { incarnation: number };
+type Retryable = ListedOrder & { incarnation: number; why: StrayReason };
 
 const orderColumns = `payment AS "paymentId", order_id AS "orderId", state, amount_kopecks AS "amountKopecks",
-  created_at AS "createdAt", qrc_id AS "qrcId", reference, incarnation`;
-
-/** Those whose reference no secret key opened: it may be of one that this process has by now. */
-export async function listUnreadable(db: Queryable): Promise<Retryable[]> {
-  const { rows } = await db.query<Retryable>({
-    name: 'list stray orders to read',
-    text: `SELECT ${orderColumns} FROM stray_orders
-            WHERE released_at IS NULL AND why = 'unreadable' AND reference IS NOT NULL
-            ORDER BY created_at, payment LIMIT 1000`,
-  });
-  return rows;
-}
+  created_at AS "createdAt", qrc_id AS "qrcId", reference, incarnation, why`;
 
 /**
  * Those that can be rebuilt once what prevents it is over: the oldest of each partner and reason, so that no partner's orders
- * keep those of others waiting.
+ * keep those of others waiting. And those whose reference no secret key opened: it may be of one that this process has by now.
  */
 export async function listRetryable(db: Queryable): Promise<Retryable[]> {
   const { rows } = await db.query<Retryable>({
     name: 'list stray orders to rebuild',
-    text: `SELECT DISTINCT ON (partner_id, why) ${orderColumns} FROM stray_orders s
-            WHERE released_at IS NULL AND reference IS NOT NULL
-              AND (why IN ('qr_in_flight', 'insufficient_balance')
-                   -- Its key is free again: the payment that had it was undone.
-                   OR (why = 'key_taken'
-                       AND (SELECT payment_id FROM payment_of_key(s.partner_id, 'live', s.idempotency_key)) IS NULL))
-            ORDER BY partner_id, why, created_at`,
+    text: `(SELECT DISTINCT ON (partner_id, why) ${orderColumns} FROM stray_orders s
+             WHERE released_at IS NULL AND reference IS NOT NULL
+               AND (why IN ('qr_in_flight', 'insufficient_balance')
+                    -- Its key is free again: the payment that had it was undone.
+                    OR (why = 'key_taken'
+                        AND (SELECT payment_id FROM payment_of_key(s.partner_id, 'live', s.idempotency_key)) IS NULL))
+             ORDER BY partner_id, why, created_at)
+           UNION ALL
+           (SELECT ${orderColumns} FROM stray_orders
+             WHERE released_at IS NULL AND why = 'unreadable' AND reference IS NOT NULL
+             ORDER BY created_at, payment LIMIT 1000)`,
   });
   return rows;
 }

@@ -136,8 +136,9 @@ export function startRecovery(
     work: async () => {
       const before = suspects;
       suspects = new Set();
-      if (!polling.hasUnfinished()) return;
+      if (!polling.hasUnfinished()) return recoveryLoopsMs.idle;
       suspects = await releaseDeadLeases({ ...deps, onReleased: polling.runNow }, before);
+      return undefined;
     },
     onError,
   });

@@ -1,4 +1,4 @@
-import { startBackgroundLoop } from '../../base/background-loop.ts';
+import { type BackgroundLoopOptions, startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
@@ -57,11 +57,12 @@ export function startLeaseKeeper(
   let acquiredMs = Number.NEGATIVE_INFINITY;
   let cancelWake: (() => void) | undefined;
 
-  async function findDeadHolders(): Promise<void> {
+  async function findDeadHolders(): Promise<number | undefined> {
     deadHolders = [];
-    if (!hasWaiting) return;
+    if (!hasWaiting) return leaseLoopsMs.idle;
     const holders = await listLeaseHolders(db, tables);
     deadHolders = await heartbeat.findDead(holders.filter(holder => holder !== instance));
+    return undefined;
   }
 
   async function acquire(): Promise<number> {
@@ -97,7 +98,7 @@ export function startLeaseKeeper(
     if (held.size > 0) onAcquired();
   }
 
-  const start = (everyMs: number, work: () => Promise<number> | Promise<void>) =>
+  const start = (everyMs: number, work: BackgroundLoopOptions['work']) =>
     startBackgroundLoop({
       clock,
       everyMs,

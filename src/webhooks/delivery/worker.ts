@@ -26,7 +26,7 @@ export interface Delivery {
 }
 
 /** How often due deliveries are read. Without a lease there is nothing to read; a new lease wakes the loop. */
-export const readLoopMs = { served: 200, idle: 1_000 };
+export const readLoopMs = { served: 200, idle: 2_000 };
 /** Pause after a round that began attempts: the next one finds many free slots, not one. */
 const betweenRoundsMs = 10;
 /** With so many attempts unrecorded the database cannot keep up: backpressure, sending waits for it. */

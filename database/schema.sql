@@ -265,21 +265,22 @@ CREATE TABLE daily_changes (
 );
 
 CREATE TABLE deliveries (
-  partner_id uuid NOT NULL,
+  endpoint_id uuid NOT NULL,
   event_id bigint NOT NULL,
+  partner_id uuid NOT NULL,
   mode mode NOT NULL,
   payment_id uuid NOT NULL,
   attempts integer NOT NULL DEFAULT 0,
   next_at timestamp with time zone NOT NULL,
   failed_at timestamp with time zone,
   held_at timestamp with time zone,
-  CONSTRAINT deliveries_pkey PRIMARY KEY (partner_id, event_id)
+  CONSTRAINT deliveries_pkey PRIMARY KEY (endpoint_id, event_id)
 ) WITH (fillfactor=75);
-CREATE INDEX deliveries_due ON deliveries USING btree (partner_id, next_at, event_id) WHERE failed_at IS NULL;
+CREATE INDEX deliveries_by_event ON deliveries USING btree (event_id);
+CREATE INDEX deliveries_due ON deliveries USING btree (endpoint_id, next_at, event_id) WHERE failed_at IS NULL;
 CREATE INDEX deliveries_failed_by_event ON deliveries USING btree (event_id) WHERE failed_at IS NOT NULL;
 CREATE INDEX deliveries_given_up ON deliveries USING btree (failed_at) WHERE failed_at IS NOT NULL;
-CREATE INDEX deliveries_held ON deliveries USING btree (partner_id) WHERE held_at IS NOT NULL;
-CREATE INDEX deliveries_pending_by_event ON deliveries USING btree (event_id) WHERE failed_at IS NULL;
+CREATE INDEX deliveries_held ON deliveries USING btree (endpoint_id) WHERE held_at IS NOT NULL;
 
 CREATE TABLE deposit_addresses (
   partner_id uuid NOT NULL,
@@ -356,6 +357,35 @@ CREATE INDEX deposits_held ON deposits USING btree (chain, id) WHERE state = 'he
 CREATE INDEX deposits_not_final ON deposits USING btree (chain, block_number) WHERE state = 'pending'::text;
 CREATE UNIQUE INDEX deposits_once_per_transfer ON deposits USING btree (chain, transaction, partner_id, ordinal);
 CREATE INDEX deposits_screening ON deposits USING btree (chain, id) WHERE state = 'screening'::text;
+
+CREATE TABLE endpoints (
+  endpoint_id uuid NOT NULL,
+  partner_id uuid NOT NULL,
+  is_first boolean NOT NULL DEFAULT endpoint_id = partner_id,
+  mode mode,
+  number integer NOT NULL,
+  url text NOT NULL,
+  secret bytea NOT NULL,
+  old_secret bytea,
+  old_secret_until timestamp with time zone,
+  events text[] NOT NULL,
+  ed25519 boolean NOT NULL DEFAULT false,
+  hanging boolean NOT NULL DEFAULT false,
+  given_up integer NOT NULL DEFAULT 0,
+  suspended_at timestamp with time zone,
+  kept_until bigint,
+  lease_holder integer,
+  leased_until timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  changed_at timestamp with time zone NOT NULL,
+  CONSTRAINT endpoints_have_a_number UNIQUE (partner_id, mode, number),
+  CONSTRAINT endpoints_pkey PRIMARY KEY (endpoint_id),
+  CONSTRAINT endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  CONSTRAINT endpoints_are_first_in_both_modes CHECK (is_first = (mode IS NULL) AND is_first = (number = 1)),
+  CONSTRAINT endpoints_are_five CHECK (number >= 1 AND number <= 5),
+  CONSTRAINT endpoints_ask_for_known_events CHECK (cardinality(events) > 0 AND events <@ ARRAY['payment.succeeded'::text, 'payment.failed'::text, 'payment.refunded'::text] AND (NOT is_first OR events @> ARRAY['payment.succeeded'::text, 'payment.failed'::text])),
+  CONSTRAINT endpoints_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
+);
 
 CREATE TABLE entries (
   partner_id uuid NOT NULL,
@@ -453,49 +483,6 @@ CREATE TABLE events_archive (
 CREATE INDEX events_archive_by_payment ON events_archive USING btree (payment_id);
 CREATE TRIGGER events_archive_is_append_only BEFORE DELETE OR UPDATE ON events_archive FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('events');
 ALTER TABLE events_archive ENABLE ALWAYS TRIGGER events_archive_is_append_only;
-
-CREATE TABLE further_deliveries (
-  endpoint_id uuid NOT NULL,
-  event_id bigint NOT NULL,
-  partner_id uuid NOT NULL,
-  mode mode NOT NULL,
-  payment_id uuid NOT NULL,
-  attempts integer NOT NULL DEFAULT 0,
-  next_at timestamp with time zone NOT NULL,
-  failed_at timestamp with time zone,
-  held_at timestamp with time zone,
-  CONSTRAINT further_deliveries_pkey PRIMARY KEY (endpoint_id, event_id)
-) WITH (fillfactor=75);
-CREATE INDEX further_deliveries_by_event ON further_deliveries USING btree (event_id);
-CREATE INDEX further_deliveries_due ON further_deliveries USING btree (endpoint_id, next_at, event_id) WHERE failed_at IS NULL;
-CREATE INDEX further_deliveries_given_up ON further_deliveries USING btree (failed_at) WHERE failed_at IS NOT NULL;
-CREATE INDEX further_deliveries_held ON further_deliveries USING btree (endpoint_id) WHERE held_at IS NOT NULL;
-
-CREATE TABLE further_webhooks (
-  endpoint_id uuid NOT NULL,
-  partner_id uuid NOT NULL,
-  mode mode NOT NULL,
-  number integer NOT NULL,
-  url text NOT NULL,
-  secret bytea NOT NULL,
-  old_secret bytea,
-  old_secret_until timestamp with time zone,
-  events text[] NOT NULL,
-  ed25519 boolean NOT NULL DEFAULT false,
-  hanging boolean NOT NULL DEFAULT false,
-  given_up integer NOT NULL DEFAULT 0,
-  suspended_at timestamp with time zone,
-  kept_until bigint,
-  lease_holder integer,
-  leased_until timestamp with time zone,
-  created_at timestamp with time zone NOT NULL,
-  changed_at timestamp with time zone NOT NULL,
-  CONSTRAINT further_webhooks_have_a_number UNIQUE (partner_id, mode, number),
-  CONSTRAINT further_webhooks_pkey PRIMARY KEY (endpoint_id),
-  CONSTRAINT further_webhooks_are_four CHECK (number >= 2 AND number <= 5),
-  CONSTRAINT further_webhooks_ask_for_known_events CHECK (cardinality(events) > 0 AND events <@ ARRAY['payment.succeeded'::text, 'payment.failed'::text, 'payment.refunded'::text]),
-  CONSTRAINT further_webhooks_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
-);
 
 CREATE TABLE gateway_calls (
   payment_id uuid NOT NULL,
@@ -1151,34 +1138,12 @@ CREATE TABLE webhook_attempts (
   status integer,
   error text,
   duration_ms integer NOT NULL,
-  endpoint_id uuid,
+  endpoint_id uuid NOT NULL,
   CONSTRAINT webhook_attempts_pkey PRIMARY KEY (partner_id, id, at)
 ) PARTITION BY RANGE (at);
 CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT;
 CREATE INDEX webhook_attempts_by_event ON webhook_attempts USING btree (event_id);
 CREATE TRIGGER webhook_attempts_leave_with_their_partition BEFORE DELETE ON webhook_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_delete();
-
-CREATE TABLE webhooks (
-  partner_id uuid NOT NULL,
-  url text NOT NULL,
-  secret bytea NOT NULL,
-  old_secret bytea,
-  old_secret_until timestamp with time zone,
-  hanging boolean NOT NULL DEFAULT false,
-  given_up integer NOT NULL DEFAULT 0,
-  suspended_at timestamp with time zone,
-  kept_until bigint,
-  lease_holder integer,
-  leased_until timestamp with time zone,
-  created_at timestamp with time zone NOT NULL,
-  changed_at timestamp with time zone NOT NULL,
-  extra_events text[] NOT NULL DEFAULT '{}'::text[],
-  ed25519 boolean NOT NULL DEFAULT false,
-  CONSTRAINT webhooks_pkey PRIMARY KEY (partner_id),
-  CONSTRAINT webhooks_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
-  CONSTRAINT webhooks_ask_for_known_events CHECK (extra_events <@ ARRAY['payment.refunded'::text]),
-  CONSTRAINT webhooks_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
-);
 
 CREATE VIEW all_entries AS
  SELECT entries.partner_id,
@@ -1298,9 +1263,6 @@ CREATE VIEW archivable_payments AS
   WHERE status <> 'processing'::payment_status AND NOT (EXISTS ( SELECT
            FROM events e
              JOIN deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
-          WHERE e.payment_id = p.id)) AND NOT (EXISTS ( SELECT
-           FROM events e
-             JOIN further_deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
           WHERE e.payment_id = p.id)) AND NOT (EXISTS ( SELECT
            FROM long_payments l
           WHERE l.partner_id = p.partner_id AND l.mode = p.mode AND l.payment_id = p.id));
@@ -1437,14 +1399,17 @@ FUNCTION code_scope(in_mode mode, partner uuid)
 FUNCTION deliverable_event(partner uuid, in_mode mode, event bigint)
   RETURNS SETOF deliverable_events STABLE;
 
-FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
-  RETURNS TABLE(partner_id uuid, suspended boolean)
+FUNCTION deliveries_end(endpoint_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
+  RETURNS TABLE(endpoint_id uuid, suspended boolean)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
   SET enable_bitmapscan=off
   SET enable_hashjoin=off
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
+
+FUNCTION endpoint_in_notice(w endpoints)
+  RETURNS jsonb IMMUTABLE;
 
 FUNCTION entries_before_holds(partner uuid, in_mode mode)
   RETURNS bigint STABLE;
@@ -1460,9 +1425,6 @@ FUNCTION event_is_lost(event_id bigint)
 
 FUNCTION event_of_payment(partner uuid, in_mode mode, payment uuid)
   RETURNS SETOF events STABLE;
-
-FUNCTION further_deliveries_end(endpoint_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
-  RETURNS TABLE(endpoint_id uuid, suspended boolean);
 
 FUNCTION id_created_at(id text)
   RETURNS timestamp with time zone IMMUTABLE;
@@ -1519,9 +1481,6 @@ FUNCTION log_table(log text, suffix text)
 
 FUNCTION next_recipient(from_name text, with_first boolean, below text)
   RETURNS text STABLE;
-
-FUNCTION notify_of_endpoint(partner uuid, notice text, notice_details jsonb, noticed_at timestamp with time zone, alarm_subject text, alarm_detail text)
-  RETURNS void;
 
 FUNCTION number_after_loss(last bigint, first_free bigint)
   RETURNS bigint IMMUTABLE;

@@ -87,14 +87,11 @@ BEGIN
       RETURNING events.partner_id, events.id, events.mode, events.payment_id, events.at
   ), queued AS (
     -- The outbox of webhooks. A delivery is due at the time of its event, so that new events and retries take turns.
-    INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
-      SELECT n.partner_id, n.id, n.mode, n.payment_id, n.at FROM announced n JOIN webhooks w ON w.partner_id = n.partner_id
-  ), queued_further AS (
-    -- The status is looked up for endpoints that are found, not for every event.
-    INSERT INTO further_deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
+    -- The status is looked up only for endpoints that do not get all events of the contract.
+    INSERT INTO deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
       SELECT w.endpoint_id, n.id, n.partner_id, n.mode, n.payment_id, n.at
-        FROM announced n JOIN further_webhooks w ON w.partner_id = n.partner_id AND w.mode = n.mode
-       WHERE 'payment.' || (SELECT h.status FROM held h WHERE h.id = n.payment_id)::text = ANY (w.events)
+        FROM announced n JOIN endpoints w ON w.partner_id = n.partner_id AND (w.is_first OR w.mode = n.mode)
+       WHERE w.is_first OR 'payment.' || (SELECT h.status FROM held h WHERE h.id = n.payment_id)::text = ANY (w.events)
   )
   SELECT coalesce(array_agg(h.id), '{}') INTO ended FROM held h;
 

@@ -241,12 +241,9 @@ BEGIN
       SELECT o.partner_id, o.mode, o.id, at FROM unnest(openings) WITH ORDINALITY AS o
        WHERE o.outcome IS NOT NULL AND verdicts[o.ordinality] = 'opened' ORDER BY o.ordinality
       RETURNING events.partner_id, events.id, events.mode, events.payment_id, events.at
-  ), queued AS (
-    INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
-      SELECT n.partner_id, n.id, n.mode, n.payment_id, n.at FROM announced n JOIN webhooks w ON w.partner_id = n.partner_id
   )
-  INSERT INTO further_deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
+  INSERT INTO deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
     SELECT w.endpoint_id, n.id, n.partner_id, n.mode, n.payment_id, n.at
-      FROM announced n JOIN further_webhooks w ON w.partner_id = n.partner_id AND w.mode = n.mode
-     WHERE 'payment.' || (SELECT o.outcome FROM unnest(openings) o WHERE o.id = n.payment_id)::text = ANY (w.events);
+      FROM announced n JOIN endpoints w ON w.partner_id = n.partner_id AND (w.is_first OR w.mode = n.mode)
+     WHERE w.is_first OR 'payment.' || (SELECT o.outcome FROM unnest(openings) o WHERE o.id = n.payment_id)::text = ANY (w.events);
 END $$;

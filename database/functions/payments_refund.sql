@@ -81,11 +81,8 @@ BEGIN
       VALUES (book.partner_id, 'live', next.payment_id, next.refund_id, next.amount, new_micro_usdt,
               before_kopecks + next.amount, before_micro_usdt + new_micro_usdt,
               CASE WHEN new_micro_usdt > 0 THEN book.entry_count END, new_event, next.refunded_at, payments_refund.at);
-    INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
-      SELECT w.partner_id, new_event, 'live', next.payment_id, payments_refund.at FROM webhooks w
-       WHERE w.partner_id = book.partner_id AND 'payment.refunded' = ANY (w.extra_events);
-    INSERT INTO further_deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
-      SELECT w.endpoint_id, new_event, w.partner_id, w.mode, next.payment_id, payments_refund.at FROM further_webhooks w
-       WHERE w.partner_id = book.partner_id AND w.mode = 'live' AND 'payment.refunded' = ANY (w.events);
+    INSERT INTO deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
+      SELECT w.endpoint_id, new_event, w.partner_id, 'live', next.payment_id, payments_refund.at FROM endpoints w
+       WHERE w.partner_id = book.partner_id AND (w.is_first OR w.mode = 'live') AND 'payment.refunded' = ANY (w.events);
   END LOOP;
 END $$;

@@ -33,7 +33,6 @@ BEGIN
                        UNION SELECT a.id FROM archived_events(partner, 'test', ended) a);
     payments := cardinality(ended);
     PERFORM FROM deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (event_ids) FOR UPDATE NOWAIT;
-    PERFORM FROM further_deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (event_ids) FOR UPDATE NOWAIT;
     PERFORM FROM long_payments l WHERE l.partner_id = partner AND l.mode = 'test' AND l.payment_id = ANY (ended)
         FOR UPDATE NOWAIT;
     UPDATE test_checkpoints c
@@ -45,7 +44,6 @@ BEGIN
     END IF;
 
     DELETE FROM deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (event_ids);
-    DELETE FROM further_deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (event_ids);
     DELETE FROM long_payments l WHERE l.partner_id = partner AND l.mode = 'test' AND l.payment_id = ANY (ended);
     DELETE FROM events e WHERE e.partner_id = partner AND e.mode = 'test' AND e.payment_id = ANY (ended);
     DELETE FROM payments p WHERE p.partner_id = partner AND p.mode = 'test' AND p.id = ANY (ended);

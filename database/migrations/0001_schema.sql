@@ -673,13 +673,25 @@ ALTER TABLE events ENABLE ALWAYS TRIGGER events_are_append_only;
 ALTER TABLE events ENABLE ALWAYS TRIGGER events_are_not_truncated;
 ALTER TABLE events ENABLE ALWAYS TRIGGER events_leave_for_the_archive;
 
-CREATE TABLE webhooks (
-  partner_id uuid PRIMARY KEY REFERENCES partners (id),
+-- Where partners receive events.
+CREATE TABLE endpoints (
+  endpoint_id uuid PRIMARY KEY,
+  partner_id uuid NOT NULL REFERENCES partners (id),
+  -- The webhook of the contract, with the UUID of its partner: it always gets the events of the contract, of both modes.
+  is_first boolean NOT NULL GENERATED ALWAYS AS (endpoint_id = partner_id) STORED,
+  -- Null: both.
+  mode mode,
+  -- Of the partner and mode. The first endpoint is number 1 in both.
+  number int NOT NULL CONSTRAINT endpoints_are_five CHECK (number BETWEEN 1 AND 5),
   url text NOT NULL,
   -- Encrypted with a key derived from SECRET_KEY. After a rotation the old secret signs too, until old_secret_until.
   secret bytea NOT NULL,
   old_secret bytea,
   old_secret_until timestamptz,
+  -- The kinds of events that it gets.
+  events text[] NOT NULL,
+  -- Whether requests are also signed with the partner's Ed25519 key.
+  ed25519 boolean NOT NULL DEFAULT false,
   -- The last attempt was slow and failed: the next ones run where they do not delay other partners.
   hanging boolean NOT NULL DEFAULT false,
   -- Events given up in a row, with no delivery in between. Three suspend sending: the circuit breaker of webhooks.
@@ -687,22 +699,24 @@ CREATE TABLE webhooks (
   suspended_at timestamptz,
   -- Events up to this one arrived while sending was suspended; they are sent one after the other.
   kept_until bigint,
-  -- The process that sends to this partner. No other process does until leased_until, unless the holder dies.
+  -- The process that sends to this endpoint. No other process does until leased_until, unless the holder dies.
   lease_holder int,
   leased_until timestamptz,
   created_at timestamptz NOT NULL,
   changed_at timestamptz NOT NULL,
-  -- Kinds of events beyond those of the contract that the endpoint wants.
-  extra_events text[] NOT NULL DEFAULT '{}',
-  ed25519 boolean NOT NULL DEFAULT false,
-  CONSTRAINT webhooks_ask_for_known_events CHECK (extra_events <@ ARRAY['payment.refunded']),
-  CONSTRAINT webhooks_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
+  CONSTRAINT endpoints_have_a_number UNIQUE (partner_id, mode, number),
+  CONSTRAINT endpoints_are_first_in_both_modes CHECK (is_first = (mode IS NULL) AND is_first = (number = 1)),
+  CONSTRAINT endpoints_ask_for_known_events CHECK (
+    cardinality(events) > 0 AND events <@ ARRAY['payment.succeeded', 'payment.failed', 'payment.refunded']
+    AND (NOT is_first OR events @> ARRAY['payment.succeeded', 'payment.failed'])),
+  CONSTRAINT endpoints_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
 );
 
--- One row per event that is not delivered yet; failed_at is set when it was given up.
+-- A row for each event and endpoint to which it is not delivered yet; failed_at is set when it was given up.
 CREATE TABLE deliveries (
-  partner_id uuid NOT NULL,
+  endpoint_id uuid NOT NULL,
   event_id bigint NOT NULL,
+  partner_id uuid NOT NULL,
   mode mode NOT NULL,
   payment_id uuid NOT NULL,
   attempts int NOT NULL DEFAULT 0,
@@ -710,65 +724,16 @@ CREATE TABLE deliveries (
   failed_at timestamptz,
   -- Test mode only: since when the event is held back so that another one is sent first.
   held_at timestamptz,
-  PRIMARY KEY (partner_id, event_id)
+  PRIMARY KEY (endpoint_id, event_id)
 ) WITH (fillfactor = 75);
-CREATE INDEX deliveries_due ON deliveries (partner_id, next_at, event_id) WHERE failed_at IS NULL;
+CREATE INDEX deliveries_due ON deliveries (endpoint_id, next_at, event_id) WHERE failed_at IS NULL;
 CREATE INDEX deliveries_given_up ON deliveries (failed_at) WHERE failed_at IS NOT NULL;
-CREATE INDEX deliveries_held ON deliveries (partner_id) WHERE held_at IS NOT NULL;
--- The console lists the deliveries of all partners, newest event first. Two partial indexes, so that each state is one range:
--- a suspended endpoint may have a million pending deliveries in front of the few that failed. New events have the highest
--- ids, so an insert always goes to the last page.
-CREATE INDEX deliveries_pending_by_event ON deliveries (event_id) WHERE failed_at IS NULL;
+CREATE INDEX deliveries_held ON deliveries (endpoint_id) WHERE held_at IS NOT NULL;
+-- The console lists the deliveries of all partners, newest event first. Those that failed have an index of their own: a suspended
+-- endpoint may have a million pending ones in front of them. It has few that failed, since sending is suspended after three. New
+-- events have the highest ids, so an insert always goes to the last page.
+CREATE INDEX deliveries_by_event ON deliveries (event_id);
 CREATE INDEX deliveries_failed_by_event ON deliveries (event_id) WHERE failed_at IS NOT NULL;
-
--- Endpoints of a partner beside its first one, which stays in `webhooks`: processes of the previous release know only that one.
--- See docs/internals/webhooks.md.
-CREATE TABLE further_webhooks (
-  endpoint_id uuid NOT NULL,
-  partner_id uuid NOT NULL,
-  mode mode NOT NULL,
-  -- The first endpoint is number 1 in both modes.
-  number int NOT NULL CONSTRAINT further_webhooks_are_four CHECK (number BETWEEN 2 AND 5),
-  url text NOT NULL,
-  secret bytea NOT NULL,
-  old_secret bytea,
-  old_secret_until timestamptz,
-  -- The kinds of events that it gets.
-  events text[] NOT NULL,
-  -- Whether requests are also signed with the service's Ed25519 key.
-  ed25519 boolean NOT NULL DEFAULT false,
-  hanging boolean NOT NULL DEFAULT false,
-  given_up int NOT NULL DEFAULT 0,
-  suspended_at timestamptz,
-  kept_until bigint,
-  lease_holder int,
-  leased_until timestamptz,
-  created_at timestamptz NOT NULL,
-  changed_at timestamptz NOT NULL,
-  CONSTRAINT further_webhooks_pkey PRIMARY KEY (endpoint_id),
-  CONSTRAINT further_webhooks_have_a_number UNIQUE (partner_id, mode, number),
-  CONSTRAINT further_webhooks_ask_for_known_events CHECK (
-    cardinality(events) > 0 AND events <@ ARRAY['payment.succeeded', 'payment.failed', 'payment.refunded']),
-  CONSTRAINT further_webhooks_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
-);
-
--- The outbox of these endpoints: a row for each event and endpoint.
-CREATE TABLE further_deliveries (
-  endpoint_id uuid NOT NULL,
-  event_id bigint NOT NULL,
-  partner_id uuid NOT NULL,
-  mode mode NOT NULL,
-  payment_id uuid NOT NULL,
-  attempts int NOT NULL DEFAULT 0,
-  next_at timestamptz NOT NULL,
-  failed_at timestamptz,
-  held_at timestamptz,
-  CONSTRAINT further_deliveries_pkey PRIMARY KEY (endpoint_id, event_id)
-) WITH (fillfactor = 75);
-CREATE INDEX further_deliveries_due ON further_deliveries (endpoint_id, next_at, event_id) WHERE failed_at IS NULL;
-CREATE INDEX further_deliveries_by_event ON further_deliveries (event_id);
-CREATE INDEX further_deliveries_given_up ON further_deliveries (failed_at) WHERE failed_at IS NOT NULL;
-CREATE INDEX further_deliveries_held ON further_deliveries (endpoint_id) WHERE held_at IS NOT NULL;
 
 -- The result of every attempt, for thirty days.
 CREATE TABLE webhook_attempts (
@@ -781,8 +746,7 @@ CREATE TABLE webhook_attempts (
   status int,
   error text,
   duration_ms int NOT NULL,
-  -- Null: the first endpoint.
-  endpoint_id uuid,
+  endpoint_id uuid NOT NULL,
   PRIMARY KEY (partner_id, id, at)
 ) PARTITION BY RANGE (at);
 CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT;
@@ -1303,8 +1267,6 @@ CREATE VIEW archivable_payments AS
   SELECT p.* FROM payments p
    WHERE p.status <> 'processing'
      AND NOT EXISTS (SELECT FROM events e JOIN deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
-                      WHERE e.payment_id = p.id)
-     AND NOT EXISTS (SELECT FROM events e JOIN further_deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
                       WHERE e.payment_id = p.id)
      AND NOT EXISTS (SELECT FROM long_payments l
                       WHERE l.partner_id = p.partner_id AND l.mode = p.mode AND l.payment_id = p.id);

@@ -37,7 +37,7 @@ const kept = [
 /** Hashes, sealed secrets and who signs in: not for reports. */
 const secret = [
   'api_keys',
-  'further_webhooks',
+  'endpoints',
   'invitations',
   'key_addresses',
   'known_clients',
@@ -48,7 +48,6 @@ const secret = [
   'portal_sessions',
   'secret_keys',
   'signing_keys',
-  'webhooks',
 ];
 
 export function runPrivileges(table: string): Privilege[] {

@@ -118,8 +118,8 @@ export async function resealAll(
   return { resealed, unreadable };
 }
 
-const isLeft = ({ column }: SealedColumn) =>
-  `v.${column} IS NOT NULL AND NOT ${isSealedBy(`v.${column}`, 'k')}`;
+const isLeft = ({ column, where = 'true' }: SealedColumn) =>
+  `${where} AND v.${column} IS NOT NULL AND NOT ${isSealedBy(`v.${column}`, 'k')}`;
 
 async function countLeft(db: Queryable, column: SealedColumn, keyring: Keyring): Promise<number> {
   const { rows } = await db.query<{ count: number }>({

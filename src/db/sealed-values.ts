@@ -7,36 +7,35 @@ export const purposes = {
   operatorCodes: 'operator codes',
 } as const;
 
-/** A column with sealed values, each bound to the id of its row. */
+/** A column with sealed values, each bound to an id in its row. */
 export interface SealedColumn {
   what: 'webhook secrets' | 'one-time code secrets';
   purpose: string;
   table: string;
+  /** The column of the id, which is unique. */
   id: string;
   idKind: 'prt' | 'whe' | 'wsk' | 'opr';
   column: string;
+  /** SQL: in which rows `v`; all if it is not set. */
+  where?: string;
 }
 
 const ofWebhooks = {
   what: 'webhook secrets',
   purpose: purposes.webhookSecrets,
-  table: 'webhooks',
-  id: 'partner_id',
-  idKind: 'prt',
+  table: 'endpoints',
+  id: 'endpoint_id',
 } as const;
 
-const ofFurtherWebhooks = {
-  ...ofWebhooks,
-  table: 'further_webhooks',
-  id: 'endpoint_id',
-  idKind: 'whe',
-} as const;
+/** The first endpoint has the UUID of its partner, and its secret is bound to the partner. */
+const ofFirst = { ...ofWebhooks, idKind: 'prt', where: 'v.is_first' } as const;
+const ofFurther = { ...ofWebhooks, idKind: 'whe', where: 'NOT v.is_first' } as const;
 
 export const sealedColumns: SealedColumn[] = [
-  { ...ofWebhooks, column: 'secret' },
-  { ...ofWebhooks, column: 'old_secret' },
-  { ...ofFurtherWebhooks, column: 'secret' },
-  { ...ofFurtherWebhooks, column: 'old_secret' },
+  { ...ofFirst, column: 'secret' },
+  { ...ofFirst, column: 'old_secret' },
+  { ...ofFurther, column: 'secret' },
+  { ...ofFurther, column: 'old_secret' },
   {
     what: 'webhook secrets',
     purpose: purposes.signingKeys,
@@ -70,9 +69,9 @@ const isUsable = 'a.revoked_at IS NULL AND (a.expires_at > now()) IS NOT FALSE';
 /** SQL: one row per value, with its key. */
 const allValues = [
   ...sealedColumns.map(
-    ({ what, table, column }) =>
+    ({ what, table, column, where = 'true' }) =>
       `SELECT k.id, '${what}' AS what FROM ${table} v JOIN secret_keys k ON ${isSealedBy(`v.${column}`, 'k')}
-        WHERE v.${column} IS NOT NULL`,
+        WHERE v.${column} IS NOT NULL AND ${where}`,
   ),
   `SELECT k.id, 'API keys' AS what FROM api_keys a JOIN secret_keys k ON ${isHashedBy('k')} WHERE ${isUsable}`,
 ].join(' UNION ALL ');

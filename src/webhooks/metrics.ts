@@ -1,17 +1,9 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { cacheSeries, type DatabaseGauge } from '../telemetry/index.ts';
 import type { AttemptResult } from './delivery/recorder.ts';
-import { allEndpoints, type EndpointTables } from './endpoint-tables.ts';
 
 /** More are not counted: a partner's endpoint may be down for days. */
 const maxCounted = 100_000;
-
-/** SQL: of each endpoint that is not suspended, when its first attempt is due. */
-const oldestDue = ({ webhooks, deliveries, key }: EndpointTables) => `
-  SELECT d.next_at FROM ${webhooks} w
-   CROSS JOIN LATERAL (SELECT next_at FROM ${deliveries} WHERE ${key} = w.${key} AND failed_at IS NULL
-                        ORDER BY next_at, event_id LIMIT 1) AS d
-   WHERE w.suspended_at IS NULL`;
 
 export const webhookGauges: DatabaseGauge[] = [
   {
@@ -20,8 +12,7 @@ export const webhookGauges: DatabaseGauge[] = [
     labels: ['state'],
     sql: `SELECT ARRAY[s.state], s.count
             FROM (SELECT count(*) FILTER (WHERE attempts = 0) AS waiting, count(*) FILTER (WHERE attempts > 0) AS failing
-                    FROM (SELECT attempts FROM deliveries WHERE failed_at IS NULL
-                          UNION ALL SELECT attempts FROM further_deliveries WHERE failed_at IS NULL LIMIT ${maxCounted}) AS d) AS n
+                    FROM (SELECT attempts FROM deliveries WHERE failed_at IS NULL LIMIT ${maxCounted}) AS d) AS n
            CROSS JOIN LATERAL (VALUES ('waiting', n.waiting), ('failing', n.failing)) AS s (state, count)`,
   },
   {
@@ -29,15 +20,17 @@ export const webhookGauges: DatabaseGauge[] = [
     help: 'How long ago the attempt was due that waits longest, without suspended webhooks',
     labels: [],
     sql: `SELECT ARRAY[]::text[], greatest(0, coalesce(extract(epoch FROM $1::timestamptz - min(d.next_at)), 0))
-            FROM (${allEndpoints.map(oldestDue).join(' UNION ALL ')}) AS d`,
+            FROM endpoints w
+           CROSS JOIN LATERAL (SELECT next_at FROM deliveries WHERE endpoint_id = w.endpoint_id AND failed_at IS NULL
+                                ORDER BY next_at, event_id LIMIT 1) AS d
+           WHERE w.suspended_at IS NULL`,
   },
   {
     name: 'kopeck_webhooks',
     help: 'Webhook endpoints of partners, by state',
     labels: ['state'],
     sql: `SELECT ARRAY[s.state], s.count
-            FROM (SELECT count(*) AS all, count(suspended_at) AS suspended
-                    FROM (SELECT suspended_at FROM webhooks UNION ALL SELECT suspended_at FROM further_webhooks) AS w) AS w
+            FROM (SELECT count(*) AS all, count(suspended_at) AS suspended FROM endpoints) AS w
            CROSS JOIN LATERAL (VALUES ('active', w.all - w.suspended), ('suspended', w.suspended)) AS s (state, count)`,
   },
 ];

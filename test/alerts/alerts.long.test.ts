@@ -118,7 +118,7 @@ describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () =
   test('KopeckDeliveriesLate: a foreign session locks the webhooks', async () => {
     const receiver = await startReceiver();
     await setWebhook(auditContextOf(pool), vault, other.partnerId, receiver.url);
-    const { ended } = await holdLocks(world.url, 'LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE', []);
+    const { ended } = await holdLocks(world.url, 'LOCK TABLE endpoints IN SHARE ROW EXCLUSIVE MODE', []);
     expect(await pay(other.testKey, newTestLink(10_000))).toBe(200);
     await untilFiring('KopeckDeliveriesLate');
     // The service pauses between its tries to get the lock.

@@ -196,7 +196,7 @@ describe('events', () => {
     await readAll();
     const kindsFor = async (endpointId: Id<'whe'>) => {
       const { rows } = await pool.query<{ event_id: bigint }>(
-        'SELECT event_id FROM further_deliveries WHERE endpoint_id = $1 ORDER BY 1',
+        'SELECT event_id FROM deliveries WHERE endpoint_id = $1 ORDER BY 1',
         [uuidFromId(endpointId)],
       );
       const found = await Promise.all(

@@ -88,8 +88,8 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   const event = json.data[0].id as string;
   await pool.query('DELETE FROM deliveries');
   await pool.query(
-    `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
-     SELECT id, $1, 1, now(), 500, 12 FROM partners WHERE name = 'Hooks'`,
+    `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, duration_ms)
+     SELECT id, id, $1, 1, now(), 500, 12 FROM partners WHERE name = 'Hooks'`,
     [event.slice(4)],
   );
   await owner.goes(['📬 Webhook', /Status/], ['📜 Log', new RegExp(`${event} #1: 500, 12 ms`)]);
@@ -101,13 +101,13 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   const forged = await other.owner.forgeCallback(other.owner.screen().message, foreign);
   expect((await forged.answer()).text).toMatch(/no such event/);
 
-  await pool.query('UPDATE webhooks SET suspended_at = now(), given_up = 3');
+  await pool.query('UPDATE endpoints SET suspended_at = now(), given_up = 3');
   receiver.answer(withStatus(500));
   await owner.goes(['⬅️ Back', /suspended/], ['🧪 Check', /does not accept valid events/]);
   receiver.answer(withStatus(204));
   await owner.goes(['🧪 Check', /suspended and are active again/]);
   await owner.reads(/Webhooks are active again/);
-  const { rows } = await pool.query('SELECT suspended_at FROM webhooks');
+  const { rows } = await pool.query('SELECT suspended_at FROM endpoints');
   expect(rows).toEqual([{ suspended_at: null }]);
 });
 

@@ -108,7 +108,7 @@ test('a member removed during a webhook check neither re-enables the webhook nor
     response.writeHead(204).end();
   });
   await setWebhook(audit, vault, partnerId, receiver.url);
-  await pool.query('UPDATE webhooks SET suspended_at = now(), given_up = 3 WHERE url = $1', [receiver.url]);
+  await pool.query('UPDATE endpoints SET suspended_at = now(), given_up = 3 WHERE url = $1', [receiver.url]);
   await member.goes(['📬 Webhook', /suspended/]);
   for (let n = 0; n < 3; n++) {
     const press = await member.press('🧪 Check');

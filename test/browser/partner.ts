@@ -94,15 +94,15 @@ export function testPartner(world: World) {
     const { rows } = await pool.query('SELECT id FROM events WHERE partner_id = $1 ORDER BY id', own);
     const [delivered, failed] = rows.map(({ id }) => `evt_${id}`) as [string, string];
     await pool.query(
-      `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, error, duration_ms)
-       VALUES ($1, $2, 1, now(), 200, NULL, 31), ($1, $3, 1, now(), NULL, 'refused', 31)`,
+      `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
+       VALUES ($1, $1, $2, 1, now(), 200, NULL, 31), ($1, $1, $3, 1, now(), NULL, 'refused', 31)`,
       [...own, ...rows.map(({ id }) => id)],
     );
     await pool.query('DELETE FROM deliveries WHERE event_id = $1', [rows[0].id]);
     await pool.query('UPDATE deliveries SET failed_at = now(), attempts = 9 WHERE event_id = $1', [
       rows[1].id,
     ]);
-    await pool.query('UPDATE webhooks SET suspended_at = now() WHERE partner_id = $1', own);
+    await pool.query('UPDATE endpoints SET suspended_at = now() WHERE endpoint_id = $1', own);
 
     const page = await world.as('support');
     const table = page.getByRole('table', { name: 'Webhook deliveries' });

@@ -99,8 +99,8 @@ export async function insertSampleData(
     { on: 'pay', kind: 'decline', reason: 'SUSPECTED_FRAUD' },
   );
   await pool.query(
-    `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, error, duration_ms)
-     SELECT partner_id, id, nth, now(), CASE nth WHEN 1 THEN NULL ELSE 503 END,
+    `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
+     SELECT partner_id, partner_id, id, nth, now(), CASE nth WHEN 1 THEN NULL ELSE 503 END,
             CASE nth WHEN 1 THEN 'refused' END, 40 * nth FROM events, generate_series(1, 2) AS nth`,
   );
   const [event] = (await pool.query('SELECT id FROM events ORDER BY id LIMIT 1')).rows;

@@ -93,7 +93,7 @@ function startLoad(first: Service) {
 
 const named = async () => {
   const { rows } = await pool.query<{ named: number }>(
-    `SELECT count(*)::int AS named FROM webhooks WHERE substring(secret FROM 1 FOR 1) = '\\x02'
+    `SELECT count(*)::int AS named FROM endpoints WHERE substring(secret FROM 1 FOR 1) = '\\x02'
         AND length(secret) = 83`,
   );
   return rows[0]!.named;
@@ -117,7 +117,7 @@ test('the key is replaced under load, with the rotation killed in the middle, an
   expect(JSON.parse(notYet.stdout)).toMatchObject({ previous_can_go: false });
 
   // It leaves these out for as long as they are locked, so it cannot be complete when it is killed.
-  const last = 'SELECT FROM webhooks ORDER BY partner_id DESC LIMIT 10 FOR UPDATE';
+  const last = 'SELECT FROM endpoints ORDER BY partner_id DESC LIMIT 10 FOR UPDATE';
   const { unlock } = await holdLocks(url, last, []);
   const killed = startKopeck({ ...rotate, ...both }, 'secret', 'rotate', '--batch', '1');
   await expect.poll(named, { interval: 2, timeout: 30_000 }).toBeGreaterThan(3);

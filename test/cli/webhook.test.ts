@@ -150,7 +150,7 @@ describe('check', () => {
   });
 
   test('suspended sending resumes', async () => {
-    await pool.query('UPDATE webhooks SET suspended_at = now()');
+    await pool.query('UPDATE endpoints SET suspended_at = now()');
     expect(await runJson(`check ${partner}`)).toMatchObject({ re_enabled: true });
     expect(await runJson(`show ${partner}`)).toMatchObject({ state: 'active' });
   });

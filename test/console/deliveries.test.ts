@@ -35,8 +35,8 @@ interface Row {
 const list = async (asked = ''): Promise<Row[]> => (await viewer.get(`/deliveries?${asked}`)).json.data;
 const attempt = (row: Row, status: number | null, error: string | null) =>
   pool.query(
-    `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, error, duration_ms)
-     VALUES ($1, $2, 1, now(), $3, $4, 31)`,
+    `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
+     VALUES ($1, $1, $2, 1, now(), $3, $4, 31)`,
     [uuidFromId(row.partner_id as `prt_${string}`), row.event_id.slice(4), status, error],
   );
 
@@ -94,9 +94,11 @@ describe('GET /deliveries', () => {
       return row.endpoint.state;
     };
     expect(await stateOf(shop.partnerId)).toBe('active');
-    await pool.query('UPDATE webhooks SET given_up = 1 WHERE partner_id = $1', [uuidFromId(shop.partnerId)]);
+    await pool.query('UPDATE endpoints SET given_up = 1 WHERE endpoint_id = $1', [
+      uuidFromId(shop.partnerId),
+    ]);
     expect(await stateOf(shop.partnerId)).toBe('failing');
-    await pool.query('UPDATE webhooks SET suspended_at = now() WHERE partner_id = $1', [
+    await pool.query('UPDATE endpoints SET suspended_at = now() WHERE endpoint_id = $1', [
       uuidFromId(shop.partnerId),
     ]);
     expect(await stateOf(shop.partnerId)).toBe('suspended');

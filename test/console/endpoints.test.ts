@@ -142,7 +142,7 @@ describe('support changes endpoints', () => {
 test('an operator who is disabled while a receiver is checked does not end its suspension', async () => {
   const [admin, second] = [await signIn('admin'), await signIn('admin')];
   const { operator } = (await second.get('/session')).json;
-  await pool.query('UPDATE further_webhooks SET suspended_at = now() WHERE endpoint_id = $1', [
+  await pool.query('UPDATE endpoints SET suspended_at = now() WHERE endpoint_id = $1', [
     uuidFromId(further as Id<'whe'>),
   ]);
   const [asked, disabled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

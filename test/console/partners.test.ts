@@ -198,8 +198,8 @@ describe('a webhook', () => {
     const eventId = rows[0].id;
     for (const attempt of [1, 2, 3])
       await pool.query(
-        `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
-         VALUES ($1, $2, $3, now(), 500, 7)`,
+        `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, duration_ms)
+         VALUES ($1, $1, $2, $3, now(), 500, 7)`,
         [uuidFromId(partnerId), eventId, attempt],
       );
     const page = await support.get(`/partners/${partnerId}/deliveries?limit=2`);

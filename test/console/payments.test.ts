@@ -117,19 +117,20 @@ describe('GET /payments/:id', () => {
   test('has every delivery attempt of the event', async () => {
     const paymentId = await open();
     await pool.query(
-      `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, 'https://example.com', $2, now(), now())`,
+      `INSERT INTO endpoints (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at)
+       VALUES ($1, $1, 1, 'https://example.com', $2, '{payment.succeeded,payment.failed}', now(), now())`,
       [uuidFromId(partnerId), Buffer.alloc(1)],
     );
     await support.post(`/payments/${paymentId}/resolve`, { ...resolution, outcome: 'failed' });
     await pool.query(
-      `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, error, duration_ms)
-       SELECT e.partner_id, e.id, a.attempt, e.at + a.attempt * interval '1 s', a.status, a.error, 12
+      `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
+       SELECT e.partner_id, e.partner_id, e.id, a.attempt, e.at + a.attempt * interval '1 s', a.status, a.error, 12
          FROM events e, (VALUES (1, NULL, 'timeout'), (2, 200, NULL)) AS a (attempt, status, error)
         WHERE e.payment_id = $1`,
       [uuidFromId(paymentId)],
     );
     const { timeline } = (await viewer.get(`/payments/${paymentId}`)).json;
-    await pool.query('DELETE FROM webhooks');
+    await pool.query('DELETE FROM endpoints');
     expect(timeline.filter((item: { kind: string }) => item.kind === 'delivery')).toMatchObject([
       { kind: 'delivery', what: 'next_attempt', outcome: 'open' },
       {

@@ -26,8 +26,8 @@ async function fillWeek(week: number): Promise<void> {
     values,
   );
   await pool.query(
-    `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
-     SELECT CASE WHEN n % 2 = 1 THEN $2::uuid ELSE gen_random_uuid() END, CASE WHEN n = 1 THEN 1 ELSE $3 + n END, 1,
+    `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, duration_ms)
+     SELECT $2::uuid, CASE WHEN n % 2 = 1 THEN $2::uuid ELSE gen_random_uuid() END, CASE WHEN n = 1 THEN 1 ELSE $3 + n END, 1,
             $1::timestamptz + make_interval(secs => n), 500, 1 FROM generate_series(1, $4::int) AS n`,
     [values[0], partnerUuid, 1_000_000 * (week + 1), perWeek],
   );

@@ -204,7 +204,7 @@ describe('the role that reads', () => {
     for (const statement of [
       'SELECT * FROM api_keys',
       'SELECT * FROM operators',
-      'SELECT * FROM webhooks',
+      'SELECT * FROM endpoints',
       'UPDATE payments SET status = status',
       "INSERT INTO alarms (kind, subject, detail, first_at, last_at) VALUES ('x', 'x', 'x', now(), now())",
       'SELECT prune_test_data(gen_random_uuid(), now(), 1)',

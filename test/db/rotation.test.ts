@@ -199,8 +199,8 @@ describe('a rotation', () => {
     const { pool, audit, ringOf } = await createWorld();
     const keyring = await ringOf(newKey, oldKey);
     const [good, broken] = [await createValues(pool, keyring), await createValues(pool, keyring)];
-    await pool.query(`UPDATE webhooks SET secret = '\\x00' || substring(secret FROM 2)
-                       WHERE url = 'https://shop.example/hook' AND partner_id = (SELECT max(partner_id::text)::uuid FROM webhooks)`);
+    await pool.query(`UPDATE endpoints SET secret = '\\x00' || substring(secret FROM 2)
+                       WHERE url = 'https://shop.example/hook' AND partner_id = (SELECT max(partner_id::text)::uuid FROM endpoints)`);
     await switchKey(audit, keyring);
     expect(await resealAll(audit, keyring, { ...options, batch: 1 })).toEqual({
       resealed: 5,

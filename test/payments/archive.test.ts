@@ -100,7 +100,8 @@ test('what is unfinished or undelivered stays, and blocks only what it must', as
   const unfinished = await world.open(other);
   await world.pay(other);
   await pool.query(
-    `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, 'https://example.com', '', now(), now())`,
+    `INSERT INTO endpoints (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at)
+       VALUES ($1, $1, 1, 'https://example.com', '', '{payment.succeeded,payment.failed}', now(), now())`,
     [uuidFromId(other)],
   );
   await world.pay(other);

@@ -18,7 +18,10 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** The indexes of the tables that grow with payments and partners: those that find one row, or the open ones of a partner. */
+/**
+ * The indexes of the tables that grow with payments and partners: those that find one row, the open ones of a
+ * partner, or the deliveries of an event, of which an endpoint has one.
+ */
 const indexesOf: Record<string, string[]> = {
   payments: ['payments_pkey', 'payments_once_per_key'],
   entries: ['entries_once_per_payment', 'entries_once_per_reference'],
@@ -27,7 +30,7 @@ const indexesOf: Record<string, string[]> = {
   accounts: ['accounts_pkey'],
   partners: ['partners_pkey'],
   archived_keys: ['archived_keys_pkey'],
-  deliveries: ['deliveries_pkey'],
+  deliveries: ['deliveries_pkey', 'deliveries_by_event'],
 };
 
 const { pool } = await createDatabase();
@@ -38,8 +41,8 @@ const [partnerId] = await Promise.all([1, 2, 3].map(() => createFundedPartner(po
 await setLimits(auditContextOf(pool), partnerId!, { concurrent: 1_000 });
 
 await pool.query({
-  text: `INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
-         SELECT $1, n, 'test', gen_random_uuid(), now() FROM generate_series(1, 5) n`,
+  text: `INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)
+         SELECT $1, $1, n, 'test', gen_random_uuid(), now() FROM generate_series(1, 5) n`,
   values: [uuidFromId(partnerId!)],
 });
 

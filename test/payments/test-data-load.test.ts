@@ -128,8 +128,8 @@ test('two workers at once delete each payment once, and one of them at a time', 
 
 const deliver = (partnerId: Id<'prt'>) =>
   pool.query(
-    `INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
-     SELECT partner_id, id, mode, payment_id, at FROM events WHERE partner_id = $1`,
+    `INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)
+     SELECT partner_id, partner_id, id, mode, payment_id, at FROM events WHERE partner_id = $1`,
     [uuidFromId(partnerId)],
   );
 
@@ -165,7 +165,8 @@ test('an event that is pruned while an operator sends it again leaves no deliver
   const partnerId = await newShop();
   const uuid = uuidFromId(partnerId);
   await pool.query(
-    `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, 'https://example.com', '', now(), now())`,
+    `INSERT INTO endpoints (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at)
+       VALUES ($1, $1, 1, 'https://example.com', '', '{payment.succeeded,payment.failed}', now(), now())`,
     [uuid],
   );
   const { rows } = await pool.query<{ id: bigint }>(

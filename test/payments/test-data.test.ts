@@ -50,7 +50,8 @@ describe.each([
     await creditAgain('test');
     if (!isArchived)
       await pool.query(
-        `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, 'https://example.com', '', now(), now())`,
+        `INSERT INTO endpoints (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at)
+       VALUES ($1, $1, 1, 'https://example.com', '', '{payment.succeeded,payment.failed}', now(), now())`,
         [uuidFromId(partnerId)],
       );
     old = await past.pay(partnerId, inTest);

@@ -24,7 +24,7 @@ const unnamed: [part: string, step: string][] = [
   ['SET next_at = $1, lease_holder = NULL', 'release leases of the dead'],
   ['FROM payments_refund(', 'book refund'],
   ['SET refunds_read_to', 'store refund position'],
-  ['DELETE FROM further_deliveries', 'remove deliveries'],
+  ['DELETE FROM deliveries', 'remove deliveries'],
 ];
 export const stepOf = ({ name, text }: Statement) =>
   name ?? unnamed.find(([part]) => text.includes(part))?.[1] ?? text;

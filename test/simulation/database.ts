@@ -6,7 +6,6 @@ import {
   createHistoryWatch,
   isRead,
   isUpdate,
-  nameOf,
   nothing,
   writesEvents,
 } from './history-watch.ts';
@@ -74,14 +73,14 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions) 
       return { ...nothing, rows: [{ nowMs: world.scheduler.nowMs() }] };
     const ofHistory = await history.execute(statement);
     if (ofHistory) return ofHistory;
-    if (nameOf(statement) === 'read due deliveries') return readToSend(processName, statement);
+    if (statement.name === 'read due deliveries') return readToSend(processName, statement);
     if (statement.name === 'claim due payments') return claim(processName, statement);
     const result = await send(statement);
     if (isRead(statement)) {
       world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
       return result;
     }
-    const isAcquire = nameOf(statement) === 'acquire webhook leases';
+    const isAcquire = statement.name === 'acquire webhook leases';
     if (isAcquire) shuffleRows(result.rows, ['endpoint']);
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     const hasChanged = isAcquire ? result.rows[0].endpoint !== null : result.rowCount;
@@ -95,8 +94,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions) 
   const labelOf = ({ name, text }: Statement) => name ?? text.trim().slice(0, 24);
 
   async function observeChange(statement: Sent): Promise<void> {
-    const { sentMs, text } = statement;
-    const name = nameOf(statement);
+    const { sentMs, text, name = '' } = statement;
     if (!changesWebhooks.includes(name) && !history.isOnlyHistory(text)) await paymentsChanged(sentMs);
     if ([...changesWebhooks, ...writesEvents].includes(name)) await webhooksChanged('processes');
   }

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { Pool, Statement } from '../../src/db/pool.ts';
-import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import type { World } from './world.ts';
 
 export const isWriteOfRecovery = (text: string) => /incarnation_begin\(|payments_recover\(/.test(text);
@@ -79,22 +78,13 @@ export function createHistoryWatch(
 }
 
 export const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
-const functions = [
-  'payments_open',
-  'quotes_lock',
-  'payments_finish',
-  'deliveries_end',
-  'further_deliveries_end',
-];
+const functions = ['payments_open', 'quotes_lock', 'payments_finish', 'deliveries_end'];
 export const isRead = ({ name = '', text }: Statement) =>
   /^\s*SELECT/.test(text) && !functions.includes(name) && !isWriteOfRecovery(text);
-/** Without what says of which endpoints. */
-export const nameOf = ({ name = '' }: Statement) => name.replace(furtherEndpoints.suffix, '');
 export const isUpdate = (statement: Statement) =>
-  /^\s*UPDATE/.test(statement.text) || nameOf(statement) === 'acquire webhook leases';
+  /^\s*UPDATE/.test(statement.text) || statement.name === 'acquire webhook leases';
 export const changesWebhooks = [
   'deliveries_end',
-  'further_deliveries_end',
   'acquire webhook leases',
   'renew webhook leases',
   'release webhook leases',

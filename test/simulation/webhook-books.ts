@@ -59,28 +59,20 @@ export interface WebhookBooks {
 
 const statement = `
   SELECT (SELECT coalesce(json_agg(row_to_json(w) ORDER BY w."endpointId"), '[]') FROM (
-            SELECT "endpointId", partner_id AS "partnerId", mode, events, url, lease_holder AS "leaseHolder",
+            SELECT endpoint_id AS "endpointId", partner_id AS "partnerId", mode, events, url, lease_holder AS "leaseHolder",
                    extract(epoch FROM leased_until) * 1000 AS "leasedUntilMs", suspended_at IS NOT NULL AS suspended,
                    (SELECT count(*) FROM partner_notices n
                      WHERE n.partner_id = w.partner_id AND kind = 'sending_suspended') AS "suspensionNotices",
                    (SELECT count(*) FROM partner_notices n
                      WHERE n.partner_id = w.partner_id AND kind = 'delivery_failed') AS "givenUpNotices"
-              FROM (SELECT partner_id AS "endpointId", partner_id, NULL::mode AS mode,
-                           ARRAY['payment.succeeded', 'payment.failed'] || extra_events AS events,
-                           url, lease_holder, leased_until, suspended_at FROM webhooks
-                    UNION ALL
-                    SELECT endpoint_id, partner_id, mode, events, url, lease_holder, leased_until, suspended_at
-                      FROM further_webhooks) AS w) AS w) AS webhooks,
+              FROM endpoints w) AS w) AS webhooks,
          (SELECT coalesce(json_agg(row_to_json(d) ORDER BY d."endpointId", d.id), '[]') FROM (
-            SELECT "endpointId", partner_id AS "partnerId", event_id AS id, event_id::text AS "eventId", attempts,
+            SELECT endpoint_id AS "endpointId", partner_id AS "partnerId", event_id AS id, event_id::text AS "eventId", attempts,
                    extract(epoch FROM next_at) * 1000 AS "nextMs",
                    failed_at IS NOT NULL AS "givenUp"
-              FROM (SELECT partner_id AS "endpointId", partner_id, event_id, attempts, next_at, failed_at FROM deliveries
-                    UNION ALL
-                    SELECT endpoint_id, partner_id, event_id, attempts, next_at, failed_at
-                      FROM further_deliveries) AS d) AS d) AS deliveries,
+              FROM deliveries) AS d) AS deliveries,
          (SELECT coalesce(json_agg(row_to_json(a) ORDER BY a.id), '[]') FROM (
-            SELECT id, coalesce(endpoint_id, partner_id) AS "endpointId", partner_id AS "partnerId", event_id::text AS "eventId",
+            SELECT id, endpoint_id AS "endpointId", partner_id AS "partnerId", event_id::text AS "eventId",
                    attempt, extract(epoch FROM at) * 1000 AS "atMs", status
               FROM webhook_attempts JOIN unnest($1::uuid[], $2::bigint[]) AS k (partner_id, last) USING (partner_id)
              WHERE id > last) AS a) AS attempts,
@@ -90,10 +82,8 @@ const statement = `
 /** Removes the webhooks of earlier runs. */
 export async function deleteWebhooks(pool: Pool): Promise<void> {
   // Most runs have none, and TRUNCATE is slow.
-  if ((await pool.query('SELECT FROM webhooks LIMIT 1')).rowCount === 0) return;
-  await pool.query(
-    'TRUNCATE webhooks, deliveries, further_webhooks, further_deliveries, webhook_attempts, partner_notices',
-  );
+  if ((await pool.query('SELECT FROM endpoints LIMIT 1')).rowCount === 0) return;
+  await pool.query('TRUNCATE endpoints, deliveries, webhook_attempts, partner_notices');
 }
 
 export async function readWebhookBooks(

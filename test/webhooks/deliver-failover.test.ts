@@ -8,7 +8,7 @@ import { startLeaseKeeper } from '../../src/webhooks/delivery/lease-keeper.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { createDeliverySlots } from '../../src/webhooks/delivery/slots.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
-import { firstEndpointOf, firstEndpoints, furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
+import { firstEndpointOf } from '../../src/webhooks/first-endpoint.ts';
 import {
   createSender,
   findWebhook,
@@ -26,10 +26,10 @@ const world = await startDeliveryWorld();
 const { pool, clock, deps, audit, vault, newPartner, untilRecorded } = world;
 
 /** The pauses of its loops, with how soon it looks when it is woken. */
-async function firstPauses(tables = firstEndpoints) {
+async function firstPauses() {
   const noted = notePauses(clock);
   const slots = createDeliverySlots(clock.monotonicMs);
-  const keeper = startLeaseKeeper({ ...deps, clock: noted.clock }, tables, slots, () => {});
+  const keeper = startLeaseKeeper({ ...deps, clock: noted.clock }, slots, () => {});
   await clock.until(() => expect(noted.pauses.length).toBe(3));
   keeper.wake();
   keeper.wake();
@@ -53,7 +53,6 @@ test('without deliveries leases are looked for every other second, otherwise whe
   clock.advance(300);
   // Due, and acquired.
   expect((await firstPauses()).pauses).toEqual([200, 1_500, 10_000]);
-  expect((await firstPauses(furtherEndpoints)).pauses).toEqual([1_500, 2_000, 10_000]);
 });
 
 describe('nothing is lost', () => {
@@ -83,7 +82,7 @@ describe('nothing is lost', () => {
     const { receiver, pay, partnerId } = await newPartner();
     const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     await pay();
-    await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
+    await pool.query(`UPDATE endpoints SET lease_holder = $2, leased_until = $3 WHERE endpoint_id = $1`, [
       uuidFromId(partnerId),
       heartbeat.instance,
       new Date(clock.nowMs() + 30_000),
@@ -134,7 +133,7 @@ describe('every partner is served:', () => {
     let refuses = true;
     const { receiver, pay, partnerId } = await newPartner();
     // The statement ran and its answer was lost: this process holds a lease that it has not recorded.
-    await pool.query('UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1', [
+    await pool.query('UPDATE endpoints SET lease_holder = $2, leased_until = $3 WHERE endpoint_id = $1', [
       uuidFromId(partnerId),
       deps.heartbeat.instance,
       new Date(clock.nowMs() + 3_600_000),
@@ -169,7 +168,7 @@ describe('every partner is served:', () => {
 
   test('a secret that cannot be decrypted blocks only its partner', async () => {
     const [broken, fine] = [await newPartner(), await newPartner()];
-    await pool.query(`UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
+    await pool.query(`UPDATE endpoints SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
       uuidFromId(broken.partnerId),
     ]);
     await Promise.all([broken.pay(), fine.pay()]);
@@ -203,7 +202,7 @@ describe('every partner is served:', () => {
       ...{ isDelivered: false, hasHung: true },
       ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
     };
-    await transaction(pool, tx => recordAttempts(tx, firstEndpoints, [late], 'suspended'));
+    await transaction(pool, tx => recordAttempts(tx, [late], 'suspended'));
     expect(await findWebhook(pool, partnerId)).toMatchObject({ waiting: 1, givenUp: 0 });
     receiver.answer(withStatus(200));
   });

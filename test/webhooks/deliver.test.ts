@@ -5,9 +5,9 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { checkReceiver } from '../../src/webhooks/admin/check.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
-import { firstEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import {
   findWebhook,
+  firstEndpointOf,
   listAttempts,
   readSecrets,
   resendFailed,
@@ -87,7 +87,7 @@ describe('what is sent', () => {
 
   test('secrets are stored sealed, and only for their partner', async () => {
     const [one, other] = [await newPartner(), await newPartner()];
-    const { rows } = await pool.query('SELECT secret FROM webhooks WHERE partner_id = $1', [
+    const { rows } = await pool.query('SELECT secret FROM endpoints WHERE endpoint_id = $1', [
       uuidFromId(one.partnerId),
     ]);
     expect(rows[0].secret.includes(one.secret.slice(6))).toBe(false);
@@ -164,7 +164,7 @@ describe('a receiver that does not accept it', () => {
       await setRate(pool, clock);
       await pay();
       await untilRecorded(partnerId, recorded + 1);
-      await world.makeLastAttempt(firstEndpoints, partnerId);
+      await world.makeLastAttempt(firstEndpointOf(partnerId));
       recorded += 2;
       await untilRecorded(partnerId, recorded);
     }
@@ -214,7 +214,7 @@ describe('a receiver that does not accept it', () => {
       recorded += 1;
       await untilRecorded(partnerId, recorded);
       if (!fails) continue;
-      await world.makeLastAttempt(firstEndpoints, partnerId);
+      await world.makeLastAttempt(firstEndpointOf(partnerId));
       recorded += 1;
       await untilRecorded(partnerId, recorded);
     }

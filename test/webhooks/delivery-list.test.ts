@@ -23,8 +23,8 @@ const first = partners[0]!;
 // Partitions as in operation: of this week and the next ones.
 await pruneLog(pool, systemClock);
 await pool.query(
-  `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at, suspended_at)
-   SELECT id, 'https://shop.example/' || name, '\\x00', now(), now(), CASE WHEN id = $1 THEN now() END FROM partners`,
+  `INSERT INTO endpoints (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at, suspended_at)
+   SELECT id, id, 1, 'https://shop.example/' || name, '\\x00', '{payment.succeeded,payment.failed}', now(), now(), CASE WHEN id = $1 THEN now() END FROM partners`,
   [uuidFromId(suspended)],
 );
 for (let from = 0; from < 16; from++) {
@@ -35,8 +35,8 @@ for (let from = 0; from < 16; from++) {
        SELECT partner_id, mode, id, settled_at FROM payments
         WHERE NOT rejected AND created_at >= $1 AND created_at < $2 ORDER BY id
        RETURNING *)
-     INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
-     SELECT partner_id, id, mode, payment_id, at FROM made`,
+     INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)
+     SELECT partner_id, partner_id, id, mode, payment_id, at FROM made`,
     ends,
   );
 }
@@ -46,17 +46,17 @@ await pool.query(
   `UPDATE deliveries SET attempts = 2, next_at = now() + interval '1 h' WHERE event_id % 503 = 0 AND failed_at IS NULL`,
 );
 await pool.query(
-  `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, error, duration_ms)
-   SELECT partner_id, event_id, nth, now(), CASE nth WHEN 1 THEN 503 END, CASE nth WHEN 2 THEN 'refused' END, 12
+  `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
+   SELECT endpoint_id, partner_id, event_id, nth, now(), CASE nth WHEN 1 THEN 503 END, CASE nth WHEN 2 THEN 'refused' END, 12
      FROM deliveries, generate_series(1, 2) AS nth WHERE attempts > 0`,
 );
 const delivered = await pool.query(
   `WITH gone AS (DELETE FROM deliveries WHERE attempts = 0 AND partner_id <> $1 RETURNING *)
-   INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
-   SELECT partner_id, event_id, 1, now(), 200, 7 FROM gone`,
+   INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, duration_ms)
+   SELECT endpoint_id, partner_id, event_id, 1, now(), 200, 7 FROM gone`,
   [uuidFromId(suspended)],
 );
-await pool.query('VACUUM ANALYZE events, deliveries, webhook_attempts, webhooks');
+await pool.query('VACUUM ANALYZE events, deliveries, webhook_attempts, endpoints');
 
 const large = /^(payments|events|deliveries|webhook_attempts(_\d+)?)$/;
 
@@ -174,15 +174,15 @@ describe('what is listed', () => {
   test('sent again after its delivery, it is pending; and an event without a webhook is not listed', async () => {
     const [first] = (await listDeliveries(pool, systemClock, { partnerId: quiet }, { limit: 1 })).deliveries;
     await pool.query(
-      `INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
-       SELECT partner_id, id, mode, payment_id, now() FROM events WHERE id = $1`,
+      `INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)
+       SELECT partner_id, partner_id, id, mode, payment_id, now() FROM events WHERE id = $1`,
       [first!.eventId],
     );
     const [again] = (await listDeliveries(pool, systemClock, { partnerId: quiet }, { limit: 1 })).deliveries;
     expect(again).toMatchObject({ eventId: first!.eventId, state: 'pending', attempts: 0 });
     await pool.query('DELETE FROM deliveries WHERE event_id = $1', [first!.eventId]);
 
-    await pool.query('DELETE FROM webhooks WHERE partner_id = $1', [uuidFromId(partners[9]!)]);
+    await pool.query('DELETE FROM endpoints WHERE endpoint_id = $1', [uuidFromId(partners[9]!)]);
     await pool.query(
       `INSERT INTO events (partner_id, mode, payment_id, at)
        SELECT partner_id, mode, id, now() FROM payments WHERE partner_id = $1 AND NOT rejected LIMIT 1`,
@@ -207,7 +207,7 @@ test('endpoints: suspended, failing and active', async () => {
   expect(await states(suspended)).toEqual(['suspended']);
   expect(await states(quiet)).toEqual(['failing']);
   expect(await states(partners[7]!)).toEqual(['active']);
-  await pool.query('UPDATE webhooks SET given_up = 1 WHERE partner_id = $1', [uuidFromId(partners[7]!)]);
+  await pool.query('UPDATE endpoints SET given_up = 1 WHERE endpoint_id = $1', [uuidFromId(partners[7]!)]);
   expect(await states(partners[7]!)).toEqual(['failing']);
   expect(await states()).toEqual([]);
 });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
-import type { EndpointTables } from '../../src/webhooks/endpoint-tables.ts';
 import {
   createSender,
   createVault,
@@ -74,12 +73,12 @@ export async function startDeliveryWorld(options: DeliveryOptions = {}) {
       );
       return rows.map(({ kind }) => kind);
     },
-    /** Of a partner's waiting events, all attempts but the last one have been made; that one comes now. */
-    makeLastAttempt: async (tables: EndpointTables, id: Id<'prt'> | Id<'whe'>) => {
-      await pool.query(
-        `UPDATE ${tables.deliveries} SET attempts = $2 WHERE ${tables.key} = $1 AND failed_at IS NULL`,
-        [uuidFromId(id), pausesSec.length - 1],
-      );
+    /** Of the waiting events of an endpoint, all attempts but the last one have been made; that one comes now. */
+    makeLastAttempt: async (endpointId: Id<'whe'>) => {
+      await pool.query('UPDATE deliveries SET attempts = $2 WHERE endpoint_id = $1 AND failed_at IS NULL', [
+        uuidFromId(endpointId),
+        pausesSec.length - 1,
+      ]);
       await world.later(pausesSec[1]! * 1_000);
     },
     stopDelivery: () => clock.during(world.delivery.stop()),

@@ -5,7 +5,6 @@ import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { transaction } from '../../src/db/pool.ts';
 import { type AttemptResult, recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
-import { firstEndpoints, furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import {
   addEndpoint,
   contractEvents,
@@ -52,15 +51,16 @@ describe('five endpoints at most', () => {
     const insert = (number: number) =>
       transaction(pool, tx =>
         tx.query({
-          text: `INSERT INTO further_webhooks (endpoint_id, partner_id, mode, number, url, secret, events, created_at, changed_at)
+          text: `INSERT INTO endpoints (endpoint_id, partner_id, mode, number, url, secret, events, created_at, changed_at)
                  VALUES (gen_random_uuid(), $1, 'test', $2, 'u', '', '{payment.failed}', now(), now())`,
           values: [uuidFromId(partnerId), number],
         }),
       );
-    await expect(insert(1)).rejects.toThrow('further_webhooks_are_four');
-    await expect(insert(6)).rejects.toThrow('further_webhooks_are_four');
+    await expect(insert(1)).rejects.toThrow('endpoints_are_first_in_both_modes');
+    await expect(insert(0)).rejects.toThrow('endpoints_are_five');
+    await expect(insert(6)).rejects.toThrow('endpoints_are_five');
     await insert(5);
-    await expect(insert(5)).rejects.toThrow('further_webhooks_have_a_number');
+    await expect(insert(5)).rejects.toThrow('endpoints_have_a_number');
   });
 });
 
@@ -76,7 +76,7 @@ describe('a removed endpoint', () => {
     await world.later(10_000);
     await pay();
     await untilReceived(clock, receiver, 2);
-    const { rowCount } = await pool.query('SELECT FROM further_deliveries WHERE endpoint_id = $1', [
+    const { rowCount } = await pool.query('SELECT FROM deliveries WHERE endpoint_id = $1', [
       uuidFromId(other.endpointId),
     ]);
     expect([rowCount, other.receiver.received.length]).toEqual([0, 1]);
@@ -127,7 +127,7 @@ describe('a removed endpoint', () => {
       await unlock();
       await Promise.all([paying, removing.result]);
       await transaction(pool, tx => tx.query({ text: 'DROP TRIGGER wait_for_test ON events' }));
-      const { rowCount } = await pool.query('SELECT FROM further_deliveries WHERE endpoint_id = $1', [
+      const { rowCount } = await pool.query('SELECT FROM deliveries WHERE endpoint_id = $1', [
         uuidFromId(other.endpointId),
       ]);
       expect(rowCount).toBe(0);
@@ -167,10 +167,10 @@ test('a process that dies between attempts leaves the rest to another', async ()
   await untilReceived(clock, receiver, 1);
   // The process is gone without releasing its lease: its heartbeat holds no lock.
   await world.stopDelivery();
-  await pool.query(
-    'UPDATE further_webhooks SET lease_holder = 999999, leased_until = $2 WHERE endpoint_id = $1',
-    [uuidFromId(other.endpointId), new Date(clock.nowMs() + 3_600_000)],
-  );
+  await pool.query('UPDATE endpoints SET lease_holder = 999999, leased_until = $2 WHERE endpoint_id = $1', [
+    uuidFromId(other.endpointId),
+    new Date(clock.nowMs() + 3_600_000),
+  ]);
   other.receiver.answer(withStatus(200));
   clock.advance(10_000);
   const heartbeat = await startHeartbeat({ pool, clock: systemClock });
@@ -206,9 +206,9 @@ const firstOf = async (partnerId: Id<'prt'>) => firstEndpointOf(partnerId);
 const furtherOf = async (partnerId: Id<'prt'>) => (await add(partnerId)).endpointId;
 
 test.each([
-  { what: 'the first endpoint', tables: firstEndpoints, endpointOf: firstOf },
-  { what: 'a further endpoint', tables: furtherEndpoints, endpointOf: furtherOf },
-])('a late result of an earlier attempt at $what changes nothing', async ({ tables, endpointOf }) => {
+  { what: 'the first endpoint', endpointOf: firstOf },
+  { what: 'a further endpoint', endpointOf: furtherOf },
+])('a late result of an earlier attempt at $what changes nothing', async ({ endpointOf }) => {
   // The attempts here are made by nobody: what two processes record of them is all that counts.
   await world.stopDelivery();
   const { partnerId, pay } = await newPartner();
@@ -217,7 +217,7 @@ test.each([
   const delivery = async () => {
     const { rows } = await transaction(pool, tx =>
       tx.query<{ event_id: bigint; attempts: number; next_at: Date; failed_at: Date | null }>({
-        text: `SELECT event_id, attempts, next_at, failed_at FROM ${tables.deliveries} WHERE ${tables.key} = $1`,
+        text: `SELECT event_id, attempts, next_at, failed_at FROM deliveries WHERE endpoint_id = $1`,
         values: [uuidFromId(endpointId)],
       }),
     );
@@ -231,7 +231,7 @@ test.each([
       ...{ partnerId, endpointId, eventId, attempt, at, nextAt, isDelivered: false, hasHung: false },
       ...{ status: 500, error: null, durationMs: 1, ...changes },
     };
-    return transaction(pool, tx => recordAttempts(tx, tables, [result], 'suspended'));
+    return transaction(pool, tx => recordAttempts(tx, [result], 'suspended'));
   };
 
   await record(1);

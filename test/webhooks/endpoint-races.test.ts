@@ -68,7 +68,7 @@ test('an endpoint that is removed at the same time is not moved', async () => {
 
 test('a check of the URL before does not enable the new one, and is not taken for its check', async () => {
   const { partnerId, receiver } = await newPartner();
-  const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
+  const suspend = 'UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1';
   await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
   const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   receiver.answer(async response => {
@@ -138,7 +138,7 @@ const failedAttempt = (partnerId: Id<'prt'>, eventId: bigint) => ({
 test('a locked webhook holds up no result of other partners', async () => {
   const record = createRecorder({ db: pool, clock, log: { error: () => {}, warn: () => {} } });
   const [{ partnerId: locked }, { partnerId: other }] = [await newPartner(), await newPartner()];
-  const { unlock } = await holdLocks(url, 'SELECT FROM webhooks WHERE partner_id = $1 FOR UPDATE', [
+  const { unlock } = await holdLocks(url, 'SELECT FROM endpoints WHERE endpoint_id = $1 FOR UPDATE', [
     uuidFromId(locked),
   ]);
   const recorded = follow(record(failedAttempt(locked, 1n)));

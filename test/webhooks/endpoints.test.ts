@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import {
   checkPartner,
   findWebhook,
@@ -129,7 +128,7 @@ describe('an endpoint that does not answer', () => {
       await setRate(pool, clock);
       await pay();
       await bad.untilRecorded(recorded + 1);
-      await world.makeLastAttempt(furtherEndpoints, bad.endpointId);
+      await world.makeLastAttempt(bad.endpointId);
       recorded += 2;
       await bad.untilRecorded(recorded);
     }

@@ -35,7 +35,7 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     receiver.answer(withStatus(503));
     const first = await pay();
     await untilReceived(clock, receiver, 1);
-    const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
+    const suspend = 'UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1';
     await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
     const second = await pay();
     expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
@@ -75,7 +75,7 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
 
 test('kept events go out in their order, also when the time of a later one is earlier', async () => {
   const { receiver, pay, partnerId } = await newPartner();
-  const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
+  const suspend = 'UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1';
   await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
   const first = await pay();
   clock.advance(-50);
@@ -92,7 +92,7 @@ test('an event sent again during a suspension also goes out in the order of even
   const first = await pay();
   await untilRecorded(partnerId, 1);
   const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
-  await pool.query('UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1', [
+  await pool.query('UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1', [
     uuidFromId(partnerId),
     new Date(clock.nowMs()),
   ]);

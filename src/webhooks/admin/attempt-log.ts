@@ -3,7 +3,6 @@ import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { keepPartitions } from '../../db/partitions.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
 import { pruneOlder } from '../../db/prune.ts';
-import { allEndpoints, firstEndpointOf, isFirst } from '../endpoint-tables.ts';
 
 export interface Attempt {
   attemptId: bigint;
@@ -17,14 +16,6 @@ export interface Attempt {
   durationMs: number;
 }
 
-/** The endpoint of a row of `webhook_attempts`: null is the first one. */
-export const endpointIn = (partnerId: Id<'prt'>, endpoint: string | null): Id<'whe'> =>
-  endpoint === null ? firstEndpointOf(partnerId) : idFromUuid('whe', endpoint);
-
-/** What `webhook_attempts` has for an endpoint. */
-export const endpointValue = (partnerId: Id<'prt'>, endpointId: Id<'whe'>) =>
-  isFirst(partnerId, endpointId) ? null : uuidFromId(endpointId);
-
 /** The last attempts, newest first; with `before`, those older than that attempt; with `endpointId`, those of this endpoint. */
 export async function listAttempts(
   db: Queryable,
@@ -32,9 +23,9 @@ export async function listAttempts(
   limit: number,
   { before, endpointId }: { before?: bigint | undefined; endpointId?: Id<'whe'> | undefined } = {},
 ): Promise<Attempt[]> {
-  const ofEndpoint = endpointId ? 'AND endpoint_id IS NOT DISTINCT FROM $4' : '';
+  const ofEndpoint = endpointId ? 'AND endpoint_id = $4' : '';
   const { rows } = await db.query<
-    Omit<Attempt, 'paymentId' | 'endpointId'> & { payment_id: string; endpoint: string | null }
+    Omit<Attempt, 'paymentId' | 'endpointId'> & { payment_id: string; endpoint: string }
   >({
     text: `SELECT a.id AS "attemptId", a.event_id AS "eventId", a.attempt, a.at, a.status, a.error,
                   a.duration_ms AS "durationMs", a.endpoint_id AS endpoint, e.payment_id
@@ -43,16 +34,11 @@ export async function listAttempts(
             CROSS JOIN LATERAL (SELECT e.* FROM unnest('{live,test}'::mode[]) AS m (mode),
                                         deliverable_event($1, m.mode, a.event_id) AS e LIMIT 1) AS e
             ORDER BY a.id DESC`,
-    values: [
-      uuidFromId(partnerId),
-      limit,
-      before ?? null,
-      ...(endpointId ? [endpointValue(partnerId, endpointId)] : []),
-    ],
+    values: [uuidFromId(partnerId), limit, before ?? null, ...(endpointId ? [uuidFromId(endpointId)] : [])],
   });
   return rows.map(({ payment_id, endpoint, ...attempt }) => ({
     ...attempt,
-    endpointId: endpointIn(partnerId, endpoint),
+    endpointId: idFromUuid('whe', endpoint),
     paymentId: idFromUuid('pay', payment_id),
   }));
 }
@@ -61,8 +47,6 @@ const keptDays = 30;
 
 /** Removes attempts older than thirty days, and deliveries that were given up before. Returns how many rows it deleted. */
 export async function pruneLog(pool: Pool, clock: Clock): Promise<number> {
-  let givenUp = 0;
-  for (const { deliveries: table } of allEndpoints)
-    givenUp += await pruneOlder(pool, clock, { table, since: 'failed_at', keptDays });
+  const givenUp = await pruneOlder(pool, clock, { table: 'deliveries', since: 'failed_at', keptDays });
   return givenUp + (await keepPartitions(pool, clock, { table: 'webhook_attempts', since: 'at', keptDays }));
 }

@@ -2,7 +2,7 @@ import type { Id } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Keyring } from '../../db/keyring.ts';
 import type { Vault } from '../delivery/secret.ts';
-import { firstEndpointOf } from '../endpoint-tables.ts';
+import { firstEndpointOf } from '../first-endpoint.ts';
 import type { Sender } from '../http/sender.ts';
 import { createSigningKeys } from '../signing/signing-keys.ts';
 import { checkReceiver, probeMode, type WebhookCheck } from './check.ts';

@@ -5,8 +5,7 @@ import type { Mode } from '../../ledger/index.ts';
 import { findPayment } from '../../payments/index.ts';
 import { envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
 import { findRefundOf } from '../delivery/refund-events.ts';
-import { firstEndpointOf, isFirst } from '../endpoint-tables.ts';
-import { endpointIn } from './attempt-log.ts';
+import { firstEndpointOf, isFirst } from '../first-endpoint.ts';
 import { attemptsOf, type EventAttempt } from './delivery-history.ts';
 import {
   type DeliveryFilter,
@@ -82,7 +81,7 @@ export async function listDeliveries(
 interface DeliveryRow {
   event_id: bigint;
   partner_id: string;
-  endpoint: string | null;
+  endpoint: string;
   partner_name: string;
   mode: Mode;
   payment_id: string;
@@ -106,7 +105,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     eventId: row.event_id,
     eventAt: row.event_at,
     partnerId,
-    endpointId: endpointIn(partnerId, row.endpoint),
+    endpointId: idFromUuid('whe', row.endpoint),
     partnerName: row.partner_name,
     mode: row.mode,
     paymentId: idFromUuid('pay', row.payment_id),
@@ -143,8 +142,8 @@ export async function findDelivery(
   const further = isFirst(partnerId, endpointId) ? undefined : endpointId;
   const { rows } = await db.query<DeliveryRow>({
     text: `SELECT ${deliveryColumns} FROM (SELECT $1::uuid AS partner_id, $2::bigint AS event_id) AS c ${deliveryJoins}
-            WHERE k.endpoint_id IS NOT DISTINCT FROM $3`,
-    values: [uuidFromId(partnerId), eventId, further ? uuidFromId(further) : null],
+            WHERE k.endpoint_id = $3`,
+    values: [uuidFromId(partnerId), eventId, uuidFromId(endpointId)],
   });
   const [row] = rows;
   if (!row) return undefined;

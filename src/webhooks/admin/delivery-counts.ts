@@ -15,12 +15,8 @@ export async function countDeliveries(db: Queryable): Promise<DeliveryCounts> {
     text: `SELECT count(*) FILTER (WHERE failed_at IS NULL)::int AS waiting,
                   count(*) FILTER (WHERE failed_at IS NULL AND attempts > 0)::int AS failing,
                   count(failed_at)::int AS "givenUp",
-                  (SELECT count(DISTINCT partner_id)::int
-                     FROM (SELECT partner_id FROM webhooks WHERE suspended_at IS NOT NULL
-                           UNION ALL SELECT partner_id FROM further_webhooks WHERE suspended_at IS NOT NULL) AS w)
-                    AS "suspendedPartners"
-             FROM (SELECT attempts, failed_at FROM deliveries
-                   UNION ALL SELECT attempts, failed_at FROM further_deliveries) AS d`,
+                  (SELECT count(DISTINCT partner_id)::int FROM endpoints WHERE suspended_at IS NOT NULL) AS "suspendedPartners"
+             FROM deliveries`,
   });
   return rows[0]!;
 }

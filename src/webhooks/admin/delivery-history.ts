@@ -1,7 +1,7 @@
-import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type Attempt, endpointIn, endpointValue } from './attempt-log.ts';
+import type { Attempt } from './attempt-log.ts';
 
 /** The event of a payment with its delivery attempts. */
 export interface DeliveryHistory {
@@ -28,15 +28,10 @@ export async function deliveryHistory(
     next_at: Date;
     failed_at: Date | null;
   }>({
-    text: `SELECT e.id, e.at, d.endpoint, d.attempts, d.next_at, d.failed_at
+    text: `SELECT e.id, e.at, d.endpoint_id AS endpoint, d.attempts, d.next_at, d.failed_at
              FROM event_of_payment($2, $3, $1) e
-             LEFT JOIN LATERAL (
-                  SELECT NULL::uuid AS endpoint, attempts, next_at, failed_at FROM deliveries d
-                   WHERE d.partner_id = e.partner_id AND d.event_id = e.id
-                  UNION ALL
-                  SELECT endpoint_id, attempts, next_at, failed_at FROM further_deliveries d
-                   WHERE d.partner_id = e.partner_id AND d.event_id = e.id) AS d ON true
-            ORDER BY d.endpoint NULLS FIRST`,
+             LEFT JOIN deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
+            ORDER BY d.endpoint_id <> e.partner_id, d.endpoint_id`,
     values: [uuidFromId(paymentId), uuidFromId(partnerId), mode],
   });
   const [event] = rows;
@@ -46,7 +41,7 @@ export async function deliveryHistory(
     at: event.at,
     attempts: await attemptsOf(db, partnerId, event.id),
     deliveries: rows.flatMap(({ endpoint, attempts, next_at: nextAt, failed_at: failedAt }) =>
-      attempts === null ? [] : { endpointId: endpointIn(partnerId, endpoint), attempts, nextAt, failedAt },
+      attempts === null ? [] : { endpointId: idFromUuid('whe', endpoint!), attempts, nextAt, failedAt },
     ),
   };
 }
@@ -60,14 +55,14 @@ export async function attemptsOf(
   eventId: bigint,
   endpointId?: Id<'whe'>,
 ): Promise<EventAttempt[]> {
-  const ofEndpoint = endpointId ? 'AND endpoint_id IS NOT DISTINCT FROM $3' : '';
-  const { rows } = await db.query<Omit<EventAttempt, 'endpointId'> & { endpoint: string | null }>({
+  const ofEndpoint = endpointId ? 'AND endpoint_id = $3' : '';
+  const { rows } = await db.query<Omit<EventAttempt, 'endpointId'> & { endpoint: string }>({
     text: `SELECT event_id AS "eventId", endpoint_id AS endpoint, attempt, at, status, error, duration_ms AS "durationMs"
              FROM webhook_attempts WHERE event_id = $1 AND partner_id = $2 ${ofEndpoint} ORDER BY id LIMIT ${maxAttempts}`,
-    values: [eventId, uuidFromId(partnerId), ...(endpointId ? [endpointValue(partnerId, endpointId)] : [])],
+    values: [eventId, uuidFromId(partnerId), ...(endpointId ? [uuidFromId(endpointId)] : [])],
   });
   return rows.map(({ endpoint, ...attempt }) => ({
     ...attempt,
-    endpointId: endpointIn(partnerId, endpoint),
+    endpointId: idFromUuid('whe', endpoint),
   }));
 }

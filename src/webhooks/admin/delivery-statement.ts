@@ -1,7 +1,6 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Statement } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
-import { allEndpoints } from '../endpoint-tables.ts';
 
 /** Over the deliveries of all partners; a delivery must match every field that is set. */
 export interface DeliveryFilter {
@@ -47,7 +46,7 @@ export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): S
              LEFT JOIN (SELECT ${deliveryColumns} FROM (SELECT DISTINCT partner_id, event_id FROM scanned) AS c
                         ${deliveryJoins}
                          WHERE ${conditions} ORDER BY c.event_id DESC FETCH FIRST ${scan.maxMatches} ROWS WITH TIES) AS m ON true
-            ORDER BY m.event_id DESC, m.endpoint NULLS FIRST`,
+            ORDER BY m.event_id DESC, m.endpoint <> m.partner_id, m.endpoint`,
     values,
   };
 }
@@ -61,24 +60,21 @@ export const deliveryColumns = `c.event_id, c.partner_id, k.endpoint_id AS endpo
   coalesce(a.was_accepted, false) AS was_accepted`;
 
 /**
- * The event and payment of `c`, and for each endpoint its queue entry and last attempt. An attempt is never much older than its event, so partitions
- * before it are left out. OFFSET 0 keeps the planner from reading all attempts of the partner in the order of their ids.
+ * The event and payment of `c`, and for each endpoint its queue entry and last attempt; the first endpoint also after it was
+ * removed. An attempt is never much older than its event, so partitions
+ * before it are left out. OFFSET 0 keeps the planner from reading all deliveries, or all attempts of the partner in the order of
+ * their ids.
  */
 export const deliveryJoins = `
   CROSS JOIN LATERAL (SELECT e.* FROM unnest('{live,test}'::mode[]) AS m (mode),
                               deliverable_event(c.partner_id, m.mode, c.event_id) AS e LIMIT 1) AS e
   CROSS JOIN LATERAL payment_anywhere(e.partner_id, e.mode, e.payment_id) AS p
-  CROSS JOIN LATERAL (SELECT NULL::uuid AS endpoint_id
-                      UNION ALL SELECT w.endpoint_id FROM further_webhooks w
-                                 WHERE w.partner_id = c.partner_id AND w.mode = e.mode) AS k
-   LEFT JOIN LATERAL (SELECT d.event_id, d.attempts, d.next_at, d.failed_at FROM deliveries d
-                       WHERE k.endpoint_id IS NULL AND d.partner_id = c.partner_id AND d.event_id = c.event_id
-                      UNION ALL
-                      SELECT d.event_id, d.attempts, d.next_at, d.failed_at FROM further_deliveries d
-                       WHERE d.endpoint_id = k.endpoint_id AND d.event_id = c.event_id OFFSET 0) AS d ON true
+  CROSS JOIN LATERAL (SELECT c.partner_id AS endpoint_id
+                      UNION ALL SELECT w.endpoint_id FROM endpoints w WHERE w.partner_id = c.partner_id AND w.mode = e.mode) AS k
+   LEFT JOIN LATERAL (SELECT * FROM deliveries d WHERE d.endpoint_id = k.endpoint_id AND d.event_id = c.event_id OFFSET 0) AS d ON true
    LEFT JOIN LATERAL (SELECT o.*, bool_or(o.status BETWEEN 200 AND 299) OVER () AS was_accepted
                         FROM (SELECT * FROM webhook_attempts a WHERE a.event_id = c.event_id
-                                 AND a.partner_id = c.partner_id AND a.endpoint_id IS NOT DISTINCT FROM k.endpoint_id
+                                 AND a.partner_id = c.partner_id AND a.endpoint_id = k.endpoint_id
                                  AND a.at >= e.at - interval '1 hour' OFFSET 0) AS o
                        ORDER BY o.id DESC LIMIT 1) AS a ON true`;
 
@@ -86,29 +82,27 @@ export const deliveryJoins = `
 function candidatesOf({ state, partnerId, mode }: DeliveryFilter, scan: DeliveryScan, bind: Bind): string {
   const [beyond, before] = [bind(scan.beyond), bind(scan.before)];
   const inRange = (id: string) => `${id} > ${beyond}::bigint AND ${id} < ${before}::bigint`;
-  const queued = (condition: string) =>
-    allEndpoints.map(
-      ({ deliveries }) =>
-        `SELECT d.partner_id, d.event_id FROM ${deliveries} d WHERE ${condition} AND ${inRange('d.event_id')}
-          ORDER BY d.event_id DESC LIMIT ${scan.size}`,
-    );
+  const queued = (
+    condition: string,
+  ) => `SELECT d.partner_id, d.event_id FROM deliveries d WHERE ${condition} AND ${inRange('d.event_id')}
+    ORDER BY d.event_id DESC LIMIT ${scan.size}`;
   const [pending, failed] = [queued('d.failed_at IS NULL'), queued('d.failed_at IS NOT NULL')];
   if (!partnerId) {
-    if (state === 'pending') return union(pending);
-    if (state === 'failed') return union(failed);
+    if (state === 'pending') return pending;
+    if (state === 'failed') return failed;
     const attempted = `SELECT a.partner_id, a.event_id FROM webhook_attempts a WHERE ${inRange('a.event_id')}
       ORDER BY a.event_id DESC LIMIT ${scan.size}`;
-    return state === 'delivered' ? attempted : union([attempted, ...pending, ...failed]);
+    return state === 'delivered' ? attempted : union([attempted, pending, failed]);
   }
   const partner = bind(uuidFromId(partnerId));
-  // Not compared with `=`, and in the order of both columns: so that the planner takes the primary key.
-  const ofPartner = `SELECT d.partner_id, d.event_id FROM deliveries d
-    WHERE (d.partner_id, d.event_id) > (${partner}, ${beyond}::bigint)
-      AND (d.partner_id, d.event_id) < (${partner}, ${before}::bigint)
-    ORDER BY d.partner_id DESC, d.event_id DESC LIMIT ${scan.size}`;
-  const ofFurther = `SELECT d.partner_id, d.event_id FROM further_webhooks w JOIN further_deliveries d USING (endpoint_id)
-    WHERE w.partner_id = ${partner} AND ${inRange('d.event_id')} ORDER BY d.event_id DESC LIMIT ${scan.size}`;
-  if (state === 'pending' || state === 'failed') return union([ofPartner, ofFurther]);
+  if (state === 'pending' || state === 'failed')
+    // Not compared with `=`, and in the order of both columns: so that the planner takes the primary key.
+    return `SELECT d.partner_id, d.event_id FROM endpoints w CROSS JOIN LATERAL (
+              SELECT o.partner_id, o.event_id FROM deliveries o
+               WHERE (o.endpoint_id, o.event_id) > (w.endpoint_id, ${beyond}::bigint)
+                 AND (o.endpoint_id, o.event_id) < (w.endpoint_id, ${before}::bigint)
+               ORDER BY o.endpoint_id DESC, o.event_id DESC LIMIT ${scan.size}) AS d
+             WHERE w.partner_id = ${partner}`;
   const modes: Mode[] = mode ? [mode] : ['live', 'test'];
   // An event that is archived meanwhile may be in both places: it is scanned twice and counts once.
   const events = modes.flatMap(one => {

@@ -1,7 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
-import { allEndpoints, type EndpointTables } from '../endpoint-tables.ts';
 
 export interface Endpoint {
   partnerId: Id<'prt'>;
@@ -12,14 +11,14 @@ export interface Endpoint {
 }
 
 /** After a failed attempt the next one is in the future, so the index of what is due shows whether there is such a delivery. */
-const statesIn = ({ webhooks, deliveries, key }: EndpointTables) => `
-  SELECT w.partner_id, w.${key} AS endpoint, w.url,
+const selectStates = `
+  SELECT w.partner_id, w.endpoint_id AS endpoint, w.url,
          CASE WHEN w.suspended_at IS NOT NULL THEN 'suspended'
               WHEN w.given_up > 0 OR w.hanging OR EXISTS (
-                     SELECT FROM ${deliveries} d WHERE d.${key} = w.${key} AND d.failed_at IS NULL
+                     SELECT FROM deliveries d WHERE d.endpoint_id = w.endpoint_id AND d.failed_at IS NULL
                         AND d.next_at > $2 AND d.attempts > 0) THEN 'failing'
               ELSE 'active' END AS state
-    FROM ${webhooks} w WHERE w.partner_id = ANY ($1)`;
+    FROM endpoints w WHERE w.partner_id = ANY ($1)`;
 
 /** The endpoints of these partners. */
 export async function listEndpoints(db: Queryable, clock: Clock, partners: Id<'prt'>[]): Promise<Endpoint[]> {
@@ -29,7 +28,7 @@ export async function listEndpoints(db: Queryable, clock: Clock, partners: Id<'p
     url: string;
     state: Endpoint['state'];
   }>({
-    text: allEndpoints.map(statesIn).join(' UNION ALL '),
+    text: selectStates,
     values: [partners.map(uuidFromId), instantOf(clock)],
   });
   return rows.map(({ partner_id, endpoint, url, state }) => ({

@@ -1,7 +1,6 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
-import { tablesOf } from '../endpoint-tables.ts';
 
 /**
  * Functions that write events lock the account of their partner and mode, and then look which endpoints there are. So under this
@@ -15,9 +14,8 @@ export const lockAccounts = (tx: Queryable, partnerId: Id<'prt'>, modes: Mode[])
 
 /** What is read of the endpoint afterwards holds until the end of the transaction. Events are queued for it meanwhile. */
 export function lockEndpoint(tx: Queryable, partnerId: Id<'prt'>, endpointId: Id<'whe'>) {
-  const { webhooks, key } = tablesOf(partnerId, endpointId);
   return tx.query({
-    text: `SELECT FROM ${webhooks} WHERE partner_id = $1 AND ${key} = $2 FOR NO KEY UPDATE`,
+    text: `SELECT FROM endpoints WHERE partner_id = $1 AND endpoint_id = $2 FOR NO KEY UPDATE`,
     values: [uuidFromId(partnerId), uuidFromId(endpointId)],
   });
 }

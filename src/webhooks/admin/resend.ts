@@ -3,7 +3,6 @@ import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
-import { allEndpoints, tablesOf } from '../endpoint-tables.ts';
 import { listWebhooks, nameInAudit, type Webhook } from './webhook.ts';
 
 const resetTo = (at: string) => `SET attempts = 0, next_at = ${at}, failed_at = NULL`;
@@ -75,28 +74,25 @@ async function findEvent(
 async function queueAgain(
   tx: Queryable,
   { clock }: AuditContext,
-  { partnerId, endpointId }: Webhook,
+  { endpointId }: Webhook,
   event: EventRow & { eventId: bigint },
 ): Promise<boolean> {
-  const { webhooks, deliveries, key } = tablesOf(partnerId, endpointId);
   const { rowCount } = await tx.query({
-    text: `SELECT FROM ${webhooks} WHERE ${key} = $1 FOR KEY SHARE`,
+    text: `SELECT FROM endpoints WHERE endpoint_id = $1 FOR KEY SHARE`,
     values: [uuidFromId(endpointId)],
   });
   if (rowCount === 0) return false;
-  const columns = key === 'endpoint_id' ? 'endpoint_id, partner_id' : 'partner_id';
-  const owners = key === 'endpoint_id' ? '$1, $6' : '$1';
   await tx.query({
-    text: `INSERT INTO ${deliveries} AS d (${columns}, event_id, mode, payment_id, next_at)
-           VALUES (${owners}, $2, $3, $4, $5)
-           ON CONFLICT (${key}, event_id) DO UPDATE ${resetTo('$5')}`,
+    text: `INSERT INTO deliveries AS d (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
+           VALUES ($1, $2, $6, $3, $4, $5)
+           ON CONFLICT (endpoint_id, event_id) DO UPDATE ${resetTo('$5')}`,
     values: [
       uuidFromId(endpointId),
       event.eventId,
       event.mode,
       event.payment_id,
       instantOf(clock),
-      ...(key === 'endpoint_id' ? [event.partner_id] : []),
+      event.partner_id,
     ],
   });
   return true;
@@ -112,27 +108,20 @@ export async function resendFailed(
 ): Promise<number> {
   const which = 'failed_at >= $1 AND failed_at <= $2';
   const until = instantOf(audit.clock);
-  const failed = allEndpoints.map(({ deliveries }) => `SELECT 1 FROM ${deliveries} WHERE ${which}`);
   const { rows } = await audit.pool.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM (${failed.join(' UNION ALL ')}) AS f`,
+    `SELECT count(*)::int AS count FROM deliveries WHERE ${which}`,
     [since, until],
   );
   const { count } = rows[0]!;
   let done = 0;
   for (;;) {
-    const batch = await transaction(audit.pool, async tx => {
-      let resent = 0;
-      for (const { deliveries, key } of allEndpoints) {
-        const { rowCount } = await tx.query({
-          text: `UPDATE ${deliveries} d ${resetTo('$2')}
-                   FROM (SELECT ${key}, event_id FROM ${deliveries} WHERE ${which} LIMIT ${resendBatchSize} FOR UPDATE SKIP LOCKED) f
-                  WHERE d.${key} = f.${key} AND d.event_id = f.event_id`,
-          values: [since, until],
-        });
-        resent += rowCount ?? 0;
-      }
-      return resent;
-    });
+    const { rowCount } = await audit.pool.query(
+      `UPDATE deliveries d ${resetTo('$2')}
+         FROM (SELECT endpoint_id, event_id FROM deliveries WHERE ${which} LIMIT ${resendBatchSize} FOR UPDATE SKIP LOCKED) f
+        WHERE d.endpoint_id = f.endpoint_id AND d.event_id = f.event_id`,
+      [since, until],
+    );
+    const batch = rowCount ?? 0;
     if (batch === 0) break;
     done += batch;
     onProgress(done, count);

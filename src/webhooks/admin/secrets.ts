@@ -3,16 +3,12 @@ import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
-import { firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { firstEndpointOf, subjectOf } from '../first-endpoint.ts';
 import { lockEndpoint } from './locks.ts';
 import { notifyOfChange } from './notices.ts';
 import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
 type EndpointRef = Pick<Webhook, 'partnerId' | 'endpointId'>;
-
-/** What a sealed secret is bound to, so that it opens in no other row. */
-export const ownerOf = ({ partnerId, endpointId }: EndpointRef): string =>
-  isFirst(partnerId, endpointId) ? partnerId : endpointId;
 
 interface SecretRow {
   secret: Buffer;
@@ -22,7 +18,7 @@ interface SecretRow {
 
 /** The secrets in force, the newest first. */
 export function decryptSecrets(vault: Vault, endpoint: EndpointRef, row: SecretRow, nowMs: number): string[] {
-  const open = (sealed: Buffer) => vault.decrypt(sealed, ownerOf(endpoint));
+  const open = (sealed: Buffer) => vault.decrypt(sealed, subjectOf(endpoint));
   const isOldInForce = row.old_secret !== null && row.old_secret_until!.getTime() > nowMs;
   return [open(row.secret), ...(isOldInForce ? openIfPossible(open, row.old_secret!) : [])];
 }
@@ -43,9 +39,8 @@ export async function readSecrets(
   nowMs: number,
   endpointId: Id<'whe'> = firstEndpointOf(partnerId),
 ): Promise<string[]> {
-  const { webhooks, key } = tablesOf(partnerId, endpointId);
   const { rows } = await db.query<SecretRow>({
-    text: `SELECT secret, old_secret, old_secret_until FROM ${webhooks} WHERE partner_id = $1 AND ${key} = $2`,
+    text: `SELECT secret, old_secret, old_secret_until FROM endpoints WHERE partner_id = $1 AND endpoint_id = $2`,
     values: [uuidFromId(partnerId), uuidFromId(endpointId)],
   });
   return rows[0] ? decryptSecrets(vault, { partnerId, endpointId }, rows[0], nowMs) : [];
@@ -60,7 +55,6 @@ export function rotateSecret(
   partnerId: Id<'prt'>,
   { force = false, endpointId = firstEndpointOf(partnerId) } = {},
 ): Promise<'rotated' | 'no_webhook' | 'overlap'> {
-  const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
     await lockEndpoint(tx, partnerId, endpointId);
     const known = await findWebhook(tx, partnerId, endpointId);
@@ -69,10 +63,10 @@ export function rotateSecret(
     if (!force && known.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
       return 'overlap';
     const until = new Date(audit.clock.nowMs() + overlapMs);
-    const sealed = vault.seal(newSecret(), ownerOf({ partnerId, endpointId }));
+    const sealed = vault.seal(newSecret(), subjectOf({ partnerId, endpointId }));
     await tx.query({
-      text: `UPDATE ${webhooks} SET old_secret = secret, old_secret_until = $3, secret = $2, changed_at = $4
-              WHERE partner_id = $5 AND ${key} = $1`,
+      text: `UPDATE endpoints SET old_secret = secret, old_secret_until = $3, secret = $2, changed_at = $4
+              WHERE partner_id = $5 AND endpoint_id = $1`,
       values: [uuidFromId(endpointId), sealed, until, instantOf(audit.clock), uuidFromId(partnerId)],
     });
     await recordChange(tx, audit, {

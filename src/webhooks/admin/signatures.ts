@@ -3,7 +3,6 @@ import { uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Keyring } from '../../db/keyring.ts';
 import { transaction } from '../../db/pool.ts';
-import { tablesOf } from '../endpoint-tables.ts';
 import { ensureSigningRoot } from '../signing/signing-keys.ts';
 import { nameInAudit, type Webhook } from './webhook.ts';
 
@@ -14,11 +13,10 @@ export function setEd25519(
   { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
   isOn: boolean,
 ): Promise<'set' | 'no_webhook'> {
-  const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
     if (isOn) await ensureSigningRoot(tx, audit, keyring);
     const { rowCount } = await tx.query({
-      text: `UPDATE ${webhooks} SET ed25519 = $3, changed_at = $4 WHERE partner_id = $1 AND ${key} = $2`,
+      text: `UPDATE endpoints SET ed25519 = $3, changed_at = $4 WHERE partner_id = $1 AND endpoint_id = $2`,
       values: [uuidFromId(partnerId), uuidFromId(endpointId), isOn, instantOf(audit.clock)],
     });
     if (rowCount === 0) return 'no_webhook';

@@ -4,7 +4,7 @@ import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
-import { allEndpoints, type EndpointTables, firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { firstEndpointOf, isFirst } from '../first-endpoint.ts';
 import { lockAccounts, lockEndpoint } from './locks.ts';
 import { notifyOfChange } from './notices.ts';
 
@@ -53,22 +53,17 @@ interface WebhookRow {
   ed25519: boolean;
 }
 
-const eventsIn = ({ key }: EndpointTables) =>
-  key === 'partner_id' ? `ARRAY['payment.succeeded', 'payment.failed'] || w.extra_events` : 'w.events';
-
-const selectFrom = (tables: EndpointTables) => `
-  SELECT w.${tables.key} AS endpoint, ${tables.key === 'partner_id' ? 'NULL::mode AS mode, 1 AS number' : 'w.mode, w.number'},
-         w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at, w.ed25519, ${eventsIn(tables)} AS events,
+const selectEndpoints = `
+  SELECT w.endpoint_id AS endpoint, w.mode, w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at, w.ed25519, w.events,
          d.waiting, d.given_up
-    FROM ${tables.webhooks} w
+    FROM endpoints w
    CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE d.failed_at IS NULL)::int AS waiting, count(d.failed_at)::int AS given_up
-                         FROM ${tables.deliveries} d WHERE d.${tables.key} = w.${tables.key}) AS d`;
+                         FROM deliveries d WHERE d.endpoint_id = w.endpoint_id) AS d`;
 
 /** All endpoints of a partner: the first one, then those of live and of test mode. */
 export async function listWebhooks(db: Queryable, partnerId: Id<'prt'>): Promise<Webhook[]> {
   const { rows } = await db.query<WebhookRow>({
-    text: `SELECT * FROM (${allEndpoints.map(tables => `${selectFrom(tables)} WHERE w.partner_id = $1`).join(' UNION ALL ')}) AS w
-            ORDER BY w.mode NULLS FIRST, w.number`,
+    text: `${selectEndpoints} WHERE w.partner_id = $1 ORDER BY w.mode NULLS FIRST, w.number`,
     values: [uuidFromId(partnerId)],
   });
   return rows.map(row => toWebhook(partnerId, row));
@@ -80,9 +75,8 @@ export async function findWebhook(
   partnerId: Id<'prt'>,
   endpointId: Id<'whe'> = firstEndpointOf(partnerId),
 ): Promise<Webhook | undefined> {
-  const tables = tablesOf(partnerId, endpointId);
   const { rows } = await db.query<WebhookRow>({
-    text: `${selectFrom(tables)} WHERE w.partner_id = $1 AND w.${tables.key} = $2`,
+    text: `${selectEndpoints} WHERE w.partner_id = $1 AND w.endpoint_id = $2`,
     values: [uuidFromId(partnerId), uuidFromId(endpointId)],
   });
   return rows[0] && toWebhook(partnerId, rows[0]);
@@ -129,11 +123,12 @@ export function setWebhook(
     if (before && isNew) return 'exists';
     const sealed = vault.seal(newSecret(), partnerId);
     await tx.query({
-      text: `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, $2, $3, $4, $4)
-             ON CONFLICT (partner_id) DO UPDATE
+      text: `INSERT INTO endpoints AS w (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at)
+             VALUES ($1, $1, 1, $2, $3, $4, $5, $5)
+             ON CONFLICT (endpoint_id) DO UPDATE
                SET url = excluded.url, changed_at = excluded.changed_at,
-                   given_up = CASE WHEN webhooks.url = excluded.url THEN webhooks.given_up ELSE 0 END`,
-      values: [uuidFromId(partnerId), url, sealed, instantOf(audit.clock)],
+                   given_up = CASE WHEN w.url = excluded.url THEN w.given_up ELSE 0 END`,
+      values: [uuidFromId(partnerId), url, sealed, contractEvents, instantOf(audit.clock)],
     });
     await recordChange(tx, audit, {
       action: 'webhook.set',
@@ -153,14 +148,13 @@ export function moveWebhook(
   { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
   url: string,
 ): Promise<'set' | 'no_webhook'> {
-  const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
     await lockEndpoint(tx, partnerId, endpointId);
     const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';
     await tx.query({
-      text: `UPDATE ${webhooks} SET url = $2, changed_at = $3, given_up = CASE WHEN url = $2 THEN given_up ELSE 0 END
-              WHERE ${key} = $1`,
+      text: `UPDATE endpoints SET url = $2, changed_at = $3, given_up = CASE WHEN url = $2 THEN given_up ELSE 0 END
+              WHERE endpoint_id = $1`,
       values: [uuidFromId(endpointId), url, instantOf(audit.clock)],
     });
     await recordChange(tx, audit, {
@@ -180,18 +174,16 @@ export function setEvents(
   { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
   events: EventKind[],
 ): Promise<'set' | 'no_webhook' | 'no_events' | 'contract_events'> {
-  const { webhooks, key } = tablesOf(partnerId, endpointId);
-  const first = isFirst(partnerId, endpointId);
-  const extra = events.filter(kind => !contractEvents.includes(kind));
   return transaction(audit.pool, async tx => {
     if (events.length === 0) return 'no_events';
-    if (first && !contractEvents.every(kind => events.includes(kind))) return 'contract_events';
+    if (isFirst(partnerId, endpointId) && !contractEvents.every(kind => events.includes(kind)))
+      return 'contract_events';
     await lockEndpoint(tx, partnerId, endpointId);
     const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';
     await tx.query({
-      text: `UPDATE ${webhooks} SET ${first ? 'extra_events' : 'events'} = $2, changed_at = $3 WHERE ${key} = $1`,
-      values: [uuidFromId(endpointId), first ? extra : events, instantOf(audit.clock)],
+      text: `UPDATE endpoints SET events = $2, changed_at = $3 WHERE endpoint_id = $1`,
+      values: [uuidFromId(endpointId), events, instantOf(audit.clock)],
     });
     await recordChange(tx, audit, {
       action: 'webhook.events',

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { PaymentTraces } from '../../payments/index.ts';
-import { isFirst } from '../endpoint-tables.ts';
+import { isFirst } from '../first-endpoint.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
 import type { SigningKeys } from '../signing/signing-keys.ts';

@@ -2,7 +2,6 @@ import { type BackgroundLoopOptions, startBackgroundLoop } from '../../base/back
 import type { Clock } from '../../base/clock.ts';
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
-import type { EndpointTables } from '../endpoint-tables.ts';
 import { acquireLeases, listLeaseHolders, releaseLeases, renewLeases } from './leases.ts';
 import type { DeliverySlots } from './slots.ts';
 
@@ -46,7 +45,6 @@ const batchSize = 200;
  */
 export function startLeaseKeeper(
   { db, clock, heartbeat, log }: LeaseKeeperDeps,
-  tables: EndpointTables,
   slots: DeliverySlots,
   onAcquired: () => void,
 ): LeaseKeeper {
@@ -60,7 +58,7 @@ export function startLeaseKeeper(
   async function findDeadHolders(): Promise<number | undefined> {
     deadHolders = [];
     if (!hasWaiting) return leaseLoopsMs.idle;
-    const holders = await listLeaseHolders(db, tables);
+    const holders = await listLeaseHolders(db);
     deadHolders = await heartbeat.findDead(holders.filter(holder => holder !== instance));
     return undefined;
   }
@@ -69,7 +67,7 @@ export function startLeaseKeeper(
     acquiredMs = clock.monotonicMs();
     cancelWake?.();
     cancelWake = undefined;
-    const { endpoints, firstDueMs } = await acquireLeases(db, clock, tables, {
+    const { endpoints, firstDueMs } = await acquireLeases(db, clock, {
       instance,
       deadHolders,
       leaseMs,
@@ -90,9 +88,9 @@ export function startLeaseKeeper(
     const idle = slots.idle(idleMs);
     // Removed first, so that nothing begins for them meanwhile.
     for (const endpointId of idle) slots.remove(endpointId);
-    if (idle.length > 0) await releaseLeases(db, tables, instance, idle);
+    if (idle.length > 0) await releaseLeases(db, instance, idle);
     const served = slots.endpoints();
-    const held = await renewLeases(db, clock, tables, { instance, leaseMs });
+    const held = await renewLeases(db, clock, { instance, leaseMs });
     for (const endpointId of served) if (!held.has(endpointId)) slots.remove(endpointId);
     for (const endpointId of held) slots.add(endpointId);
     if (held.size > 0) onAcquired();
@@ -119,6 +117,6 @@ export function startLeaseKeeper(
       cancelWake?.();
       await Promise.all(loops.map(loop => loop.stop()));
     },
-    releaseAll: () => releaseLeases(db, tables, instance, slots.endpoints()),
+    releaseAll: () => releaseLeases(db, instance, slots.endpoints()),
   };
 }

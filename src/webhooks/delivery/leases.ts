@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
-import type { EndpointTables } from '../endpoint-tables.ts';
 
 /**
  * An endpoint's deliveries are sent by the one process that holds its lease. A holder that hangs loses the lease when it
@@ -29,35 +28,34 @@ export interface Acquired {
 export async function acquireLeases(
   db: Queryable,
   clock: Clock,
-  { webhooks, deliveries, key, suffix }: EndpointTables,
   { instance, deadHolders, leaseMs, limit }: AcquireOptions,
 ): Promise<Acquired> {
   const nowMs = clock.nowMs();
   const { rows } = await db.query<{ endpoint: string | null; first_due: Date | null }>({
-    name: `acquire webhook leases${suffix}`,
+    name: 'acquire webhook leases',
     // Steps from one endpoint with deliveries to the next along the index: endpoints without any cost nothing.
     text: `WITH RECURSIVE waiting AS (
-             (SELECT ${key} FROM ${deliveries} WHERE failed_at IS NULL ORDER BY ${key} LIMIT 1)
+             (SELECT endpoint_id FROM deliveries WHERE failed_at IS NULL ORDER BY endpoint_id LIMIT 1)
              UNION ALL
-             SELECT (SELECT d.${key} FROM ${deliveries} d WHERE d.failed_at IS NULL AND d.${key} > w.${key}
-                      ORDER BY d.${key} LIMIT 1)
-               FROM waiting w WHERE w.${key} IS NOT NULL),
+             SELECT (SELECT d.endpoint_id FROM deliveries d WHERE d.failed_at IS NULL AND d.endpoint_id > w.endpoint_id
+                      ORDER BY d.endpoint_id LIMIT 1)
+               FROM waiting w WHERE w.endpoint_id IS NOT NULL),
            due AS (
-             SELECT c.${key} FROM waiting JOIN ${webhooks} c USING (${key})
+             SELECT c.endpoint_id FROM waiting JOIN endpoints c USING (endpoint_id)
               WHERE c.suspended_at IS NULL
                 AND (c.lease_holder IS NULL OR c.leased_until <= $2 OR c.lease_holder = ANY ($4::int[]))
-                AND EXISTS (SELECT FROM ${deliveries} d WHERE d.${key} = c.${key}
+                AND EXISTS (SELECT FROM deliveries d WHERE d.endpoint_id = c.endpoint_id
                                AND d.failed_at IS NULL AND d.next_at <= $2)),
            acquired AS (
-           UPDATE ${webhooks} w SET lease_holder = $1, leased_until = $3
-             FROM (SELECT c.${key} FROM due JOIN ${webhooks} c USING (${key})
+           UPDATE endpoints w SET lease_holder = $1, leased_until = $3
+             FROM (SELECT c.endpoint_id FROM due JOIN endpoints c USING (endpoint_id)
                     WHERE c.suspended_at IS NULL
                       AND (c.lease_holder IS NULL OR c.leased_until <= $2 OR c.lease_holder = ANY ($4::int[]))
                     LIMIT (SELECT least($5, ceil(count(*) / 2.0)) FROM due) FOR UPDATE OF c SKIP LOCKED) AS free
-            WHERE w.${key} = free.${key} RETURNING w.${key} AS endpoint),
+            WHERE w.endpoint_id = free.endpoint_id RETURNING w.endpoint_id AS endpoint),
            first AS (
-             SELECT min(nullif(d.next_at, 'infinity')) AS first_due FROM waiting JOIN ${webhooks} c USING (${key})
-              CROSS JOIN LATERAL (SELECT next_at FROM ${deliveries} d WHERE d.${key} = c.${key} AND d.failed_at IS NULL
+             SELECT min(nullif(d.next_at, 'infinity')) AS first_due FROM waiting JOIN endpoints c USING (endpoint_id)
+              CROSS JOIN LATERAL (SELECT next_at FROM deliveries d WHERE d.endpoint_id = c.endpoint_id AND d.failed_at IS NULL
                                    ORDER BY d.next_at LIMIT 1) AS d
               WHERE c.suspended_at IS NULL)
            SELECT endpoint, first_due FROM first LEFT JOIN acquired ON true`,
@@ -76,49 +74,38 @@ interface LeaseRow {
 const endpointIn = ({ endpoint }: LeaseRow) => idFromUuid('whe', endpoint);
 
 /** Locked in the order of the key, as `deliveries_end` does, so that the two cannot deadlock. */
-const ownInOrder = ({ webhooks, key }: EndpointTables, which: string) =>
-  `(SELECT ${key} FROM ${webhooks} WHERE ${which} ORDER BY ${key} FOR UPDATE) AS o WHERE o.${key} = w.${key}`;
+const ownInOrder = (which: string) =>
+  `(SELECT endpoint_id FROM endpoints WHERE ${which} ORDER BY endpoint_id FOR UPDATE) AS o WHERE o.endpoint_id = w.endpoint_id`;
 
 /** Extends the leases that this process still holds, and returns their endpoints. */
 export async function renewLeases(
   db: Queryable,
   clock: Clock,
-  tables: EndpointTables,
   { instance, leaseMs }: { instance: number; leaseMs: number },
 ): Promise<Set<Id<'whe'>>> {
-  const { webhooks, key, suffix } = tables;
   const { rows } = await db.query<LeaseRow>({
-    name: `renew webhook leases${suffix}`,
-    text: `UPDATE ${webhooks} w SET leased_until = $2 FROM ${ownInOrder(tables, 'lease_holder = $1')}
-           RETURNING w.${key} AS endpoint`,
+    name: 'renew webhook leases',
+    text: `UPDATE endpoints w SET leased_until = $2 FROM ${ownInOrder('lease_holder = $1')}
+           RETURNING w.endpoint_id AS endpoint`,
     values: [instance, new Date(clock.nowMs() + leaseMs)],
   });
   return new Set(rows.map(endpointIn));
 }
 
-export async function releaseLeases(
-  db: Queryable,
-  tables: EndpointTables,
-  instance: number,
-  endpoints: Id<'whe'>[],
-): Promise<void> {
-  const { webhooks, key, suffix } = tables;
+export async function releaseLeases(db: Queryable, instance: number, endpoints: Id<'whe'>[]): Promise<void> {
   await db.query({
-    name: `release webhook leases${suffix}`,
-    text: `UPDATE ${webhooks} w SET lease_holder = NULL, leased_until = NULL
-             FROM ${ownInOrder(tables, `lease_holder = $1 AND ${key} = ANY ($2)`)}`,
+    name: 'release webhook leases',
+    text: `UPDATE endpoints w SET lease_holder = NULL, leased_until = NULL
+             FROM ${ownInOrder('lease_holder = $1 AND endpoint_id = ANY ($2)')}`,
     values: [instance, endpoints.map(uuidFromId)],
   });
 }
 
 /** The processes that hold leases, dead ones included. */
-export async function listLeaseHolders(
-  db: Queryable,
-  { webhooks, suffix }: EndpointTables,
-): Promise<number[]> {
+export async function listLeaseHolders(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ lease_holder: number }>({
-    name: `list webhook lease holders${suffix}`,
-    text: `SELECT DISTINCT lease_holder FROM ${webhooks} WHERE lease_holder IS NOT NULL ORDER BY lease_holder`,
+    name: 'list webhook lease holders',
+    text: `SELECT DISTINCT lease_holder FROM endpoints WHERE lease_holder IS NOT NULL ORDER BY lease_holder`,
   });
   return rows.map(row => row.lease_holder);
 }

@@ -5,7 +5,7 @@ import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from
 import { createRunPlaces, type LockWait } from '../../db/own-lanes.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../../db/pool.ts';
 import type { Payment } from '../../payments/index.ts';
-import { type EndpointTables, firstEndpoints } from '../endpoint-tables.ts';
+import { subjectOf } from '../first-endpoint.ts';
 import { releaseHeld } from './test-mode.ts';
 
 export interface AttemptResult extends Pick<Payment, 'partnerId' | 'mode'> {
@@ -40,7 +40,7 @@ const gatherMs = 10;
 const maxWaiting = 5_000;
 
 /** Records results in batches. The statement itself stores the alarm of a suspension; here it is only logged. */
-export function createRecorder({ db, clock, log }: RecorderDeps, tables: EndpointTables = firstEndpoints) {
+export function createRecorder({ db, clock, log }: RecorderDeps) {
   return createBatcher<AttemptResult, true>({
     isItemError,
     maxBatch: 256,
@@ -50,20 +50,18 @@ export function createRecorder({ db, clock, log }: RecorderDeps, tables: Endpoin
       ...lockTimeoutLanes(clock),
       keyOf: ({ endpointId }) => endpointId,
       findLocked: results =>
-        findLockedRows(db, results, tables.webhooks, [
-          [tables.key, 'uuid', ({ endpointId }) => uuidFromId(endpointId)],
+        findLockedRows(db, results, 'endpoints', [
+          ['endpoint_id', 'uuid', ({ endpointId }) => uuidFromId(endpointId)],
         ]),
       runs: createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
     run: async (results, lockWait) => {
-      const suspended = await retryOnDeadlock(() =>
-        recordAttempts(db, tables, results, suspension.detail, lockWait),
-      );
+      const suspended = await retryOnDeadlock(() => recordAttempts(db, results, suspension.detail, lockWait));
       for (const subject of suspended) log.warn({ ...suspension, subject }, 'alarm');
       const inTestMode = results.filter(({ mode }) => mode === 'test');
       if (inTestMode.length > 0)
-        await releaseHeld(db, clock, tables, inTestMode).catch(err =>
+        await releaseHeld(db, clock, inTestMode).catch(err =>
           log.error({ err }, 'a held-back event could not be released'),
         );
       return results.map(() => true as const);
@@ -71,26 +69,18 @@ export function createRecorder({ db, clock, log }: RecorderDeps, tables: Endpoin
   });
 }
 
-/** Alarms are about the partner, or about a further endpoint of it. */
-const subjectOf = (
-  { key }: EndpointTables,
-  { partnerId, endpointId }: Pick<AttemptResult, 'partnerId' | 'endpointId'>,
-) => (key === 'partner_id' ? partnerId : endpointId);
-
 /** Records attempts; returns to whom sending is suspended by this, with an alarm. */
 export async function recordAttempts(
   db: Queryable,
-  tables: EndpointTables,
   results: Omit<AttemptResult, 'mode'>[],
   alarmDetail: string,
   lockWait: LockWait = 'long',
 ): Promise<string[]> {
-  const { key, end } = tables;
   const { rows } = await db.query<{ endpoint: string }>({
-    name: end,
-    text: `SELECT ${key} AS endpoint
+    name: 'deliveries_end',
+    text: `SELECT endpoint_id AS endpoint
              FROM ${setsLockTimeout('$13', '$12::text')},
-                  ${end}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, call.argument)`,
+                  deliveries_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, call.argument)`,
     values: [
       results.map(result => uuidFromId(result.endpointId)),
       results.map(result => result.eventId),
@@ -102,10 +92,11 @@ export async function recordAttempts(
       results.map(result => result.durationMs),
       results.map(result => result.nextAt),
       results.map(result => result.at),
-      results.map(result => subjectOf(tables, result)),
+      results.map(subjectOf),
       alarmDetail,
       lockTimeoutOf(lockWait),
     ],
   });
-  return rows.map(row => idFromUuid(key === 'partner_id' ? 'prt' : 'whe', row.endpoint));
+  const suspended = new Set(rows.map(row => idFromUuid('whe', row.endpoint)));
+  return [...new Set(results.filter(({ endpointId }) => suspended.has(endpointId)).map(subjectOf))];
 }

@@ -1,7 +1,7 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Id } from '../../base/ids.ts';
-import { allEndpoints, type EndpointTables, firstEndpointOf } from '../endpoint-tables.ts';
+import { subjectOf } from '../first-endpoint.ts';
 import type { WebhookMetrics } from '../metrics.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { type DueDelivery, readDue } from './due.ts';
@@ -39,28 +39,17 @@ const drainMs = 1_000;
 /**
  * Sends events to partners for as long as this process runs. It serves the endpoints whose lease it holds. A delivery
  * leaves the outbox only when the receiver has accepted it, or when all attempts of the retry schedule have failed: at
- * least once. First and further endpoints have slots of their own, so neither waits for the others.
+ * least once.
  */
 export function startDelivery(deps: DeliveryDeps): Delivery {
-  const all = allEndpoints.map(tables => startDeliveryOf(deps, tables));
-  return {
-    runNow: () => {
-      for (const one of all) one.runNow();
-    },
-    stop: async () => void (await Promise.all(all.map(one => one.stop()))),
-  };
-}
-
-function startDeliveryOf(deps: DeliveryDeps, tables: EndpointTables): Delivery {
   const { clock } = deps;
   const slots = createDeliverySlots(clock.monotonicMs);
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const work: Work = {
     ...deps,
-    tables,
     slots,
-    record: createRecorder(deps, tables),
+    record: createRecorder(deps),
     underWay: new Set(),
     unrecorded: new Map(),
     pausing: new Map(),
@@ -78,7 +67,7 @@ function startDeliveryOf(deps: DeliveryDeps, tables: EndpointTables): Delivery {
     },
     onError: err => deps.log.error({ err }, 'events could not be read'),
   });
-  const leases = startLeaseKeeper(deps, tables, slots, loop.runNow);
+  const leases = startLeaseKeeper(deps, slots, loop.runNow);
   return {
     runNow: () => {
       loop.runNow();
@@ -96,7 +85,6 @@ function startDeliveryOf(deps: DeliveryDeps, tables: EndpointTables): Delivery {
 }
 
 interface Work extends DeliveryDeps {
-  tables: EndpointTables;
   slots: ReturnType<typeof createDeliverySlots>;
   record: ReturnType<typeof createRecorder>;
   underWay: Set<Promise<void>>;
@@ -113,12 +101,12 @@ const nameOf = ({ endpointId, eventId }: DeliveryKey) => `${endpointId} ${eventI
 
 /** Begins what is due and has a free slot; returns how many attempts that were. */
 async function beginDue(work: Work): Promise<number> {
-  const { db, clock, vault, heartbeat, tables, slots, underWay, unrecorded } = work;
+  const { db, clock, vault, heartbeat, slots, underWay, unrecorded } = work;
   if (unrecorded.size >= maxUnrecorded) return 0;
   let begun = 0;
   for (const plan of slots.plan()) {
     for (const name of work.pausing.keys()) if (!unrecorded.has(name)) work.pausing.delete(name);
-    const due = await readDue(db, clock, vault, tables, {
+    const due = await readDue(db, clock, vault, {
       ...plan,
       instance: heartbeat.instance,
       except: [...slots.inFlight(), ...unrecorded.values()],
@@ -168,7 +156,7 @@ async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): 
 const raiseUnreadableSecret = ({ alarms }: Work, partnerId: Id<'prt'>, endpointId: Id<'whe'>) =>
   void alarms.raise({
     kind: 'webhook_secret_unreadable',
-    subject: endpointId === firstEndpointOf(partnerId) ? partnerId : endpointId,
+    subject: subjectOf({ partnerId, endpointId }),
     detail:
       'The webhook secret cannot be decrypted, so no events are sent. Create a new one with kopeck webhook rotate --force.',
   });

@@ -5,10 +5,9 @@ import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { transaction } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
-import { tablesOf } from '../endpoint-tables.ts';
+import { subjectOf } from '../first-endpoint.ts';
 import { lockAccounts } from './locks.ts';
 import { notifyOfChange } from './notices.ts';
-import { ownerOf } from './secrets.ts';
 import { type EventKind, findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
 /** With the first one, of a partner and mode. */
@@ -33,16 +32,16 @@ export function addEndpoint(
   return transaction(audit.pool, async tx => {
     await lockAccounts(tx, partnerId, [mode]);
     const { rowCount } = await tx.query({
-      text: `INSERT INTO further_webhooks (endpoint_id, partner_id, mode, number, url, secret, events, created_at, changed_at)
+      text: `INSERT INTO endpoints (endpoint_id, partner_id, mode, number, url, secret, events, created_at, changed_at)
              SELECT $1, $2, $3, n, $4, $5, $6, $7, $7 FROM generate_series(2, ${maxEndpoints}) AS n
-              WHERE NOT EXISTS (SELECT FROM further_webhooks w WHERE w.partner_id = $2 AND w.mode = $3 AND w.number = n)
+              WHERE NOT EXISTS (SELECT FROM endpoints w WHERE w.partner_id = $2 AND w.mode = $3 AND w.number = n)
               ORDER BY n LIMIT 1`,
       values: [
         uuidFromId(endpointId),
         uuidFromId(partnerId),
         mode,
         url,
-        vault.seal(newSecret(), ownerOf({ partnerId, endpointId })),
+        vault.seal(newSecret(), subjectOf({ partnerId, endpointId })),
         events,
         instantOf(audit.clock),
       ],
@@ -63,18 +62,20 @@ export function removeEndpoint(
   audit: AuditContext,
   { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
 ): Promise<'removed' | 'no_webhook'> {
-  const { webhooks, deliveries, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
     const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';
     await lockAccounts(tx, partnerId, before.mode ? [before.mode] : ['live', 'test']);
     const { rowCount } = await tx.query({
-      text: `DELETE FROM ${webhooks} WHERE ${key} = $1`,
+      text: 'DELETE FROM endpoints WHERE endpoint_id = $1',
       values: [uuidFromId(endpointId)],
     });
     if (rowCount === 0) return 'no_webhook';
-    await tx.query({ text: `DELETE FROM ${deliveries} WHERE ${key} = $1`, values: [uuidFromId(endpointId)] });
-    await clearAlarmsOf(tx, audit, ownerOf({ partnerId, endpointId }));
+    await tx.query({
+      text: 'DELETE FROM deliveries WHERE endpoint_id = $1',
+      values: [uuidFromId(endpointId)],
+    });
+    await clearAlarmsOf(tx, audit, subjectOf({ partnerId, endpointId }));
     await recordChange(tx, audit, {
       action: 'webhook.remove',
       subject: partnerId,

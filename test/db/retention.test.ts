@@ -63,8 +63,8 @@ const retentions: Kept[] = [
   {
     what: 'deliveries that were given up',
     days: 30,
-    table: 'deliveries (partner_id, event_id, mode, payment_id, next_at, failed_at)',
-    values: `'${partner}', (random() * 1e9)::int, 'live', gen_random_uuid(), $1, $1`,
+    table: 'deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at, failed_at)',
+    values: `'${partner}', '${partner}', (random() * 1e9)::int, 'live', gen_random_uuid(), $1, $1`,
   },
   {
     what: 'people who wrote to the bot and joined no team',

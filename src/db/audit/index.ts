@@ -2,7 +2,6 @@
  * What people changed: its records, how many one may make on a day, and the chain of hashes that shows changed records. Whether a
  * change is allowed is decided by its callers.
  */
-
 export { type AuditContext, changesOf, type PastChange, recordChange, TooManyChangesError } from './audit.ts';
 export {
   type ChainFault,

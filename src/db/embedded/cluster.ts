@@ -9,7 +9,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { Binaries } from './binaries.ts';
 import { cannotRun, explain } from './explain.ts';
 import { type Identity, identityFor, letPass, serverCommand } from './identity.ts';
-import { refuseUnfinishedRestore } from './unfinished-restore.ts';
+import { refuseUnfinishedRestore } from './restore-marks.ts';
 
 /** A PostgreSQL data directory below DATA_DIR, and the identity under which its server runs. */
 export interface Cluster {

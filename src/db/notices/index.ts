@@ -1,6 +1,6 @@
 /**
- * The outbox of notices to partners: what may be in it, writing to it, and its retention. The bot sends them, in its words:
- * `src/bot/`. Events for webhooks are another outbox, in `src/webhooks/`.
+ * The outbox of notices to partners: their kinds, writing them, and their retention. The bot sends them, in its words
+ * (`src/bot/`). Events for webhooks are another outbox, in `src/webhooks/`.
  */
 
 import { type Clock, instantOf } from '../../base/clock.ts';

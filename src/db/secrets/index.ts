@@ -1,6 +1,6 @@
 /**
- * The secret key: its keyring, sealing with it, what is sealed in the database, replacing it, and settings from files of secrets.
- * Keys of partners are in `src/partners/`, passwords in `src/operators/`.
+ * The secret key: its keyring, sealing with it, what is sealed in the database, replacing it, and settings whose values
+ * are in files. Keys of partners are in `src/partners/`, passwords in `src/operators/`.
  */
 export { createKeyring, type Keyring, type SecretKey } from './keyring.ts';
 export { findStragglers, resealAll, switchKeyWhenEnded } from './rotation.ts';

@@ -10,6 +10,21 @@ export const layers = [
   ['cli', 'runtime'],
 ];
 
+// The parts of the module db, from the bottom up. A part imports only from parts on lower levels, and only their `index.ts`.
+// Beside the folders, `database.ts` puts the parts together.
+export const databaseParts = [
+  ['backup-store', 'postgres'],
+  ['batching', 'embedded', 'history', 'retention', 'schema'],
+  ['audit', 'notices', 'processes', 'roles'],
+  ['secrets'],
+  ['backup'],
+];
+
+// PostgreSQL runs a command for each WAL segment and waits for it. So of db these load the files that they use, and no index.
+const walCommands = '^src/cli/(wal|backup-store)\\.ts$';
+const usedByWalCommands =
+  '^src/db/(backup-store/(files|open-store|store|wal-files)|secrets/secret-files)\\.ts$';
+
 const inside = modules => `^src/(${modules.join('|')})/`;
 
 const neverUp = layers.slice(0, -1).map((modules, layer) => ({
@@ -23,8 +38,26 @@ const onlyEntryPoints = layers.flat().map(module => ({
   name: `only-the-entry-point-of-${module}`,
   severity: 'error',
   from: { path: '^src/', pathNot: `^src/${module}/` },
-  // The two lowest layers are toolboxes: everything in them is meant to be used from above.
-  to: { path: `^src/${module}/`, pathNot: ['^src/(base|db)/', `^src/${module}/index\\.ts$`] },
+  // The lowest layer is a toolbox: everything in it is meant to be used from above. The module db has an entry point per part.
+  to: { path: `^src/${module}/`, pathNot: ['^src/base/', '^src/db/[^/]+/', `^src/${module}/index\\.ts$`] },
+}));
+
+const insideParts = parts => `^src/db/(${parts.join('|')})/`;
+
+const partsInOrder = databaseParts.flatMap((parts, level) =>
+  parts.map(part => ({
+    name: `part-${part}-imports-only-lower-parts`,
+    severity: 'error',
+    from: { path: insideParts([part]) },
+    to: { path: '^src/db/', pathNot: insideParts([part, ...databaseParts.slice(0, level).flat()]) },
+  })),
+);
+
+const onlyIndexOfParts = databaseParts.flat().map(part => ({
+  name: `only-the-entry-point-of-part-${part}`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: [`^src/db/${part}/`, walCommands] },
+  to: { path: `^src/db/${part}/`, pathNot: `^src/db/${part}/index\\.ts$` },
 }));
 
 export default {
@@ -32,11 +65,25 @@ export default {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     ...neverUp,
     ...onlyEntryPoints,
+    ...partsInOrder,
+    ...onlyIndexOfParts,
+    {
+      name: 'wal-commands-load-only-what-they-use',
+      severity: 'error',
+      from: { path: walCommands },
+      to: { path: '^src/db/', pathNot: usedByWalCommands },
+    },
     {
       name: 'every-file-is-in-a-layer',
       severity: 'error',
       from: {},
       to: { path: '^src/', pathNot: inside(layers.flat()) },
+    },
+    {
+      name: 'every-folder-of-db-is-a-part',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/db/[^/]+/', pathNot: insideParts(databaseParts.flat()) },
     },
     {
       name: 'base-is-pure',

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock as clock } from '../src/base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../src/base/ids.ts';
-import { migrate } from '../src/db/migrate.ts';
-import { openPool, type Pool, type Statement } from '../src/db/pool.ts';
+import { openPool, type Pool, type Statement } from '../src/db/postgres/index.ts';
+import { migrate } from '../src/db/schema/index.ts';
 import { credit, openAccounts, openStatement, writeStatement } from '../src/ledger/index.ts';
 import { distributeArchive, findPayment, listPayments } from '../src/payments/index.ts';
 import { createPaymentWriter } from '../src/payments/store.ts';

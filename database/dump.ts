@@ -1,5 +1,5 @@
 /** Reads the schema back from the catalog, as text for reviewers and for the comparison of signatures. */
-import type { Queryable } from '../src/db/pool.ts';
+import type { Queryable } from '../src/db/postgres/index.ts';
 
 interface Line {
   /** The type, table or function that the line belongs to. */

@@ -5,10 +5,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbedded } from '../src/db/embedded/server.ts';
-import { migrate } from '../src/db/migrate.ts';
-import { openPool, type Pool } from '../src/db/pool.ts';
-import { checksumOf, loadFunctions, readFunctionsLock } from '../src/db/sql-functions.ts';
+import { openEmbedded } from '../src/db/embedded/index.ts';
+import { openPool, type Pool } from '../src/db/postgres/index.ts';
+import { migrate } from '../src/db/schema/index.ts';
+import { checksumOf, loadFunctions, readFunctionsLock } from '../src/db/schema/sql-functions.ts';
 import { dumpSchema, readSignatures } from './dump.ts';
 import { changedSignatures, releasedSignatures, signaturesFile } from './signatures.ts';
 

@@ -1,4 +1,4 @@
-import { splitStatements } from '../src/db/sql-statements.ts';
+import { splitStatements } from '../src/db/schema/sql-statements.ts';
 
 /** A migration as the rules see it. */
 interface Migration {
@@ -183,7 +183,8 @@ export const rules: Record<string, Rule> = {
   },
   'own-timeout': {
     breaks: statement => has(statement, /^SET (?:LOCAL |SESSION )?"?(?:lock_timeout|statement_timeout)/i),
-    instead: 'Migrations wait 3 s for a lock and are tried again five times: src/db/migrate.ts sets it.',
+    instead:
+      'Migrations wait 3 s for a lock and are tried again five times: src/db/schema/migrate.ts sets it.',
   },
   'unreadable-block': {
     breaks: statement => has(statement, /^DO\b/i),

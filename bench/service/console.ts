@@ -1,6 +1,6 @@
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { idFromUuid, newId, uuidFromId } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/index.ts';
 import { openSession } from '../../src/operators/sessions.ts';
 import { storeManyPayments } from '../../test/helpers/many-payments.ts';
 import type { Context } from './context.ts';

@@ -1,5 +1,5 @@
-import { openEmbedded } from '../../src/db/embedded/server.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openEmbedded } from '../../src/db/embedded/index.ts';
+import { openPool, type Pool } from '../../src/db/postgres/index.ts';
 import { closeOnce } from './cleanup.ts';
 
 /** Filling and vacuuming take longer than the service's timeouts allow. */

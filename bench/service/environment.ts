@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock as clock } from '../../src/base/clock.ts';
-import type { AuditContext } from '../../src/db/audit.ts';
-import { createKeyring, type Keyring } from '../../src/db/keyring.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { AuditContext } from '../../src/db/audit/index.ts';
+import type { Pool } from '../../src/db/postgres/index.ts';
+import { createKeyring, type Keyring } from '../../src/db/secrets/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { type Running, start } from '../process.ts';
 import { newFolder } from './cleanup.ts';

@@ -1,5 +1,5 @@
 import { uuidFromId } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/index.ts';
 import { type BenchEnvironment, countPayments } from './environment.ts';
 import type { PayingPartner } from './partners.ts';
 

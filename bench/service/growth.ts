@@ -1,4 +1,4 @@
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/index.ts';
 import type { Context } from './context.ts';
 import { measurePayments, perSecond, warmUpPayments } from './drive.ts';
 import { type BenchEnvironment, countPayments, openEnvironment } from './environment.ts';

@@ -1,6 +1,6 @@
 import type { Id } from '../../src/base/ids.ts';
-import type { AuditContext } from '../../src/db/audit.ts';
-import type { Keyring } from '../../src/db/keyring.ts';
+import type { AuditContext } from '../../src/db/audit/index.ts';
+import type { Keyring } from '../../src/db/secrets/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/index.ts';
 import type { Window } from '../driver/plan.ts';
 import type { Context } from './context.ts';
 import { driveStrictly, payTargets, perSecond, timing } from './drive.ts';

@@ -1,4 +1,4 @@
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/index.ts';
 import { median } from '../median.ts';
 import type { Context } from './context.ts';
 import { driveStrictly, payTargets, perSecond } from './drive.ts';

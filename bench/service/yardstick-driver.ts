@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { openPool, type Queryable } from '../../src/db/pool.ts';
+import { openPool, type Queryable } from '../../src/db/postgres/index.ts';
 import { median } from '../median.ts';
 import type { Measure } from './yardstick-pgbench.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { openEmbedded } from '../../src/db/embedded/server.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openEmbedded } from '../../src/db/embedded/index.ts';
+import { openPool, type Pool } from '../../src/db/postgres/index.ts';
 import { closeOnce, newFolder } from './cleanup.ts';
 import { type Figure, ms, rate } from './figures.ts';
 import { payOneByOne } from './yardstick-driver.ts';

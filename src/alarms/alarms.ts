@@ -1,5 +1,5 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 
 /** A condition that people must look at. At most one alarm per kind and subject is open at a time. */
 export interface Alarm {

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
-import { pruneOlder } from '../db/prune.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
 import type { DatabaseGauge } from '../telemetry/index.ts';
 import type { Alarm } from './alarms.ts';
 

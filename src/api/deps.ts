@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import type { ClockOffset } from '../db/database-clock.ts';
-import type { Heartbeat } from '../db/heartbeat.ts';
-import type { PartnerReads } from '../db/outside-pools.ts';
-import type { Pool } from '../db/pool.ts';
+import type { ClockOffset, PartnerReads, Pool } from '../db/postgres/index.ts';
+import type { Heartbeat } from '../db/processes/index.ts';
 import type { DepositChains } from '../deposits/index.ts';
 import type { Authenticator, KeyHolder, RateLimiter, Scope } from '../partners/index.ts';
 import type { Caller, CreateDeps, QuoteLocker } from '../payments/index.ts';

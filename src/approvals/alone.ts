@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { findRelated } from '../operators/index.ts';
 import type { Payment } from '../payments/index.ts';
 import type { Operator } from './requests.ts';

@@ -1,6 +1,6 @@
 import type { Id } from '../base/ids.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
 import { type DepositDecision, type DepositRefusal, decideDepositIn } from '../deposits/index.ts';
 import { type Mode, topUpIn } from '../ledger/index.ts';
 import { findRelated, hasPermissionNow } from '../operators/index.ts';

@@ -1,7 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import type { Queryable } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { Permission, SignedIn } from '../operators/index.ts';
 
 /** The acting operator. Identified by id, since a name can be reused after a removal. */

@@ -1,7 +1,7 @@
 import type { Id } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { transaction } from '../db/postgres/index.ts';
 import {
   type DepositDecision,
   type DepositRefusal,

@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 
 /** Up to these amounts one operator is enough; above them four-eyes approval is needed. */
 export interface Thresholds {

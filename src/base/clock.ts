@@ -13,7 +13,7 @@ export interface Clock {
   timer(ms: number, run: () => void): () => void;
 }
 
-/** The clock of this machine. What the service stores has the database's time: `src/db/database-clock.ts`. */
+/** The clock of this machine. What the service stores has the database's time: `src/db/postgres/database-clock.ts`. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

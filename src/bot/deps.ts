@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Acquire } from '../base/mutex.ts';
-import type { Keyring } from '../db/keyring.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/postgres/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import type { DepositChains } from '../deposits/index.ts';
 import type { Gateway } from '../gateway/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';

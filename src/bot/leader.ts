@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { startBackgroundLoop } from '../base/background-loop.ts';
 import type { Clock } from '../base/clock.ts';
-import { openDedicatedConnection, ping } from '../db/dedicated-connection.ts';
-import type { Pool } from '../db/pool.ts';
+import { openDedicatedConnection, type Pool, ping } from '../db/postgres/index.ts';
 
 /** The advisory lock of the leader; "chat" in ASCII. */
 const lockClass = 0x63686174;

@@ -4,7 +4,7 @@ import { parseDay, parseInstant } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
 import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
-import type { ChainHead } from '../db/audit-chain.ts';
+import type { ChainHead } from '../db/audit/index.ts';
 import { isAddressRange, maxOverlapMs, type Scope, scopes } from '../partners/index.ts';
 import { parseStatus } from '../request-log/index.ts';
 import { type EventKind, eventKinds } from '../webhooks/index.ts';

@@ -9,10 +9,10 @@ import {
   exportChain,
   extendChain,
   formatHead,
+  openAuditHeads,
   readHead,
   verifyChain,
-} from '../db/audit-chain.ts';
-import { openAuditHeads } from '../db/audit-heads.ts';
+} from '../db/audit/index.ts';
 import { chainHead } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import type { Output } from './output.ts';

@@ -1,7 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import { openStore } from '../db/backup/store/open-store.ts';
-import type { BackupStore } from '../db/backup/store/store.ts';
+import { openStore } from '../db/backup-store/open-store.ts';
+import type { BackupStore } from '../db/backup-store/store.ts';
 
 /** The one of the option or of BACKUP_DIR. */
 export function backupStore(

@@ -1,14 +1,13 @@
 import { Command } from 'commander';
-import { takeBackup } from '../db/backup/base-backup.ts';
-import { withFileErrors } from '../db/backup/files.ts';
-import { listBackups } from '../db/backup/layout.ts';
-import type { Manifest } from '../db/backup/manifest.ts';
-import { removeOldBackups } from '../db/backup/retention.ts';
-import { sealSecretKey } from '../db/backup/sealed-key.ts';
-import { megabytes } from '../db/backup/space.ts';
-import type { BackupStore } from '../db/backup/store/store.ts';
-import { findChain } from '../db/backup/wal-chain.ts';
-import { loadSettings } from '../db/secret-files.ts';
+import { findChain, removeOldBackups, sealSecretKey, takeBackup } from '../db/backup/index.ts';
+import {
+  type BackupStore,
+  listBackups,
+  type Manifest,
+  megabytes,
+  withFileErrors,
+} from '../db/backup-store/index.ts';
+import { loadSettings } from '../db/secrets/index.ts';
 import { positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
 import { command, printOutput, type Terminal, type WithDatabase } from './command.ts';

@@ -2,11 +2,9 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import type { AuditContext } from '../db/audit.ts';
-import { type Database, explainDatabaseError, openDatabase, type PoolAndClock } from '../db/database.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { loadSettings } from '../db/secret-files.ts';
-import { openKeyring } from '../db/secret-key.ts';
+import type { AuditContext } from '../db/audit/index.ts';
+import { type Database, explainDatabaseError, openDatabase, type PoolAndClock } from '../db/index.ts';
+import { type Keyring, loadSettings, openKeyring } from '../db/secrets/index.ts';
 import type { Output, Screen } from './output.ts';
 import { printOutput, type Terminal } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createAlarms } from '../alarms/index.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { createKeyring } from '../db/keyring.ts';
+import { createKeyring } from '../db/secrets/index.ts';
 import { createHttpGateway } from '../gateway/index.ts';
 import { createReferenceSealer, findRecovering, recoverRound } from '../payments/index.ts';
 import type { Step } from './rehearsal.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadSettings } from '../db/secret-files.ts';
+import { loadSettings } from '../db/secrets/index.ts';
 import { backupStore } from './backup-store.ts';
 import { openStep } from './drill-open.ts';
 import { backupStep, rehearse, restoreSteps } from './rehearsal.ts';

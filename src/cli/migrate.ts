@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { migrateDatabase } from '../db/database.ts';
-import { loadSettings } from '../db/secret-files.ts';
+import { migrateDatabase } from '../db/index.ts';
+import { loadSettings } from '../db/secrets/index.ts';
 import { command, printOutput, type Terminal } from './terminal.ts';
 
 export function migrateCommand(terminal: Terminal): Command {

@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/operator-error.ts';
-import { withSecretFiles } from '../db/secret-files.ts';
+import { withSecretFiles } from '../db/secrets/index.ts';
 import type { Terminal } from './command.ts';
 
 /** From the environment, or the first line of the input. Never an argument: everybody on the machine can see those. */

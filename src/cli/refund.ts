@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { createAlarms } from '../alarms/index.ts';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks } from '../base/money.ts';
-import { recordChange } from '../db/audit.ts';
+import { recordChange } from '../db/audit/index.ts';
 import {
   createPaymentSignals,
   findPaymentAnywhere,

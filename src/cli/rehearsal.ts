@@ -4,18 +4,22 @@ import { join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
-import { guide } from '../db/backup/backup-session.ts';
-import { takeBackup } from '../db/backup/base-backup.ts';
-import { checkFiles } from '../db/backup/check-files.ts';
-import { chooseBackup } from '../db/backup/choose.ts';
-import { withFileErrors } from '../db/backup/files.ts';
-import type { Manifest } from '../db/backup/manifest.ts';
-import { restoreBackup } from '../db/backup/restore.ts';
-import { megabytes } from '../db/backup/space.ts';
-import { openFolderStore } from '../db/backup/store/folder-store.ts';
-import type { BackupStore } from '../db/backup/store/store.ts';
-import type { WalChain } from '../db/backup/wal-chain.ts';
-import { type Database, openDatabase } from '../db/database.ts';
+import {
+  checkFiles,
+  chooseBackup,
+  guide,
+  restoreBackup,
+  takeBackup,
+  type WalChain,
+} from '../db/backup/index.ts';
+import {
+  type BackupStore,
+  type Manifest,
+  megabytes,
+  openFolderStore,
+  withFileErrors,
+} from '../db/backup-store/index.ts';
+import { type Database, openDatabase } from '../db/index.ts';
 import { verifyLedger } from '../ledger/index.ts';
 import { abortOnSignals } from './abort-on-signals.ts';
 import { type Output, table } from './output.ts';

@@ -2,16 +2,23 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
-import { checkFiles } from '../db/backup/check-files.ts';
-import { chooseBackup } from '../db/backup/choose.ts';
-import { withFileErrors } from '../db/backup/files.ts';
-import { backupFolder, sealedKeyName } from '../db/backup/layout.ts';
-import type { Manifest } from '../db/backup/manifest.ts';
-import { requireEmpty, restoreBackup } from '../db/backup/restore.ts';
-import { unsealSecretKey } from '../db/backup/sealed-key.ts';
-import { megabytes } from '../db/backup/space.ts';
-import { type BackupStore, readAll } from '../db/backup/store/store.ts';
-import { loadSettings } from '../db/secret-files.ts';
+import {
+  checkFiles,
+  chooseBackup,
+  requireEmpty,
+  restoreBackup,
+  unsealSecretKey,
+} from '../db/backup/index.ts';
+import {
+  type BackupStore,
+  backupFolder,
+  type Manifest,
+  megabytes,
+  readAll,
+  sealedKeyName,
+  withFileErrors,
+} from '../db/backup-store/index.ts';
+import { loadSettings } from '../db/secrets/index.ts';
 import { abortOnSignals } from './abort-on-signals.ts';
 import { instant } from './arguments.ts';
 import { backupStore } from './backup-store.ts';

@@ -1,16 +1,18 @@
 import { Command } from 'commander';
 import { programName } from '../base/program-name.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { type LiveProcess, listLiveProcesses } from '../db/live-processes.ts';
-import type { Pool } from '../db/pool.ts';
-import { findStragglers, resealAll, switchKeyWhenEnded } from '../db/rotation.ts';
+import type { Pool } from '../db/postgres/index.ts';
+import { type LiveProcess, listLiveProcesses } from '../db/processes/index.ts';
 import {
   countValues,
+  findStragglers,
+  type Keyring,
   listKeysLeft,
   listSecretKeys,
+  resealAll,
   type StoredKey,
+  switchKeyWhenEnded,
   type ValueCount,
-} from '../db/sealed-values.ts';
+} from '../db/secrets/index.ts';
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';

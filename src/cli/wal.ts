@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { withFileErrors } from '../db/backup/files.ts';
-import { archiveWal, restoreWal } from '../db/backup/wal-files.ts';
-import { loadSettings } from '../db/secret-files.ts';
+import { withFileErrors } from '../db/backup-store/files.ts';
+import { archiveWal, restoreWal } from '../db/backup-store/wal-files.ts';
+import { loadSettings } from '../db/secrets/secret-files.ts';
 import { backupStore } from './backup-store.ts';
 import { runProgram } from './run.ts';
 import { command, printOutput, type Terminal } from './terminal.ts';

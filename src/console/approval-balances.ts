@@ -1,7 +1,7 @@
 import type { OperatorRequest } from '../approvals/index.ts';
 import { type Id, parseId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { findDepositor } from '../deposits/index.ts';
 import { type Mode, readBalances } from '../ledger/index.ts';
 import { findPartner } from '../partners/index.ts';

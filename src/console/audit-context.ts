@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { AuditContext } from '../db/audit.ts';
+import type { AuditContext } from '../db/audit/index.ts';
 import type { ConsoleDeps } from './deps.ts';
 
 /** Changes are recorded in the audit log under the signed-in operator. */

@@ -1,8 +1,8 @@
 import type { Settings } from '../base/settings.ts';
-import type { AuditHeads } from '../db/audit-heads.ts';
-import type { Heartbeat } from '../db/heartbeat.ts';
-import type { Keyring } from '../db/keyring.ts';
-import type { Pool } from '../db/pool.ts';
+import type { AuditHeads } from '../db/audit/index.ts';
+import type { Pool } from '../db/postgres/index.ts';
+import type { Heartbeat } from '../db/processes/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import type { Permission, SignedIn } from '../operators/index.ts';
 import type { ReconcilerDeps, RecoverDeps } from '../payments/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';

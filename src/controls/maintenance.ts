@@ -1,9 +1,9 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { writeNotice } from '../db/notices.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
-import { pruneOlder } from '../db/prune.ts';
-import { sharedRead } from '../db/shared-read.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { sharedRead } from '../db/batching/index.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
 
 export interface MaintenanceWindow {
   windowId: bigint;

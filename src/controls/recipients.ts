@@ -1,7 +1,7 @@
 import { instantOf } from '../base/clock.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
-import { sharedRead } from '../db/shared-read.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { sharedRead } from '../db/batching/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
 
 export interface BlockedRecipient {
   recipient: string;

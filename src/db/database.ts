@@ -1,18 +1,22 @@
 import { resolve } from 'node:path';
 import { parseDatabaseUrl } from '../base/database-url.ts';
+import { type IfMissing, missingDatabase } from '../base/missing-database.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import { type DatabaseClock, openDatabaseClock } from './database-clock.ts';
-import { openEmbedded } from './embedded/server.ts';
-import { createIncarnationGuard } from './incarnation/guard.ts';
-import { joinIncarnation } from './incarnation/join.ts';
-import { createNewestHistory } from './incarnation/newest-history.ts';
-import { hasSchema, migrate } from './migrate.ts';
-import { type IfMissing, missingDatabase } from './missing.ts';
-import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
-import { refuseTransactionPooling } from './pooler.ts';
-import { hasRestoredMark, removeRestoredMark } from './restored-mark.ts';
-import { findRoles, grantRoles, type RoleNames } from './roles.ts';
+import { hasRestoredMark, openEmbedded, removeRestoredMark } from './embedded/index.ts';
+import { createIncarnationGuard, createNewestHistory, joinIncarnation } from './history/index.ts';
+import {
+  type DatabaseClock,
+  isDatabaseUnreachable,
+  openDatabaseClock,
+  openPool,
+  type Pool,
+  type Queryable,
+  refuseTransactionPooling,
+  sqlStateOf,
+} from './postgres/index.ts';
+import { findRoles, grantRoles, type RoleNames } from './roles/index.ts';
+import { hasSchema, migrate } from './schema/index.ts';
 
 export interface Database {
   pool: Pool;

@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type ChainName, depositSetting } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { refuseSetting } from '../base/operator-error.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { DepositChain, DepositChains } from './chain/deposit-chain.ts';
 
 export interface DepositAddress {

@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { type DepositChainSettings, depositSetting } from '../base/deposit-settings.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { refuseOtherKey } from './addresses.ts';
 import { openDepositChains } from './chain/chains.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';

@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
-import { writeNotice } from '../db/notices.ts';
-import { type Pool, type Queryable, transaction } from '../db/pool.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
 import { credit } from '../ledger/index.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 

@@ -1,6 +1,6 @@
 import type { ChainName } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { DatabaseGauge } from '../telemetry/index.ts';
 
 export const depositStates = [

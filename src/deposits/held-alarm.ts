@@ -1,7 +1,7 @@
 import { type Alarms, listOpenSubjects } from '../alarms/index.ts';
 import { idFromUuid, parseId, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 import { type HeldFor, heldReasons } from './deposits.ts';
 

@@ -2,7 +2,7 @@ import type { Alarms } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { readAccounts } from './addresses.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 import type { ChainNode } from './chain/node.ts';

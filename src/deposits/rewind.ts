@@ -1,5 +1,5 @@
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { transaction } from '../db/postgres/index.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 import type { ChainBlock } from './chain/node.ts';
 import { findFinal } from './watch/round.ts';

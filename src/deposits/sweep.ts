@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 
 export interface SweepRow {

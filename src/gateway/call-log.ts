@@ -1,9 +1,9 @@
 import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { BatcherFullError, createBatcher } from '../db/batch.ts';
-import { keepPartitions } from '../db/partitions.ts';
-import { isItemError, type Pool, type Queryable } from '../db/pool.ts';
+import { BatcherFullError, createBatcher } from '../db/batching/index.ts';
+import { isItemError, type Pool, type Queryable } from '../db/postgres/index.ts';
+import { keepPartitions } from '../db/retention/index.ts';
 import type { GatewayCall } from './call.ts';
 
 /** Stores the calls to the gateway and their answers, for support. */

@@ -1,6 +1,6 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/pool.ts';
-import { sharedRead } from '../db/shared-read.ts';
+import { sharedRead } from '../db/batching/index.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { Mode } from './post.ts';
 
 export interface Balances {

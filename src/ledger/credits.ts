@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { type Credit, type Mode, type PostingResult, post } from './post.ts';
 
 export type CreditVerdict =

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { csvLine } from '../base/csv.ts';
 import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import {
   type AccountName,
   accountNames,

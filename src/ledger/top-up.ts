@@ -1,7 +1,7 @@
 import { formatMicroUsdt } from '../base/money.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { writeNotice } from '../db/notices.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
 import { type CreditVerdict, credit } from './credits.ts';
 import type { Credit } from './post.ts';
 

@@ -1,7 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { idFromUuid } from '../base/ids.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Pool, type Queryable, transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
 import { archiveInvariants } from './archive-invariants.ts';
 import { checkpointInvariants, checkpointLegs, checkpoints, entriesAfterCheckpoints } from './checkpoints.ts';
 import { depositInvariants } from './deposit-invariants.ts';

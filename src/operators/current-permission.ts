@@ -1,5 +1,5 @@
 import { type Id, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { type OperatorRole, type Permission, roleHasPermission } from './permissions.ts';
 
 /**

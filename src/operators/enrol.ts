@@ -1,8 +1,8 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid } from '../base/ids.ts';
 import { hashOfToken, isToken } from '../base/token.ts';
-import { recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { recordChange } from '../db/audit/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
 import { openTotpSecret } from './link.ts';
 import { hashPassword, passwordObjection } from './password.ts';
 import type { OperatorRole } from './permissions.ts';

@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 
 /**
  * Everybody who could act as one of these operators: the operator, everybody who issued a setup link for them (by

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { hashOfToken, isToken, newToken } from '../base/token.ts';
-import type { Keyring, SecretKey } from '../db/keyring.ts';
-import type { Pool, Queryable } from '../db/pool.ts';
+import type { Pool, Queryable } from '../db/postgres/index.ts';
+import type { Keyring, SecretKey } from '../db/secrets/index.ts';
 
 /** How long a device or an address stays known after its last sign-in. */
 const knownForMs = 90 * 86_400_000;

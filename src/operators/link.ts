@@ -1,9 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import { hashOfToken, newToken } from '../base/token.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { purposes } from '../db/sealed-values.ts';
-import { createSealer } from '../db/sealing.ts';
+import { createSealer, type Keyring, purposes } from '../db/secrets/index.ts';
 import { newTotpSecret } from './totp.ts';
 
 const validMs = 24 * 3_600_000;

@@ -1,8 +1,8 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import { forgetAllClients } from './known-clients.ts';
 import { type NewLink, newLink } from './link.ts';
 import type { OperatorRole } from './permissions.ts';

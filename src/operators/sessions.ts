@@ -8,9 +8,8 @@ import {
   retentionMs,
 } from '../base/session-lifetime.ts';
 import { hashOfToken, isToken, newToken } from '../base/token.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
-import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { commitsWithoutWaiting, type Queryable, transaction } from '../db/postgres/index.ts';
 import type { OperatorRole } from './permissions.ts';
 
 /** The operator behind a request, from the session. */

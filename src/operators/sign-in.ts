@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { recordChange } from '../db/audit.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { type Pool, type Queryable, transaction } from '../db/pool.ts';
+import { recordChange } from '../db/audit/index.ts';
+import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import { forgetDevice, rememberClient } from './known-clients.ts';
 import { openTotpSecret } from './link.ts';
 import { readOperatorName } from './operators.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { type BoundedCache, createBoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { type Pool, type Queryable, transaction } from '../db/pool.ts';
+import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import { findKnownDevice, isKnownNetwork, networkOf } from './known-clients.ts';
 
 const windowMs = 15 * 60_000;

@@ -1,8 +1,8 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { writeNotice } from '../db/notices.ts';
-import { transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import { transaction } from '../db/postgres/index.ts';
 import { lockPartner, type Partner } from './partners.ts';
 
 export type Decision = { outcome: 'done' | 'already_approved'; partner: Partner } | { outcome: 'no_partner' };

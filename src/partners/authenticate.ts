@@ -1,12 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
-import { createBatcher, nextLoopTurn } from '../db/batch.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { listen } from '../db/listen.ts';
-import { isItemError, type Pool, type Queryable } from '../db/pool.ts';
-import { sharedRead } from '../db/shared-read.ts';
-import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
+import { createBatcher, nextLoopTurn, sharedRead } from '../db/batching/index.ts';
+import {
+  commitsWithoutWaiting,
+  isItemError,
+  listen,
+  type Pool,
+  type Queryable,
+} from '../db/postgres/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
 import { createAddressRecorder } from './key-addresses.ts';

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { writeNotice } from '../db/notices.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
-import { pruneOlder } from '../db/prune.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
 import { addMember, listMembers, type MemberRole, maxMembers, type Person } from './members.ts';
 import { findPartner, lockPartner, type Partner } from './partners.ts';
 

@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 import { createBoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
-import { createBatcher, nextLoopTurn } from '../db/batch.ts';
-import { isItemError, type Queryable } from '../db/pool.ts';
-import { pruneOlder } from '../db/prune.ts';
+import { createBatcher, nextLoopTurn } from '../db/batching/index.ts';
+import { isItemError, type Queryable } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
 
 /** Of one key. A partner whose address changes all the time is not notified without limit. */
 const maxAddresses = 200;

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { idFromUuid } from '../base/ids.ts';
-import { writeNotice } from '../db/notices.ts';
-import type { Queryable } from '../db/pool.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 
 const dayMs = 86_400_000;
 /** How many days before its expiry the team of a key is notified. */

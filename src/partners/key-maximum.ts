@@ -1,8 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { uuidFromId } from '../base/ids.ts';
-import type { AuditContext } from '../db/audit.ts';
-import { takeDailyChange } from '../db/daily-changes.ts';
-import type { Queryable } from '../db/pool.ts';
+import { type AuditContext, takeDailyChange } from '../db/audit/index.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { AccountKey } from '../ledger/index.ts';
 
 /** Of one partner and mode. Keys that were rolled do not count: they are replaced already, so a roll adds none. */

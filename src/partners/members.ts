@@ -1,9 +1,8 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { takeDailyChange } from '../db/daily-changes.ts';
-import { writeNotice } from '../db/notices.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange, takeDailyChange } from '../db/audit/index.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
 import { addPartner, lockPartner, type Partner, type PartnerRow, toPartner } from './partners.ts';
 
 /** In ascending order: each role includes the ones before it. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
 /** Limits of a partner; the contract has the defaults. */

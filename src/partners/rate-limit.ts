@@ -1,10 +1,16 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { createBatcher, nextLoopTurn } from '../db/batch.ts';
-import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
-import { createRunPlaces, type LockWait } from '../db/own-lanes.ts';
-import { isItemError, type Queryable } from '../db/pool.ts';
-import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
+import {
+  createBatcher,
+  createRunPlaces,
+  findLockedRows,
+  type LockWait,
+  lockTimeoutLanes,
+  lockTimeoutOf,
+  nextLoopTurn,
+  setsLockTimeout,
+} from '../db/batching/index.ts';
+import { commitsWithoutWaiting, isItemError, type Queryable } from '../db/postgres/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { Limits } from './partners.ts';
 

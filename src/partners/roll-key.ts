@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { writeNotice } from '../db/notices.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import { noticedDays } from './key-expiries.ts';
 import { countKeys, maxRolledKeys, takeKeyChange } from './key-maximum.ts';
 import {

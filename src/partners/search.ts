@@ -1,5 +1,5 @@
 import { type Id, parseId, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { type Partner, type PartnerRow, toPartner } from './partners.ts';
 
 /** Whether the partner may have live keys; `asked` waits for an operator. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { Queryable } from '../db/pool.ts';
-import { pruneOlder } from '../db/prune.ts';
+import type { Queryable } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
 
 const keptDays = 3;
 

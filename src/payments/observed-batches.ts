@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { LockWait } from '../db/own-lanes.ts';
+import type { LockWait } from '../db/batching/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { TraceContext } from '../telemetry/index.ts';
 import type { PhaseDeps } from './phases.ts';

@@ -1,7 +1,6 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { packText, unpackText } from '../base/packed-text.ts';
-import type { Keyring } from '../db/keyring.ts';
-import { createSealer, isNamed, type Sealer, sealOverheadBytes } from '../db/sealing.ts';
+import { createSealer, isNamed, type Keyring, type Sealer, sealOverheadBytes } from '../db/secrets/index.ts';
 import type { NewPayment } from './openings.ts';
 import type { Payment } from './payment.ts';
 

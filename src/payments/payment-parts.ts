@@ -1,7 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { QuoteLockSettings } from '../base/quote-settings.ts';
-import { createPartnerReads, openReadPool, type PartnerReads } from '../db/outside-pools.ts';
-import type { Pool, Queryable } from '../db/pool.ts';
+import {
+  createPartnerReads,
+  openReadPool,
+  type PartnerReads,
+  type Pool,
+  type Queryable,
+} from '../db/postgres/index.ts';
 import { createRateMemo, type RateMemo } from '../rates/index.ts';
 import { createOutcomeWaiters, type OutcomeWaiters } from './create/outcome-waiters.ts';
 import type { PhaseDeps } from './phases.ts';

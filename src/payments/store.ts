@@ -1,10 +1,17 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { createBatcher, nextLoopTurn } from '../db/batch.ts';
-import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
-import { createRunPlaces, type LockWait } from '../db/own-lanes.ts';
-import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
-import { sharedRead } from '../db/shared-read.ts';
+import {
+  createBatcher,
+  createRunPlaces,
+  findLockedRows,
+  type LockWait,
+  lockTimeoutLanes,
+  lockTimeoutOf,
+  nextLoopTurn,
+  setsLockTimeout,
+  sharedRead,
+} from '../db/batching/index.ts';
+import { isItemError, type Queryable, retryOnDeadlock } from '../db/postgres/index.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import { observeBatches } from './observed-batches.ts';
 import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';

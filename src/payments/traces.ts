@@ -1,9 +1,8 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { createBatcher, nextLoopTurn } from '../db/batch.ts';
-import { isItemError, type Queryable } from '../db/pool.ts';
-import { pruneOlder } from '../db/prune.ts';
-import { sharedRead } from '../db/shared-read.ts';
+import { createBatcher, nextLoopTurn, sharedRead } from '../db/batching/index.ts';
+import { isItemError, type Queryable } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
 import {
   formatTraceparent,
   parseTraceparent,

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { AuditContext } from '../db/audit.ts';
+import type { AuditContext } from '../db/audit/index.ts';
 import { auditContextOfPerson } from '../partners/index.ts';
 import type { PortalDeps } from './deps.ts';
 

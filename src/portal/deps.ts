@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { Acquire } from '../base/mutex.ts';
 import type { Settings } from '../base/settings.ts';
-import type { Heartbeat } from '../db/heartbeat.ts';
-import type { Keyring } from '../db/keyring.ts';
-import type { Pool, Queryable } from '../db/pool.ts';
+import type { Pool, Queryable } from '../db/postgres/index.ts';
+import type { Heartbeat } from '../db/processes/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import type { DepositChains } from '../deposits/index.ts';
 import type { Gateway } from '../gateway/index.ts';
 import type { MemberRole, Partner, PortalSession } from '../partners/index.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { createFairShare } from '../base/fair-share.ts';
-import { withCircuitBreaker } from '../db/pool.ts';
+import { withCircuitBreaker } from '../db/postgres/index.ts';
 import { builtPagesOf, prepareApiScope, refuseUnknown, staticFileRoutes } from '../web/index.ts';
 import { newPartnerRoutes } from './access/new-partner-routes.ts';
 import { accessRoutes } from './access/routes.ts';

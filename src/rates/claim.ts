@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 
 /** Longer than a refresh takes: one that has stored nothing by then has failed or its process has died. */
 export const maxRefreshMs = 10_000;

@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { type CurrentRate, readCurrentRate } from './store.ts';
 
 /** The newest rate as this process last read it. Who debits at it must find out whether it still is the newest. */

@@ -1,5 +1,5 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import { type Alarm, type Answer, combine, midsSinceConfirmed, type RateBounds } from './combine.ts';
 import { readRateRules } from './rules.ts';
 import type { RateSource } from './source.ts';

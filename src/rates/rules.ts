@@ -1,6 +1,6 @@
 import { instantOf } from '../base/clock.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
 
 /** How a rate is made from quotes; all values in basis points. */
 export interface RateRules {

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { formatRate, parseRate } from '../base/money.ts';
-import type { Queryable } from '../db/pool.ts';
-import { sharedRead } from '../db/shared-read.ts';
+import { sharedRead } from '../db/batching/index.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { NewRate, Part } from './combine.ts';
 
 export interface CurrentRate {

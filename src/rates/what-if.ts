@@ -1,5 +1,5 @@
 import { kopecksToMicroUsdt } from '../base/money.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import {
   type Alarm,
   type Answer,

@@ -1,9 +1,8 @@
 import { startBackgroundLoop } from '../base/background-loop.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, parseId, timeOfUuid, uuidFromId } from '../base/ids.ts';
-import { keepPartitions } from '../db/partitions.ts';
-import type { Pool, Queryable } from '../db/pool.ts';
-import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
+import { commitsWithoutWaiting, type Pool, type Queryable } from '../db/postgres/index.ts';
+import { keepPartitions } from '../db/retention/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import { createRefusedBudget } from './refused-budget.ts';
 import { storedPath } from './stored-path.ts';

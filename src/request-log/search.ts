@@ -1,5 +1,5 @@
 import { type Id, idFromUuid, minUuidAt, parseId, timeOfId, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import type { Mode } from '../ledger/index.ts';
 
 /** A request as support sees it. */

@@ -1,7 +1,7 @@
 import { programName } from '../base/program-name.ts';
 import type { Settings } from '../base/settings.ts';
-import type { Database } from '../db/database.ts';
-import type { Keyring } from '../db/keyring.ts';
+import type { Database } from '../db/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
 import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
 import type { BankSide } from './simulator.ts';

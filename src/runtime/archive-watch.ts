@@ -1,6 +1,6 @@
 import type { Alarms } from '../alarms/index.ts';
-import type { PoolAndClock } from '../db/database.ts';
-import type { Heartbeat } from '../db/heartbeat.ts';
+import type { PoolAndClock } from '../db/index.ts';
+import type { Heartbeat } from '../db/processes/index.ts';
 import { type ArchiveWatch, watchArchiveWorkers } from '../payments/index.ts';
 
 /** Looks at the workers that have the archive, and keeps the alarm of each. */

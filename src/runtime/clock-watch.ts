@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Alarms } from '../alarms/index.ts';
 import { startBackgroundLoop } from '../base/background-loop.ts';
-import { type DatabaseClock, describeOffset, exceeds } from '../db/database-clock.ts';
+import { type DatabaseClock, describeOffset, exceeds } from '../db/postgres/index.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 
 const alarmAboveMs = 2_000;

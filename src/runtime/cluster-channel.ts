@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import { systemClock } from '../base/clock.ts';
 import { type Acquire, createMutex } from '../base/mutex.ts';
-import type { Identity } from '../db/incarnation/identity.ts';
+import type { Identity } from '../db/history/index.ts';
 import type { OwnMetrics } from './metrics.ts';
 
 /** What a process shares with the other processes of the same `kopeck start`. */

@@ -1,6 +1,5 @@
 import { OperatorError } from '../base/operator-error.ts';
-import { connectionsPerProcess, readConnectionLimits } from '../db/connection-limits.ts';
-import type { Pool } from '../db/pool.ts';
+import { connectionsPerProcess, type Pool, readConnectionLimits } from '../db/postgres/index.ts';
 
 /**
  * Whether the server has a connection for everything that this node may open. Refuses what can never work. Returns a warning

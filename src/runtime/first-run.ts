@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { programName } from '../base/program-name.ts';
 import type { Settings } from '../base/settings.ts';
-import type { AuditContext } from '../db/audit.ts';
-import type { Keyring } from '../db/keyring.ts';
+import type { AuditContext } from '../db/audit/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
 import { topUp } from '../ledger/index.ts';
 import { createFirstAdmin, listOperators, setupUrl } from '../operators/index.ts';
 import { createKey, createPartner, listPartners } from '../partners/index.ts';

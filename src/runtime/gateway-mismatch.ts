@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/operator-error.ts';
-import type { PoolAndClock } from '../db/database.ts';
+import type { PoolAndClock } from '../db/index.ts';
 import { createHttpGateway } from '../gateway/index.ts';
 import { findNewestOrder, hasUnfinishedPayments } from '../payments/index.ts';
 import type { BankSide } from './simulator.ts';

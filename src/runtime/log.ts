@@ -1,8 +1,12 @@
 import { type DestinationStream, type LogFn, pino } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
-import { type NotAnsweringError, OldHistoryError } from '../db/database-errors.ts';
-import { isDatabaseUnavailable, isDatabaseUnreachable } from '../db/pool.ts';
+import {
+  isDatabaseUnavailable,
+  isDatabaseUnreachable,
+  type NotAnsweringError,
+  OldHistoryError,
+} from '../db/postgres/index.ts';
 
 /**
  * Longer than the client's limit for a statement: what was sent during an outage may fail this long after its end, and

@@ -1,8 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { alarmGauges } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
-import { withCircuitBreaker } from '../db/pool.ts';
-import { measurePools } from '../db/pool-metrics.ts';
+import { withCircuitBreaker } from '../db/postgres/index.ts';
 import { depositGauges } from '../deposits/index.ts';
 import { ledgerGauges } from '../ledger/index.ts';
 import { paymentGauges } from '../payments/index.ts';
@@ -10,6 +9,7 @@ import { rateGauges } from '../rates/index.ts';
 import type { RequestLog } from '../request-log/index.ts';
 import { registerDatabaseGauges, type Tracer } from '../telemetry/index.ts';
 import { webhookGauges } from '../webhooks/index.ts';
+import { measurePools } from './pool-metrics.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 type ReadParts = Pick<

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { NewestHistory, SeenHistories } from '../db/incarnation/newest-history.ts';
+import type { NewestHistory, SeenHistories } from '../db/history/index.ts';
 import { isMessage, type Message } from './cluster-channel.ts';
 import { readClusterMetrics } from './cluster-metrics.ts';
 import { createClusterMutex } from './cluster-mutex.ts';

@@ -2,10 +2,10 @@ import { pruneAlarms } from '../alarms/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { pruneChatUsers } from '../bot/index.ts';
 import { pruneMaintenance } from '../controls/index.ts';
-import { pruneDailyChanges } from '../db/daily-changes.ts';
-import { pruneNotices } from '../db/notices.ts';
-import { pruneBeats } from '../db/process-beats.ts';
-import type { Prune } from '../db/prune.ts';
+import { pruneDailyChanges } from '../db/audit/index.ts';
+import { pruneNotices } from '../db/notices/index.ts';
+import { pruneBeats } from '../db/processes/index.ts';
+import type { Prune } from '../db/retention/index.ts';
 import { pruneCalls } from '../gateway/index.ts';
 import {
   pruneInvitations,

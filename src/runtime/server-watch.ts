@@ -1,9 +1,8 @@
 import type { Alarms } from '../alarms/index.ts';
 import { startBackgroundLoop } from '../base/background-loop.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Queryable } from '../db/pool.ts';
-import { describeAsynchronous, readStandbys } from '../db/standbys.ts';
-import { describeNotArchived, readWalArchiving } from '../db/wal-archiving.ts';
+import { describeNotArchived, readWalArchiving } from '../db/backup/index.ts';
+import { describeAsynchronous, type Queryable, readStandbys } from '../db/postgres/index.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 
 const checkIntervalMs = 60_000;

@@ -1,12 +1,11 @@
 import { type Alarms, createAlarms } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
-import type { Database, PoolAndClock } from '../db/database.ts';
-import { type Heartbeat, startHeartbeat } from '../db/heartbeat.ts';
-import { type IncarnationWatch, watchIncarnation } from '../db/incarnation/watch.ts';
-import { openOutsidePools } from '../db/outside-pools.ts';
-import { withCircuitBreaker } from '../db/pool.ts';
-import { followActiveKey, openKeyring } from '../db/secret-key.ts';
+import { type IncarnationWatch, watchIncarnation } from '../db/history/index.ts';
+import type { Database, PoolAndClock } from '../db/index.ts';
+import { openOutsidePools, withCircuitBreaker } from '../db/postgres/index.ts';
+import { type Heartbeat, startHeartbeat } from '../db/processes/index.ts';
+import { followActiveKey, openKeyring } from '../db/secrets/index.ts';
 import { openDepositChains } from '../deposits/index.ts';
 import { createCallLog, createHttpGateway, type Gateway, type GatewayCall } from '../gateway/index.ts';
 import { createPaymentParts, createPaymentSignals, createReferenceSealer } from '../payments/index.ts';

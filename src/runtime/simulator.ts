@@ -9,7 +9,7 @@ import { startBackgroundLoop } from '../base/background-loop.ts';
 import { systemClock as clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import { writeOnce } from '../db/write-once.ts';
+import { writeOnce } from '../db/secrets/index.ts';
 import { callHttp } from '../http-client/index.ts';
 
 export interface BankSide {

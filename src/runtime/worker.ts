@@ -1,8 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts';
-import { startAuditChain } from '../db/audit-chain.ts';
-import { createHeadKeeper, openAuditHeads } from '../db/audit-heads.ts';
-import { listen as listenTo } from '../db/listen.ts';
-import { startPruning } from '../db/prune.ts';
+import { createHeadKeeper, openAuditHeads, startAuditChain } from '../db/audit/index.ts';
+import { listen as listenTo } from '../db/postgres/index.ts';
+import { startPruning } from '../db/retention/index.ts';
 import { startDepositWatchers } from '../deposits/index.ts';
 import {
   startHistoryRecovery,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { TooManyChangesError } from '../db/audit.ts';
-import { isDatabaseUnavailable } from '../db/pool.ts';
+import { TooManyChangesError } from '../db/audit/index.ts';
+import { isDatabaseUnavailable } from '../db/postgres/index.ts';
 import type { WebApp } from './csrf.ts';
 import { refuse } from './replies.ts';
 import { setSecurityHeaders } from './security-headers.ts';

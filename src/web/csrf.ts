@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Keyring, SecretKey } from '../db/keyring.ts';
+import type { Keyring, SecretKey } from '../db/secrets/index.ts';
 
 /** Each has sessions of its own: the token of one is worth nothing to the other. */
 export type WebApp = 'console' | 'portal';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
-import { isDatabaseUnavailable, type Queryable } from '../../src/db/pool.ts';
+import { isDatabaseUnavailable } from '../../src/db/postgres/database-errors.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
 import { type Creation, createPayment, findPayment } from '../../src/payments/index.ts';

@@ -1,12 +1,12 @@
 import { expect, inject, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
-import { createIncarnationGuard } from '../../src/db/incarnation/guard.ts';
-import { readIdentity } from '../../src/db/incarnation/identity.ts';
-import { joinIncarnation } from '../../src/db/incarnation/join.ts';
-import { createNewestHistory } from '../../src/db/incarnation/newest-history.ts';
-import { watchIncarnation } from '../../src/db/incarnation/watch.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { createIncarnationGuard } from '../../src/db/history/guard.ts';
+import { readIdentity } from '../../src/db/history/identity.ts';
+import { joinIncarnation } from '../../src/db/history/join.ts';
+import { createNewestHistory } from '../../src/db/history/newest-history.ts';
+import { watchIncarnation } from '../../src/db/history/watch.ts';
+import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { createPartnerWithKeys, partnerAt, startApi } from '../helpers/api.ts';
 import { copyDatabase } from '../helpers/copied-database.ts';

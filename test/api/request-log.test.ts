@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, timeOfId, uuidFromId } from '../../src/base/ids.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { revokeKey, setSuspended } from '../../src/partners/index.ts';
 import { createRequestLog, findRequest, type RequestLog } from '../../src/request-log/index.ts';
 import { storedPath } from '../../src/request-log/stored-path.ts';

@@ -4,7 +4,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
-import { openDatabaseClock } from '../../src/db/database-clock.ts';
+import { openDatabaseClock } from '../../src/db/postgres/database-clock.ts';
 import { openSession } from '../../src/operators/sessions.ts';
 import { createSingleProcess } from '../../src/runtime/cluster-channel.ts';
 import { type Cleanup, shutDown } from '../../src/runtime/graceful-shutdown.ts';

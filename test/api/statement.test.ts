@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';

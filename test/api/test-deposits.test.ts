@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { creditTestDeposit } from '../../src/deposits/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartnerWithKeys, partnerAt, startApi } from '../helpers/api.ts';

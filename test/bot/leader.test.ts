@@ -1,7 +1,7 @@
 import { afterAll, describe, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { runAsLeader } from '../../src/bot/leader.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openThroughSilentProxy } from '../helpers/silent-proxy.ts';
 

@@ -6,7 +6,7 @@ import { fanOutNotices } from '../../src/bot/notices/fan-out.ts';
 import { monitor } from '../../src/bot/notices/monitor.ts';
 import { addJob, type Queue, type Task } from '../../src/bot/notices/outbox.ts';
 import { sendDueJobs } from '../../src/bot/notices/sender.ts';
-import { writeNotice } from '../../src/db/notices.ts';
+import { writeNotice } from '../../src/db/notices/index.ts';
 import { acceptInvitation, invite, removeMember, signUp } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';

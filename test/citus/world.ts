@@ -1,5 +1,5 @@
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
+import { migrate } from '../../src/db/schema/migrate.ts';
 import { distributeArchive } from '../../src/payments/archive/distribute/distribute.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { auditContextOf } from '../helpers/database.ts';

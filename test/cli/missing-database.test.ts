@@ -4,7 +4,7 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
-import { openKeyring } from '../../src/db/secret-key.ts';
+import { openKeyring } from '../../src/db/secrets/secret-key.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase, type TestDatabase } from '../helpers/database.ts';
 import { folderWithKey, newFolder, usedFolder } from '../helpers/folders.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createKeyring } from '../../src/db/keyring.ts';
+import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { createVault, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
 import { kopeck, type Service, startHere, startKopeck, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';

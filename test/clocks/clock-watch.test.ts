@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import type { DatabaseClock } from '../../src/db/database-clock.ts';
+import type { DatabaseClock } from '../../src/db/postgres/database-clock.ts';
 import { startClockWatch } from '../../src/runtime/clock-watch.ts';
 
 /** One round per call, with the clock of the machine off by so much. */

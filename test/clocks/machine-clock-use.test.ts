@@ -14,8 +14,8 @@ const allowed = {
   'cli/forward.ts': 'signs for a receiver on the same machine, which checks the age with the same clock',
   'cli/gateway.ts': 'checks a gateway without a database',
   'cli/remote.ts': 'time-outs of calls',
-  'db/backup/s3/s3-client.ts': 'time-outs of calls, and signatures for a bucket',
-  'db/database-clock.ts': 'measures the database clock with it',
+  'db/backup-store/s3/s3-client.ts': 'time-outs of calls, and signatures for a bucket',
+  'db/postgres/database-clock.ts': 'measures the database clock with it',
   'deposits/check-nodes.ts': 'time-outs of calls, before there is a database',
 };
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { secretKey } from '../helpers/api.ts';
 import { startService } from '../helpers/cli.ts';

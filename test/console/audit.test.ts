@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { recordChange } from '../../src/db/audit.ts';
-import { listAudit } from '../../src/db/audit-log.ts';
+import { recordChange } from '../../src/db/audit/audit.ts';
+import { listAudit } from '../../src/db/audit/audit-log.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { readPages, startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';

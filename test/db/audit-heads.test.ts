@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
-import { recordChange } from '../../src/db/audit.ts';
-import { extendChain, readHead, startAuditChain } from '../../src/db/audit-chain.ts';
-import { compareHeads, createHeadKeeper, openAuditHeads } from '../../src/db/audit-heads.ts';
+import { recordChange } from '../../src/db/audit/audit.ts';
+import { extendChain, readHead, startAuditChain } from '../../src/db/audit/audit-chain.ts';
+import { compareHeads, createHeadKeeper, openAuditHeads } from '../../src/db/audit/audit-heads.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
-import { openStore } from '../../src/db/backup/store/open-store.ts';
+import { openStore } from '../../src/db/backup-store/open-store.ts';
 import { usedFolder } from '../helpers/folders.ts';
 import { createS3Server, isS3Installed } from '../helpers/s3-server.ts';
 import {

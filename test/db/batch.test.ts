@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatcherFullError, createBatcher } from '../../src/db/batch.ts';
+import { BatcherFullError, createBatcher } from '../../src/db/batching/batch.ts';
 
 /** A batcher whose calls end only when the test ends them. */
 function setup(options: Partial<Parameters<typeof createBatcher<string, string>>[0]> = {}) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findChangedSchema } from '../../src/db/changed-schema/index.ts';
-import { keepPartitions } from '../../src/db/partitions.ts';
+import { keepPartitions } from '../../src/db/retention/partitions.ts';
+import { findChangedSchema } from '../../src/db/schema/changed-schema/index.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { openDedicatedConnection } from '../../src/db/dedicated-connection.ts';
-import { startHeartbeat } from '../../src/db/heartbeat.ts';
-import { pruneBeats } from '../../src/db/process-beats.ts';
+import { openDedicatedConnection } from '../../src/db/postgres/dedicated-connection.ts';
+import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
+import { pruneBeats } from '../../src/db/processes/process-beats.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { grantRoles } from '../../src/db/roles.ts';
+import { grantRoles } from '../../src/db/roles/roles.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { createPast } from '../payments/archive-world.ts';
 import {

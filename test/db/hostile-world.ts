@@ -1,4 +1,4 @@
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 
 /**
  * Objects with the names that the functions of the service use, made by a role that may not do more than run it. Each of them counts

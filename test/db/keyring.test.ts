@@ -1,7 +1,7 @@
 import { createCipheriv, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createKeyring } from '../../src/db/keyring.ts';
-import { createSealer, seal } from '../../src/db/sealing.ts';
+import { createKeyring } from '../../src/db/secrets/keyring.ts';
+import { createSealer, seal } from '../../src/db/secrets/sealing.ts';
 
 const oldKey = 'the first secret key, long enough for it';
 const newKey = 'the second secret key, long enough for it';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { listen } from '../../src/db/listen.ts';
+import { listen } from '../../src/db/postgres/listen.ts';
 import { createDatabase, sharedDatabase } from '../helpers/database.ts';
 import { openThroughSilentProxy } from '../helpers/silent-proxy.ts';
 

@@ -2,8 +2,8 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool, type Pool, transaction } from '../../src/db/pool.ts';
+import { openPool, type Pool, transaction } from '../../src/db/postgres/pool.ts';
+import { migrate } from '../../src/db/schema/migrate.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool, type Pool, transaction } from '../../src/db/pool.ts';
-import { readFunctionsLock } from '../../src/db/sql-functions.ts';
+import { openPool, type Pool, transaction } from '../../src/db/postgres/pool.ts';
+import { migrate } from '../../src/db/schema/migrate.ts';
+import { readFunctionsLock } from '../../src/db/schema/sql-functions.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 

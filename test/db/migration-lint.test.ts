@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { lintMigration, rules, statementsOf } from '../../database/lint-migrations.ts';
-import { splitStatements } from '../../src/db/sql-statements.ts';
+import { splitStatements } from '../../src/db/schema/sql-statements.ts';
 
 const folder = new URL('../../database/migrations/', import.meta.url);
 const files = readdirSync(folder).sort();

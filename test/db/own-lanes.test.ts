@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { BatcherFullError, createBatcher } from '../../src/db/batch.ts';
-import { createRunPlaces } from '../../src/db/own-lanes.ts';
+import { BatcherFullError, createBatcher } from '../../src/db/batching/batch.ts';
+import { createRunPlaces } from '../../src/db/batching/own-lanes.ts';
 
 class LockTimeout extends Error {}
 

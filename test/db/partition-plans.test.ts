@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { fanOutNotices } from '../../src/bot/notices/fan-out.ts';
-import { pruneNotices } from '../../src/db/notices.ts';
+import { pruneNotices } from '../../src/db/notices/index.ts';
 import { listCalls, pruneCalls } from '../../src/gateway/index.ts';
 import { deliveryHistory, listAttempts, pruneLog } from '../../src/webhooks/index.ts';
 import { manualClock } from '../helpers/clock.ts';

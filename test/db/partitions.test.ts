@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { keepPartitions } from '../../src/db/partitions.ts';
-import { openPool, type Pool, sqlStateOf } from '../../src/db/pool.ts';
-import { startPruning } from '../../src/db/prune.ts';
+import { sqlStateOf } from '../../src/db/postgres/database-errors.ts';
+import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
+import { keepPartitions } from '../../src/db/retention/partitions.ts';
+import { startPruning } from '../../src/db/retention/prune.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { countWaiting } from '../helpers/locks.ts';

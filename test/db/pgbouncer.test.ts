@@ -2,9 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { startHeartbeat } from '../../src/db/heartbeat.ts';
-import { listen } from '../../src/db/listen.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { listen } from '../../src/db/postgres/listen.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
+import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
 import { sharedDatabase } from '../helpers/database.ts';
 import { isPgBouncerInstalled, startPgBouncer } from '../helpers/pgbouncer.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openPool, parseInstant, type Queryable, transaction } from '../../src/db/pool.ts';
-import { applySessionSettings } from '../../src/db/session-settings.ts';
+import { openPool, parseInstant, type Queryable, transaction } from '../../src/db/postgres/pool.ts';
+import { applySessionSettings } from '../../src/db/postgres/session-settings.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startTcpReceiver } from '../helpers/tcp-receivers.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import { pruneCalls } from '../../src/gateway/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { createPrunes } from '../../src/runtime/prunes.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { startHeartbeat } from '../../src/db/heartbeat.ts';
-import { createKeyring, type Keyring } from '../../src/db/keyring.ts';
-import type { Pool } from '../../src/db/pool.ts';
-import { findStragglers, resealAll, switchKey, switchKeyWhenEnded } from '../../src/db/rotation.ts';
-import { countValues } from '../../src/db/sealed-values.ts';
-import { followActiveKey } from '../../src/db/secret-key.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
+import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
+import { createKeyring, type Keyring } from '../../src/db/secrets/keyring.ts';
+import { findStragglers, resealAll, switchKey, switchKeyWhenEnded } from '../../src/db/secrets/rotation.ts';
+import { countValues } from '../../src/db/secrets/sealed-values.ts';
+import { followActiveKey } from '../../src/db/secrets/secret-key.ts';
 import { createOperator, findEnrolment } from '../../src/operators/index.ts';
 import { createAuthenticator, createKey } from '../../src/partners/index.ts';
 import { createVault, readSecrets, rotateSecret, setWebhook } from '../../src/webhooks/index.ts';

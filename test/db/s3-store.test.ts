@@ -3,11 +3,11 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
-import { describeBucket } from '../../src/db/backup/s3/bucket.ts';
-import { listKeys } from '../../src/db/backup/s3/list-keys.ts';
-import type { S3Client } from '../../src/db/backup/s3/s3-client.ts';
-import { openStore } from '../../src/db/backup/store/open-store.ts';
-import { readAll } from '../../src/db/backup/store/store.ts';
+import { openStore } from '../../src/db/backup-store/open-store.ts';
+import { describeBucket } from '../../src/db/backup-store/s3/bucket.ts';
+import { listKeys } from '../../src/db/backup-store/s3/list-keys.ts';
+import type { S3Client } from '../../src/db/backup-store/s3/s3-client.ts';
+import { readAll } from '../../src/db/backup-store/store.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { createS3Server, isS3Installed, type Refusal } from '../helpers/s3-server.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { dumpSchema, readSignatures } from '../../database/dump.ts';
 import { changedSignatures, releasedSignatures } from '../../database/signatures.ts';
-import { checksumOf, loadFunctions, readFunctionsLock } from '../../src/db/sql-functions.ts';
+import { checksumOf, loadFunctions, readFunctionsLock } from '../../src/db/schema/sql-functions.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const database = new URL('../../database/', import.meta.url);

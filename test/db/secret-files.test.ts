@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadSettings } from '../../src/db/secret-files.ts';
+import { loadSettings } from '../../src/db/secrets/secret-files.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { newFolder } from '../helpers/folders.ts';
 

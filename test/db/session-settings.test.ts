@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { openDedicatedConnection } from '../../src/db/dedicated-connection.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { openDedicatedConnection } from '../../src/db/postgres/dedicated-connection.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 

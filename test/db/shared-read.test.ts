@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { transaction } from '../../src/db/pool.ts';
-import { sharedRead } from '../../src/db/shared-read.ts';
+import { sharedRead } from '../../src/db/batching/shared-read.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { sharedDatabase } from '../helpers/database.ts';
 
 const { pool } = await sharedDatabase();

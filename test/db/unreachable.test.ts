@@ -2,13 +2,8 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { explainDatabaseError } from '../../src/db/database.ts';
-import {
-  isDatabaseUnavailable,
-  isDatabaseUnreachable,
-  openPool,
-  type Pool,
-  transaction,
-} from '../../src/db/pool.ts';
+import { isDatabaseUnavailable, isDatabaseUnreachable } from '../../src/db/postgres/database-errors.ts';
+import { openPool, type Pool, transaction } from '../../src/db/postgres/pool.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();

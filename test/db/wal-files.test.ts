@@ -1,7 +1,13 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { formatLsn, parseLsn, parseSegment, segmentAt, segmentName } from '../../src/db/backup/wal-names.ts';
+import {
+  formatLsn,
+  parseLsn,
+  parseSegment,
+  segmentAt,
+  segmentName,
+} from '../../src/db/backup-store/wal-names.ts';
 import { kopeck, kopeckProcess } from '../helpers/cli.ts';
 import { newFolder } from '../helpers/folders.ts';
 

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeOnce } from '../../src/db/write-once.ts';
+import { writeOnce } from '../../src/db/secrets/write-once.ts';
 import { newFolder } from '../helpers/folders.ts';
 
 test('a file is written once, for its owner alone, and no draft is left', () => {

@@ -4,7 +4,7 @@ import { decodeBase58Check, encodeBase58Check } from '../../src/base/base58.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { accountOfPublicKey, formatAddress, parseAccount } from '../../src/deposits/chain/open-chain.ts';
 import { openAddresses, openDepositChains, refuseOtherKeys } from '../../src/deposits/index.ts';
 import { createPartner } from '../../src/partners/index.ts';

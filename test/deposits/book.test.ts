@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { readAccounts } from '../../src/deposits/addresses.ts';
 import { bookRange } from '../../src/deposits/watch/book.ts';
 import { readFinalRange } from '../../src/deposits/watch/read-range.ts';

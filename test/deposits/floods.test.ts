@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { openDepositChains, rewindChain } from '../../src/deposits/index.ts';
 import { runRound } from '../../src/deposits/watch/round.ts';
 import { credit } from '../../src/ledger/index.ts';

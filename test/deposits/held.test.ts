@@ -7,7 +7,7 @@ import {
   submitDepositDecision,
 } from '../../src/approvals/index.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { decideDeposit } from '../../src/deposits/index.ts';
 import { credit, verifyLedger } from '../../src/ledger/index.ts';
 import { inRussian } from '../../web/src/texts/server-sentences.ts';

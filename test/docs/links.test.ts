@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const { layers }: { layers: string[][] } = await import(join(root, '.dependency-cruiser.mjs'));
+const { layers, databaseParts }: Record<'layers' | 'databaseParts', string[][]> = await import(
+  join(root, '.dependency-cruiser.mjs')
+);
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const markdownIn = (folder: string) =>
   readdirSync(join(root, folder))
@@ -48,7 +50,7 @@ function danglingLinks(path: string): string[] {
 }
 
 const folders = 'src|test|scripts|database|docs|ops|web|sdk|simulator|bench|examples';
-/** `src/db/pool.ts`, `test/crashes`, `docs/guides/*.md`; not `docs/guides/NAME.md`, which stands for many. */
+/** `src/db/postgres/pool.ts`, `test/crashes`, `docs/guides/*.md`; not `docs/guides/NAME.md`, which stands for many. */
 const repositoryPath = new RegExp(`^(?:${folders})/[\\w./*-]*$`);
 
 const isPattern = (path: string) => /\bNAME\b/.test(path);
@@ -87,6 +89,19 @@ test('ARCHITECTURE.md has the layers of the dependency rules', () => {
     modules.trim().split(', '),
   ]);
   expect(rows).toEqual(layers.map((modules, layer) => [layer, modules]).reverse());
+});
+
+test('docs/internals/database.md has the parts of the dependency rules', () => {
+  const table = read('docs/internals/database.md').split('<!-- parts -->')[1]!.split('<!-- /parts -->')[0]!;
+  const rows = Array.from(table.matchAll(/^\| (\d+) \| ([\w-]+) \|/gm), ([, level, part = '']) => [
+    Number(level),
+    part,
+  ]);
+  expect(rows).toEqual(
+    databaseParts
+      .flatMap((parts, level) => parts.map(part => [level, part]))
+      .sort(([left], [right]) => Number(right) - Number(left)),
+  );
 });
 
 test('docs/internals/README.md lists every page of its folder', () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
-import { nextLoopTurn } from '../../src/db/batch.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import { nextLoopTurn } from '../../src/db/batching/batch.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { createCallLog, createHttpGateway, listCalls, pruneCalls } from '../../src/gateway/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase, newPaymentId } from '../helpers/database.ts';

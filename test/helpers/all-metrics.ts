@@ -2,8 +2,8 @@ import Fastify from 'fastify';
 import { measure } from '../../src/api/http/metrics.ts';
 import { createAdmission } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { openOutsidePools, openReadPool } from '../../src/db/outside-pools.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { openOutsidePools, openReadPool } from '../../src/db/postgres/outside-pools.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import { createMeters } from '../../src/runtime/meters.ts';
 import { readMetricsOf } from '../../src/runtime/metrics.ts';
 

@@ -8,8 +8,8 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type QuoteLockSettings, readQuoteLock } from '../../src/base/quote-settings.ts';
-import { startHeartbeat } from '../../src/db/heartbeat.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
+import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
-import { nextLoopTurn } from '../../src/db/batch.ts';
+import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 
 /** For checks of a ledger whose entries were made with a clock of the test: none of them is in the future. */
 export const endOfTime = new Date('9999-01-01T00:00:00Z');

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import { afterFile } from './after-file.ts';
 
 export { auditContextOf, createFundedPartner } from './partners.ts';

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { type DatabaseGauge, registerDatabaseGauges } from '../../src/telemetry/index.ts';
 
 /** The lines of these gauges, as Prometheus reads them. */

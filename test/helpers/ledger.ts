@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { createBatcher } from '../../src/db/batch.ts';
-import { isItemError, type Queryable, retryOnDeadlock } from '../../src/db/pool.ts';
+import { createBatcher } from '../../src/db/batching/batch.ts';
+import { isItemError } from '../../src/db/postgres/database-errors.ts';
+import { type Queryable, retryOnDeadlock } from '../../src/db/postgres/pool.ts';
 import { type Hold, type HoldEnd, type Posting, type PostingResult, post } from '../../src/ledger/post.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 
 /**
  * A session of another program, with an open transaction that locks what the statement says until COMMIT.

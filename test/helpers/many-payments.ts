@@ -1,5 +1,5 @@
 import { uuidFromId } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { auditContextOf, setRate } from './partners.ts';
 

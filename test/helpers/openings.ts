@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import type { createPaymentWriter } from '../../src/payments/store.ts';
 import { newPaymentId } from './database.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
-import { createKeyring } from '../../src/db/keyring.ts';
-import { type Pool, transaction } from '../../src/db/pool.ts';
+import { type Pool, transaction } from '../../src/db/postgres/pool.ts';
+import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits, type WantedKey } from '../../src/partners/index.ts';
 import { createRateSources } from '../../src/rates/index.ts';

@@ -1,4 +1,4 @@
-import type { Pool, Queryable, Statement } from '../../src/db/pool.ts';
+import type { Pool, Queryable, Statement } from '../../src/db/postgres/pool.ts';
 
 interface PlanNode {
   'Node Type': string;

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { encodeXml } from '../../src/db/backup/s3/xml.ts';
+import { encodeXml } from '../../src/db/backup-store/s3/xml.ts';
 import { afterFile } from './after-file.ts';
 import { newFolder } from './folders.ts';
 

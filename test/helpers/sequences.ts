@@ -1,4 +1,4 @@
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 
 /** As in a server that has replayed its log: it finds sequences up to 32 ahead of the last number that was given out. */
 export const moveSequencesAhead = (pool: Pool, numbers: number) =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, inject } from 'vitest';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 
 /**
  * The same database through a TCP proxy that can fall silent: it passes no more bytes and closes nothing, so the server

@@ -1,6 +1,6 @@
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { callBank } from '../faults/round.ts';
 import { createWorld } from '../faults/world.ts';

@@ -5,8 +5,8 @@ import { newId } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { telegramClient } from '../../src/bot/telegram-client.ts';
 import { connect } from '../../src/cli/remote.ts';
-import { describeBucket } from '../../src/db/backup/s3/bucket.ts';
-import { createS3Client } from '../../src/db/backup/s3/s3-client.ts';
+import { describeBucket } from '../../src/db/backup-store/s3/bucket.ts';
+import { createS3Client } from '../../src/db/backup-store/s3/s3-client.ts';
 import { openRpc } from '../../src/deposits/chain/json-rpc.ts';
 import { openNode } from '../../src/deposits/chain/node.ts';
 import { createScreen } from '../../src/deposits/screening/ask.ts';
@@ -98,7 +98,7 @@ export const clients: Record<string, Client> = {
     ends: /^HttpError: Network request for 'getMe' failed!$/,
   },
   'bucket for backups': {
-    file: 'src/db/backup/s3/s3-client.ts',
+    file: 'src/db/backup-store/s3/s3-client.ts',
     limitMs: 90_000,
     call: url => {
       const { s3 } = readSettings({

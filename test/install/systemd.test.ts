@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadSettings } from '../../src/db/secret-files.ts';
+import { loadSettings } from '../../src/db/secrets/secret-files.ts';
 
 const ops = join(import.meta.dirname, '../../ops');
 const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { type Queryable, transaction } from '../../src/db/pool.ts';
+import { type Queryable, transaction } from '../../src/db/postgres/pool.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { hold, settle } from '../helpers/ledger.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { checkInvariants, type Finding } from '../../src/ledger/verify.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { takeDailyChange } from '../../src/db/daily-changes.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { takeDailyChange } from '../../src/db/audit/daily-changes.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import {
   auditContextOfPerson,
   createKey,

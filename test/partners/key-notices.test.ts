@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openPool, transaction } from '../../src/db/pool.ts';
+import { openPool, transaction } from '../../src/db/postgres/pool.ts';
 import {
   createAuthenticator,
   createKey,

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { createKeyring } from '../../src/db/keyring.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
+import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import {
   allRights,
   createAuthenticator,

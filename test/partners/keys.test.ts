@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { createKeyring } from '../../src/db/keyring.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
+import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { isAddressAllowed } from '../../src/partners/addresses.ts';
 import {
   createAuthenticator,

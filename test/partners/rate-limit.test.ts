@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { nextLoopTurn } from '../../src/db/batch.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import { nextLoopTurn } from '../../src/db/batching/batch.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { createRateLimiter } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { checkInvariants, type Finding } from '../../src/ledger/verify.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { createPast } from './archive-world.ts';

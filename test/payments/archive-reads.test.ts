@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { findPayment, listNewerPayments, listPayments } from '../../src/payments/index.ts';
 import { listStatement } from '../../src/payments/search/list.ts';
 import { findPaymentByKey } from '../../src/payments/store.ts';

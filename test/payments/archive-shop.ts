@@ -1,4 +1,4 @@
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { listCredits } from '../../src/ledger/index.ts';
 import { findPaymentAnywhere, paymentTimeline, searchPayments } from '../../src/payments/index.ts';
 import { deliveryHistory } from '../../src/webhooks/index.ts';

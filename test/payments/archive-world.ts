@@ -1,5 +1,5 @@
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { credit, verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner, setLimits } from '../../src/partners/index.ts';
 import { type ArchiveOptions, archiveMonths } from '../../src/payments/archive/archive.ts';

@@ -1,6 +1,6 @@
 /** Archives what is before a month, in a process of its own that a test can kill; prints a line per batch. */
 import { systemClock as clock } from '../../src/base/clock.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import { archiveMonths } from '../../src/payments/index.ts';
 
 const [url, before] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { nextLoopTurn } from '../../src/db/batch.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import { nextLoopTurn } from '../../src/db/batching/batch.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';

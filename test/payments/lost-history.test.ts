@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { releaseStray } from '../../src/payments/index.ts';
 import { auditContextOf } from '../helpers/database.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { openDatabaseClock } from '../../src/db/database-clock.ts';
-import { joinIncarnation } from '../../src/db/incarnation/join.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { joinIncarnation } from '../../src/db/history/join.ts';
+import { openDatabaseClock } from '../../src/db/postgres/database-clock.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import type { HistoryDeps } from '../../src/payments/lost-history/deps.ts';
 import { recoverRound } from '../../src/payments/lost-history/recover-history.ts';

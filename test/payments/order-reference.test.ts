@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
-import { createKeyring } from '../../src/db/keyring.ts';
+import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { createReferenceSealer, openReference, sealReference } from '../../src/payments/order-reference.ts';
 import { createRandom, type Random } from '../helpers/random.ts';
 

@@ -1,6 +1,6 @@
 /** Prunes test data older than 90 days, in a process of its own, which kills itself after so many batches. */
 import { systemClock as clock } from '../../src/base/clock.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import { pruneTestData } from '../../src/payments/index.ts';
 
 const [url, maxBatches] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { idFromUuid } from '../../src/base/ids.ts';
-import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
 import { createPayment, decidePayment, startRecovery } from '../../src/payments/index.ts';

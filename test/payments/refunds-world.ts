@@ -1,6 +1,6 @@
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import type { Id } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import type { Gateway, ListedRefund } from '../../src/gateway/index.ts';
 import { readBalances } from '../../src/ledger/index.ts';
 import { createPaymentSignals, listRefunds } from '../../src/payments/index.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { blockRecipient, planMaintenance, setMaintenance } from '../../src/controls/index.ts';
-import { joinIncarnation } from '../../src/db/incarnation/join.ts';
+import { joinIncarnation } from '../../src/db/history/join.ts';
 import { readBalances } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { type PaymentFilter, readSearchWords, searchPayments } from '../../src/payments/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';

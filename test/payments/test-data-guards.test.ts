@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { checkInvariants, type Finding } from '../../src/ledger/verify.ts';
 import { pruneTestData } from '../../src/payments/index.ts';
 import { createDatabase } from '../helpers/database.ts';

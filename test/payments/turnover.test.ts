@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { type Queryable, transaction } from '../../src/db/pool.ts';
+import { type Queryable, transaction } from '../../src/db/postgres/pool.ts';
 import { type Mode, verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
-import { createKeyring } from '../../src/db/keyring.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
+import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { createReferenceSealer } from '../../src/payments/index.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { secretKey } from '../helpers/partners.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import type { Statement } from '../../src/db/pool.ts';
+import type { Statement } from '../../src/db/postgres/pool.ts';
 import type { Order } from '../../src/gateway/index.ts';
 import { setRate } from '../helpers/api.ts';
 import { lateOrdersMs, noNewOrdersMs, startLostWorld } from './lost-world.ts';

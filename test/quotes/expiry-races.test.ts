@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { findQuoteOf } from '../../src/payments/quotes/quote.ts';
 import { openAll } from '../../src/payments/store.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';

@@ -3,7 +3,7 @@ import { afterAll, expect } from 'vitest';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { kopecksToMicroUsdt } from '../../src/base/money.ts';
 import type { QuoteLockSettings } from '../../src/base/quote-settings.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createQuoteLocker, type QuoteTerms } from '../../src/payments/quotes/locker.ts';

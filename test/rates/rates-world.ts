@@ -1,6 +1,6 @@
 import { beforeEach } from 'vitest';
 import { parseRate } from '../../src/base/money.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import type { Alarm, RateSource } from '../../src/rates/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openPool, type Queryable, transaction } from '../../src/db/pool.ts';
+import { openPool, type Queryable, transaction } from '../../src/db/postgres/pool.ts';
 import { claimRefresh } from '../../src/rates/claim.ts';
 import {
   explainRate,

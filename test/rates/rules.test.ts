@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { listen } from '../../src/db/listen.ts';
+import { listen } from '../../src/db/postgres/listen.ts';
 import { claimRefresh } from '../../src/rates/claim.ts';
 import {
   changeRateRules,

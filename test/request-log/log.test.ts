@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId, timeOfId } from '../../src/base/ids.ts';
-import type { Pool, Queryable } from '../../src/db/pool.ts';
+import type { Pool, Queryable } from '../../src/db/postgres/pool.ts';
 import { findRequest, pruneRequestLog } from '../../src/request-log/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase, newPaymentId } from '../helpers/database.ts';

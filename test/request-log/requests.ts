@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { createRequestLog } from '../../src/request-log/index.ts';
 
 type Deps = Parameters<typeof createRequestLog>[0];

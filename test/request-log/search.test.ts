@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
-import { openPool, type Queryable } from '../../src/db/pool.ts';
+import { openPool, type Queryable } from '../../src/db/postgres/pool.ts';
 import {
   findCreatingRequest,
   parseStatus,

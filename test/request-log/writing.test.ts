@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { findRequest } from '../../src/request-log/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';

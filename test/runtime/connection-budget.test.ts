@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { connectionsPerProcess } from '../../src/db/connection-limits.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { connectionsPerProcess } from '../../src/db/postgres/connection-limits.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { checkConnections } from '../../src/runtime/connection-budget.ts';
 import { sharedDatabase } from '../helpers/database.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import { startService } from '../helpers/cli.ts';
 import { usedFolder } from '../helpers/folders.ts';
 import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';

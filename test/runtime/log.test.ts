@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { NotAnsweringError, OldHistoryError } from '../../src/db/database-errors.ts';
+import { NotAnsweringError, OldHistoryError } from '../../src/db/postgres/database-errors.ts';
 import { createLog } from '../../src/runtime/log.ts';
 
 function start(logLevel: 'info' | 'debug' = 'info') {

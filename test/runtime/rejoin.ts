@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { joinIncarnation } from '../../src/db/incarnation/join.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { joinIncarnation } from '../../src/db/history/join.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { childrenOf } from '../helpers/children.ts';
 import { type Service, startService } from '../helpers/cli.ts';
 import { copyDatabase } from '../helpers/copied-database.ts';

@@ -5,8 +5,8 @@ import { afterAll, expect, test } from 'vitest';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
+import { describeNotArchived, readWalArchiving } from '../../src/db/backup/wal-archiving.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { describeNotArchived, readWalArchiving } from '../../src/db/wal-archiving.ts';
 import { startServerWatch } from '../../src/runtime/server-watch.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
 

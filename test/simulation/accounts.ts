@@ -1,5 +1,5 @@
 import { type Id, idFromUuid } from '../../src/base/ids.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { credit, openAccounts } from '../../src/ledger/index.ts';
 import { findPartner, type Limits } from '../../src/partners/index.ts';
 import type { World } from './world.ts';

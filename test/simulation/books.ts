@@ -1,5 +1,5 @@
 import { idFromUuid } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import type { Account } from './accounts.ts';
 import type { OpenPayments } from './database.ts';

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { NotAnsweringError, type Pool, type Statement } from '../../src/db/pool.ts';
+import { NotAnsweringError } from '../../src/db/postgres/database-errors.ts';
+import type { Pool, Statement } from '../../src/db/postgres/pool.ts';
 import type { Random } from '../helpers/random.ts';
 import { stepOf } from './crash-points.ts';
 import type { History } from './histories.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Queryable, Statement } from '../../src/db/pool.ts';
+import type { Queryable, Statement } from '../../src/db/postgres/pool.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import type { History } from './histories.ts';
 import type { CrashPoints, Script, World } from './world.ts';

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
-import { NotAnsweringError, type Pool, type Statement } from '../../src/db/pool.ts';
+import { NotAnsweringError } from '../../src/db/postgres/database-errors.ts';
+import type { Pool, Statement } from '../../src/db/postgres/pool.ts';
 import {
   changesWebhooks,
   createHistoryWatch,

@@ -1,4 +1,4 @@
-import type { Pool, Statement } from '../../src/db/pool.ts';
+import type { Pool, Statement } from '../../src/db/postgres/pool.ts';
 import { depositInvariants } from '../../src/ledger/deposit-invariants.ts';
 import type { Account } from './accounts.ts';
 import { createChainTruth, type SimulatedChain } from './chain.ts';

@@ -1,4 +1,4 @@
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import type { ChainTruth, SimulatedChain } from './chain.ts';
 import type { World } from './world.ts';
 

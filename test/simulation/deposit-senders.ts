@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Clock } from '../../src/base/clock.ts';
 import { idFromUuid } from '../../src/base/ids.ts';
-import type { Pool, Statement } from '../../src/db/pool.ts';
+import type { Pool, Statement } from '../../src/db/postgres/pool.ts';
 import type { DepositChain } from '../../src/deposits/chain/deposit-chain.ts';
 import { NodeError } from '../../src/deposits/chain/node-error.ts';
 import { type DepositDecision, decideDeposit, rewindChain } from '../../src/deposits/index.ts';

@@ -1,4 +1,4 @@
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { moveSequencesAhead } from '../helpers/sequences.ts';
 import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';

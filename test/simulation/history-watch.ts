@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Pool, Statement } from '../../src/db/pool.ts';
+import type { Pool, Statement } from '../../src/db/postgres/pool.ts';
 import type { World } from './world.ts';
 
 export const isWriteOfRecovery = (text: string) => /incarnation_begin\(|payments_recover\(/.test(text);

@@ -1,8 +1,9 @@
 import type { Alarms } from '../../src/alarms/index.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { type DatabaseClock, openDatabaseClock } from '../../src/db/database-clock.ts';
-import { joinIncarnation } from '../../src/db/incarnation/join.ts';
-import { NotAnsweringError, type Queryable } from '../../src/db/pool.ts';
+import { joinIncarnation } from '../../src/db/history/join.ts';
+import { type DatabaseClock, openDatabaseClock } from '../../src/db/postgres/database-clock.ts';
+import { NotAnsweringError } from '../../src/db/postgres/database-errors.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import type { PaymentSignals } from '../../src/payments/index.ts';
 import { NoListError } from './bank.ts';

@@ -1,4 +1,4 @@
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import {
   createAuthenticator,

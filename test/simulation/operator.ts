@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { decidePayment, listStray, releaseStray } from '../../src/payments/index.ts';
 import { openReference } from '../../src/payments/order-reference.ts';

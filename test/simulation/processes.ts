@@ -1,7 +1,7 @@
 import { createAlarms } from '../../src/alarms/index.ts';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
-import { type DatabaseClock, readClock } from '../../src/db/database-clock.ts';
-import { type Beat, commitBeat } from '../../src/db/process-beats.ts';
+import { type DatabaseClock, readClock } from '../../src/db/postgres/database-clock.ts';
+import { type Beat, commitBeat } from '../../src/db/processes/process-beats.ts';
 import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
 import { createPaymentSignals, startHistoryRecovery, startRecovery } from '../../src/payments/index.ts';
 import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';

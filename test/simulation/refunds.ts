@@ -1,5 +1,5 @@
 import { idFromUuid } from '../../src/base/ids.ts';
-import type { Pool, Queryable } from '../../src/db/pool.ts';
+import type { Pool, Queryable } from '../../src/db/postgres/pool.ts';
 import { findRefundedOf, readRefunds, startRefundReader } from '../../src/payments/index.ts';
 import { listEvents } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';

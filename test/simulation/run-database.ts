@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
+import { migrate } from '../../src/db/schema/migrate.ts';
 import { temporaryFolder } from '../helpers/memory-folder.ts';
 
 /** The database of the runs; a run may replace it by an older copy of itself. */

@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.ts';
-import { joinIncarnation } from '../../src/db/incarnation/join.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { joinIncarnation } from '../../src/db/history/join.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createAccounts } from './accounts.ts';
 import { createBank, type Qr } from './bank.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { nextLoopTurn } from '../../src/db/batch.ts';
+import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import type { Random } from '../helpers/random.ts';
 
 /** A scheduled step: a statement runs, a message arrives, a timer fires. */

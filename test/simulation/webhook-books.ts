@@ -1,5 +1,5 @@
 import { type Id, idFromUuid } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 
 /** An endpoint: the first of a partner, or a further one. */

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { registerDatabaseGauges } from '../../src/telemetry/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';

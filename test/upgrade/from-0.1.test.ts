@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { dumpSchema } from '../../database/dump.ts';
-import { findChangedSchema } from '../../src/db/changed-schema/index.ts';
+import { findChangedSchema } from '../../src/db/schema/changed-schema/index.ts';
 import { kopeck, runProgram, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { expect, test } from 'vitest';
-import { readPreviousRelease } from '../../src/db/migrations.ts';
+import { readPreviousRelease } from '../../src/db/schema/migrations.ts';
 import { kopeckProcess, runProgram, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';

@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { nextLoopTurn } from '../../src/db/batch.ts';
+import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import {
   type ConnectError,
   type ConnectorOptions,

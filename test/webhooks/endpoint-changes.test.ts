@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { startHeartbeat } from '../../src/db/heartbeat.ts';
-import { transaction } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
+import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
 import { type AttemptResult, recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { nextLoopTurn } from '../../src/db/batch.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import { nextLoopTurn } from '../../src/db/batching/batch.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { findWebhook, listAttempts, resendEvent } from '../../src/webhooks/index.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { allErrors } from '../../base/errors.ts';
 import { NoPlaceError } from '../../base/fair-share.ts';
-import { BatcherFullError } from '../../db/batch.ts';
-import { isDatabaseUnavailable } from '../../db/pool.ts';
+import { BatcherFullError } from '../../db/batching/index.ts';
+import { isDatabaseUnavailable } from '../../db/postgres/index.ts';
 import type { ApiDeps } from '../deps.ts';
 import { type ErrorCode, ShapeError, sendError } from './errors.ts';
 

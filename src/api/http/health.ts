@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { describeOffset, exceeds } from '../../db/database-clock.ts';
-import { sharedRead } from '../../db/shared-read.ts';
+import { sharedRead } from '../../db/batching/index.ts';
+import { describeOffset, exceeds } from '../../db/postgres/index.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /** A machine with such a clock should get no requests until somebody has set it. */

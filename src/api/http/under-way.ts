@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { createConcurrencyLimit } from '../../base/concurrency-limit.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 
 /** Ends a long read with the connection of its reader: without this, one who leaves and asks again has many under way. */
 export const whileConnected = (db: Queryable, { raw }: FastifyReply): Queryable => ({

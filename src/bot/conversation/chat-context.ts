@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, GrammyError } from 'grammy';
 import type { Id } from '../../base/ids.ts';
-import type { AuditContext } from '../../db/audit.ts';
+import type { AuditContext } from '../../db/audit/index.ts';
 import {
   listMemberships,
   type MemberRole,

@@ -1,8 +1,8 @@
 import { Bot, BotError } from 'grammy';
 import type { Update } from 'grammy/types';
 import { abortAfter } from '../../base/clock.ts';
-import { TooManyChangesError } from '../../db/audit.ts';
-import { isDatabaseUnavailable } from '../../db/pool.ts';
+import { TooManyChangesError } from '../../db/audit/index.ts';
+import { isDatabaseUnavailable } from '../../db/postgres/index.ts';
 import { abortCallsOnShutdown } from '../abort-calls-on-shutdown.ts';
 import type { BotDeps } from '../deps.ts';
 import { retryCalls } from '../retry.ts';

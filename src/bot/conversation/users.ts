@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
-import { pruneOlder } from '../../db/prune.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
+import { pruneOlder } from '../../db/retention/index.ts';
 import type { Language } from '../texts/index.ts';
 
 /** The open question of a user: expects a typed answer or one press of its button. */

@@ -1,7 +1,7 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import { type Queryable, transaction } from '../../db/pool.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
 
 /** The balance below which the partner gets a low-balance notice; undefined if it wants none. */
 export async function readBalanceMark(db: Queryable, partnerId: Id<'prt'>): Promise<bigint | undefined> {

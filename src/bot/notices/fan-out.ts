@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid } from '../../base/ids.ts';
-import type { NoticeKind } from '../../db/notices.ts';
-import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import type { NoticeKind } from '../../db/notices/index.ts';
+import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
 import { addJob, type NoticeDetails } from './outbox.ts';
 import { topicOf } from './topics.ts';
 

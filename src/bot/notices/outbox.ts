@@ -1,5 +1,5 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 
 export type NoticeDetails = Record<string, string | number | null>;
 

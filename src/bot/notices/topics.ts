@@ -1,4 +1,4 @@
-import type { NoticeKind } from '../../db/notices.ts';
+import type { NoticeKind } from '../../db/notices/index.ts';
 
 /** Groups of notices that a user can mute; security notices cannot be muted. */
 export const mutableTopics = [

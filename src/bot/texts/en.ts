@@ -1,4 +1,4 @@
-import type { NoticeKind } from '../../db/notices.ts';
+import type { NoticeKind } from '../../db/notices/index.ts';
 import type { DepositAddress } from '../../deposits/index.ts';
 import type { Balances, Mode, PastCredit } from '../../ledger/index.ts';
 import type { ApiKey, Limits, MemberRole, Partner, Scope } from '../../partners/index.ts';

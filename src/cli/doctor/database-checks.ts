@@ -1,14 +1,18 @@
 import { listAlarms } from '../../alarms/index.ts';
 import { programName } from '../../base/program-name.ts';
-import { compareHeads, openAuditHeads } from '../../db/audit-heads.ts';
-import { findChangedSchema } from '../../db/changed-schema/index.ts';
-import { readConnectionLimits } from '../../db/connection-limits.ts';
-import { describeOffset, exceeds } from '../../db/database-clock.ts';
-import { transaction } from '../../db/pool.ts';
-import { describeDifferingRights, readOwnRights } from '../../db/roles.ts';
-import { openKeyring } from '../../db/secret-key.ts';
-import { describeAsynchronous, readStandbys } from '../../db/standbys.ts';
-import { describeNotArchived, readWalArchiving } from '../../db/wal-archiving.ts';
+import { compareHeads, openAuditHeads } from '../../db/audit/index.ts';
+import { describeNotArchived, readWalArchiving } from '../../db/backup/index.ts';
+import {
+  describeAsynchronous,
+  describeOffset,
+  exceeds,
+  readConnectionLimits,
+  readStandbys,
+  transaction,
+} from '../../db/postgres/index.ts';
+import { describeDifferingRights, readOwnRights } from '../../db/roles/index.ts';
+import { findChangedSchema } from '../../db/schema/index.ts';
+import { openKeyring } from '../../db/secrets/index.ts';
 import { findRecovering, listStray } from '../../payments/index.ts';
 import { bad, type Check, ok, warn } from './finding.ts';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Settings } from '../../base/settings.ts';
-import { type Database, explainDatabaseError, openDatabase } from '../../db/database.ts';
-import { loadSettings } from '../../db/secret-files.ts';
+import { type Database, explainDatabaseError, openDatabase } from '../../db/index.ts';
+import { loadSettings } from '../../db/secrets/index.ts';
 import { closeOnSignals } from '../command.ts';
 import { table } from '../output.ts';
 import { command, printOutput, type Terminal } from '../terminal.ts';

@@ -1,5 +1,5 @@
 import type { Settings } from '../../base/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/index.ts';
 
 /** `warn`: it works, and somebody should look at it. `bad`: payments are refused or in danger. */
 type State = 'ok' | 'warn' | 'bad';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { type Id, parseId } from '../../base/ids.ts';
-import type { AuditContext } from '../../db/audit.ts';
+import type { AuditContext } from '../../db/audit/index.ts';
 import {
   type Changed,
   createOperator,

@@ -2,9 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { csvLine } from '../../base/csv.ts';
 import { parseInstant } from '../../base/instants.ts';
-import { compareHeads } from '../../db/audit-heads.ts';
-import { type AuditFilter, type AuditLine, listAudit, readAudit } from '../../db/audit-log.ts';
-import type { Queryable } from '../../db/pool.ts';
+import {
+  type AuditFilter,
+  type AuditLine,
+  compareHeads,
+  listAudit,
+  readAudit,
+} from '../../db/audit/index.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { fileOf, Instant, pageOf, paging, readNumber, refuse, Text, typed } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import type { AuditHeadsState, AuditRow } from '../shapes/audit.ts';

@@ -4,7 +4,7 @@ import { listRequests, submitCredit } from '../../approvals/index.ts';
 import { type Id, parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { parseMicroUsdt } from '../../base/money.ts';
-import type { AuditContext } from '../../db/audit.ts';
+import type { AuditContext } from '../../db/audit/index.ts';
 import { readBalances } from '../../ledger/index.ts';
 import {
   approveLive,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Id } from '../../base/ids.ts';
 import { formatMicroUsdt, parseKopecks } from '../../base/money.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { type Balances, readBalances } from '../../ledger/index.ts';
 import { type Limits, searchPartners } from '../../partners/index.ts';
 import { type Endpoint, listEndpoints, type Webhook, worstState } from '../../webhooks/index.ts';

@@ -1,5 +1,5 @@
 import { csvLine } from '../../base/csv.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { type PaymentFilter, readFoundPayments } from '../../payments/index.ts';
 import type { PaymentRow } from '../shapes/payments.ts';
 import { paymentRow } from './rows.ts';

@@ -9,7 +9,7 @@ import {
   withdrawRequest,
 } from '../../approvals/index.ts';
 import { type Id, parseId } from '../../base/ids.ts';
-import type { AuditContext } from '../../db/audit.ts';
+import type { AuditContext } from '../../db/audit/index.ts';
 import { listReview, type PaymentInReview } from '../../payments/index.ts';
 import { paging, type Routes, refuse, typed } from '../../web/index.ts';
 import { balanceOf } from '../approval-balances.ts';

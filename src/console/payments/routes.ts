@@ -4,7 +4,7 @@ import { listRequests, needsApproval, readThresholds, submitPaymentDecision } fr
 import { parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
-import { changesOf } from '../../db/audit.ts';
+import { changesOf } from '../../db/audit/index.ts';
 import {
   findPaymentAnywhere,
   findQuoteOf,

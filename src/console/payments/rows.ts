@@ -1,5 +1,5 @@
 import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
-import type { PastChange } from '../../db/audit.ts';
+import type { PastChange } from '../../db/audit/index.ts';
 import type { FoundPayment, PaymentTotals, TimelineEvent } from '../../payments/index.ts';
 import { deliveryItems, inOrderOfTime, timelineItem } from '../../web/index.ts';
 import type { DeliveryHistory } from '../../webhooks/index.ts';

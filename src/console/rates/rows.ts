@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { formatRate } from '../../base/money.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import {
   type CurrentRules,
   explainRate,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { type Id, parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { findPartnersByName, searchPartners } from '../../partners/index.ts';
 import {
   type LoggedRequest,

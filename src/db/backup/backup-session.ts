@@ -2,9 +2,8 @@ import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Pool } from '../pool.ts';
-import { isMissing } from './files.ts';
-import { parseLsn } from './wal-names.ts';
+import { isMissing, parseLsn } from '../backup-store/index.ts';
+import type { Pool } from '../postgres/index.ts';
 
 export const guide = 'docs/operations/backup.md';
 

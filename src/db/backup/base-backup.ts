@@ -2,22 +2,30 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Pool } from '../pool.ts';
-import { type BackupSession, type BackupStart, beginBackup, readControl } from './backup-session.ts';
 import {
+  type BackupStore,
+  backupFolder,
   forEachFile,
+  formatLsn,
+  formatManifest,
+  isHistoryName,
   isMissing,
+  listBackups,
   listTree,
+  listUnfinished,
+  type Manifest,
+  manifestName,
   type OnBytes,
   type Pieces,
   readPieces,
+  sealedKeyName,
+  segmentAt,
+  segmentName,
   summed,
   type Tree,
-} from './files.ts';
-import { backupFolder, listBackups, listUnfinished, sealedKeyName } from './layout.ts';
-import { formatManifest, type Manifest, manifestName } from './manifest.ts';
-import type { BackupStore } from './store/store.ts';
-import { formatLsn, isHistoryName, segmentAt, segmentName } from './wal-names.ts';
+} from '../backup-store/index.ts';
+import type { Pool } from '../postgres/index.ts';
+import { type BackupSession, type BackupStart, beginBackup, readControl } from './backup-session.ts';
 
 export interface BackupOptions {
   to: BackupStore;

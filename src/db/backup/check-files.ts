@@ -1,8 +1,12 @@
 import { OperatorError } from '../../base/operator-error.ts';
-import { forEachFile, isMissing, sumOf } from './files.ts';
-import { backupFolder } from './layout.ts';
-import type { Manifest } from './manifest.ts';
-import type { BackupStore } from './store/store.ts';
+import {
+  type BackupStore,
+  backupFolder,
+  forEachFile,
+  isMissing,
+  type Manifest,
+  sumOf,
+} from '../backup-store/index.ts';
 
 /** Reads the whole backup again and compares it with its manifest; the error names the files that differ. */
 export async function checkFiles(

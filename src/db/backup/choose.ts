@@ -1,7 +1,5 @@
 import { OperatorError } from '../../base/operator-error.ts';
-import { findBackup, listBackups } from './layout.ts';
-import type { Manifest } from './manifest.ts';
-import type { BackupStore } from './store/store.ts';
+import { type BackupStore, findBackup, listBackups, type Manifest } from '../backup-store/index.ts';
 import { findChain, type WalChain } from './wal-chain.ts';
 
 /** The backup to restore from: the one with this id, or the newest that was complete at this time. */

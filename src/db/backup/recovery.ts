@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type Cluster, findServer, startServer, stopServer, superuser } from '../embedded/cluster.ts';
-import { explain } from '../embedded/explain.ts';
-import type { WalChain } from './wal-chain.ts';
-import { parseHistory } from './wal-chain.ts';
-import { parseSegment, segmentAt, segmentName } from './wal-names.ts';
+import { parseSegment, segmentAt, segmentName } from '../backup-store/index.ts';
+import { type Cluster, explain, findServer, startServer, stopServer, superuser } from '../embedded/index.ts';
+import { parseHistory, type WalChain } from './wal-chain.ts';
 
 export interface RecoveryOptions {
   /** What the server runs to get a WAL file of the archive. */

@@ -1,20 +1,29 @@
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
-import { findBinaries } from '../embedded/binaries.ts';
-import type { Cluster } from '../embedded/cluster.ts';
-import { identityFor } from '../embedded/identity.ts';
-import { refuseUnfinishedRestore, unfinishedRestoreIn } from '../embedded/unfinished-restore.ts';
-import { restoredMarkPath, writeRestoredMark } from '../restored-mark.ts';
+import {
+  type BackupStore,
+  backupFolder,
+  forEachFile,
+  type Manifest,
+  readNames,
+  requireSpace,
+  restoreCommandFor,
+  syncFolder,
+  writeOnDisk,
+} from '../backup-store/index.ts';
+import {
+  type Cluster,
+  findBinaries,
+  identityFor,
+  refuseUnfinishedRestore,
+  restoredMarkPath,
+  unfinishedRestoreIn,
+  writeRestoredMark,
+} from '../embedded/index.ts';
 import { guide } from './backup-session.ts';
-import { forEachFile, readNames, syncFolder, writeOnDisk } from './files.ts';
-import { backupFolder } from './layout.ts';
-import type { Manifest } from './manifest.ts';
 import { type Recovered, recover } from './recovery.ts';
-import { requireSpace } from './space.ts';
-import type { BackupStore } from './store/store.ts';
 import type { WalChain } from './wal-chain.ts';
-import { restoreCommandFor } from './wal-commands.ts';
 
 export interface RestoreOptions {
   from: BackupStore;

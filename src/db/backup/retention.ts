@@ -1,7 +1,11 @@
-import { forEachFile } from './files.ts';
-import { backupFolder, listBackups, walFolder } from './layout.ts';
-import { manifestName } from './manifest.ts';
-import type { BackupStore } from './store/store.ts';
+import {
+  type BackupStore,
+  backupFolder,
+  forEachFile,
+  listBackups,
+  manifestName,
+  walFolder,
+} from '../backup-store/index.ts';
 
 export interface Removed {
   backups: string[];

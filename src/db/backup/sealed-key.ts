@@ -1,6 +1,6 @@
 import { randomBytes, scryptSync } from 'node:crypto';
 import { OperatorError } from '../../base/operator-error.ts';
-import { seal, unseal } from '../sealing.ts';
+import { seal, unseal } from '../secrets/index.ts';
 
 /** 128 MiB and about half a second for each guess of the passphrase. */
 const scrypt = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };

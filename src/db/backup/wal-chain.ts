@@ -1,8 +1,17 @@
-import { backupFolder, walFolder } from './layout.ts';
-import type { Manifest } from './manifest.ts';
-import { type BackupStore, readAll } from './store/store.ts';
-import { readArchivedWal } from './wal-files.ts';
-import { isHistoryName, isSegmentName, parseLsn, parseSegment, segmentAt, segmentName } from './wal-names.ts';
+import {
+  type BackupStore,
+  backupFolder,
+  isHistoryName,
+  isSegmentName,
+  type Manifest,
+  parseLsn,
+  parseSegment,
+  readAll,
+  readArchivedWal,
+  segmentAt,
+  segmentName,
+  walFolder,
+} from '../backup-store/index.ts';
 
 /** The archived WAL that leads on from a backup. */
 export interface WalChain {

@@ -4,12 +4,12 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
+import { type IfMissing, missingDatabase } from '../../base/missing-database.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type IfMissing, missingDatabase } from '../missing.ts';
 import type { Binaries } from './binaries.ts';
 import { cannotRun, explain } from './explain.ts';
 import { type Identity, identityFor, letPass, serverCommand } from './identity.ts';
-import { refuseUnfinishedRestore } from './unfinished-restore.ts';
+import { refuseUnfinishedRestore } from './restore-marks.ts';
 
 /** A PostgreSQL data directory below DATA_DIR, and the identity under which its server runs. */
 export interface Cluster {

@@ -1,15 +1,15 @@
 import { dirname } from 'node:path';
 import pg from 'pg';
 import { systemClock } from '../../base/clock.ts';
+import { type IfMissing, missingDatabase } from '../../base/missing-database.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { s3Environment } from '../../base/s3-settings.ts';
 import type { Settings } from '../../base/settings.ts';
-import { placeOf } from '../incarnation/place.ts';
-import { type IfMissing, missingDatabase } from '../missing.ts';
 import { findBinaries } from './binaries.ts';
 import { type Cluster, findServer, openCluster, startServer, stopServer, superuser } from './cluster.ts';
 import { cannotRun, explain } from './explain.ts';
 import { guardServer } from './guard.ts';
+import { placeOf } from './place.ts';
 import { acquireStartLock, type StartLock } from './start-lock.ts';
 import { chooseWalArchive, prepareWalArchive, walArchiveFolders, walArchiveSettings } from './wal-archive.ts';
 

@@ -2,13 +2,15 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
 import { readS3Settings } from '../../base/s3-settings.ts';
-import { walFolder } from '../backup/layout.ts';
-import { isBucketAddress } from '../backup/s3/bucket.ts';
-import { openStore } from '../backup/store/open-store.ts';
-import type { BackupStore } from '../backup/store/store.ts';
-import { archiveCommandFor } from '../backup/wal-commands.ts';
-import { archiveWal } from '../backup/wal-files.ts';
-import { isHistoryName } from '../backup/wal-names.ts';
+import {
+  archiveCommandFor,
+  archiveWal,
+  type BackupStore,
+  isBucketAddress,
+  isHistoryName,
+  openStore,
+  walFolder,
+} from '../backup-store/index.ts';
 import type { Cluster } from './cluster.ts';
 import { letPass } from './identity.ts';
 

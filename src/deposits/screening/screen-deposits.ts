@@ -1,7 +1,7 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Pool, Queryable } from '../../db/pool.ts';
+import type { Pool, Queryable } from '../../db/postgres/index.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import { creditPartner } from '../credit.ts';
 import { reportHeld } from '../held-alarm.ts';

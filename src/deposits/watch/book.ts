@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../base/ids.ts';
 import { ascending, formatMicroUsdt } from '../../base/money.ts';
-import { writeNotice } from '../../db/notices.ts';
-import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { writeNotice } from '../../db/notices/index.ts';
+import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
 import { amountOf, maxMicroUsdt } from '../amount.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import type { DepositState, HeldFor } from '../deposits.ts';

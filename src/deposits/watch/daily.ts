@@ -2,7 +2,7 @@ import type { Alarms } from '../../alarms/index.ts';
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import { reconcileDeposits } from '../reconcile.ts';
 

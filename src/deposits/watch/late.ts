@@ -1,6 +1,6 @@
 import type { Alarms } from '../../alarms/index.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 
 interface LateDeps {

@@ -1,6 +1,6 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/postgres/index.ts';
 import { completeAddresses, readAccounts } from '../addresses.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import type { ChainBlock, ChainNode } from '../chain/node.ts';

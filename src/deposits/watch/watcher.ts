@@ -1,6 +1,6 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { DepositChains } from '../chain/deposit-chain.ts';
 import { createScreen } from '../screening/ask.ts';
 import { screenDeposits } from '../screening/screen-deposits.ts';

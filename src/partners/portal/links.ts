@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { hashOfToken, isToken, newToken } from '../../base/token.ts';
-import type { AuditContext } from '../../db/audit.ts';
-import { type Queryable, transaction } from '../../db/pool.ts';
-import { pruneOlder } from '../../db/prune.ts';
+import type { AuditContext } from '../../db/audit/index.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import { pruneOlder } from '../../db/retention/index.ts';
 import type { Person } from '../members.ts';
 
 const validMs = 10 * 60_000;

@@ -8,10 +8,9 @@ import {
   retentionMs,
 } from '../../base/session-lifetime.ts';
 import { hashOfToken, isToken, newToken } from '../../base/token.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
-import { pruneOlder } from '../../db/prune.ts';
-import { commitsWithoutWaiting } from '../../db/unawaited-commit.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { commitsWithoutWaiting, type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
+import { pruneOlder } from '../../db/retention/index.ts';
 import { auditContextOfPerson, type Person } from '../members.ts';
 
 /** The person behind a request. Their teams and roles are not part of it: these are read for every request. */

@@ -1,4 +1,4 @@
-import { type Queryable, transaction } from '../../db/pool.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
 import { auditContextOfPerson, type Person } from '../members.ts';
 import { findPortalLink, type SignedData, takePortalLink, takeSignedData } from './links.ts';
 import {

@@ -1,6 +1,6 @@
 import { minUuidAt } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import type { Queryable } from '../../db/pool.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { isArchiveDistributed } from './is-distributed.ts';
 import { withArchiveLock } from './lock.ts';
 import {

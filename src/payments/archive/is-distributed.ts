@@ -1,4 +1,4 @@
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 
 /** Whether the archive is on the workers of a Citus cluster. */
 export async function isArchiveDistributed(db: Queryable): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
 /**

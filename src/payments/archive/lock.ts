@@ -1,4 +1,4 @@
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/postgres/index.ts';
 
 /** Key of the advisory lock of the one run at a time; an arbitrary number. */
 const archiveLock = 7_310_861_002;

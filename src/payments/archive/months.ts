@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { minUuidAt } from '../../base/ids.ts';
-import { type Pool, type Queryable, type Statement, transaction } from '../../db/pool.ts';
+import { type Pool, type Queryable, type Statement, transaction } from '../../db/postgres/index.ts';
 import { isArchiveDistributed } from './is-distributed.ts';
 
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Pool, Queryable } from '../../db/pool.ts';
+import type { Pool, Queryable } from '../../db/postgres/index.ts';
 import { archiveMonths } from './archive.ts';
 import { dueBefore } from './months.ts';
 

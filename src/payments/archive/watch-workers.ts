@@ -1,6 +1,6 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { askArchiveWorkers } from './workers.ts';
 
 export interface ArchiveWatch {

@@ -1,4 +1,4 @@
-import { type Queryable, sqlStateOf } from '../../db/pool.ts';
+import { type Queryable, sqlStateOf } from '../../db/postgres/index.ts';
 import { isArchiveDistributed } from './is-distributed.ts';
 
 /** A worker of the Citus cluster that has a part of the archive. */

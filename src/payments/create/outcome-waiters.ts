@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Id } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentSignals } from '../signals.ts';

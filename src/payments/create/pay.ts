@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { NotAnsweringError, type Queryable } from '../../db/pool.ts';
-import type { Sealer } from '../../db/sealing.ts';
+import { NotAnsweringError, type Queryable } from '../../db/postgres/index.ts';
+import type { Sealer } from '../../db/secrets/index.ts';
 import type { Gateway, Unknown } from '../../gateway/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';

@@ -2,7 +2,7 @@ import { newId } from '../../base/ids.ts';
 import { stringifyJson } from '../../base/json.ts';
 import { kopecksToMicroUsdt } from '../../base/money.ts';
 import { foldRecipient } from '../../controls/index.ts';
-import type { Heartbeat } from '../../db/heartbeat.ts';
+import type { Heartbeat } from '../../db/processes/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { LimitedRights, Limits } from '../../partners/index.ts';
 import type { TraceContext } from '../../telemetry/index.ts';

@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
 import { foldRecipient, readPaymentStops } from '../../controls/index.ts';
-import type { Queryable } from '../../db/pool.ts';
-import { sharedRead } from '../../db/shared-read.ts';
+import { sharedRead } from '../../db/batching/index.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { findSupersession } from '../lost-history/superseded.ts';
 import type { Payment } from '../payment.ts';

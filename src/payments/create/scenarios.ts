@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type JsonObject, parseJson } from '../../base/json.ts';
-import type { Queryable } from '../../db/pool.ts';
-import { pruneOlder } from '../../db/prune.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
+import { pruneOlder } from '../../db/retention/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
 

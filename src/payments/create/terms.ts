@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { isStale, type RateMemo } from '../../rates/index.ts';
 import { findQuote, type LockedQuote } from '../quotes/quote.ts';

@@ -1,8 +1,8 @@
 import type { Alarms } from '../../alarms/index.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Heartbeat } from '../../db/heartbeat.ts';
-import type { Queryable } from '../../db/pool.ts';
-import type { Sealer } from '../../db/sealing.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
+import type { Heartbeat } from '../../db/processes/index.ts';
+import type { Sealer } from '../../db/secrets/index.ts';
 import type { Gateway } from '../../gateway/index.ts';
 
 /** What recovery and watch of a history need. */

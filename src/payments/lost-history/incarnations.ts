@@ -1,5 +1,5 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 
 /** An incarnation whose database may have forgotten payments, while it is compared with the gateway. */
 export interface RecoveringIncarnation {

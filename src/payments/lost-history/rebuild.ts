@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
-import type { Sealer } from '../../db/sealing.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
+import type { Sealer } from '../../db/secrets/index.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
 import { openingArray, openingValues } from '../openings.ts';
 import { openReference, type ReferencedPayment } from '../order-reference.ts';

@@ -1,5 +1,5 @@
 import { type Id, idFromUuid } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Payment } from '../payment.ts';
 
 /** A payment that was rebuilt from an order of the gateway. */

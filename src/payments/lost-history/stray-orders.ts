@@ -1,8 +1,8 @@
 import { clearAlarmsOf } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { uuidFromId } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import { type Queryable, transaction } from '../../db/pool.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
 import type { Rebuilt, StrayReason } from './rebuild.ts';
 

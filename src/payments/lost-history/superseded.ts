@@ -1,6 +1,6 @@
 import { uuidFromId } from '../../base/ids.ts';
 import type { PaymentStops } from '../../controls/index.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
 

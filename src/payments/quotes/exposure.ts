@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
-import { pruneOlder } from '../../db/prune.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
+import { pruneOlder } from '../../db/retention/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
 /** Quotes that are neither used nor expired: what they may cost, and how many they are. */

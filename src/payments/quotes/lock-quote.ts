@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { kopecksToMicroUsdt } from '../../base/money.ts';
 import { readPaymentStops } from '../../controls/index.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { type CurrentRate, partnerRateE4, readCurrentRate } from '../../rates/index.ts';
 import { type ErrorCode, refused } from '../create/creation.ts';
 import { type Caller, limitRefusal } from '../create/prepare.ts';

@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { newId, uuidFromId } from '../../base/ids.ts';
 import type { QuoteLockSettings } from '../../base/quote-settings.ts';
-import { createBatcher, nextLoopTurn } from '../../db/batch.ts';
-import { isItemError, type Queryable, retryOnDeadlock } from '../../db/pool.ts';
+import { createBatcher, nextLoopTurn } from '../../db/batching/index.ts';
+import { isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { LockedQuote } from './quote.ts';
 

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { quoteErrors } from '../../base/errors.ts';
 import { type Id, idFromUuid, parseId, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey, Mode } from '../../ledger/index.ts';
 
 /** A quote whose rate holds until a payment uses it, or until it expires. See docs/internals/quotes.md. */

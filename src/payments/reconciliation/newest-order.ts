@@ -1,5 +1,5 @@
 import { idFromUuid } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Order } from '../../gateway/index.ts';
 import { newestAnywhere } from '../archive/newest.ts';
 

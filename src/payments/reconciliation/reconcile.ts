@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, parseId, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
 import type { Gateway, ListedOrder, OrderPage } from '../../gateway/index.ts';
 import type { Payment } from '../payment.ts';
 import type { Difference, DifferenceKind, Period } from './difference.ts';

@@ -2,7 +2,7 @@ import { type Alarms, listAlarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Difference } from './difference.ts';
 import { type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
 import { hourlyActor } from './runs.ts';

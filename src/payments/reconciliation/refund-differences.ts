@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, parseId, timeOfId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import { refundListIsGone } from '../refunds/gone-list.ts';
 import type { Difference, Period } from './difference.ts';

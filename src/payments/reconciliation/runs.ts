@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
-import type { AuditContext } from '../../db/audit.ts';
-import type { Queryable } from '../../db/pool.ts';
-import { pruneOlder } from '../../db/prune.ts';
+import type { AuditContext } from '../../db/audit/index.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
+import { pruneOlder } from '../../db/retention/index.ts';
 import {
   type differenceObject,
   type ReconcileDeps,

@@ -1,7 +1,7 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 
 export interface LeaseRelease {
   /** This process no longer works on the payment, if it exists: any process may poll it. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { readPaymentStops } from '../../controls/index.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { TraceContext } from '../../telemetry/index.ts';
 import { testOutcome } from '../create/scenarios.ts';

@@ -1,6 +1,6 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
-import type { Heartbeat } from '../../db/heartbeat.ts';
-import { isDatabaseUnreachable } from '../../db/pool.ts';
+import { isDatabaseUnreachable } from '../../db/postgres/index.ts';
+import type { Heartbeat } from '../../db/processes/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import type { LeaseRelease } from './lease-release.ts';
 import { claimDue, listLeaseHolders, releaseLeases } from './open-payments.ts';

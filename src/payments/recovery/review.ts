@@ -1,5 +1,5 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { PastCall } from '../../gateway/index.ts';
 import { type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
 import type { FoundPayment } from '../search/search.ts';

@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 
 /** SQL for an earlier time, but not before now: what becomes due must not get ahead of what was due already. */
 export const advancedSql = (at: string, bySec: string, now: string) =>

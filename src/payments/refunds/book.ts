@@ -2,7 +2,7 @@ import { type Alarms, clearedByService, listOpenSubjects } from '../../alarms/in
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
 import { formatKopecks } from '../../base/money.ts';
-import { type Pool, type Queryable, retryOnDeadlock, transaction } from '../../db/pool.ts';
+import { type Pool, type Queryable, retryOnDeadlock, transaction } from '../../db/postgres/index.ts';
 import type { ListedRefund } from '../../gateway/index.ts';
 import type { PaymentSignals } from '../signals.ts';
 

@@ -1,7 +1,7 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import { findRecovering } from '../lost-history/incarnations.ts';
 import { type BookDeps, type Booking, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';

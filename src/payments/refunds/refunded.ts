@@ -1,6 +1,6 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
-import { sharedRead } from '../../db/shared-read.ts';
+import { sharedRead } from '../../db/batching/index.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Payment, Refunded } from '../payment.ts';
 
 const totals = `SELECT r.total_kopecks AS kopecks, r.total_micro_usdt AS "microUsdt" FROM refunds r

@@ -1,5 +1,5 @@
 import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
-import type { Queryable, Statement } from '../../db/pool.ts';
+import type { Queryable, Statement } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { newestAnywhere } from '../archive/newest.ts';
 import { type ArchivedMonth, addArchived } from '../archive/pages.ts';

@@ -1,5 +1,5 @@
 import { minUuidAt, uuidFromId } from '../../base/ids.ts';
-import type { Statement } from '../../db/pool.ts';
+import type { Statement } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newestAnywhere } from '../archive/newest.ts';
 import { paymentColumns } from '../payment.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, timeOfId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 
 /** Live payments of one minute, by their creation. */
 export interface Minute {

@@ -1,6 +1,6 @@
 import { uuidFromId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { listCalls, type PastCall } from '../../gateway/index.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentForOperator } from '../recovery/operator-actions.ts';

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentFilter } from './filter.ts';

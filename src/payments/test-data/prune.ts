@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { isItemError, type Pool, sqlStateOf, transaction } from '../../db/pool.ts';
-import { dayMs, oldestKept } from '../../db/prune.ts';
+import { isItemError, type Pool, sqlStateOf, transaction } from '../../db/postgres/index.ts';
+import { dayMs, oldestKept } from '../../db/retention/index.ts';
 
 export interface TestDataOptions {
   keptDays: number;

@@ -1,6 +1,6 @@
 import { createBoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import { type AccountKey, availableBefore } from '../../ledger/index.ts';
 import { type PaymentDay, readPaymentDay } from '../../payments/index.ts';
 

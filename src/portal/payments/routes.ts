@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { csvLine } from '../../base/csv.ts';
 import { parseId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import {
   findPaymentOf,
   findQuoteOf,

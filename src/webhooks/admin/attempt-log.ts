@@ -1,8 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { keepPartitions } from '../../db/partitions.ts';
-import type { Pool, Queryable } from '../../db/pool.ts';
-import { pruneOlder } from '../../db/prune.ts';
+import type { Pool, Queryable } from '../../db/postgres/index.ts';
+import { keepPartitions, pruneOlder } from '../../db/retention/index.ts';
 
 export interface Attempt {
   attemptId: bigint;

@@ -1,6 +1,6 @@
 import type { Id } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import type { Keyring } from '../../db/keyring.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import type { Keyring } from '../../db/secrets/index.ts';
 import type { Vault } from '../delivery/secret.ts';
 import { firstEndpointOf } from '../first-endpoint.ts';
 import type { Sender } from '../http/sender.ts';

@@ -1,5 +1,5 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import type { Statement } from '../../db/pool.ts';
+import type { Statement } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 
 /** Over the deliveries of all partners; a delivery must match every field that is set. */

@@ -1,7 +1,7 @@
 import type { Id } from '../../base/ids.ts';
-import type { AuditContext } from '../../db/audit.ts';
-import { type NoticeKind, writeNotice } from '../../db/notices.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { AuditContext } from '../../db/audit/index.ts';
+import { type NoticeKind, writeNotice } from '../../db/notices/index.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 
 /** The whole team learns where its events go, and that a secret is new, also when support changes it. */

@@ -1,9 +1,9 @@
 import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
 import { uuidFromId } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import { writeNotice } from '../../db/notices.ts';
-import { transaction } from '../../db/pool.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { writeNotice } from '../../db/notices/index.ts';
+import { transaction } from '../../db/postgres/index.ts';
 import { isFirst, subjectOf } from '../first-endpoint.ts';
 import { nameInAudit, type Webhook } from './webhook.ts';
 

@@ -1,7 +1,7 @@
 import { instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import { type Queryable, transaction } from '../../db/pool.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { listWebhooks, nameInAudit, type Webhook } from './webhook.ts';
 

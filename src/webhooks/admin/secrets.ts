@@ -1,7 +1,7 @@
 import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import { type Queryable, transaction } from '../../db/pool.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 import { firstEndpointOf, subjectOf } from '../first-endpoint.ts';
 import { lockEndpoint } from './locks.ts';

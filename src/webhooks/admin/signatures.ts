@@ -1,8 +1,8 @@
 import { instantOf } from '../../base/clock.ts';
 import { uuidFromId } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import type { Keyring } from '../../db/keyring.ts';
-import { transaction } from '../../db/pool.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { transaction } from '../../db/postgres/index.ts';
+import type { Keyring } from '../../db/secrets/index.ts';
 import { ensureSigningRoot } from '../signing/signing-keys.ts';
 import { nameInAudit, type Webhook } from './webhook.ts';
 

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 import type { PaymentTraces } from '../../payments/index.ts';
 import { isFirst } from '../first-endpoint.ts';
 import type { SendResult } from '../http/post.ts';

@@ -1,7 +1,7 @@
 import { type BackgroundLoopOptions, startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Heartbeat } from '../../db/heartbeat.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
+import type { Heartbeat } from '../../db/processes/index.ts';
 import { acquireLeases, listLeaseHolders, releaseLeases, renewLeases } from './leases.ts';
 import type { DeliverySlots } from './slots.ts';
 

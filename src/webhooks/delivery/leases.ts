@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
 
 /**
  * An endpoint's deliveries are sent by the one process that holds its lease. A holder that hangs loses the lease when it

@@ -1,9 +1,15 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { createBatcher } from '../../db/batch.ts';
-import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../../db/lock-wait.ts';
-import { createRunPlaces, type LockWait } from '../../db/own-lanes.ts';
-import { isItemError, type Queryable, retryOnDeadlock } from '../../db/pool.ts';
+import {
+  createBatcher,
+  createRunPlaces,
+  findLockedRows,
+  type LockWait,
+  lockTimeoutLanes,
+  lockTimeoutOf,
+  setsLockTimeout,
+} from '../../db/batching/index.ts';
+import { isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
 import type { Payment } from '../../payments/index.ts';
 import { subjectOf } from '../first-endpoint.ts';
 import { releaseHeld } from './test-mode.ts';

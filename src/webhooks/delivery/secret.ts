@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Keyring } from '../../db/keyring.ts';
-import { purposes } from '../../db/sealed-values.ts';
-import { createSealer } from '../../db/sealing.ts';
+import { createSealer, type Keyring, purposes } from '../../db/secrets/index.ts';
 
 /**
  * Random bytes whose base64 has letters and digits only, and no padding: so the text is the same in every alphabet of base64, and

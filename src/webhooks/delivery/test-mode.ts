@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
 import { addToTestClock, advancedSql, advanceOpenPayments, scenarioOf } from '../../payments/index.ts';
 import type { DueDelivery } from './due.ts';
 import type { DeliveryKey } from './slots.ts';

@@ -2,11 +2,9 @@ import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomByte
 import { createBoundedCache } from '../../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit.ts';
-import type { Keyring } from '../../db/keyring.ts';
-import { type Queryable, transaction } from '../../db/pool.ts';
-import { purposes } from '../../db/sealed-values.ts';
-import { createSealer } from '../../db/sealing.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import { createSealer, type Keyring, purposes } from '../../db/secrets/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
 /**

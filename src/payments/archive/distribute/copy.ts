@@ -1,4 +1,4 @@
-import type { Pool, Queryable } from '../../../db/pool.ts';
+import type { Pool, Queryable } from '../../../db/postgres/index.ts';
 import { copySchema, type Kind, longTransaction, type Partition, tableOf } from './tables.ts';
 
 /** Rows of one account, month and kind, as `archive_sums` has them. They are copied together and compared with it. */

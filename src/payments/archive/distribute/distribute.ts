@@ -1,5 +1,5 @@
-import { type AuditContext, recordChange } from '../../../db/audit.ts';
-import type { Queryable } from '../../../db/pool.ts';
+import { type AuditContext, recordChange } from '../../../db/audit/index.ts';
+import type { Queryable } from '../../../db/postgres/index.ts';
 import { isArchiveDistributed } from '../is-distributed.ts';
 import { withArchiveLock } from '../lock.ts';
 import { copyMissing, countCopied, countMissing, verifyPartition } from './copy.ts';

@@ -1,5 +1,5 @@
-import type { AuditContext } from '../../../db/audit.ts';
-import { type Queryable, sqlStateOf } from '../../../db/pool.ts';
+import type { AuditContext } from '../../../db/audit/index.ts';
+import { type Queryable, sqlStateOf } from '../../../db/postgres/index.ts';
 import { countMissing } from './copy.ts';
 import { copySchema, kinds, listPartitions, localSchema, longTransaction, tableOf } from './tables.ts';
 

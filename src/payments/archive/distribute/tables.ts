@@ -1,4 +1,4 @@
-import { type Pool, type Queryable, type Statement, transaction } from '../../../db/pool.ts';
+import { type Pool, type Queryable, type Statement, transaction } from '../../../db/postgres/index.ts';
 
 /** Where the tables on the workers are made and filled. Readers do not look there. */
 export const copySchema = 'archive_copy';

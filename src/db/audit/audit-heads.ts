@@ -1,0 +1,113 @@
+import { resolve } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Settings } from '../../base/settings.ts';
+import { isBucketAddress, openStore, withFileErrors } from '../backup-store/index.ts';
+import type { Pool, Queryable } from '../postgres/index.ts';
+import { type ChainHead, formatHead, readHead } from './audit-chain.ts';
+
+/**
+ * Heads of the chain of the audit log, outside of the database: in a folder or a bucket, where its owner cannot change them. A chain that
+ * was cut off or written anew looks like a true one; but it does not contain a head that has left before.
+ */
+export interface AuditHeads {
+  /** As the operator writes it. */
+  address: string;
+  /** Kept forever. To keep the same head again changes nothing. */
+  keep(head: ChainHead): Promise<void>;
+  /** In the order of their places. */
+  list(): Promise<ChainHead[]>;
+}
+
+/** A head is the name of a file, so that a list has all of them. */
+const nameOf = ({ place, hash }: ChainHead) => `${`${place}`.padStart(15, '0')}-${hash}`;
+
+function headOf(name: string): ChainHead | undefined {
+  const [, place, hash] = /^(\d{15})-([0-9a-f]{64})$/.exec(name) ?? [];
+  return place === undefined || hash === undefined ? undefined : { place: Number(place), hash };
+}
+
+/** Those of AUDIT_HEADS. */
+export function openAuditHeads({
+  auditHeads,
+  s3,
+}: Pick<Settings, 'auditHeads' | 's3'>): AuditHeads | undefined {
+  if (auditHeads === undefined) return undefined;
+  const address = isBucketAddress(auditHeads) ? auditHeads.replace(/\/$/, '') : resolve(auditHeads);
+  const cut = address.lastIndexOf('/');
+  const [folder, store] = [address.slice(cut + 1), openStore(address.slice(0, cut) || '/', s3)];
+  return {
+    address,
+    keep: async head => {
+      const content = Buffer.from(`${formatHead(head)}\n`);
+      await withFileErrors(() => store.writeNew(`${folder}/${nameOf(head)}`, content));
+    },
+    list: async () => {
+      const names = await withFileErrors(() => store.list(folder));
+      return names
+        .map(headOf)
+        .filter(head => head !== undefined)
+        .sort((one, other) => one.place - other.place);
+    },
+  };
+}
+
+export interface HeadComparison {
+  /** Those that the chain does not contain. */
+  missing: ChainHead[];
+  /** The head that was kept last. */
+  newest: ChainHead | undefined;
+  /** When the first record was written that no kept head covers. */
+  uncoveredSince: Date | undefined;
+}
+
+/**
+ * Whether the chain contains the heads that were kept, in the order of their places. It compares stored hashes: that these are those of the records is for
+ * `verifyChain`, which reads all of them.
+ */
+export async function compareHeads(db: Queryable, kept: ChainHead[]): Promise<HeadComparison> {
+  const { rows: missing } = await db.query<ChainHead & Record<string, unknown>>({
+    text: `SELECT place::float8 AS place, hash FROM unnest($1::bigint[], $2::text[]) AS k (place, hash)
+            WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.place = k.place AND c.hash = decode(k.hash, 'hex'))
+            ORDER BY place`,
+    values: [kept.map(({ place }) => place), kept.map(({ hash }) => hash)],
+  });
+  const newest = kept.at(-1);
+  const { rows } = await db.query<{ at: Date }>({
+    text: `SELECT a.at FROM audit_chain c JOIN audit a ON a.id = c.audit_id WHERE c.place > $1 ORDER BY c.place LIMIT 1`,
+    values: [newest?.place ?? 0],
+  });
+  return { missing, newest, uncoveredSince: rows[0]?.at };
+}
+
+const everyMs = 3_600_000;
+const againMs = 60_000;
+
+/**
+ * A function to be called again and again. Every hour it keeps the head, if that has changed, and compares the chain with all that were
+ * kept. Each process does so by its own clock: nothing in the database can keep it from it.
+ */
+export function createHeadKeeper(
+  deps: { pool: Pool; clock: Clock; log: { error(details: object, message: string): void } },
+  heads: AuditHeads,
+): () => Promise<void> {
+  const { pool, clock, log } = deps;
+  let dueMs = Number.NEGATIVE_INFINITY;
+  let last: string | undefined;
+  return async () => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs < dueMs) return;
+    // If it fails.
+    dueMs = nowMs + againMs;
+    const head = await readHead(pool);
+    if (head.place > 0 && formatHead(head) !== last) await heads.keep(head);
+    last = formatHead(head);
+    const { missing } = await compareHeads(pool, await heads.list());
+    if (missing.length > 0)
+      log.error(
+        { audit_heads: missing.slice(0, 3) },
+        'the audit log does not contain heads that were kept: run kopeck audit verify',
+      );
+    // Without a record there is nothing to keep yet.
+    if (head.place > 0) dueMs = nowMs + everyMs;
+  };
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../../base/clock.ts';
+import {
+  createOwnLanes,
+  type LeftOver,
+  type LockWait,
+  type OwnLanesOptions,
+  type Waiting,
+} from './own-lanes.ts';
+
+/**
+ * Collects calls that arrive while the previous batch is under way, so that one round trip and one commit serve many
+ * callers. A lone call is sent at once: batching adds no waiting time, it uses the time that callers wait anyway.
+ */
+export interface BatcherOptions<Item, Answer> {
+  /** Carries out many items in one call and answers each, in the same order. Must be safe to repeat. */
+  run: (items: Item[], lockWait: LockWait) => Promise<Answer[]>;
+  /** Whether a single item can have caused the error, so that the others may succeed without it. */
+  isItemError: (error: unknown) => boolean;
+  maxBatch: number;
+  /** Backpressure: when this many callers are waiting, the next is refused. */
+  maxWaiting: number;
+  /** Before each round trip: a moment in which other calls join the batch. Without it, a lone call is sent at once. */
+  gather?: () => Promise<void>;
+  /** Keeps items whose rows are locked from holding up the others. Without it, every call waits as long as usual. */
+  ownLanes?: OwnLanesOptions<Item>;
+  /** For metrics: a batch begins, and its oldest item has waited so long. */
+  waits?: { clock: Clock; onBatch(size: number, waitedMs: number): void };
+}
+
+/** Calls of the same turn of the event loop share a batch: under load there are many. */
+export const nextLoopTurn = () => new Promise<void>(resolve => setImmediate(resolve));
+
+export class BatcherFullError extends Error {}
+
+export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>) {
+  type Batch = Waiting<Item, Answer>[];
+  const waiting: Batch = [];
+  const { waits } = options;
+  let isRunning = false;
+  const ownLanes =
+    options.ownLanes &&
+    createOwnLanes(options.ownLanes, { carryOut, giveBack: add, maxBatch: options.maxBatch });
+
+  async function runBatches(): Promise<void> {
+    isRunning = true;
+    while (waiting.length > 0) {
+      if (options.gather) await options.gather();
+      const batch = waiting.splice(0, options.maxBatch);
+      waits?.onBatch(batch.length, waits.clock.monotonicMs() - batch[0]!.sinceMs!);
+      if (ownLanes) await ownLanes.carryOutWithoutLocked(batch, waiting);
+      else await carryOut(batch, 'long');
+    }
+    isRunning = false;
+  }
+
+  async function carryOut(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
+    try {
+      const answers = await options.run(
+        batch.map(({ item }) => item),
+        lockWait,
+      );
+      batch.forEach(({ resolve }, index) => {
+        resolve(answers[index]!);
+      });
+    } catch (error) {
+      if (options.ownLanes?.isLockTimeout(error)) return { items: batch, error };
+      if (batch.length > 1 && options.isItemError(error)) return carryOutHalves(batch, lockWait);
+      for (const { reject } of batch) reject(error);
+    }
+    return { items: [] };
+  }
+
+  /** One bad item must not fail the others: the batch is halved until it is alone. */
+  async function carryOutHalves(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
+    const middle = batch.length >> 1;
+    const first = await carryOut(batch.slice(0, middle), lockWait);
+    const second = await carryOut(batch.slice(middle), lockWait);
+    return { items: [...first.items, ...second.items], error: second.error ?? first.error };
+  }
+
+  function add(item: Waiting<Item, Answer>): void {
+    if (waits) item.sinceMs = waits.clock.monotonicMs();
+    waiting.push(item);
+    if (!isRunning) void runBatches();
+  }
+
+  return (item: Item): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const isApart = ownLanes?.has(item);
+      if (isApart ? ownLanes!.isFull() : waiting.length >= options.maxWaiting)
+        return reject(new BatcherFullError('too many callers are waiting'));
+      (isApart ? ownLanes!.add : add)({ item, resolve, reject });
+    });
+}

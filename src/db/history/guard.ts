@@ -1,0 +1,52 @@
+import { NotAnsweringError, OldHistoryError, type Queryable } from '../postgres/index.ts';
+import { describeIdentity, type Identity, isSameIdentity, readIdentity } from './identity.ts';
+import type { NewestHistory } from './newest-history.ts';
+
+/** Keeps a process with the incarnation that it joined. */
+export interface IncarnationGuard {
+  /** From now on every new connection must lead to this one. */
+  stayWith(identity: Identity): void;
+  /** Fails if a new connection leads to a standby or to another history; an older one is never joined. */
+  check(session: Queryable): Promise<void>;
+  /** False once a newer history was seen, or this process must leave: nothing may be written any more, in old sessions neither. */
+  isCurrent(): boolean;
+  /** This process cannot go on with the database, for the reason in the line. */
+  leave(line: string): void;
+  /** Resolves with a line for the log when a newer history is seen, or this process must leave. */
+  changed: Promise<string>;
+}
+
+export function createIncarnationGuard(history: NewestHistory): IncarnationGuard {
+  let joined: Identity | undefined;
+  let isCurrent = true;
+  const change = Promise.withResolvers<string>();
+  const leave = (line: string) => {
+    isCurrent = false;
+    change.resolve(line);
+  };
+
+  async function check(session: Queryable): Promise<void> {
+    if (!history.get()) return;
+    const found = await readIdentity(session);
+    // A standby says nothing about the primary: this connection is of no use, and the next one may be.
+    if (found.timeline === undefined) throw new NotAnsweringError('the database is a read-only standby');
+    const objection = history.objectionTo(found);
+    if (objection) throw new OldHistoryError(objection);
+    if (!joined || isSameIdentity(found, joined)) return;
+    history.see(found);
+    const line = `The database has changed (${describeIdentity(found)}; before: ${describeIdentity(joined)}).`;
+    leave(line);
+    throw new NotAnsweringError(line);
+  }
+
+  return {
+    stayWith: identity => {
+      joined = identity;
+      history.see(identity);
+    },
+    check,
+    isCurrent: () => isCurrent,
+    leave,
+    changed: change.promise,
+  };
+}

@@ -251,6 +251,27 @@ test('a final block that is replaced stops the chain with an alarm', async () =>
   expect(await world.record()).toMatchObject({ ...booked, alarms: ['deposit_nodes_disagree'] });
 });
 
+test('a final block that is replaced while the blocks after it are read stops the chain with an alarm', async () => {
+  const world = await startWithFinal([5n * usdt]);
+  await world.round();
+  const { notFinal, blocks } = world.chain;
+  const length = blocks.length;
+  const next = world.pay(7n * usdt).number;
+  world.chain.mineMany(notFinal);
+  world.node.interfere = (method, [number]) => {
+    if (method !== 'eth_getBlockByNumber' || Number(number) !== next) return undefined;
+    world.node.interfere = undefined;
+    // The block of the cursor and all after it.
+    world.chain.reorganise(notFinal + 1 + (blocks.length - length));
+    world.chain.mineMany(notFinal + 1);
+    world.pay(7n * usdt);
+    world.chain.mineMany(notFinal);
+    return undefined;
+  };
+  await world.round();
+  expect(await world.record()).toMatchObject({ ...booked, alarms: ['deposit_nodes_disagree'] });
+});
+
 test('a chain does not begin with a block that only one node has', async () => {
   const world = await startDepositWorld({ twoNodes: true });
   await world.pool.query('DELETE FROM deposit_chains');

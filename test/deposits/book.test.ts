@@ -128,6 +128,21 @@ test('the same log is not credited again, even if the cursor goes back', async (
   expect(await world.record()).toEqual({ balances: [9n * usdt], states: ['credited 9000000'], alarms: [] });
 });
 
+test('a final deposit stays as it is when a node reports its transaction in a later block', async () => {
+  const world = await startWithDeposits([9n * usdt]);
+  await world.settle();
+  const { transactions } = world.chain.blocks[Number(world.before) + 1]!;
+  world.chain.mine().transactions.push(...transactions);
+  for (const step of [world.round, world.settle]) {
+    await step();
+    expect(await world.record()).toEqual({
+      balances: [9n * usdt],
+      states: ['credited 9000000'],
+      alarms: [],
+    });
+  }
+});
+
 test.each([
   ['what cannot be credited is booked', 'partner_notices', "kind <> 'balance_credited'", true],
   [

@@ -101,7 +101,7 @@ export const errors = {
   maintenance: { status: 503, message: 'Planned maintenance; retry later.', ...retry },
 } as const satisfies Record<string, { status: number; message: string } & RetryAdvice>;
 
-/** Of keys with limits of their own, which are no part of the contract: other keys never get them. */
+/** Keys with limits of their own get these, which are no part of the contract: other keys never get them. */
 export const keyErrors = {
   insufficient_scope: {
     status: 403,
@@ -120,7 +120,7 @@ export const keyErrors = {
   },
 } as const satisfies Record<string, { status: number; message: string } & RetryAdvice>;
 
-/** Of locked quotes, which are no part of the contract: requests without `lock` and `quote_id` never get them. */
+/** Locked quotes answer these, which are no part of the contract: requests without `lock` and `quote_id` never get them. */
 export const quoteErrors = {
   quote_not_found: {
     status: 404,

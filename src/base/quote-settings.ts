@@ -7,9 +7,9 @@ export interface QuoteLockSettings {
   lifetimeSec: number;
   /** On top of the spread of the rate, in hundredths of a percent. */
   spreadBps: number;
-  /** Of the unused quotes of a partner and mode. 0: no quote is locked. */
+  /** The sum of the unused quotes of a partner and mode. 0: no quote is locked. */
   maxMicroUsdtOfPartner: bigint;
-  /** Of the unused live quotes of all partners. */
+  /** The sum of the unused live quotes of all partners. */
   maxMicroUsdt: bigint;
 }
 

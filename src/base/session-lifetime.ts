@@ -1,4 +1,4 @@
-/** Of sessions of people, of the console and of the portal. */
+/** How long sessions of people live, in the console and in the portal. */
 export const idleMs = 30 * 60_000;
 export const maxAgeMs = 12 * 3_600_000;
 /** Ended sessions stay for investigations: who was signed in, and from where. */

@@ -52,7 +52,7 @@ export interface Settings {
   rateSpreadBps: number;
   rateRefreshSec: number;
   rateMaxAgeSec: number;
-  /** Of one partner, in UTC; whatever their outcome. */
+  /** So many for one partner and day in UTC, whatever their outcome. */
   testPaymentsPerDay: number;
   /** How long test payments stay after their end. */
   testDataDays: number;

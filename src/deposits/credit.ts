@@ -106,7 +106,7 @@ function referencesOf(due: DueDeposit[], minMicroUsdt: bigint): string[] {
 }
 
 export interface DepositCredit {
-  /** Of the ledger entry: the ledger credits it once. */
+  /** Names the ledger entry, which the ledger credits once. */
   reference: string;
   microUsdt: bigint;
 }

@@ -43,7 +43,7 @@ export interface DepositPage {
   hasMore: boolean;
 }
 
-/** Of one partner, newest first. Undefined if the partner has no deposit `startingAfter`. */
+/** Lists the deposits of one partner, newest first. Undefined if the partner has no deposit `startingAfter`. */
 export async function listDeposits(
   db: Queryable,
   partnerId: Id<'prt'>,
@@ -81,7 +81,7 @@ interface DepositSearch {
   transaction?: string | undefined;
 }
 
-/** Of all partners, or one, newest first. */
+/** Lists the deposits of all partners, or of one, newest first. */
 export async function searchDeposits(
   db: Queryable,
   { state, partnerId, depositId, transaction }: DepositSearch,

@@ -36,7 +36,7 @@ const maxFingerprint = 2_000;
 const maxOrderId = 256;
 const maxCursor = 2_000;
 const maxReference = 1_024;
-/** Of what the service itself says about an answer, which can quote it. */
+/** Characters that the service itself says about an answer, which can quote it. */
 const maxReason = 200;
 
 /** PostgreSQL stores no NUL. */

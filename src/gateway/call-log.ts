@@ -20,7 +20,7 @@ interface CallLogDeps {
   db: Queryable;
   clock: Clock;
   log: { warn(details: object, message: string): void };
-  /** Of calls that wait to be written; more are lost. */
+  /** So many calls may wait to be written; more are lost. */
   maxWaiting?: number;
 }
 

@@ -9,7 +9,7 @@ export interface GatewayCall {
   call: 'resolve' | 'pay' | 'poll' | 'void';
   /** A QR code is resolved before there is a payment. */
   paymentId: Id<'pay'> | undefined;
-  /** Of calls that carry it: when the code is paid, the log finds the call that resolved it. */
+  /** Set for calls that carry it: when the code is paid, the log finds the call that resolved it. */
   qrUrl: string | undefined;
   startedAtMs: number;
   durationMs: number;

@@ -31,7 +31,7 @@ export interface ResolvedQr {
   recipientId: string;
   amountKopecks: bigint | null;
   purpose: string;
-  /** Of the data as they were resolved: the gateway refuses a payment when they have changed since. */
+  /** A hash of the data as they were resolved: the gateway refuses a payment when they have changed since. */
   fingerprint: string;
 }
 

@@ -6,7 +6,7 @@ export interface CallLimits {
   clock: Clock;
   /** From the call to the last byte of its answer, with the time to connect. A pause between two bytes does not count. */
   timeoutMs: number;
-  /** Of the answer's body. */
+  /** The longest body that is read. */
   maxBytes: number;
 }
 

@@ -26,7 +26,7 @@ const countingLock = 718_000_013;
 interface Attempt {
   nameHash: Buffer;
   address: string;
-  /** Of the device from which the operator has signed in before. */
+  /** Names the device, if the operator has signed in from it before. */
   deviceHash: string | undefined;
   limits: readonly Limit[];
 }

@@ -12,7 +12,7 @@ export interface NewPayment
     'status' | 'statusDetail' | 'gatewayOrderId' | 'errorCode' | 'createdAt' | 'settledAt'
   > {
   rateId: bigint;
-  /** Of a payment with a locked quote: when that expires. */
+  /** With a locked quote: when that expires. */
   rateStaleAt: Date;
   nextAt: Date;
   /** The process that pays it; null for a test payment whose outcome comes with time alone. */
@@ -21,7 +21,7 @@ export interface NewPayment
   ending?: Ending;
   /** The recipient's name and id, as blocked ones are compared. */
   folded?: { name: string; id: string };
-  /** Of a key with a daily limit: the key that its turnover is counted for. */
+  /** With a daily limit of the key: the key that its turnover is counted for. */
   keyLimit?: { keyId: string; dailyKopecks: bigint };
   /** The locked quote whose rate it has. */
   quoteId?: Id<'qte'>;

@@ -22,7 +22,7 @@ export interface ReferencedPayment extends SealedPayment {
 
 /** The first byte where the reference does not name its key; otherwise the name is there. */
 const version = 1;
-/** Of the wire contract, in characters. */
+/** The limit of the wire contract, in characters. */
 const maxReferenceLength = 1_024;
 const maxPlainBytes = (maxReferenceLength * 3) / 4 - sealOverheadBytes;
 

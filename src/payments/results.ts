@@ -23,7 +23,7 @@ export interface OpenResult {
     /** Only of a payment with a `quoteId`. */
     | QuoteRefusal
     | 'no_account';
-  /** Of the payment that was opened, or that has this idempotency key already. */
+  /** The payment that was opened, or that has this idempotency key already. */
   paymentId: Id<'pay'> | undefined;
   balanceMicroUsdt: bigint;
   at: Date;

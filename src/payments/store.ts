@@ -89,11 +89,11 @@ export interface PaymentWriter {
 
 /** How many locked accounts may each hold a connection while they wait, to open and again to finish: four of ten. */
 const maxLockedRuns = 2;
-/** Of payments that wait for a locked account; the places of admission control that remain are for the other partners. */
+/** So many payments may wait for a locked account; the places of admission control that remain are for the other partners. */
 const maxOpeningsApart = 200;
 const maxWaiting = 5_000;
 
-/** Of test mode, per partner; undefined: none. */
+/** Limits test mode per partner; undefined: no limit. */
 type Quota = { testPaymentsPerDay?: number };
 
 export function createPaymentWriter(

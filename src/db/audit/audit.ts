@@ -9,7 +9,7 @@ export interface AuditContext {
   actor: string;
   /** Why, if the person was asked; it is part of the record. */
   reason?: string;
-  /** Of a person whom no operator has enrolled, such as any user of Telegram: the changes of a day have a maximum. */
+  /** True for a person whom no operator has enrolled, such as any user of Telegram: the changes of a day have a maximum. */
   isBounded?: boolean;
 }
 

@@ -10,7 +10,7 @@ const maxPerDay = {
   keys: 50,
   /** All changes of a person: far more than anybody needs. A record of the audit log is kept without limit. */
   changes: 300,
-  /** Of a person, to the portal. Apart from the changes: who makes these in a stolen session must not keep its owner out. */
+  /** By a person, to the portal. Apart from the changes: who makes these in a stolen session must not keep its owner out. */
   'sign-ins': 300,
 } as const;
 

@@ -20,7 +20,7 @@ const serverQuery = `
 
 const readNewest = 'SELECT number, token FROM incarnations ORDER BY number DESC LIMIT 1';
 
-/** Of the server and database of this session. The table must exist. */
+/** Reads the identity of the server and database of this session. The table must exist. */
 export async function readIdentity(session: Queryable): Promise<Identity> {
   const { rows } = await session.query<{
     system: string;

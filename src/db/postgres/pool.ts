@@ -61,7 +61,7 @@ export interface PoolConnection extends pg.ClientConfig {
   check?: (session: Queryable) => Promise<void>;
   /** False: no connection may be used any more, not even one that is open. */
   isCurrent?: () => boolean;
-  /** Of another pool whose options are used again. */
+  /** Those of another pool whose options are used again. */
   timeouts?: SessionTimeouts;
   servers?: ServerChoice;
 }

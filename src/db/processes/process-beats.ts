@@ -43,6 +43,6 @@ export const removeBeat = (session: Queryable, instance: number) =>
     query_timeout: removeTimeoutMs,
   });
 
-/** Of processes that died. */
+/** Removes the beats of processes that died. */
 export const pruneBeats = (pool: Pool, clock: Clock) =>
   pruneOlder(pool, clock, { table: 'process_beats', since: 'at', keptDays: 1, where: isNotNewest });

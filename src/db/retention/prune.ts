@@ -12,7 +12,7 @@ export interface Retention {
   /** From when on their age counts: a column, or an expression of the row `t`. */
   since: string;
   keptDays: number;
-  /** Of the older rows, only these go. */
+  /** Only these of the older rows go. */
   where?: string;
 }
 

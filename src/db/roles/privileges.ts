@@ -1,4 +1,4 @@
-/** Of the service, and of reports, on a table or view. */
+/** What the service, or reports, may do with a table or view. */
 type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 
 /** Rows are added and never changed. */

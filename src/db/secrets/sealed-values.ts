@@ -89,7 +89,7 @@ export async function countValues(db: Queryable): Promise<ValueCount[]> {
   return rows;
 }
 
-/** Of the keys that this process does not have. */
+/** Counts what was sealed with keys that this process does not have. */
 export async function countOfUnknownKeys(
   db: Queryable,
   knownIds: string[],

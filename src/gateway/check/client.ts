@@ -6,7 +6,7 @@ import { describeError } from '../transport.ts';
 /** As long as the service waits. */
 export interface CheckTimeouts {
   payMs: number;
-  /** Of all other calls. */
+  /** The limit of all other calls. */
   otherMs: number;
 }
 

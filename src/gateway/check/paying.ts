@@ -34,7 +34,7 @@ async function pollUntilFinal(world: World, paymentId: string) {
   }
 }
 
-/** Of answers that deny an order which another answer confirmed. */
+/** Describes an answer that denies an order which another answer confirmed. */
 const describeDenial = (reply: Reply) =>
   `one answer is ${describeReply(reply)}: Kopeck releases the money of an order that was accepted`;
 

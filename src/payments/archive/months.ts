@@ -39,7 +39,7 @@ export interface MonthCount {
   bytes: number;
 }
 
-/** Of one statement, which counts the rows of some accounts. */
+/** For one statement, which counts the rows of some accounts. */
 const timeLimitMs = 3_600_000;
 const accountsAtOnce = 100;
 

@@ -20,9 +20,9 @@ export interface PrepareDeps extends ResolveDeps, TermsDeps {
 
 export interface Caller extends AccountKey {
   limits: Limits;
-  /** Of a key that may not do everything. */
+  /** Set for a key that may not do everything. */
   rights?: LimitedRights | undefined;
-  /** Of the request, where traces are exported. */
+  /** The trace of the request, where traces are exported. */
   trace?: TraceContext | undefined;
   /** Called once the money is held: from here on the request only waits for others. */
   onDebited?: () => void;
@@ -80,7 +80,7 @@ function amountRefusal(
   return limitRefusal(caller, amountKopecks);
 }
 
-/** Of a single payment. */
+/** What the limits on a single payment refuse. */
 export function limitRefusal({ limits, rights }: Caller, amountKopecks: bigint): ErrorCode | undefined {
   if (amountKopecks < limits.minKopecks) return 'invalid_request';
   if (amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';

@@ -10,7 +10,7 @@ export interface PaymentRequest {
   externalId: string | null;
   metadata: JsonObject;
   idempotencyKey: string;
-  /** Of a locked quote, as it was sent. */
+  /** Names a locked quote, as it was sent. */
   quoteId?: string | undefined;
 }
 

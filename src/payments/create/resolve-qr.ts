@@ -67,7 +67,7 @@ export async function resolveQr(
   };
 }
 
-/** Of every payment in test mode. */
+/** Every payment in test mode has this one. */
 export const testRecipient = {
   recipient: 'Test recipient',
   recipientId: 'test',

@@ -25,14 +25,14 @@ export type Scenario = keyof typeof scenarios;
 
 const field = 'kopeck_scenario';
 
-/** Of a request. Metadata belong to the partner: an unknown value is ignored. */
+/** What a request asks for. Metadata belong to the partner: an unknown value is ignored. */
 export function scenarioIn(mode: Mode, metadata: JsonObject): Scenario | undefined {
   if (mode !== 'test') return undefined;
   const value = metadata.get(field);
   return typeof value === 'string' && Object.hasOwn(scenarios, value) ? (value as Scenario) : undefined;
 }
 
-/** Of a payment on record. */
+/** What the request of a payment on record asked for. */
 export function scenarioOf({ mode, metadata }: Pick<Payment, 'mode' | 'metadata'>): Scenario | undefined {
   if (mode !== 'test' || !metadata.includes(field)) return undefined;
   return scenarioIn(mode, parseJson(metadata) as JsonObject);

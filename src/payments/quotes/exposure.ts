@@ -10,7 +10,7 @@ export interface Exposure {
   quotes: number;
 }
 
-/** Of one partner and mode, or of all in live mode. */
+/** Reads the exposure to one partner and mode, or to all in live mode. */
 export async function readExposure(db: Queryable, clock: Clock, account?: AccountKey): Promise<Exposure> {
   const { rows } = await db.query<Exposure>({
     text: `SELECT coalesce(sum(micro_usdt), 0)::bigint AS "microUsdt", count(*)::int AS quotes

@@ -99,7 +99,7 @@ async function compare(
 ): Promise<Comparison> {
   const { pool, gateway } = deps;
   const seenCursors = new Set<string>();
-  /** Of the time shortly before and after the period: few. */
+  /** From shortly before and after the period: few. */
   const otherOrders = new Set<string>();
   let cursor: string | undefined;
   let count = 0;

@@ -48,7 +48,7 @@ export interface DuePayment extends AccountKey {
   paymentId: Id<'pay'>;
   qrcId: string;
   amountKopecks: bigint;
-  /** Of a test payment; '{}' for a live one, where nothing depends on it. */
+  /** That of a test payment; '{}' for a live one, where nothing depends on it. */
   metadata: string;
   createdAt: Date;
   supportSince: Date | null;

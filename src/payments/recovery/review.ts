@@ -9,7 +9,7 @@ export interface PaymentInReview extends FoundPayment {
   nextPollAt: Date;
   supportSince: Date | null;
   isUnderWay: boolean;
-  /** Of the last call to the gateway. */
+  /** What the last call to the gateway brought. */
   lastAnswer: Pick<PastCall, 'call' | 'outcome' | 'status' | 'error'> | null;
 }
 

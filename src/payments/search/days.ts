@@ -7,7 +7,7 @@ export interface PaymentDay {
   created: number;
   succeeded: number;
   failed: number;
-  /** Of those that succeeded. */
+  /** The sum of those that succeeded. */
   kopecks: bigint;
   microUsdt: bigint;
 }

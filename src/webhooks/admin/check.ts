@@ -26,7 +26,7 @@ export interface WebhookCheck {
   tls: { protocol: string; validUntil: string } | null;
 }
 
-/** Of the payment in the probes, also for an endpoint of live events: keys of live mode sign nothing that did not happen. */
+/** The mode of the payment in the probes, also for an endpoint of live events: keys of live mode sign nothing that did not happen. */
 export const probeMode = 'test';
 
 const tenMinutesSec = 600;

@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/postgres/index.ts';
 export interface DeliveryCounts {
   /** Not delivered yet. */
   waiting: number;
-  /** Of these, those with at least one failed attempt. */
+  /** Those of them with at least one failed attempt. */
   failing: number;
   givenUp: number;
   /** With at least one suspended endpoint. */

@@ -14,7 +14,7 @@ export interface Event {
 
 export interface RefundOfEvent {
   at: Date;
-  /** Of the payment, up to this refund. */
+  /** What was refunded of the payment, up to this refund. */
   total: Refunded;
 }
 

@@ -73,7 +73,7 @@ const endsIn = (prefix: '' | 'all_') => {
          SELECT partner_id, mode, id, payment_id, NULL FROM archived_events_from($1, $2, $3, $4)) AS a ORDER BY id LIMIT $4`;
 };
 
-/** Of a live event, in the same way for each: its payment is live. */
+/** The payment of a live event, looked up in the same way for each: it is live too. */
 const livePayment = `LEFT JOIN LATERAL (SELECT * FROM payments p WHERE p.partner_id = e.partner_id
   AND p.mode = e.mode AND p.id = e.payment_id LIMIT 1) AS p ON true`;
 /** Together, so that the archive is asked once. */

@@ -56,7 +56,7 @@ interface Receiver {
 }
 
 const maxPerReceiver = 16;
-/** Of one process. */
+/** In one process. */
 const maxQuick = 256;
 const maxSlow = 128;
 /** Over all: an attempt that hangs has left the quick slots but still has its socket. */
@@ -88,7 +88,7 @@ export function createDeliverySlots(nowMs: () => number): DeliverySlots {
       receiver.isHanging = isHanging;
       receiver.lastActiveMs = nowMs();
       if (isExclusive) receiver.maxUnderWay = 1;
-      // Of this receiver: an endpoint that was removed and added again meanwhile has a new one, which may send the same
+      // For this receiver only: an endpoint that was removed and added again meanwhile has a new one, which may send the same
       // event again, and must not count as idle then.
       return ({ isDelivered, hasHung }) => {
         receiver.underWay.delete(eventId);

@@ -7,7 +7,7 @@ import { readTls, type TlsFacts } from './connect.ts';
 export interface HostConnections {
   readonly origin: string;
   readonly pool: Pool;
-  /** Of the newest connection. */
+  /** Facts of the newest connection. */
   readonly tls: TlsFacts | undefined;
   /** Open connections. */
   readonly sockets: number;

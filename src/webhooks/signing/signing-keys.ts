@@ -105,7 +105,7 @@ export interface SigningKeys {
 
 const readAgainAfterMs = 5_000;
 
-/** Of roots, partners and modes: 3 MB. */
+/** One for each root, partner and mode: 3 MB. */
 const maxPublicKeys = 10_000;
 
 /** Remembers the roots for some seconds: they are needed for every event of such an endpoint, and anybody may ask for public keys. */

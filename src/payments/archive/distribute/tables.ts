@@ -10,7 +10,7 @@ export const kinds = ['payments', 'events', 'entries'] as const;
 export type Kind = (typeof kinds)[number];
 export const tableOf = (kind: Kind) => `${kind}_archive`;
 
-/** Of one statement: a month may have many rows to copy and to read. */
+/** For one statement: a month may have many rows to copy and to read. */
 const timeLimitMs = 6 * 3_600_000;
 
 /** One transaction without the short limits of the service, in which a table on workers may have triggers. */

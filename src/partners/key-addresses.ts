@@ -10,7 +10,7 @@ const maxAddresses = 200;
 const maxRemembered = 20_000;
 
 /** Providers give a machine a whole network of 64 bits of IPv6. Undefined for text that is no address. */
-function placeOf(address: string): string | undefined {
+function networkOf(address: string): string | undefined {
   const [bare = ''] = address.split('%');
   if (!ipaddr.isValid(bare)) return undefined;
   const parsed = ipaddr.process(bare);
@@ -59,7 +59,7 @@ export function createAddressRecorder(db: Queryable, clock: Clock) {
   return async (keyId: string, from: string): Promise<void> => {
     // Almost every request is from an address as it was seen before: nothing is parsed for it.
     if (seen.get(`${keyId} ${from}`)) return;
-    const address = placeOf(from);
+    const address = networkOf(from);
     try {
       if (address !== undefined && !seen.get(`${keyId} ${address}`)) await record({ keyId, address });
       seen.set(`${keyId} ${from}`, true);

@@ -19,7 +19,7 @@ export interface FinishDeps {
 export async function finishPayment(deps: FinishDeps, payment: PaymentToFinish): Promise<FinishResult> {
   const result = await deps.writer.finish(payment);
   const { changed, status } = result;
-  if (status !== 'processing') deps.signals.paymentFinished.emit(payment.paymentId);
+  if (status !== 'processing') deps.signals.eventWritten.emit(payment.paymentId);
   const isContrary =
     status === 'processing' || (status === 'succeeded') !== (payment.outcome === 'succeeded');
   if (!changed && isContrary) {

@@ -6,13 +6,13 @@ import { createSignal, type Signal } from '../base/signal.ts';
  * pause until the next poll of the database. `runtime/worker.ts` and the outcome waiters subscribe.
  */
 export interface PaymentSignals {
-  /** The payment has its final status, and its event is in the outbox. */
-  paymentFinished: Signal<Id<'pay'>>;
+  /** An event of the payment is in the outbox: of its end, or of a refund. */
+  eventWritten: Signal<Id<'pay'>>;
   /** A partner has moved its test clock, so payments and deliveries may be due. */
   testClockMoved: Signal<void>;
 }
 
 export const createPaymentSignals = (): PaymentSignals => ({
-  paymentFinished: createSignal(),
+  eventWritten: createSignal(),
   testClockMoved: createSignal(),
 });

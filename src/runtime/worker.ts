@@ -37,12 +37,12 @@ function startPaymentWork(parts: SharedParts, channel: ClusterChannel, cleanups:
 
   // The transaction that finishes a payment writes its event to the outbox. The process that holds the lease on the
   // partner's webhook sends it, and that may be any process: each is woken here instead of at its next poll.
-  const { paymentFinished, testClockMoved } = parts.signals;
+  const { eventWritten, testClockMoved } = parts.signals;
   const announce = () => {
     delivery.runNow();
     channel.announceEvents();
   };
-  paymentFinished.subscribe(announce);
+  eventWritten.subscribe(announce);
   channel.onEventsAnnounced(delivery.runNow);
 
   testClockMoved.subscribe(recovery.runNow);

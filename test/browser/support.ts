@@ -22,7 +22,7 @@ export async function testSupport(world: World, bank: Simulator, gatewayToken: s
     const receiver = await startReceiver();
     await setWebhook(auditContextOf(pool), deps.vault, shop.partnerId, receiver.url);
     const delivery = startDelivery({ ...deps, log: { warn: () => {}, error: () => {} } });
-    deps.signals.paymentFinished.subscribe(delivery.runNow);
+    deps.signals.eventWritten.subscribe(delivery.runNow);
     onTestFinished(() => delivery.stop());
     const page = await world.as('support', { name: 'nina' });
     await page.goto('/console/review');

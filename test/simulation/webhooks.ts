@@ -98,5 +98,5 @@ export function startSending(
       return sent;
     };
   const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: pausesSec });
-  deps.signals.paymentFinished.subscribe(delivery.runNow);
+  deps.signals.eventWritten.subscribe(delivery.runNow);
 }

@@ -22,7 +22,7 @@ export function limitPerAddress(
   const isProxy = (address: string) => trustProxy.length > 0 && isAddressAllowed(trustProxy, address);
   /** The longest idle first. */
   const openOf = new Map<string, Set<Socket>>();
-  const placeOf = new WeakMap<Socket, Set<Socket>>();
+  const socketsWith = new WeakMap<Socket, Set<Socket>>();
   server.on('connection', socket => {
     const { remoteAddress } = socket;
     if (remoteAddress === undefined || isProxy(remoteAddress)) return;
@@ -35,13 +35,13 @@ export function limitPerAddress(
       idle.destroy();
     }
     openOf.set(network, open.add(socket));
-    placeOf.set(socket, open);
+    socketsWith.set(socket, open);
     socket.once('close', () => {
       if (open.delete(socket) && open.size === 0) openOf.delete(network);
     });
   });
   server.on('request', ({ socket }, response) => {
-    const open = placeOf.get(socket);
+    const open = socketsWith.get(socket);
     response.once('close', () => {
       if (open?.delete(socket)) open.add(socket);
     });

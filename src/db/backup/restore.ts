@@ -127,7 +127,7 @@ async function copyFiles({ dir, runAs }: Cluster, options: RestoreOptions): Prom
   let done = 0;
   await forEachFile(backup.files, async ({ path, bytes }) => {
     signal?.throwIfAborted();
-    const target = placeOf(path);
+    const target = pathInDataDir(path);
     if (!target) return;
     await from.copyTo(`${backupFolder(backup.id)}/${path}`, join(dir, target));
     await fs.chmod(join(dir, target), 0o600);
@@ -138,7 +138,7 @@ async function copyFiles({ dir, runAs }: Cluster, options: RestoreOptions): Prom
 }
 
 /** Where a file of the backup goes in the data directory; undefined for the sealed key. */
-function placeOf(path: string): string | undefined {
+function pathInDataDir(path: string): string | undefined {
   const [top, ...rest] = path.split('/');
   if (top === 'data') return join(...rest);
   return top === 'wal' ? join('pg_wal', ...rest) : undefined;

@@ -39,7 +39,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   let isRunning = false;
   const ownLanes =
     options.ownLanes &&
-    createOwnLanes(options.ownLanes, { carryOut, giveBack: add, maxBatch: options.maxBatch });
+    createOwnLanes(options.ownLanes, { runBatch, giveBack: add, maxBatch: options.maxBatch });
 
   async function runBatches(): Promise<void> {
     isRunning = true;
@@ -47,13 +47,13 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
       if (options.gather) await options.gather();
       const batch = waiting.splice(0, options.maxBatch);
       waits?.onBatch(batch.length, waits.clock.monotonicMs() - batch[0]!.sinceMs!);
-      if (ownLanes) await ownLanes.carryOutWithoutLocked(batch, waiting);
-      else await carryOut(batch, 'long');
+      if (ownLanes) await ownLanes.runWithoutLocked(batch, waiting);
+      else await runBatch(batch, 'long');
     }
     isRunning = false;
   }
 
-  async function carryOut(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
+  async function runBatch(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
     try {
       const answers = await options.run(
         batch.map(({ item }) => item),
@@ -64,17 +64,17 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
       });
     } catch (error) {
       if (options.ownLanes?.isLockTimeout(error)) return { items: batch, error };
-      if (batch.length > 1 && options.isItemError(error)) return carryOutHalves(batch, lockWait);
+      if (batch.length > 1 && options.isItemError(error)) return runHalves(batch, lockWait);
       for (const { reject } of batch) reject(error);
     }
     return { items: [] };
   }
 
   /** One bad item must not fail the others: the batch is halved until it is alone. */
-  async function carryOutHalves(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
+  async function runHalves(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
     const middle = batch.length >> 1;
-    const first = await carryOut(batch.slice(0, middle), lockWait);
-    const second = await carryOut(batch.slice(middle), lockWait);
+    const first = await runBatch(batch.slice(0, middle), lockWait);
+    const second = await runBatch(batch.slice(middle), lockWait);
     return { items: [...first.items, ...second.items], error: second.error ?? first.error };
   }
 

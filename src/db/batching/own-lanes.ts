@@ -77,7 +77,7 @@ interface OwnLane<Item, Answer> {
 
 /** What own lanes need of their batcher. */
 interface SharedLane<Item, Answer> {
-  carryOut: (batch: Waiting<Item, Answer>[], lockWait: LockWait) => Promise<LeftOver<Item, Answer>>;
+  runBatch: (batch: Waiting<Item, Answer>[], lockWait: LockWait) => Promise<LeftOver<Item, Answer>>;
   /** Adds an item to the shared lane again. */
   giveBack: (waiting: Waiting<Item, Answer>) => void;
   maxBatch: number;
@@ -87,7 +87,7 @@ const pollEveryMs = 50;
 
 export function createOwnLanes<Item, Answer>(
   { keyOf, findLocked, clock, ...limits }: OwnLanesOptions<Item>,
-  { carryOut, giveBack, maxBatch }: SharedLane<Item, Answer>,
+  { runBatch, giveBack, maxBatch }: SharedLane<Item, Answer>,
 ) {
   type Batch = Waiting<Item, Answer>[];
   type Lane = OwnLane<Item, Answer>;
@@ -100,12 +100,12 @@ export function createOwnLanes<Item, Answer>(
   const withItems = () => [...lanes].filter(([, { isRunning, waiting }]) => !isRunning && waiting.length > 0);
 
   /** `waiting` are the callers behind the batch in the shared lane: those of a locked key leave with it, in order. */
-  async function carryOutWithoutLocked(batch: Batch, waiting: Batch): Promise<void> {
+  async function runWithoutLocked(batch: Batch, waiting: Batch): Promise<void> {
     let rest = batch;
     try {
       for (let unexplained = 0; rest.length > 0; ) {
         // Twice no locked key was found: something else is locked, such as a table. That concerns all.
-        const left = await carryOut(rest, unexplained < 2 ? 'short' : 'long');
+        const left = await runBatch(rest, unexplained < 2 ? 'short' : 'long');
         rest = left.items;
         if (rest.length === 0) return;
         if (unexplained === 2) return rejectAll(rest, left.error);
@@ -144,7 +144,7 @@ export function createOwnLanes<Item, Answer>(
 
   async function runAlone(key: string, lane: Lane): Promise<void> {
     const batch = lane.waiting.splice(0, maxBatch);
-    const { items, error } = await carryOut(batch, 'long');
+    const { items, error } = await runBatch(batch, 'long');
     if (items.length > 0) {
       lane.error = error;
       rejectAll(items, error);
@@ -199,7 +199,7 @@ export function createOwnLanes<Item, Answer>(
   }
 
   return {
-    carryOutWithoutLocked,
+    runWithoutLocked,
     has: (item: Item) => lanes.has(keyOf(item)),
     isFull: () =>
       [...lanes.values()].reduce((sum, { waiting }) => sum + waiting.length, 0) >= limits.maxWaitingApart,

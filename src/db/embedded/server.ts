@@ -9,7 +9,7 @@ import { findBinaries } from './binaries.ts';
 import { type Cluster, findServer, openCluster, startServer, stopServer, superuser } from './cluster.ts';
 import { cannotRun, explain } from './explain.ts';
 import { guardServer } from './guard.ts';
-import { placeOf } from './place.ts';
+import { fileIdentity } from './place.ts';
 import { acquireStartLock, type StartLock } from './start-lock.ts';
 import { chooseWalArchive, prepareWalArchive, walArchiveFolders, walArchiveSettings } from './wal-archive.ts';
 
@@ -66,7 +66,7 @@ export async function openEmbedded(
 
   return {
     connection: { host: socketDir, port, user: superuser, database },
-    place: placeOf(cluster.dir),
+    place: fileIdentity(cluster.dir),
     close: async () => {
       isClosing = true;
       await leaveServer(session, cluster);

@@ -56,8 +56,8 @@ export async function readFinalRange(
 ): Promise<RangeResult> {
   const results = await Promise.all(chain.nodes.map(node => readRangeOf(node, chain, accounts, range)));
   const [first, ...others] = results;
-  const places = new Set(results.flatMap(({ unread }) => unread.map(placeOf)));
-  const isPlaced = (transfer: Transfer) => places.size > 0 && places.has(placeOf(transfer));
+  const places = new Set(results.flatMap(({ unread }) => unread.map(blockAndAccount)));
+  const isPlaced = (transfer: Transfer) => places.size > 0 && places.has(blockAndAccount(transfer));
   const readByAll = (given: Transfer[]) => given.filter(transfer => !isPlaced(transfer));
   const transfers = readByAll(first!.transfers);
   for (const { end, ...other } of others) {
@@ -73,12 +73,12 @@ export async function readFinalRange(
     transfers,
     unconfirmed: results.flatMap(result => result.transfers.filter(isPlaced)),
     unread: first!.unread.filter(one =>
-      others.every(({ unread }) => unread.some(two => placeOf(two) === placeOf(one))),
+      others.every(({ unread }) => unread.some(two => blockAndAccount(two) === blockAndAccount(one))),
     ),
   };
 }
 
-const placeOf = ({ blockNumber, account }: Unread) => `${blockNumber} ${account}`;
+const blockAndAccount = ({ blockNumber, account }: Unread) => `${blockNumber} ${account}`;
 
 /**
  * Blocks are read after the logs: one that was replaced in between does not match its logs. The last block is read before

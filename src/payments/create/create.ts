@@ -31,7 +31,7 @@ export async function createPayment(
   const prepared = await preparePayment(deps, caller, request, () => resolveInPhase(deps, caller, request));
   const creation =
     prepared.outcome === 'prepared'
-      ? await carryOut(deps, caller, request, prepared.payment, answerByMs)
+      ? await openAndPay(deps, caller, request, prepared.payment, answerByMs)
       : await refuseOrReplay(deps, caller, request, prepared);
   if (creation.outcome === 'refused')
     deps.paymentMetrics?.countOutcome(caller.mode, 'refused', creation.code);
@@ -48,7 +48,7 @@ const resolveInPhase = (deps: CreateDeps, caller: Caller, { qrUrl, amountKopecks
   return caller.mode === 'live' ? inPhase(deps, caller, 'resolve', resolve) : resolve();
 };
 
-async function carryOut(
+async function openAndPay(
   deps: CreateDeps,
   caller: Caller,
   request: PaymentRequest,

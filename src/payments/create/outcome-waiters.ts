@@ -23,7 +23,7 @@ const wakeUp = 'wake up';
 export function createOutcomeWaiters(
   db: Queryable,
   clock: Clock,
-  { paymentFinished }: PaymentSignals,
+  { eventWritten }: PaymentSignals,
 ): OutcomeWaiters {
   let isStopped = false;
   const pauses = new Map<Id<'pay'>, Set<AbortController>>();
@@ -37,7 +37,7 @@ export function createOutcomeWaiters(
     if (ofPayment.size === 0) pauses.delete(paymentId);
   }
 
-  paymentFinished.subscribe(paymentId => {
+  eventWritten.subscribe(paymentId => {
     for (const waiting of pauses.get(paymentId) ?? []) waiting.abort(wakeUp);
   });
 

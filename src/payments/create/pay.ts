@@ -66,7 +66,7 @@ export async function payOpened(
   const { clock } = deps;
   const payment = asCommitted(opened, openedAt);
   if (payment.ending) {
-    deps.signals.paymentFinished.emit(payment.paymentId);
+    deps.signals.eventWritten.emit(payment.paymentId);
     return ended(payment, payment.ending, payment.createdAt);
   }
   const unfinished: Creation = { outcome: 'payment', payment, replayed: false };

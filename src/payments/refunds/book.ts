@@ -11,7 +11,7 @@ export interface BookDeps {
   db: Queryable;
   clock: Clock;
   alarms: Alarms;
-  signals: Pick<PaymentSignals, 'paymentFinished'>;
+  signals: Pick<PaymentSignals, 'eventWritten'>;
 }
 
 /** `revoked`: the gateway took it back before it was booked, so there is nothing to do. */
@@ -111,7 +111,7 @@ async function book(deps: BookDeps, refunds: ListedRefund[], failures: Error[]):
     });
     for (const [index, { nth, paymentId }] of ofOwner.entries()) {
       verdicts[nth] = decided[index]!;
-      if (decided[index] === 'booked') deps.signals.paymentFinished.emit(parseId('pay', paymentId)!);
+      if (decided[index] === 'booked') deps.signals.eventWritten.emit(parseId('pay', paymentId)!);
     }
   }
   return verdicts;

@@ -2,6 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runProgram } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { secretKey } from '../helpers/partners.ts';
+import { hasCommit, unpack, version01 } from '../upgrade/previous-release.ts';
 import { npm, pack, packagesFolder, startAndPay } from './packed.ts';
 
 /** Where `.ci/run` puts it. */
@@ -19,6 +23,19 @@ describe('npm pack', () => {
       exitCode: 0,
     });
   });
+
+  test.runIf(isInstalled && hasCommit(version01))(
+    'the package brings a database of version 0.1.0 over',
+    async () => {
+      const { url } = await createDatabase({ migrated: false });
+      const env = { DATABASE_URL: url, SECRET_KEY: secretKey };
+      const migrate = (program: string) => runProgram(program, env, ['migrate']);
+      expect(await migrate(unpack(version01))).toMatchObject({ code: 0 });
+      const main = join(project, 'node_modules/kopeck/dist/src/cli/main.js');
+      expect(await migrate(main)).toMatchObject({ code: 0 });
+      expect(await runProgram(main, env, ['ledger', 'verify'])).toMatchObject({ code: 0 });
+    },
+  );
 
   test.runIf(isInstalled)('the package names no TypeScript file, which Node would refuse to run', () => {
     const dist = join(project, 'node_modules/kopeck/dist');

@@ -27,9 +27,12 @@ async function copyTemplate(template: string): Promise<string> {
   return name;
 }
 
+/** Limits that no statement of a test reaches on a busy machine. Tests of the limits themselves set their own. */
+export const patient = { statement_timeout: 60_000, lock_timeout: 45_000, query_timeout: 90_000 };
+
 function open(name: string): TestDatabase {
   const { host, port, user } = inject('connection');
-  const pool = openPool({ host, port, user, database: name });
+  const pool = openPool({ host, port, user, database: name, ...patient });
   afterFile(() => pool.end());
   return { pool, url: `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}` };
 }

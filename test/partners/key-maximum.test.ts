@@ -10,13 +10,13 @@ import {
   setAllowedAddresses,
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, patient } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 const clock = manualClock('2026-11-17T12:00:00Z');
 /** As two processes. */
-const other = openPool({ connectionString: url });
+const other = openPool({ connectionString: url, ...patient });
 afterAll(() => other.end());
 const audit = auditContextOf(pool, clock);
 /** A member of the team, in two processes. */

@@ -9,7 +9,7 @@ import { readBalances } from '../../src/ledger/index.ts';
 import { pruneTestData } from '../../src/payments/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { resendEvent } from '../../src/webhooks/index.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, patient } from '../helpers/database.ts';
 import { follow, holdLocks } from '../helpers/locks.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { processEnv } from '../helpers/process-env.ts';
@@ -114,7 +114,7 @@ test('a batch whose session ends in its middle leaves nothing behind', async () 
 
 test('two workers at once delete each payment once, and one of them at a time', async () => {
   const partnerId = await newShop();
-  const pools = [1, 2].map(() => openPool({ connectionString: url }));
+  const pools = [1, 2].map(() => openPool({ connectionString: url, ...patient }));
   let pruned = 0;
   const onBatch = (payments: number) => {
     pruned += payments;

@@ -14,44 +14,37 @@ import { Time } from '../parts/time.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
-  en: {
-    lead: 'Payments to blocked recipients are rejected before the balance is debited.',
-    block: 'Block recipient',
-    blockVerb: 'Block',
-    blockSays:
-      'New payments of all partners to this recipient are rejected immediately. Payments in progress are completed.',
-    unblock: 'Unblock',
-    unblockSays: 'New payments to this recipient are accepted again.',
-    recipient: 'Recipient',
-    recipientHint: 'Name or ID as in the payments, not case-sensitive',
-    since: 'Blocked since',
-    actions: 'Actions',
-    search: 'Search blocked recipients',
-    none: 'No blocked recipients',
-    noneHint: 'Block a recipient to reject payments to it.',
-    noneFound: 'No blocked recipient found',
-    more: 'Show more',
-    shown: 'of',
-  },
-  ru: {
-    lead: 'Платежи заблокированным получателям отклоняются до списания с баланса.',
-    block: 'Заблокировать получателя',
-    blockVerb: 'Заблокировать',
-    blockSays:
-      'Новые платежи всех партнёров этому получателю сразу перестанут приниматься. Начатые платежи будут завершены.',
-    unblock: 'Разблокировать',
-    unblockSays: 'Новые платежи этому получателю снова будут приниматься.',
-    recipient: 'Получатель',
-    recipientHint: 'Название или ID, как в платежах, без учёта регистра',
-    since: 'Заблокирован с',
-    actions: 'Действия',
-    search: 'Поиск заблокированных получателей',
-    none: 'Заблокированных получателей нет',
-    noneHint: 'Заблокируйте получателя, чтобы отклонять платежи ему.',
-    noneFound: 'Заблокированный получатель не найден',
-    more: 'Показать ещё',
-    shown: 'из',
-  },
+  lead: [
+    'Payments to blocked recipients are rejected before the balance is debited.',
+    'Платежи заблокированным получателям отклоняются до списания с баланса.',
+  ],
+  block: ['Block recipient', 'Заблокировать получателя'],
+  blockVerb: ['Block', 'Заблокировать'],
+  blockSays: [
+    'New payments of all partners to this recipient are rejected immediately. Payments in progress are completed.',
+    'Новые платежи всех партнёров этому получателю сразу перестанут приниматься. Начатые платежи будут завершены.',
+  ],
+  unblock: ['Unblock', 'Разблокировать'],
+  unblockSays: [
+    'New payments to this recipient are accepted again.',
+    'Новые платежи этому получателю снова будут приниматься.',
+  ],
+  recipient: ['Recipient', 'Получатель'],
+  recipientHint: [
+    'Name or ID as in the payments, not case-sensitive',
+    'Название или ID, как в платежах, без учёта регистра',
+  ],
+  since: ['Blocked since', 'Заблокирован с'],
+  actions: ['Actions', 'Действия'],
+  search: ['Search blocked recipients', 'Поиск заблокированных получателей'],
+  none: ['No blocked recipients', 'Заблокированных получателей нет'],
+  noneHint: [
+    'Block a recipient to reject payments to it.',
+    'Заблокируйте получателя, чтобы отклонять платежи ему.',
+  ],
+  noneFound: ['No blocked recipient found', 'Заблокированный получатель не найден'],
+  more: ['Show more', 'Показать ещё'],
+  shown: ['of', 'из'],
 });
 
 const atOnce = 100;

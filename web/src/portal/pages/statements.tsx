@@ -9,22 +9,17 @@ import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
 
 const texts = inBoth({
-  en: {
-    lead: 'Every movement of the balance on one day (UTC): opening balance, entries, closing balance, holds.',
-    day: 'Day, UTC',
-    format: 'Format',
-    download: 'Download',
-    closed:
-      'The statement of a day that is over never changes: each download has the same bytes and the same digest. The API has the same file: GET /v1/statement.',
-  },
-  ru: {
-    lead: 'Все движения баланса за один день (UTC): входящий остаток, проводки, исходящий остаток, холды.',
-    day: 'День, UTC',
-    format: 'Формат',
-    download: 'Скачать',
-    closed:
-      'Выписка за прошедший день не меняется: файл и его контрольная сумма всегда одинаковы. Тот же файл отдаёт API: GET /v1/statement.',
-  },
+  lead: [
+    'Every movement of the balance on one day (UTC): opening balance, entries, closing balance, holds.',
+    'Все движения баланса за один день (UTC): входящий остаток, проводки, исходящий остаток, холды.',
+  ],
+  day: ['Day, UTC', 'День, UTC'],
+  format: ['Format', 'Формат'],
+  download: ['Download', 'Скачать'],
+  closed: [
+    'The statement of a day that is over never changes: each download has the same bytes and the same digest. The API has the same file: GET /v1/statement.',
+    'Выписка за прошедший день не меняется: файл и его контрольная сумма всегда одинаковы. Тот же файл отдаёт API: GET /v1/statement.',
+  ],
 });
 
 const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);

@@ -4,15 +4,17 @@ export { csrfTokenOf, isCsrfToken, isFromOurPage } from './csrf.ts';
 export { ById, Day, Instant, Mode, pageOf, Rubles, readEndpoint, readNumber, Text, Usdt } from './fields.ts';
 export {
   Body,
+  badAddress,
+  Download,
   done,
-  fileOf,
   paging,
-  type Routes,
+  Refused,
   refuse,
-  refuseAddress,
-  typed,
+  sendRefusal,
+  throttled,
   unsearchable,
 } from './replies.ts';
+export { type Route, routesOf } from './routes.ts';
 export type { Mode as ModeName, Page, PaymentStatus, TimelineItem } from './shapes.ts';
 export { builtPagesOf, staticFileRoutes } from './static-files.ts';
 export { deliveryItems, inOrderOfTime, timelineItem } from './timeline.ts';

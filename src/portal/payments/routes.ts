@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { csvLine } from '../../base/csv.ts';
 import { parseId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
@@ -14,63 +13,48 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import { ById, fileOf, type Page, type Routes, refuse, typed, unsearchable } from '../../web/index.ts';
+import { ById, Download, type Page, type Refused, refuse, unsearchable } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
-import type { RouteDeps } from '../deps.ts';
+import { get } from '../route.ts';
 import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes/payments.ts';
 import { paymentRow, timelineOf } from './rows.ts';
 import { Filters, readFilters, Search } from './search-filter.ts';
 
-const below = '/partners/:partner_id';
-const config = { allows: 'viewer' } as const;
+const findPayments = get(
+  '/payments',
+  'viewer',
+  { query: Search },
+  async (request, deps): Promise<Page<PaymentRow> | Refused> => {
+    const { partnerId } = request.member.partner;
+    const { limit, after: cursor } = request.query;
+    const after = cursor === undefined ? undefined : parseId('pay', cursor);
+    const filters = readFilters(request.query, partnerId, deps.qrHosts);
+    if (!filters || (cursor !== undefined && !after)) return unsearchable;
+    const page = await searchPayments(deps.readsOf(partnerId), filters, { limit, after });
+    return { data: page.payments.map(paymentRow), next_cursor: page.next };
+  },
+);
 
-/** The payments of a partner: search, totals, export, and one payment with its timeline. */
-export function paymentRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  const routes = typed(scope);
-  findPayments(routes, deps);
-  sumPayments(routes, deps);
-  exportPayments(routes, deps);
-  showPayment(routes, deps);
-}
-
-function findPayments(routes: Routes, deps: RouteDeps): void {
-  routes.get(
-    `${below}/payments`,
-    { config, schema: { querystring: Search } },
-    async (request, reply): Promise<Page<PaymentRow> | typeof reply> => {
-      const { partnerId } = request.member.partner;
-      const { limit, after: cursor } = request.query;
-      const after = cursor === undefined ? undefined : parseId('pay', cursor);
-      const filters = readFilters(request.query, partnerId, deps.qrHosts);
-      if (!filters || (cursor !== undefined && !after))
-        return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const page = await searchPayments(deps.readsOf(partnerId), filters, { limit, after });
-      return { data: page.payments.map(paymentRow), next_cursor: page.next };
-    },
-  );
-}
-
-function sumPayments(routes: Routes, deps: RouteDeps): void {
-  routes.get(
-    `${below}/payments/totals`,
-    { config, schema: { querystring: Filters } },
-    async (request, reply): Promise<PaymentTotals | typeof reply> => {
-      const { partnerId } = request.member.partner;
-      const filters = readFilters(request.query, partnerId, deps.qrHosts);
-      if (!filters) return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const { totals, isComplete } = await totalPayments(deps.readsOf(partnerId), filters);
-      return {
-        totals: totals.map(({ state, count, kopecks, microUsdt }) => ({
-          state,
-          count,
-          rub: formatKopecks(kopecks),
-          usdt: formatMicroUsdt(microUsdt),
-        })),
-        is_complete: isComplete,
-      };
-    },
-  );
-}
+const sumPayments = get(
+  '/payments/totals',
+  'viewer',
+  { query: Filters },
+  async (request, deps): Promise<PaymentTotals | Refused> => {
+    const { partnerId } = request.member.partner;
+    const filters = readFilters(request.query, partnerId, deps.qrHosts);
+    if (!filters) return unsearchable;
+    const { totals, isComplete } = await totalPayments(deps.readsOf(partnerId), filters);
+    return {
+      totals: totals.map(({ state, count, kopecks, microUsdt }) => ({
+        state,
+        count,
+        rub: formatKopecks(kopecks),
+        usdt: formatMicroUsdt(microUsdt),
+      })),
+      is_complete: isComplete,
+    };
+  },
+);
 
 /** As many as the export of the console has; the page names this limit, too. */
 const maxExported = 50_000;
@@ -99,47 +83,44 @@ async function* writePayments(db: Queryable, filters: PaymentFilter[]): AsyncGen
   }
 }
 
-function exportPayments(routes: Routes, deps: RouteDeps): void {
-  routes.get(`${below}/payments/export`, { config, schema: { querystring: Filters } }, (request, reply) => {
-    const { partnerId } = request.member.partner;
-    const filters = readFilters(request.query, partnerId, deps.qrHosts);
-    if (!filters) return refuse(request, reply, 422, 'invalid_request', unsearchable);
-    return reply
-      .type('text/csv; charset=utf-8')
-      .header('Content-Disposition', 'attachment; filename="payments.csv"')
-      .send(fileOf(deps, request, writePayments(deps.readsOf(partnerId), filters)));
-  });
-}
+const exportPayments = get('/payments/export', 'viewer', { query: Filters }, (request, deps) => {
+  const { partnerId } = request.member.partner;
+  const filters = readFilters(request.query, partnerId, deps.qrHosts);
+  if (!filters) return unsearchable;
+  return new Download('payments.csv', writePayments(deps.readsOf(partnerId), filters));
+});
 
-function showPayment(routes: Routes, deps: RouteDeps): void {
-  routes.get(
-    `${below}/payments/:id`,
-    { config, schema: { params: ById } },
-    async (request, reply): Promise<PaymentDetail | typeof reply> => {
-      const { partnerId } = request.member.partner;
-      const db = deps.readsOf(partnerId);
-      const paymentId = parseId('pay', request.params.id);
-      // The payment of another partner does not exist for this one.
-      const payment = paymentId && (await findPaymentOf(db, partnerId, paymentId));
-      if (!payment) return refuse(request, reply, 404, 'not_found', 'Payment not found.');
-      const events = await paymentTimeline(db, payment);
-      const deliveries = await deliveryHistory(db, payment);
-      const refunded = await findRefunded(db, payment);
-      const quote = await findQuoteOf(db, payment.paymentId);
-      return {
-        payment: {
-          ...paymentRow(payment),
-          qr_url: payment.qrUrl,
-          idempotency_key: payment.idempotencyKey,
-          metadata: payment.metadata,
-          api_request_id: await findCreatingRequest(db, payment),
-          refunded: refunded
-            ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
-            : null,
-          quote: quote ? { quote_id: quote.quoteId, locked_at: quote.lockedAt.toISOString() } : null,
-        },
-        timeline: timelineOf(payment.status, events, deliveries),
-      };
-    },
-  );
-}
+const showPayment = get(
+  '/payments/:id',
+  'viewer',
+  { params: ById },
+  async (request, deps): Promise<PaymentDetail | Refused> => {
+    const { partnerId } = request.member.partner;
+    const db = deps.readsOf(partnerId);
+    const paymentId = parseId('pay', request.params.id);
+    // The payment of another partner does not exist for this one.
+    const payment = paymentId && (await findPaymentOf(db, partnerId, paymentId));
+    if (!payment) return refuse(404, 'not_found', 'Payment not found.');
+    const events = await paymentTimeline(db, payment);
+    const deliveries = await deliveryHistory(db, payment);
+    const refunded = await findRefunded(db, payment);
+    const quote = await findQuoteOf(db, payment.paymentId);
+    return {
+      payment: {
+        ...paymentRow(payment),
+        qr_url: payment.qrUrl,
+        idempotency_key: payment.idempotencyKey,
+        metadata: payment.metadata,
+        api_request_id: await findCreatingRequest(db, payment),
+        refunded: refunded
+          ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
+          : null,
+        quote: quote ? { quote_id: quote.quoteId, locked_at: quote.lockedAt.toISOString() } : null,
+      },
+      timeline: timelineOf(payment.status, events, deliveries),
+    };
+  },
+);
+
+/** The payments of a partner: search, totals, export, and one payment with its timeline. */
+export const paymentRoutes = [findPayments, sumPayments, exportPayments, showPayment];

@@ -16,8 +16,8 @@ export class Refused extends Error {
   }
 }
 
-/** `/console/api` or `/portal/api`: the base of the build. */
-export const base = `${import.meta.env.BASE_URL}api`;
+/** `/console` or `/portal`: the base of the build. */
+export const appPath = import.meta.env.BASE_URL.slice(0, -1);
 
 type Listener = () => void;
 
@@ -122,7 +122,11 @@ async function reach(path: string, init: RequestInit): Promise<{ response: Respo
   let response: Response;
   let body: Blob;
   try {
-    response = await fetch(base + path, { ...init, credentials: 'same-origin', cache: 'no-store' });
+    response = await fetch(`${appPath}/api${path}`, {
+      ...init,
+      credentials: 'same-origin',
+      cache: 'no-store',
+    });
     body = await response.blob();
   } catch (error) {
     if (init.signal?.aborted) throw error;

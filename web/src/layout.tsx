@@ -5,8 +5,8 @@ import { query } from './api.ts';
 import { Keys } from './keyboard.tsx';
 import { navigation } from './navigation.ts';
 import { Palette } from './palette.tsx';
+import { SearchField } from './parts/fields.tsx';
 import { useLive } from './parts/polling.ts';
-import { SearchField } from './parts/search-field.tsx';
 import { useSession } from './parts/session.ts';
 import { AccountMenu, PlaceList, Shell } from './parts/shell.tsx';
 import { useShared } from './texts/index.ts';
@@ -93,7 +93,7 @@ function Search() {
           aria-label={t.searchPayments}
           placeholder={t.searchHint}
           value={text}
-          onChange={event => setText(event.currentTarget.value)}
+          onChange={setText}
         />
       </form>
     </search>

@@ -41,8 +41,6 @@ export const texts = inBoth({
     'Payment ID, external ID, QR link or code, recipient, partner, amount',
     'ID платежа, внешний ID, ссылка или код QR, получатель, партнёр, сумма',
   ],
-  find: ['Search', 'Найти'],
-  clear: ['Clear', 'Сбросить'],
   none: ['No payments found', 'Ничего не найдено'],
   noneHint: [
     'Remove some filters, or paste an ID as the partner has it.',

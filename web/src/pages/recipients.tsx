@@ -1,13 +1,13 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { RecipientRow } from '../../../src/console/shapes/controls.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
+import { SearchField, TextField } from '../parts/fields.tsx';
 import { Count } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { useLive } from '../parts/polling.ts';
-import { SearchField } from '../parts/search-field.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Rows, Waiting } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -79,7 +79,7 @@ export default function Recipients() {
               aria-label={t.search}
               placeholder={t.search}
               value={search}
-              onChange={event => setSearch(event.currentTarget.value)}
+              onChange={setSearch}
             />
           </search>
           <Rows
@@ -137,13 +137,13 @@ function Block({ onClose }: { onClose: () => void }) {
       run={() => send('/recipients/block', { recipient: recipient.trim() })}
       onClose={onClose}
     >
-      <TextInput
+      <TextField
         label={t.recipient}
         description={t.recipientHint}
         required
         maxLength={128}
         value={recipient}
-        onChange={event => setRecipient(event.currentTarget.value)}
+        onChange={setRecipient}
         data-autofocus
       />
     </Confirm>

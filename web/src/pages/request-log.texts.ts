@@ -27,8 +27,6 @@ export const texts = inBoth({
   took: ['Duration', 'Длительность'],
   since: ['From, UTC', 'С, UTC'],
   until: ['Before, UTC', 'До, UTC'],
-  find: ['Search', 'Найти'],
-  clear: ['Clear', 'Сбросить'],
   none: ['No requests found', 'Ничего не найдено'],
   noneHint: [
     'Remove some filters. Requests are kept for REQUEST_LOG_DAYS days (7 by default).',

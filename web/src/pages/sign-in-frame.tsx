@@ -1,5 +1,6 @@
-import { Alert, Button, TextInput } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { TextField } from '../parts/fields.tsx';
 import { SignInCard } from '../parts/shell.tsx';
 import { useSentence, useShared, useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
@@ -29,7 +30,7 @@ export function CodeAndSubmit({ code, onCode, refusal, pending, submit }: CodePr
   const sentence = useSentence();
   return (
     <>
-      <TextInput
+      <TextField
         label={t.code}
         description={t.codeHint}
         autoComplete="one-time-code"
@@ -38,7 +39,7 @@ export function CodeAndSubmit({ code, onCode, refusal, pending, submit }: CodePr
         required
         withAsterisk={false}
         value={code}
-        onChange={event => onCode(event.currentTarget.value)}
+        onChange={onCode}
       />
       {refusal !== null && (
         <Alert color="red" role="alert">

@@ -81,7 +81,7 @@ function PartnerChooser() {
       className="portal-partner"
       aria-label={t.partner}
       value={partner.partner_id}
-      onChange={event => go(`~/portal/${event.currentTarget.value}/`)}
+      onChange={text => go(`~/portal/${text}/`)}
       data={partners.map(({ partner_id, name }) => ({ value: partner_id, label: name }))}
     />
   );

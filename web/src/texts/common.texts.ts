@@ -29,6 +29,8 @@ export const common = inBoth({
     until: ['Created until, UTC', 'Создан по, UTC'],
   },
   loading: ['Loading', 'Загрузка'],
+  find: ['Search', 'Найти'],
+  clear: ['Clear', 'Сбросить'],
   more: ['Show more', 'Показать ещё'],
   nothing: ['No data', 'Нет данных'],
   reload: ['Reload', 'Обновить'],

@@ -16,7 +16,6 @@ export const texts = inBoth({
   since: ['From date (UTC)', 'Дата с (UTC)'],
   until: ['To date (UTC)', 'Дата по (UTC)'],
   filter: ['Apply', 'Применить'],
-  clear: ['Clear', 'Сбросить'],
   none: ['No records yet', 'Записей пока нет'],
   noneFound: ['No records found', 'Записи не найдены'],
   noneFoundHint: ['Remove some filters.', 'Уберите часть фильтров.'],

@@ -22,7 +22,6 @@ export const texts = inBoth({
   live: ['Live', 'Боевой'],
   test: ['Test', 'Тестовый'],
   any: ['Any', 'Любой'],
-  clear: ['Clear', 'Сбросить'],
   payment: ['Payment', 'Платёж'],
   answer: ['Last response', 'Последний ответ'],
   created: ['Created, UTC', 'Создано, UTC'],

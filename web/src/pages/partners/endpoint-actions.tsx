@@ -1,4 +1,3 @@
-import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { EndpointRow } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
@@ -6,6 +5,7 @@ import { Action } from '../../parts/action.tsx';
 import { CheckList } from '../../parts/check-list.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EndpointUrl } from '../../parts/endpoint-url.tsx';
+import { SelectField } from '../../parts/fields.tsx';
 import { useCommon } from '../../texts/common.ts';
 import { inBoth, useTexts } from '../../texts/index.ts';
 
@@ -73,11 +73,11 @@ export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: st
           onDone={() => setUrl('')}
         >
           <EndpointUrl label={t.url} value={url} onChange={setUrl} />
-          <NativeSelect
+          <SelectField
             label={t.mode}
             value={mode}
-            onChange={event => setMode(event.currentTarget.value)}
-            data={(['live', 'test'] as const).map(value => ({ value, label: common[value] }))}
+            onChange={setMode}
+            words={{ live: common.live, test: common.test }}
           />
           <CheckList label={t.kinds} options={kinds} chosen={events} onChange={setEvents} />
         </Confirm>

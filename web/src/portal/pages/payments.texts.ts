@@ -15,8 +15,6 @@ export const texts = inBoth({
   search: ['Search', 'Поиск'],
   searchHint: ['ID, external ID, QR, recipient, amount…', 'ID, внешний ID, QR, получатель, сумма…'],
   any: ['Any', 'Любой'],
-  find: ['Search', 'Найти'],
-  clear: ['Clear', 'Сбросить'],
   totals: ['Totals', 'Итоги'],
   totalsCut: ['Only the newest 20,000 payments are counted.', 'Подсчитаны только последние 20 000 платежей.'],
   payments: (count: number) => [

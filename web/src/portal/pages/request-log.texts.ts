@@ -14,8 +14,6 @@ export const texts = inBoth({
   id: ['Request ID', 'ID запроса'],
   error: ['Error code', 'Код ошибки'],
   any: ['Any', 'Любой'],
-  find: ['Search', 'Найти'],
-  clear: ['Clear', 'Сбросить'],
   none: ['No requests found', 'Ничего не найдено'],
   noneYet: ['No requests yet', 'Запросов пока нет'],
   hint: ['Requests appear here within seconds.', 'Запросы появляются здесь через несколько секунд.'],

@@ -1,7 +1,7 @@
-import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { query } from '../../api.ts';
 import { Download } from '../../parts/download.tsx';
+import { SelectField } from '../../parts/fields.tsx';
 import { Card, PageFrame } from '../../parts/page.tsx';
 import { UtcDayInput } from '../../parts/utc-time-input.tsx';
 import { inBoth, useTexts } from '../../texts/language.ts';
@@ -36,14 +36,11 @@ export default function Statements() {
       <Card>
         <div className="filters">
           <UtcDayInput label={t.day} value={day} onChange={setDay} />
-          <NativeSelect
+          <SelectField
             label={t.format}
             value={format}
-            onChange={event => setFormat(event.currentTarget.value)}
-            data={[
-              { value: 'csv', label: 'CSV' },
-              { value: 'json', label: 'JSON' },
-            ]}
+            onChange={setFormat}
+            words={{ csv: 'CSV', json: 'JSON' }}
           />
           <Download
             size="sm"

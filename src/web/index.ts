@@ -15,6 +15,18 @@ export {
   unsearchable,
 } from './replies.ts';
 export { type Route, routesOf } from './routes.ts';
+export {
+  checkResult,
+  deliveryDetail,
+  deliveryRow,
+  endpointRow,
+  loggedRequestRow,
+  type PaymentsCsv,
+  paymentRow,
+  sessionRow,
+  statementOf,
+  writePayments,
+} from './rows.ts';
 export type { Mode as ModeName, Page, PaymentStatus, TimelineItem } from './shapes.ts';
 export { builtPagesOf, staticFileRoutes } from './static-files.ts';
 export { deliveryItems, inOrderOfTime, timelineItem } from './timeline.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../src/web/shapes.ts';
+import type { AnySession, Refusal } from '../../src/web/shapes.ts';
 
 /** The server refused, or could not be reached. `code` selects the text. */
 export class Refused extends Error {
@@ -42,10 +42,6 @@ export function outside<T>(value: T) {
 
 /** False while the server does not answer. */
 export const connected = outside(true);
-/** What the sessions of the console and of the portal have in common. */
-export interface AnySession {
-  csrf_token: string;
-}
 
 /** Undefined until the server has answered, null when nobody is signed in. */
 export const session = outside<AnySession | null | undefined>(undefined);

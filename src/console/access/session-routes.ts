@@ -8,7 +8,7 @@ import {
   roleHasPermission,
   type SignedIn,
 } from '../../operators/index.ts';
-import { ById, csrfTokenOf, done, refuse } from '../../web/index.ts';
+import { ById, csrfTokenOf, done, refuse, sessionRow } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
@@ -55,15 +55,10 @@ const openSessions = [
     return {
       data: sessions.map(
         (session): SessionRow => ({
-          session_id: session.sessionId,
+          ...sessionRow(session, request.operator.sessionId),
           operator_id: session.operatorId,
           operator: session.name,
-          address: session.address,
-          user_agent: session.userAgent,
-          created_at: session.createdAt.toISOString(),
-          last_seen_at: session.lastSeenAt.toISOString(),
           ends_at: session.endsAt.toISOString(),
-          is_this_one: session.sessionId === request.operator.sessionId,
         }),
       ),
     };

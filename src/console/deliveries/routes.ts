@@ -2,6 +2,8 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import {
+  deliveryDetail,
+  deliveryRow,
   Instant,
   Mode,
   paging,
@@ -56,7 +58,7 @@ const findDeliveries = get(
     const partners = [...new Set(deliveries.map(({ partnerId }) => partnerId))];
     const endpoints = await listEndpoints(db, clock, partners);
     return {
-      data: deliveries.map(delivery => deliveryRow(delivery, endpoints)),
+      data: deliveries.map(delivery => ownedRow(delivery, endpoints)),
       next_cursor: next === null ? null : formatEventId(next),
     };
   },
@@ -96,39 +98,17 @@ const showDelivery = get(
     const isReadable = partnerId && eventId !== undefined && endpointId !== null;
     const found = isReadable ? await findDelivery(db, partnerId, eventId, endpointId) : undefined;
     if (!found) return refuse(404, 'not_found', 'Event not found.');
-    const { delivery, headers, body, attempts } = found;
+    const { delivery } = found;
     const endpoints = await listEndpoints(db, clock, [delivery.partnerId]);
-    return {
-      delivery: deliveryRow(delivery, endpoints),
-      request: { headers, body },
-      attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
-        attempt,
-        at: at.toISOString(),
-        http_status: status,
-        error,
-        duration_ms: durationMs,
-      })),
-    };
+    return deliveryDetail(found, ownedRow(delivery, endpoints));
   },
 );
 
-const deliveryRow = (delivery: Delivery, endpoints: Endpoint[]): DeliveryRow => ({
-  event_id: formatEventId(delivery.eventId),
-  endpoint_id: delivery.endpointId,
-  event: `payment.${delivery.outcome}`,
-  event_at: delivery.eventAt.toISOString(),
+const ownedRow = (delivery: Delivery, endpoints: Endpoint[]): DeliveryRow => ({
+  ...deliveryRow(delivery),
   partner_id: delivery.partnerId,
   partner: delivery.partnerName,
   mode: delivery.mode,
-  payment_id: delivery.paymentId,
-  state: delivery.state,
-  attempts: delivery.attempts,
-  next_attempt_at: delivery.nextAt?.toISOString() ?? null,
-  last_attempt: delivery.lastAttempt && {
-    at: delivery.lastAttempt.at.toISOString(),
-    http_status: delivery.lastAttempt.status,
-    error: delivery.lastAttempt.error,
-  },
   endpoint: endpointOf(delivery, endpoints),
 });
 

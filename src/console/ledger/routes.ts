@@ -1,18 +1,15 @@
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
-import { parseDay } from '../../base/instants.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import {
   accountNames,
   listAccounts,
   listEntries,
-  openStatement,
   readTrialBalance,
   verifyShared,
-  writeStatement,
 } from '../../ledger/index.ts';
 import { findPartner } from '../../partners/index.ts';
-import { ById, Day, Download, Mode, pageOf, paging, readNumber, refuse } from '../../web/index.ts';
+import { ById, Day, Mode, pageOf, paging, readNumber, refuse, statementOf } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { get, post } from '../route.ts';
 import type { AccountRow, EntryRow, TrialBalance, Verification } from '../shapes/ledger.ts';
@@ -91,16 +88,11 @@ const downloadStatement = get(
   },
   async (request, deps) => {
     const { db } = deps;
-    const { mode, format } = request.query;
+    const { mode } = request.query;
     const partnerId = parseId('prt', request.params.id);
-    const day = parseDay(request.query.day);
     if (!partnerId || !(await findPartner(db, partnerId)))
       return refuse(404, 'not_found', 'Partner not found.');
-    const statement = day && (await openStatement(db, deps.clock, { partnerId, mode }, day));
-    if (!statement) return refuse(400, 'invalid_request', 'This day does not exist or has not started.');
-    if (statement === 'pruned') return refuse(404, 'not_found', 'The test data of this day was deleted.');
-    const name = `statement-${partnerId}-${mode}-${statement.day}.${format}`;
-    return new Download(name, writeStatement(db, statement, format));
+    return statementOf(deps, { partnerId, mode }, request.query);
   },
 );
 

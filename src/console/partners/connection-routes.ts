@@ -4,6 +4,7 @@ import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../
 import {
   Body,
   ById,
+  checkResult,
   done,
   pageOf,
   paging,
@@ -23,7 +24,7 @@ import {
 import { auditContextOf } from '../audit-context.ts';
 import { whyNotAllowed } from '../guard.ts';
 import { get, post } from '../route.ts';
-import type { AttemptRow, CheckResult } from '../shapes/partners.ts';
+import type { AttemptRow } from '../shapes/partners.ts';
 
 const maxAddresses = 100;
 const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });
@@ -121,20 +122,7 @@ const checkWebhook = post(
     });
     if (lost) return lost;
     if (result.outcome !== 'checked') return refuse(409, 'no_webhook', 'The partner has no webhook.');
-    const { check, reEnabled } = result;
-    const answer: CheckResult = {
-      can_receive: check.canReceive,
-      passed: check.passed,
-      re_enabled: reEnabled,
-      results: check.results.map(({ name, expected, status, error, passed, durationMs }) => ({
-        name,
-        expected,
-        answered: `${status ?? error}`,
-        passed,
-        duration_ms: durationMs,
-      })),
-    };
-    return answer;
+    return checkResult(result);
   },
 );
 

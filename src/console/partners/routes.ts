@@ -18,7 +18,19 @@ import {
   setLimits,
   setSuspended,
 } from '../../partners/index.ts';
-import { Body, ById, done, Mode, pageOf, paging, Rubles, refuse, Text, Usdt } from '../../web/index.ts';
+import {
+  Body,
+  ById,
+  done,
+  endpointRow,
+  Mode,
+  pageOf,
+  paging,
+  Rubles,
+  refuse,
+  Text,
+  Usdt,
+} from '../../web/index.ts';
 import { eventKinds, listEndpoints, listWebhooks } from '../../webhooks/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
@@ -26,7 +38,7 @@ import { auditContextOf } from '../audit-context.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
 import { get, post } from '../route.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
-import { endpointRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
+import { moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
 const Limits = Body({

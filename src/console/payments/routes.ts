@@ -14,7 +14,7 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import { Body, Download, type Refused, refuse, unsearchable } from '../../web/index.ts';
+import { Body, Download, type Refused, refuse, unsearchable, writePayments } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { readBalance } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
@@ -22,7 +22,7 @@ import { auditContextOf } from '../audit-context.ts';
 import { get, post } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes/payments.ts';
-import { writePayments } from './export.ts';
+import { paymentsCsv } from './export.ts';
 import { paymentRow, timelineOf, totalsRow } from './rows.ts';
 import { Filters, oneOf, readFilters, Search } from './search-filter.ts';
 
@@ -58,7 +58,7 @@ const sumPayments = get(
 const exportPayments = get('/payments/export', 'see', { query: Filters }, (request, deps) => {
   const filters = readFilters(request.query, deps.qrHosts);
   if (!filters) return unsearchable;
-  return new Download('payments.csv', writePayments(deps.db, filters));
+  return new Download('payments.csv', writePayments(deps.db, filters, paymentsCsv));
 });
 
 const showPayment = get(

@@ -9,7 +9,7 @@ import {
   type RequestFilter,
   searchRequests,
 } from '../../request-log/index.ts';
-import { paging, type Refused, refuse, unsearchable } from '../../web/index.ts';
+import { loggedRequestRow, paging, type Refused, refuse, unsearchable } from '../../web/index.ts';
 import { get } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
@@ -81,16 +81,7 @@ async function partnersMeant(db: Queryable, text: string): Promise<Id<'prt'>[]> 
 }
 
 const requestRow = (request: LoggedRequest): LoggedRequestRow => ({
-  request_id: request.requestId,
-  at: request.at.toISOString(),
+  ...loggedRequestRow(request),
   partner_id: request.partnerId,
   partner: request.partnerName,
-  mode: request.mode,
-  key_id: request.keyId,
-  method: request.method,
-  path: request.path,
-  payment_id: request.paymentId,
-  status: request.status,
-  error_code: request.errorCode,
-  duration_ms: request.durationMs,
 });

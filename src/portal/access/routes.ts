@@ -9,13 +9,13 @@ import {
   signInWithData,
   signInWithLink,
 } from '../../partners/index.ts';
-import { Body, ById, done, type Route, refuse, throttled } from '../../web/index.ts';
+import { Body, ById, done, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
 import { get, post } from '../route.ts';
-import type { CurrentSession, SessionRow, SignInAnswer } from '../shapes/access.ts';
+import type { CurrentSession, SignInAnswer } from '../shapes/access.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import { readInitData } from './init-data.ts';
 import { identityOf, sessionObject } from './session-object.ts';
@@ -110,16 +110,7 @@ const openSessions = [
   get('/sessions', 'person', {}, async (request, deps) => {
     const sessions = await listPortalSessions(deps.db, deps.clock, request.person.userId);
     return {
-      data: sessions.map(
-        (session): SessionRow => ({
-          session_id: session.sessionId,
-          address: session.address,
-          user_agent: session.userAgent,
-          created_at: session.createdAt.toISOString(),
-          last_seen_at: session.lastSeenAt.toISOString(),
-          is_this_one: session.sessionId === request.person.sessionId,
-        }),
-      ),
+      data: sessions.map(session => sessionRow(session, request.person.sessionId)),
       next_cursor: null,
     };
   }),

@@ -1,23 +1,29 @@
-import { csvLine } from '../../base/csv.ts';
 import { parseId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
-import type { Queryable } from '../../db/pool.ts';
 import {
   findPaymentOf,
   findQuoteOf,
   findRefunded,
-  type PaymentFilter,
   paymentTimeline,
-  readFoundPayments,
   searchPayments,
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import { ById, Download, type Page, type Refused, refuse, unsearchable } from '../../web/index.ts';
+import {
+  ById,
+  Download,
+  type Page,
+  type PaymentsCsv,
+  paymentRow,
+  type Refused,
+  refuse,
+  unsearchable,
+  writePayments,
+} from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { get } from '../route.ts';
 import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes/payments.ts';
-import { paymentRow, timelineOf } from './rows.ts';
+import { timelineOf } from './rows.ts';
 import { Filters, readFilters, Search } from './search-filter.ts';
 
 const findPayments = get(
@@ -56,9 +62,7 @@ const sumPayments = get(
   },
 );
 
-/** As many as the export of the console has; the page names this limit, too. */
-const maxExported = 50_000;
-const columns = [
+const columns: PaymentsCsv<PaymentRow>['columns'] = [
   'payment_id',
   'created_at',
   'settled_at',
@@ -71,23 +75,16 @@ const columns = [
   'rate',
   'recipient',
   'external_id',
-] as const satisfies (keyof PaymentRow)[];
-
-async function* writePayments(db: Queryable, filters: PaymentFilter[]): AsyncGenerator<string> {
-  yield csvLine([...columns]);
-  for await (const { payments, hasMore } of readFoundPayments(db, filters, maxExported)) {
-    const rows = payments.map(paymentRow);
-    yield rows.map(row => csvLine(columns.map(column => row[column]))).join('');
-    if (hasMore)
-      yield csvLine([`Only the newest ${maxExported} payments are in this file: choose a shorter period.`]);
-  }
-}
+];
 
 const exportPayments = get('/payments/export', 'viewer', { query: Filters }, (request, deps) => {
   const { partnerId } = request.member.partner;
   const filters = readFilters(request.query, partnerId, deps.qrHosts);
   if (!filters) return unsearchable;
-  return new Download('payments.csv', writePayments(deps.readsOf(partnerId), filters));
+  return new Download(
+    'payments.csv',
+    writePayments(deps.readsOf(partnerId), filters, { columns, toRow: paymentRow }),
+  );
 });
 
 const showPayment = get(

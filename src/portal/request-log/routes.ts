@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import { parseStatus, type RequestFilter, searchRequests } from '../../request-log/index.ts';
-import { type Page, paging, type Refused, unsearchable } from '../../web/index.ts';
+import { loggedRequestRow, type Page, paging, type Refused, unsearchable } from '../../web/index.ts';
 import { get } from '../route.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
 
@@ -31,18 +31,7 @@ export const requestLogRoute = get(
     if (!filter || (cursor !== undefined && !after)) return unsearchable;
     const page = await searchRequests(deps.readsOf(partnerId), { ...filter, partnerId }, { after, limit });
     return {
-      data: page.requests.map(one => ({
-        request_id: one.requestId,
-        at: one.at.toISOString(),
-        mode: one.mode,
-        key_id: one.keyId,
-        method: one.method,
-        path: one.path,
-        payment_id: one.paymentId,
-        status: one.status,
-        error_code: one.errorCode,
-        duration_ms: one.durationMs,
-      })),
+      data: page.requests.map(loggedRequestRow),
       next_cursor: page.next,
     };
   },

@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import {
   Body,
+  deliveryDetail,
+  deliveryRow,
   done,
   Mode,
   type Page,
@@ -11,7 +13,6 @@ import {
   unsearchable,
 } from '../../web/index.ts';
 import {
-  type Delivery,
   findDelivery,
   formatEventId,
   listDeliveries,
@@ -64,18 +65,7 @@ const show = get(
       ? await findDelivery(deps.readsOf(partnerId), partnerId, eventId, endpoint)
       : undefined;
     if (!found) return refuse(404, 'not_found', 'Event not found.');
-    const { delivery, headers, body, attempts } = found;
-    return {
-      delivery: deliveryRow(delivery),
-      request: { headers, body },
-      attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
-        attempt,
-        at: at.toISOString(),
-        http_status: status,
-        error,
-        duration_ms: durationMs,
-      })),
-    };
+    return deliveryDetail(found, deliveryRow(found.delivery));
   },
 );
 
@@ -99,22 +89,6 @@ const resend = post(
     return done;
   },
 );
-
-const deliveryRow = (delivery: Delivery): DeliveryRow => ({
-  event_id: formatEventId(delivery.eventId),
-  endpoint_id: delivery.endpointId,
-  event: `payment.${delivery.outcome}`,
-  event_at: delivery.eventAt.toISOString(),
-  payment_id: delivery.paymentId,
-  state: delivery.state,
-  attempts: delivery.attempts,
-  next_attempt_at: delivery.nextAt?.toISOString() ?? null,
-  last_attempt: delivery.lastAttempt && {
-    at: delivery.lastAttempt.at.toISOString(),
-    http_status: delivery.lastAttempt.status,
-    error: delivery.lastAttempt.error,
-  },
-});
 
 /** The log of the webhook: what was sent, how it was answered, and sending it again. */
 export const deliveryRoutes = [list, show, resend];

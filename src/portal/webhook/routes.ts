@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { listMemberships, roleIncludes } from '../../partners/index.ts';
-import { Body, badAddress, done, Mode, Refused, refuse } from '../../web/index.ts';
+import { Body, badAddress, checkResult, done, endpointRow, Mode, Refused, refuse } from '../../web/index.ts';
 import {
   addEndpoint,
   checkPartner,
@@ -39,15 +39,7 @@ const show = get(below, 'developer', {}, async (request, deps): Promise<WebhookP
   const states = await listEndpoints(db, deps.clock, [partnerId]);
   return {
     endpoints: webhooks.map(webhook => ({
-      endpoint_id: webhook.endpointId,
-      is_first: webhook.isFirst,
-      mode: webhook.mode,
-      url: webhook.url,
-      state: states.find(({ endpointId }) => endpointId === webhook.endpointId)?.state ?? 'active',
-      waiting: webhook.waiting,
-      given_up: webhook.givenUp,
-      events: webhook.events,
-      has_ed25519: webhook.ed25519,
+      ...endpointRow(webhook, states),
       public_keys: keySetPathsOf(webhook),
       old_secret_until: webhook.oldSecretUntil?.toISOString() ?? null,
     })),
@@ -204,19 +196,7 @@ const check = post(
     });
     if (result.outcome === 'not_allowed') return refuseRole('developer');
     if (result.outcome !== 'checked') return refuseMissing;
-    const { check: found, reEnabled } = result;
-    return {
-      can_receive: found.canReceive,
-      passed: found.passed,
-      re_enabled: reEnabled,
-      results: found.results.map(({ name, expected, status, error, passed, durationMs }) => ({
-        name,
-        expected,
-        answered: `${status ?? error}`,
-        passed,
-        duration_ms: durationMs,
-      })),
-    };
+    return checkResult(result);
   },
 );
 

@@ -1,9 +1,8 @@
 export { prepareApiScope, refuseUnknown } from './api-scope.ts';
 export { readCookie, setCookie } from './cookies.ts';
 export { csrfTokenOf, isCsrfToken, isFromOurPage } from './csrf.ts';
-export { ById, Day, Instant, Mode, pageOf, Rubles, readEndpoint, readNumber, Text, Usdt } from './fields.ts';
+export { Day, Instant, Mode, pageOf, Rubles, readEndpoint, readNumber, Text, Usdt } from './fields.ts';
 export {
-  Body,
   badAddress,
   Download,
   done,
@@ -14,7 +13,7 @@ export {
   throttled,
   unsearchable,
 } from './replies.ts';
-export { type Route, routesOf } from './routes.ts';
+export { type Answer, type Route, routesOf } from './routes.ts';
 export {
   checkResult,
   deliveryDetail,

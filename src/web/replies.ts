@@ -57,10 +57,6 @@ export const done = { outcome: 'done' } as const;
 
 export const unsearchable = refuse(422, 'invalid_request', 'A filter is not valid: check the filters.');
 
-/** A body with exactly these fields: a misspelled one is an error. */
-export const Body = <Fields extends Type.TProperties>(fields: Fields) =>
-  Type.Object(fields, { additionalProperties: false });
-
 /** The query string of lists: how many rows, and after which cursor. */
 export const paging = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),

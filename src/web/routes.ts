@@ -1,23 +1,39 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type Type from 'typebox';
+import Type from 'typebox';
 import { Download, fileOf, Refused, sendRefusal } from './replies.ts';
 
-/** What a route reads, each part by its schema. `before` runs before the body is read, and may refuse. */
+/** Fields by their names, or the schema of all of them. */
+type Fields = Type.TObject | Type.TProperties;
+
+/** What a route reads besides the parameters in its path. `before` runs before the body is read, and may refuse. */
 interface Input<Deps> {
-  params?: Type.TSchema;
-  query?: Type.TSchema;
-  body?: Type.TSchema;
+  query?: Fields;
+  /** With exactly these fields. */
+  body?: Fields;
   bodyLimit?: number;
   before?: (request: FastifyRequest, deps: Deps) => Refused | undefined;
 }
 
-type Given<Schema> = Schema extends Type.TSchema ? Type.Static<Schema> : unknown;
+type Given<Expected> = Expected extends Type.TObject
+  ? Type.Static<Expected>
+  : Expected extends Type.TProperties
+    ? Type.Static<Type.TObject<Expected>>
+    : unknown;
 
-type RequestWith<Expected extends Input<never>> = FastifyRequest<{
-  Params: Given<Expected['params']>;
+type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Record<Name, string> & ParamsOf<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Record<Name, string>
+    : unknown;
+
+type RequestWith<Path extends string, Expected extends Input<never>> = FastifyRequest<{
+  Params: ParamsOf<Path>;
   Querystring: Given<Expected['query']>;
   Body: Given<Expected['body']>;
 }>;
+
+/** What most handlers return. */
+export type Answer<Output> = Promise<Output | Refused>;
 
 /** A declared route is a function that adds it to the server. */
 export type Route<Deps> = (scope: FastifyInstance, deps: Deps) => void;
@@ -35,26 +51,28 @@ export function routesOf<Deps extends Logs, Access>(
 ) {
   const declare =
     (method: 'GET' | 'POST') =>
-    <Expected extends Input<Deps>>(
-      path: string,
+    <const Path extends string, Expected extends Input<Deps>>(
+      path: Path,
       access: Access,
       input: Expected,
-      handle: (request: RequestWith<Expected>, deps: Deps, reply: FastifyReply) => unknown,
+      handle: (request: RequestWith<Path, Expected>, deps: Deps, reply: FastifyReply) => unknown,
     ): Route<Deps> =>
     (scope, deps) => {
-      const { params, query: querystring, body, bodyLimit, before } = input;
-      const schemas = Object.entries({ params, querystring, body }).filter(([, schema]) => schema);
+      const { query, body, bodyLimit, before } = input;
       scope.route({
         method,
         ...placeOf(path, access),
-        schema: Object.fromEntries(schemas),
+        schema: {
+          ...(query && { querystring: schemaOf(query, {}) }),
+          ...(body && { body: schemaOf(body, { additionalProperties: false }) }),
+        },
         ...(bodyLimit === undefined ? {} : { bodyLimit }),
         onRequest: async (request, reply) => {
           const refusal = before?.(request, deps);
           return refusal && sendRefusal(request, reply, refusal);
         },
         handler: async (request, reply) => {
-          const answer = await handle(request as RequestWith<Expected>, deps, reply);
+          const answer = await handle(request as RequestWith<Path, Expected>, deps, reply);
           if (answer instanceof Refused) return sendRefusal(request, reply, answer);
           if (!(answer instanceof Download)) return answer;
           return reply
@@ -68,3 +86,6 @@ export function routesOf<Deps extends Logs, Access>(
     };
   return { get: declare('GET'), post: declare('POST') };
 }
+
+const schemaOf = (fields: Fields, options: Type.TObjectOptions) =>
+  Type.IsObject(fields) ? fields : Type.Object(fields, options);

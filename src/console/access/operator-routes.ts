@@ -16,7 +16,7 @@ import {
   setupUrl,
   signOutOperator,
 } from '../../operators/index.ts';
-import { Body, done, refuse } from '../../web/index.ts';
+import { done, refuse } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { get, post } from '../route.ts';
@@ -24,7 +24,6 @@ import type { Invitation, OperatorRow } from '../shapes/access.ts';
 
 const needs = 'operators.manage';
 const Role = Type.Union(operatorRoles.map(role => Type.Literal(role)));
-const ById = Type.Object({ id: Type.String() });
 
 const refusals = {
   no_operator: [404, 'Operator not found.'],
@@ -42,7 +41,7 @@ const listOperatorsRoute = get('/operators', 'see', {}, async (_request, { db })
 const inviteOperator = post(
   '/operators',
   needs,
-  { body: Body({ name: Type.String({ maxLength: 100 }), role: Role }) },
+  { body: { name: Type.String({ maxLength: 100 }), role: Role } },
   async (request, deps) => {
     const name = readOperatorName(request.body.name);
     if (!name) return refuse(400, 'bad_name', 'A name has 2 to 40 Latin letters, digits, dots or hyphens.');
@@ -54,7 +53,7 @@ const inviteOperator = post(
   },
 );
 
-const resetAccess = post('/operators/:id/reset', needs, { params: ById }, async (request, deps) => {
+const resetAccess = post('/operators/:id/reset', needs, {}, async (request, deps) => {
   const id = parseId('opr', request.params.id);
   const audit = auditContextOf(deps, request);
   const result = id && (await resetOperator(audit, deps.keyring, id, { allowLastAdmin: false }));
@@ -68,24 +67,19 @@ const changes: Record<string, (audit: AuditContext, id: Id<'opr'>) => Promise<Ch
   'sign-out': signOutOperator,
 };
 const changeOperator = Object.entries(changes).map(([word, act]) =>
-  post(`/operators/:id/${word}`, needs, { params: ById }, async (request, deps) => {
+  post(`/operators/:id/${word}`, needs, {}, async (request, deps) => {
     const id = parseId('opr', request.params.id);
     const outcome = id ? (await act(auditContextOf(deps, request), id)).outcome : 'no_operator';
     return outcome === 'done' ? done : refuseChange(outcome);
   }),
 );
 
-const setRole = post(
-  '/operators/:id/role',
-  needs,
-  { params: ById, body: Body({ role: Role }) },
-  async (request, deps) => {
-    const id = parseId('opr', request.params.id);
-    const audit = auditContextOf(deps, request);
-    const outcome = id ? (await setOperatorRole(audit, id, request.body.role)).outcome : 'no_operator';
-    return outcome === 'done' ? done : refuseChange(outcome);
-  },
-);
+const setRole = post('/operators/:id/role', needs, { body: { role: Role } }, async (request, deps) => {
+  const id = parseId('opr', request.params.id);
+  const audit = auditContextOf(deps, request);
+  const outcome = id ? (await setOperatorRole(audit, id, request.body.role)).outcome : 'no_operator';
+  return outcome === 'done' ? done : refuseChange(outcome);
+});
 
 const setupLinkObject = (
   { publicUrl }: ConsoleDeps,

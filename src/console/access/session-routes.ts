@@ -8,7 +8,7 @@ import {
   roleHasPermission,
   type SignedIn,
 } from '../../operators/index.ts';
-import { ById, csrfTokenOf, done, refuse, sessionRow } from '../../web/index.ts';
+import { csrfTokenOf, done, refuse, sessionRow } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
@@ -64,7 +64,7 @@ const openSessions = [
     };
   }),
   // A session that the operator may not end does not exist for them.
-  post('/sessions/:id/revoke', 'see', { params: ById }, async (request, deps) => {
+  post('/sessions/:id/revoke', 'see', {}, async (request, deps) => {
     const id = parseId('ses', request.params.id);
     const ofOperator = visibleSessions(request);
     const how = { action: 'session.revoke', ...(ofOperator ? { ofOperator } : {}) } as const;

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { renderSVG } from 'uqr';
 import { addressFullForSec, enrol, findEnrolment, signIn, toBase32, totpUrl } from '../../operators/index.ts';
-import { Body, refuse, throttled } from '../../web/index.ts';
+import { refuse, throttled } from '../../web/index.ts';
 import { readDeviceToken, setSignInCookies } from '../cookie.ts';
 import { post } from '../route.ts';
 import type { Enrolment } from '../shapes/access.ts';
@@ -35,7 +35,7 @@ const signInRoute = post(
       const retryAfterSec = deviceToken === undefined ? addressFullForSec(deps, address) : undefined;
       return retryAfterSec === undefined ? undefined : refuseThrottled(retryAfterSec);
     },
-    body: Body({ name: Type.String({ maxLength: 100 }), password: Password, code: Code }),
+    body: { name: Type.String({ maxLength: 100 }), password: Password, code: Code },
   },
   async (request, deps, reply) => {
     const { name, password, code } = request.body;
@@ -59,7 +59,7 @@ const refuseLink = refuse(
   'The link was already used or replaced, or it has expired: ask for a new one.',
 );
 const setupRoutes = [
-  post('/setup/look', needs, { body: Body({ token: Token }) }, async (request, deps) => {
+  post('/setup/look', needs, { body: { token: Token } }, async (request, deps) => {
     const found = await findEnrolment(deps, request.body.token);
     if (!found) return refuseLink;
     const { name, role, totpSecret, expiresAt } = found;
@@ -77,7 +77,7 @@ const setupRoutes = [
   post(
     '/setup',
     needs,
-    { body: Body({ token: Token, password: Password, code: Code }) },
+    { body: { token: Token, password: Password, code: Code } },
     async (request, deps, reply) => {
       const { token, password, code } = request.body;
       const wanted = { token, password, code: withoutSpaces(code) };

@@ -2,7 +2,7 @@ import { submitRelease } from '../../approvals/index.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatKopecks } from '../../base/money.ts';
 import { incarnationObject, listIncarnations, listRecovered, listStray } from '../../payments/index.ts';
-import { Body, refuse, Text } from '../../web/index.ts';
+import { refuse, Text } from '../../web/index.ts';
 import { answer } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { get, post } from '../route.ts';
@@ -40,7 +40,7 @@ export const recoveryRoutes = [
   post(
     '/recovery/release',
     'payments.resolve',
-    { body: Body({ order: Text, reason: Text }) },
+    { body: { order: Text, reason: Text } },
     async (request, deps) => {
       const { order, reason } = request.body;
       if (!isLabel(reason))

@@ -1,29 +1,17 @@
-import Type from 'typebox';
 import { parseDay } from '../../base/instants.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatKopecks } from '../../base/money.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../../controls/index.ts';
 import { findRun, listRuns, type Run, reconcileDay } from '../../payments/index.ts';
-import {
-  Body,
-  ById,
-  Day,
-  done,
-  pageOf,
-  paging,
-  type Route,
-  readNumber,
-  refuse,
-  Text,
-} from '../../web/index.ts';
+import { Day, done, pageOf, paging, type Route, readNumber, refuse, Text } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { get, post } from '../route.ts';
 import type { ReconciliationDetail, ReconciliationRow } from '../shapes/controls.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 
-const recipient = Body({ recipient: Text });
+const recipient = { recipient: Text };
 const recipientRoutes = [
   get('/recipients', 'see', {}, async (_request, { db }) => ({
     data: (await listBlockedRecipients(db)).map(({ recipient, blockedAt }) => ({
@@ -45,12 +33,12 @@ const recipientRoutes = [
 ];
 
 const showReconciliations = [
-  get('/reconciliations', 'see', { query: Type.Object(paging) }, async (request, { db }) => {
+  get('/reconciliations', 'see', { query: paging }, async (request, { db }) => {
     const { limit, after = '' } = request.query;
     const runs = await listRuns(db, { before: readNumber(after), limit: limit + 1 });
     return pageOf(runs, limit, last => `${last.runId}`, runRow);
   }),
-  get('/reconciliations/:id', 'see', { params: ById }, async (request, { db }) => {
+  get('/reconciliations/:id', 'see', {}, async (request, { db }) => {
     const runId = readNumber(request.params.id);
     const run = runId === undefined ? undefined : await findRun(db, runId);
     return run ? runDetail(run) : refuse(404, 'not_found', 'Reconciliation not found.');
@@ -60,7 +48,7 @@ const showReconciliations = [
 /** A run reads a whole day from the gateway, page by page, so only one runs at a time. */
 const runReconciliation: Route<ConsoleDeps> = (scope, deps) => {
   let isRunning = false;
-  post('/reconciliations', 'reconciliation.run', { body: Body({ day: Day }) }, async request => {
+  post('/reconciliations', 'reconciliation.run', { body: { day: Day } }, async request => {
     const { db } = deps;
     const day = parseDay(request.body.day);
     if (!day || day.getTime() > deps.clock.nowMs())

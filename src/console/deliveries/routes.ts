@@ -2,12 +2,12 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import {
+  type Answer,
   deliveryDetail,
   deliveryRow,
   Instant,
   Mode,
   paging,
-  type Refused,
   readEndpoint,
   refuse,
   Text,
@@ -49,7 +49,7 @@ const findDeliveries = get(
   '/deliveries',
   'see',
   { query: Search },
-  async (request, { db, clock }): Promise<Page<DeliveryRow> | Refused> => {
+  async (request, { db, clock }): Answer<Page<DeliveryRow>> => {
     const { limit, after: cursor } = request.query;
     const filter = readFilter(request.query);
     const after = cursor === undefined ? undefined : parseEventId(cursor);
@@ -88,10 +88,9 @@ const showDelivery = get(
   '/deliveries/:partner_id/:event_id',
   'see',
   {
-    params: Type.Object({ partner_id: Type.String(), event_id: Type.String() }),
-    query: Type.Object({ endpoint_id: Type.Optional(Text) }),
+    query: { endpoint_id: Type.Optional(Text) },
   },
-  async (request, { db, clock }): Promise<DeliveryDetail | Refused> => {
+  async (request, { db, clock }): Answer<DeliveryDetail> => {
     const partnerId = parseId('prt', request.params.partner_id);
     const eventId = parseEventId(request.params.event_id);
     const endpointId = readEndpoint(request.query.endpoint_id);

@@ -6,7 +6,7 @@ import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { depositStates, listChainProgress, type SomeDeposit, searchDeposits } from '../../deposits/index.ts';
 import type { SignedIn } from '../../operators/index.ts';
-import { Body, ById, paging, type Refused, refuse, Text, unsearchable } from '../../web/index.ts';
+import { type Answer, paging, refuse, Text, unsearchable } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
@@ -24,7 +24,7 @@ const findDeposits = get(
   '/deposits',
   'see',
   { query: Search },
-  async (request, deps): Promise<Page<DepositRow> | Refused> => {
+  async (request, deps): Answer<Page<DepositRow>> => {
     const { limit, state, partner_id, q, after: cursor } = request.query;
     const partnerId = partner_id ? parseId('prt', partner_id) : undefined;
     const after = cursor === undefined ? undefined : parseId('dep', cursor);
@@ -111,9 +111,9 @@ const showChains = get(
 const noDeposit = { outcome: 'no_deposit' } as const;
 
 const decisions = { release: 'credited', reject: 'rejected' } as const;
-const body = Body({ reason: Text });
+const body = { reason: Text };
 const decideHeld = Object.entries(decisions).map(([name, outcome]) =>
-  post(`/deposits/:id/${name}`, 'balances.credit', { params: ById, body }, async (request, deps) => {
+  post(`/deposits/:id/${name}`, 'balances.credit', { body }, async (request, deps) => {
     const { reason } = request.body;
     if (!isLabel(reason))
       return refuse(400, 'invalid_request', 'A reason is one line of up to 128 characters.');

@@ -9,31 +9,26 @@ import {
   verifyShared,
 } from '../../ledger/index.ts';
 import { findPartner } from '../../partners/index.ts';
-import { ById, Day, Mode, pageOf, paging, readNumber, refuse, statementOf } from '../../web/index.ts';
+import { Day, Mode, pageOf, paging, readNumber, refuse, statementOf } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { get, post } from '../route.ts';
 import type { AccountRow, EntryRow, TrialBalance, Verification } from '../shapes/ledger.ts';
 
 const maxEntryNo = 2n ** 62n;
 
-const showAccounts = get(
-  '/ledger/accounts',
-  'see',
-  { query: Type.Object(paging) },
-  async (request, { db }) => {
-    const { limit, after = '' } = request.query;
-    const [id = '', mode] = after.split('.');
-    const partnerId = parseId('prt', id);
-    const place = partnerId && { partnerId, mode: mode === 'live' ? ('live' as const) : ('test' as const) };
-    const accounts = await listAccounts(db, { after: place, limit: limit + 1 });
-    return pageOf(accounts, limit, last => `${last.partnerId}.${last.mode}`, accountRow);
-  },
-);
+const showAccounts = get('/ledger/accounts', 'see', { query: paging }, async (request, { db }) => {
+  const { limit, after = '' } = request.query;
+  const [id = '', mode] = after.split('.');
+  const partnerId = parseId('prt', id);
+  const place = partnerId && { partnerId, mode: mode === 'live' ? ('live' as const) : ('test' as const) };
+  const accounts = await listAccounts(db, { after: place, limit: limit + 1 });
+  return pageOf(accounts, limit, last => `${last.partnerId}.${last.mode}`, accountRow);
+});
 
 const showEntries = get(
   '/ledger/entries',
   'see',
-  { query: Type.Object({ partner_id: Type.String(), mode: Mode, ...paging }) },
+  { query: { partner_id: Type.String(), mode: Mode, ...paging } },
   async (request, { db }) => {
     const { partner_id, mode, limit, after = '' } = request.query;
     const partnerId = parseId('prt', partner_id);
@@ -79,12 +74,11 @@ const downloadStatement = get(
   '/partners/:id/statement',
   'see',
   {
-    params: ById,
-    query: Type.Object({
+    query: {
       mode: Mode,
       day: Day,
       format: Type.Union([Type.Literal('csv'), Type.Literal('json')]),
-    }),
+    },
   },
   async (request, deps) => {
     const { db } = deps;

@@ -7,7 +7,7 @@ import { countHeld } from '../../deposits/index.ts';
 import { readTrialBalance } from '../../ledger/index.ts';
 import { countAwaitingApproval } from '../../partners/index.ts';
 import { countInReview, createThroughputReader } from '../../payments/index.ts';
-import { ById, done, type Route, refuse } from '../../web/index.ts';
+import { done, type Route, refuse } from '../../web/index.ts';
 import { countDeliveries } from '../../webhooks/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
@@ -29,20 +29,17 @@ const showOverview: Route<ConsoleDeps> = (scope, deps) => {
   get(
     '/overview',
     'see',
-    { query: Type.Object({ minutes: Type.Integer({ minimum: 1, maximum: 1_440, default: 60 }) }) },
+    { query: { minutes: Type.Integer({ minimum: 1, maximum: 1_440, default: 60 }) } },
     request => overview.ask(request.query.minutes),
   )(scope, deps);
 };
 
 export const overviewRoutes = [
   showOverview,
-  get(
-    '/alarms',
-    'see',
-    { query: Type.Object({ cleared: Type.Boolean({ default: false }) }) },
-    async (request, deps) => ({ data: (await listAlarms(deps.db, request.query)).map(alarmObject) }),
-  ),
-  post('/alarms/:id/clear', 'alarms.clear', { params: ById }, async (request, deps) => {
+  get('/alarms', 'see', { query: { cleared: Type.Boolean({ default: false }) } }, async (request, deps) => ({
+    data: (await listAlarms(deps.db, request.query)).map(alarmObject),
+  })),
+  post('/alarms/:id/clear', 'alarms.clear', {}, async (request, deps) => {
     const alarmId = parseAlarmId(request.params.id);
     const outcome =
       alarmId === undefined ? 'no_alarm' : await clearAlarm(auditContextOf(deps, request), alarmId);

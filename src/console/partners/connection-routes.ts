@@ -2,8 +2,6 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../../partners/index.ts';
 import {
-  Body,
-  ById,
   checkResult,
   done,
   pageOf,
@@ -27,9 +25,8 @@ import { get, post } from '../route.ts';
 import type { AttemptRow } from '../shapes/partners.ts';
 
 const maxAddresses = 100;
-const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });
 
-const revoke = post('/keys/:key_id/revoke', 'keys.revoke', { params: KeyId }, async (request, deps) => {
+const revoke = post('/keys/:key_id/revoke', 'keys.revoke', {}, async (request, deps) => {
   const { outcome } = await revokeKey(auditContextOf(deps, request), request.params.key_id);
   if (outcome === 'no_key') return refuse(404, 'not_found', 'Key not found.');
   return outcome === 'revoked' ? done : refuse(409, outcome, 'The key is already revoked.');
@@ -39,10 +36,9 @@ const changeAllowedAddresses = post(
   '/keys/:key_id/addresses',
   'keys.addresses',
   {
-    params: KeyId,
-    body: Body({
+    body: {
       allowed_addresses: Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAddresses }),
-    }),
+    },
   },
   async (request, deps) => {
     const addresses = request.body.allowed_addresses.map(address => address.trim());
@@ -64,23 +60,18 @@ const changeAllowedAddresses = post(
   },
 );
 
-const listDeliveries = get(
-  '/partners/:id/deliveries',
-  'see',
-  { params: ById, query: Type.Object(paging) },
-  async (request, deps) => {
-    const { limit, after = '' } = request.query;
-    const partnerId = parseId('prt', request.params.id);
-    if (!partnerId) return refuse(404, 'not_found', 'Partner not found.');
-    const attempts = await listAttempts(deps.db, partnerId, limit + 1, { before: readNumber(after) });
-    return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
-  },
-);
+const listDeliveries = get('/partners/:id/deliveries', 'see', { query: paging }, async (request, deps) => {
+  const { limit, after = '' } = request.query;
+  const partnerId = parseId('prt', request.params.id);
+  if (!partnerId) return refuse(404, 'not_found', 'Partner not found.');
+  const attempts = await listAttempts(deps.db, partnerId, limit + 1, { before: readNumber(after) });
+  return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
+});
 
 const resend = post(
   '/events/:id/resend',
   'events.resend',
-  { params: ById, query: Type.Object({ partner_id: Type.Optional(Text), endpoint_id: Type.Optional(Text) }) },
+  { query: { partner_id: Type.Optional(Text), endpoint_id: Type.Optional(Text) } },
   async (request, deps) => {
     const eventId = parseEventId(request.params.id);
     const { partner_id } = request.query;
@@ -103,7 +94,7 @@ const resend = post(
 const checkWebhook = post(
   '/partners/:id/webhook/check',
   'webhooks.check',
-  { params: ById, query: Type.Object({ endpoint_id: Type.Optional(Text) }) },
+  { query: { endpoint_id: Type.Optional(Text) } },
   async (request, deps) => {
     const partnerId = parseId('prt', request.params.id);
     if (!partnerId || !(await findPartner(deps.db, partnerId)))

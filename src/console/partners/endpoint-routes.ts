@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { findPartner } from '../../partners/index.ts';
-import { Body, ById, badAddress, done, Mode, Refused, readEndpoint, refuse, Text } from '../../web/index.ts';
+import { type Answer, badAddress, done, Mode, Refused, readEndpoint, refuse, Text } from '../../web/index.ts';
 import {
   addEndpoint,
   eventKinds,
@@ -27,10 +27,6 @@ const Events = Type.Array(Type.Union(eventKinds.map(kind => Type.Literal(kind)))
   maxItems: eventKinds.length,
 });
 const reason = Text;
-const ByEndpoint = Type.Object({
-  id: Type.String({ maxLength: 100 }),
-  endpoint_id: Type.String({ maxLength: 100 }),
-});
 const of = '/partners/:id/endpoints/:endpoint_id';
 
 const refuseReason = refuse(422, 'invalid_request', 'Enter a reason of 1 to 128 characters.');
@@ -43,8 +39,8 @@ const auditWithReason = (deps: ConsoleDeps, request: FastifyRequest) => ({
 });
 
 /** The endpoint in the path, if it is one of this partner and the reason can be stored. */
-async function findToChange({ db }: ConsoleDeps, request: FastifyRequest): Promise<Webhook | Refused> {
-  const { id, endpoint_id } = request.params as Type.Static<typeof ByEndpoint>;
+async function findToChange({ db }: ConsoleDeps, request: FastifyRequest): Answer<Webhook> {
+  const { id, endpoint_id } = request.params as { id: string; endpoint_id: string };
   if (!isLabel((request.body as { reason: string }).reason.trim())) return refuseReason;
   const partnerId = parseId('prt', id);
   const endpointId = readEndpoint(endpoint_id);
@@ -55,7 +51,7 @@ async function findToChange({ db }: ConsoleDeps, request: FastifyRequest): Promi
 const add = post(
   '/partners/:id/endpoints',
   'webhooks.change',
-  { params: ById, body: Body({ url: Url, mode: Mode, events: Events, reason }) },
+  { body: { url: Url, mode: Mode, events: Events, reason } },
   async (request, deps) => {
     const { mode, events } = request.body;
     if (!isLabel(request.body.reason.trim())) return refuseReason;
@@ -77,7 +73,7 @@ const add = post(
 const move = post(
   `${of}/address`,
   'webhooks.change',
-  { params: ByEndpoint, body: Body({ url: Url, reason }) },
+  { body: { url: Url, reason } },
   async (request, deps) => {
     const webhook = await findToChange(deps, request);
     if (webhook instanceof Refused) return webhook;
@@ -93,7 +89,7 @@ const move = post(
 const chooseEvents = post(
   `${of}/events`,
   'webhooks.change',
-  { params: ByEndpoint, body: Body({ events: Events, reason }) },
+  { body: { events: Events, reason } },
   async (request, deps) => {
     const webhook = await findToChange(deps, request);
     if (webhook instanceof Refused) return webhook;
@@ -108,7 +104,7 @@ const chooseEvents = post(
 const switchEd25519 = post(
   `${of}/ed25519`,
   'webhooks.change',
-  { params: ByEndpoint, body: Body({ is_on: Type.Boolean(), reason }) },
+  { body: { is_on: Type.Boolean(), reason } },
   async (request, deps) => {
     const webhook = await findToChange(deps, request);
     if (webhook instanceof Refused) return webhook;
@@ -118,17 +114,12 @@ const switchEd25519 = post(
   },
 );
 
-const remove = post(
-  `${of}/remove`,
-  'webhooks.change',
-  { params: ByEndpoint, body: Body({ reason }) },
-  async (request, deps) => {
-    const webhook = await findToChange(deps, request);
-    if (webhook instanceof Refused) return webhook;
-    const outcome = await removeEndpoint(auditWithReason(deps, request), webhook);
-    return outcome === 'removed' ? done : refuseMissing;
-  },
-);
+const remove = post(`${of}/remove`, 'webhooks.change', { body: { reason } }, async (request, deps) => {
+  const webhook = await findToChange(deps, request);
+  if (webhook instanceof Refused) return webhook;
+  const outcome = await removeEndpoint(auditWithReason(deps, request), webhook);
+  return outcome === 'removed' ? done : refuseMissing;
+});
 
 /** What support changes at the endpoints of a partner, each with a reason in the audit log. Secrets stay with the partner. */
 export const endpointRoutes = [add, move, chooseEvents, switchEd25519, remove];

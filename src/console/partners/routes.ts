@@ -18,19 +18,7 @@ import {
   setLimits,
   setSuspended,
 } from '../../partners/index.ts';
-import {
-  Body,
-  ById,
-  done,
-  endpointRow,
-  Mode,
-  pageOf,
-  paging,
-  Rubles,
-  refuse,
-  Text,
-  Usdt,
-} from '../../web/index.ts';
+import { done, endpointRow, Mode, pageOf, paging, Rubles, refuse, Text, Usdt } from '../../web/index.ts';
 import { eventKinds, listEndpoints, listWebhooks } from '../../webhooks/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
@@ -41,22 +29,25 @@ import type { PartnerDetail } from '../shapes/partners.ts';
 import { moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
-const Limits = Body({
-  min_rub: Rubles,
-  max_rub: Rubles,
-  daily_rub: Type.Union([Rubles, Type.Null()]),
-  concurrent: Count,
-  create_rps: Count,
-  create_burst: Count,
-  other_rps: Count,
-});
+const Limits = Type.Object(
+  {
+    min_rub: Rubles,
+    max_rub: Rubles,
+    daily_rub: Type.Union([Rubles, Type.Null()]),
+    concurrent: Count,
+    create_rps: Count,
+    create_burst: Count,
+    other_rps: Count,
+  },
+  { additionalProperties: false },
+);
 
 const noPartner = refuse(404, 'not_found', 'Partner not found.');
 
 const listPartners = get(
   '/partners',
   'see',
-  { query: Type.Object({ q: Type.String({ maxLength: 200, default: '' }), ...paging }) },
+  { query: { q: Type.String({ maxLength: 200, default: '' }), ...paging } },
   async (request, deps) => {
     const { db } = deps;
     const { q, limit, after = '' } = request.query;
@@ -75,20 +66,15 @@ const listPartners = get(
   },
 );
 
-const addPartner = post(
-  '/partners',
-  'partners.create',
-  { body: Body({ name: Text }) },
-  async (request, deps) => {
-    const { db } = deps;
-    const name = request.body.name.trim();
-    if (!isLabel(name)) return refuse(400, 'invalid_request', 'A name is one line of up to 128 characters.');
-    const { partnerId } = await createPartner(auditContextOf(deps, request), name);
-    return partnerRow(db, deps.clock, partnerId);
-  },
-);
+const addPartner = post('/partners', 'partners.create', { body: { name: Text } }, async (request, deps) => {
+  const { db } = deps;
+  const name = request.body.name.trim();
+  if (!isLabel(name)) return refuse(400, 'invalid_request', 'A name is one line of up to 128 characters.');
+  const { partnerId } = await createPartner(auditContextOf(deps, request), name);
+  return partnerRow(db, deps.clock, partnerId);
+});
 
-const showPartner = get('/partners/:id', 'see', { params: ById }, async (request, deps) => {
+const showPartner = get('/partners/:id', 'see', {}, async (request, deps) => {
   const { db } = deps;
   const partnerId = parseId('prt', request.params.id);
   const partner = partnerId && (await findPartner(db, partnerId));
@@ -124,7 +110,7 @@ const changeState = (
   needs: 'partners.approve' | 'partners.suspend',
   act: (audit: AuditContext, partnerId: Id<'prt'>) => Promise<{ outcome: string }>,
 ) =>
-  post(`/partners/:id/${word}`, needs, { params: ById }, async (request, deps) => {
+  post(`/partners/:id/${word}`, needs, {}, async (request, deps) => {
     const partnerId = parseId('prt', request.params.id);
     const result = partnerId && (await act(auditContextOf(deps, request), partnerId));
     if (!result || result.outcome === 'no_partner') return noPartner;
@@ -136,7 +122,7 @@ const changeState = (
 const suspend = post(
   '/partners/:id/suspend',
   'partners.suspend',
-  { params: ById, body: Body({ reason: Text }) },
+  { body: { reason: Text } },
   async (request, deps) => {
     const partnerId = parseId('prt', request.params.id);
     const reason = request.body.reason.trim();
@@ -149,7 +135,7 @@ const suspend = post(
 const changeLimits = post(
   '/partners/:id/limits',
   'partners.limits',
-  { params: ById, body: Body({ limits: Limits, expected: Limits }) },
+  { body: { limits: Limits, expected: Limits } },
   async (request, deps) => {
     const partnerId = parseId('prt', request.params.id);
     const { limits, expected } = request.body;
@@ -181,7 +167,7 @@ const changeLimits = post(
 const creditBalance = post(
   '/partners/:id/credit',
   'balances.credit',
-  { params: ById, body: Body({ mode: Mode, usdt: Usdt, reference: Text }) },
+  { body: { mode: Mode, usdt: Usdt, reference: Text } },
   async (request, deps) => {
     const { mode, usdt } = request.body;
     const partnerId = parseId('prt', request.params.id);

@@ -10,7 +10,7 @@ import {
 import { type Id, parseId } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit.ts';
 import { listReview, type PaymentInReview } from '../../payments/index.ts';
-import { paging, type Refused, refuse } from '../../web/index.ts';
+import { type Answer, paging, refuse } from '../../web/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
@@ -21,13 +21,12 @@ import type { ReviewRow } from '../shapes/payments.ts';
 import { paymentRow } from './rows.ts';
 
 const states = ['waiting', 'approved', 'refused', 'withdrawn', 'void'] as const;
-const ById = Type.Object({ id: Type.String() });
 
 const listReviewQueue = get(
   '/review',
   'see',
-  { query: Type.Object(paging) },
-  async (request, deps): Promise<Page<ReviewRow> | Refused> => {
+  { query: paging },
+  async (request, deps): Answer<Page<ReviewRow>> => {
     const { limit, after: cursor } = request.query;
     const after = cursor === undefined ? undefined : parseId('pay', cursor);
     if (cursor !== undefined && !after) return refuse(422, 'invalid_request', 'Page not found.');
@@ -63,9 +62,9 @@ const listApprovalRequests = get(
   '/requests',
   'see',
   {
-    query: Type.Object({
+    query: {
       state: Type.Optional(Type.Union(states.map(state => Type.Literal(state)))),
-    }),
+    },
   },
   async (request, deps): Promise<{ data: RequestRow[] }> => {
     const requests = await listRequests(deps.db, { state: request.query.state });
@@ -83,7 +82,7 @@ const decisions: [string, (audit: AuditContext, operator: Operator, id: Id<'apr'
   ['withdraw', withdrawRequest],
 ];
 const decideRequests = decisions.map(([name, decide]) =>
-  post(`/requests/:id/${name}`, 'see', { params: ById }, async (request, deps) => {
+  post(`/requests/:id/${name}`, 'see', {}, async (request, deps) => {
     const id = parseId('apr', request.params.id);
     const decision = id ? await decide(auditContextOf(deps, request), request.operator, id) : noRequest;
     return answer(request, decision);

@@ -14,7 +14,7 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import { Body, Download, type Refused, refuse, unsearchable, writePayments } from '../../web/index.ts';
+import { type Answer, Download, refuse, unsearchable, writePayments } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { readBalance } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
@@ -26,15 +26,13 @@ import { paymentsCsv } from './export.ts';
 import { paymentRow, timelineOf, totalsRow } from './rows.ts';
 import { Filters, oneOf, readFilters, Search } from './search-filter.ts';
 
-const ById = Type.Object({ id: Type.String() });
-
 const noPayment = refuse(404, 'not_found', 'Payment not found.');
 
 const findPayments = get(
   '/payments',
   'see',
   { query: Search },
-  async (request, deps): Promise<Page<PaymentRow> | Refused> => {
+  async (request, deps): Answer<Page<PaymentRow>> => {
     const { limit, after: cursor } = request.query;
     const after = cursor === undefined ? undefined : parseId('pay', cursor);
     const filters = readFilters(request.query, deps.qrHosts);
@@ -48,7 +46,7 @@ const sumPayments = get(
   '/payments/totals',
   'see',
   { query: Filters },
-  async (request, deps): Promise<PaymentTotals | Refused> => {
+  async (request, deps): Answer<PaymentTotals> => {
     const filters = readFilters(request.query, deps.qrHosts);
     if (!filters) return unsearchable;
     return totalsRow(await totalPayments(deps.db, filters));
@@ -61,60 +59,55 @@ const exportPayments = get('/payments/export', 'see', { query: Filters }, (reque
   return new Download('payments.csv', writePayments(deps.db, filters, paymentsCsv));
 });
 
-const showPayment = get(
-  '/payments/:id',
-  'see',
-  { params: ById },
-  async (request, deps): Promise<PaymentDetail | Refused> => {
-    const paymentId = parseId('pay', request.params.id);
-    const payment = paymentId && (await findPaymentAnywhere(deps.db, paymentId));
-    if (!payment || payment.status === 'rejected') return noPayment;
-    const { db } = deps;
-    const { partnerId, partnerName, mode } = payment;
-    const [events, deliveries, changes, requests, thresholds, creatingRequest, balance, refunded, quote] =
-      await Promise.all([
-        paymentTimeline(db, payment),
-        deliveryHistory(db, payment),
-        changesOf(db, payment.paymentId),
-        listRequests(db, { state: 'waiting', subjects: [payment.paymentId] }),
-        readThresholds(db),
-        findCreatingRequest(db, payment),
-        readBalance(db, partnerId, partnerName, mode),
-        findRefunded(db, payment),
-        findQuoteOf(db, payment.paymentId),
-      ]);
-    return {
-      payment: {
-        ...paymentRow(payment),
-        qr_url: payment.qrUrl,
-        idempotency_key: payment.idempotencyKey,
-        gateway_order_id: payment.gatewayOrderId,
-        rate_id: `${payment.rateId}`,
-        metadata: payment.metadata,
-        is_under_way: payment.isUnderWay,
-        next_poll_at: payment.nextPollAt?.toISOString() ?? null,
-        support_since: payment.supportSince?.toISOString() ?? null,
-        api_request_id: creatingRequest,
-        refunded: refunded
-          ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
-          : null,
-        quote: quote
-          ? {
-              quote_id: quote.quoteId,
-              locked_at: quote.lockedAt.toISOString(),
-              spread_percent: quote.spreadBps / 100,
-            }
-          : null,
-      },
-      timeline: timelineOf({ status: payment.status, events, deliveries, changes }),
-      request: requests[0] ? requestRow(requests[0], request.operator, balance) : null,
-      balance,
-      needs_second_operator: await needsApproval(db, deps.clock, request.operator, payment, thresholds),
-    };
-  },
-);
+const showPayment = get('/payments/:id', 'see', {}, async (request, deps): Answer<PaymentDetail> => {
+  const paymentId = parseId('pay', request.params.id);
+  const payment = paymentId && (await findPaymentAnywhere(deps.db, paymentId));
+  if (!payment || payment.status === 'rejected') return noPayment;
+  const { db } = deps;
+  const { partnerId, partnerName, mode } = payment;
+  const [events, deliveries, changes, requests, thresholds, creatingRequest, balance, refunded, quote] =
+    await Promise.all([
+      paymentTimeline(db, payment),
+      deliveryHistory(db, payment),
+      changesOf(db, payment.paymentId),
+      listRequests(db, { state: 'waiting', subjects: [payment.paymentId] }),
+      readThresholds(db),
+      findCreatingRequest(db, payment),
+      readBalance(db, partnerId, partnerName, mode),
+      findRefunded(db, payment),
+      findQuoteOf(db, payment.paymentId),
+    ]);
+  return {
+    payment: {
+      ...paymentRow(payment),
+      qr_url: payment.qrUrl,
+      idempotency_key: payment.idempotencyKey,
+      gateway_order_id: payment.gatewayOrderId,
+      rate_id: `${payment.rateId}`,
+      metadata: payment.metadata,
+      is_under_way: payment.isUnderWay,
+      next_poll_at: payment.nextPollAt?.toISOString() ?? null,
+      support_since: payment.supportSince?.toISOString() ?? null,
+      api_request_id: creatingRequest,
+      refunded: refunded
+        ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
+        : null,
+      quote: quote
+        ? {
+            quote_id: quote.quoteId,
+            locked_at: quote.lockedAt.toISOString(),
+            spread_percent: quote.spreadBps / 100,
+          }
+        : null,
+    },
+    timeline: timelineOf({ status: payment.status, events, deliveries, changes }),
+    request: requests[0] ? requestRow(requests[0], request.operator, balance) : null,
+    balance,
+    needs_second_operator: await needsApproval(db, deps.clock, request.operator, payment, thresholds),
+  };
+});
 
-const askGateway = post('/payments/:id/ask', 'payments.ask', { params: ById }, async (request, deps) => {
+const askGateway = post('/payments/:id/ask', 'payments.ask', {}, async (request, deps) => {
   const paymentId = parseId('pay', request.params.id);
   if (!paymentId) return noPayment;
   const { outcome } = await pollNow(auditContextOf(deps, request), paymentId);
@@ -125,12 +118,11 @@ const decidePayment = post(
   '/payments/:id/resolve',
   'payments.resolve',
   {
-    params: ById,
-    body: Body({
+    body: {
       outcome: oneOf('succeeded', 'failed'),
       reason: Type.String({ maxLength: 500 }),
       expected_status_detail: Type.Union([Type.String(), Type.Null()]),
-    }),
+    },
   },
   async (request, deps) => {
     const paymentId = parseId('pay', request.params.id);

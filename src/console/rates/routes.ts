@@ -8,7 +8,7 @@ import {
   listRateRules,
   readRateRules,
 } from '../../rates/index.ts';
-import { Body, Rubles, refuse, Text } from '../../web/index.ts';
+import { Rubles, refuse, Text } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { get, post } from '../route.ts';
 import type { RatesPage, WhatIf } from '../shapes/rates.ts';
@@ -34,7 +34,7 @@ const readRules = (sent: { spread_bps: number; band_percent: number; jump_percen
 const showRates = get(
   '/rates',
   'see',
-  { query: Type.Object({ hours: Type.Integer({ minimum: 1, maximum: 720, default: 24 }) }) },
+  { query: { hours: Type.Integer({ minimum: 1, maximum: 720, default: 24 }) } },
   async (request, { db, clock, rateMaxAgeSec, rateSpreadBps }): Promise<RatesPage> => {
     const until = new Date(clock.nowMs());
     const from = new Date(until.getTime() - request.query.hours * hourMs);
@@ -60,7 +60,7 @@ const showRates = get(
 const tryRules = post(
   '/rates/what-if',
   'see',
-  { body: Body({ ...Rules, amount_rub: Rubles }) },
+  { body: { ...Rules, amount_rub: Rubles } },
   async (request, deps): Promise<WhatIf> => {
     const { db, rateMaxAgeSec, rateBounds } = deps;
     const operatorSources = deps.rateSources?.filter(({ kind }) => kind === 'fixed').map(({ name }) => name);
@@ -86,7 +86,7 @@ const tryRules = post(
 const changeRules = post(
   '/rates/rules',
   'rates.change',
-  { body: Body({ ...Rules, reason: Text, expected_version: Type.Integer({ minimum: 0 }) }) },
+  { body: { ...Rules, reason: Text, expected_version: Type.Integer({ minimum: 0 }) } },
   async (request, deps) => {
     const { rateSpreadBps } = deps;
     const { expected_version, reason: sentReason, ...sent } = request.body;

@@ -9,7 +9,7 @@ import {
   type RequestFilter,
   searchRequests,
 } from '../../request-log/index.ts';
-import { loggedRequestRow, paging, type Refused, refuse, unsearchable } from '../../web/index.ts';
+import { type Answer, loggedRequestRow, paging, refuse, unsearchable } from '../../web/index.ts';
 import { get } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
@@ -34,7 +34,7 @@ export const requestLogRoute = get(
   '/request-log',
   'see',
   { query: Query },
-  async (request, { db }): Promise<Page<LoggedRequestRow> | Refused> => {
+  async (request, { db }): Answer<Page<LoggedRequestRow>> => {
     const { limit, after: cursor, partner } = request.query;
     const filter = readFilter(request.query);
     const after = cursor === undefined ? undefined : parseId('req', cursor);

@@ -9,7 +9,7 @@ import {
   planMaintenance,
   setMaintenance,
 } from '../../controls/index.ts';
-import { Body, done, Instant, Rubles, readNumber, refuse, Usdt } from '../../web/index.ts';
+import { done, Instant, Rubles, readNumber, refuse, Usdt } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { get, post } from '../route.ts';
@@ -51,7 +51,7 @@ const maintenanceRoutes = [
   post(
     '/settings/maintenance',
     'settings.maintenance',
-    { body: Body({ on: Type.Boolean() }) },
+    { body: { on: Type.Boolean() } },
     async (request, deps) => {
       await setMaintenance(auditContextOf(deps, request), request.body.on);
       return done;
@@ -60,7 +60,7 @@ const maintenanceRoutes = [
   post(
     '/settings/maintenance/plan',
     'settings.maintenance',
-    { body: Body({ from: Instant, until: Instant }) },
+    { body: { from: Instant, until: Instant } },
     async (request, deps) => {
       const [from, until] = [parseInstant(request.body.from), parseInstant(request.body.until)];
       if (!from || !until) return refuse(400, 'invalid_request', 'This time does not exist.');
@@ -71,7 +71,7 @@ const maintenanceRoutes = [
   post(
     '/settings/maintenance/cancel',
     'settings.maintenance',
-    { body: Body({ window_id: Type.String() }) },
+    { body: { window_id: Type.String() } },
     async (request, deps) => {
       const windowId = readNumber(request.body.window_id);
       const audit = auditContextOf(deps, request);
@@ -87,11 +87,11 @@ const changeThresholds = post(
   '/settings/thresholds',
   'settings.thresholds',
   {
-    body: Body({
+    body: {
       resolve_rub: Rubles,
       credit_usdt: Usdt,
       expected_version: Type.Integer({ minimum: 0 }),
-    }),
+    },
   },
   async (request, deps) => {
     const { resolve_rub, credit_usdt, expected_version } = request.body;

@@ -4,7 +4,7 @@ import type { Id } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { invitationPrefix } from '../../bot/index.ts';
 import { acceptInvitation, signUp } from '../../partners/index.ts';
-import { Body, type Refused, refuse } from '../../web/index.ts';
+import { type Answer, refuse } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { readSessionToken } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -31,8 +31,8 @@ export const newPartnerRoutes = [
   post(
     '/new-partner',
     'person',
-    { body: Body({ name: Type.String({ maxLength: 500 }) }) },
-    async (request, deps): Promise<NewPartner | Refused> => {
+    { body: { name: Type.String({ maxLength: 500 }) } },
+    async (request, deps): Answer<NewPartner> => {
       const name = request.body.name.trim();
       if (!isLabel(name)) return refuse(400, 'invalid_request', 'Enter a name of 1 to 128 characters.');
       const signedUp = await signUp(auditContextOf(deps, request), request.person, name);
@@ -43,8 +43,8 @@ export const newPartnerRoutes = [
   post(
     '/join',
     'person',
-    { body: Body({ invitation: Type.String({ maxLength: 500 }) }) },
-    async (request, deps): Promise<NewPartner | Refused> => {
+    { body: { invitation: Type.String({ maxLength: 500 }) } },
+    async (request, deps): Answer<NewPartner> => {
       const token = readInvitation(request.body.invitation);
       const accepted = await acceptInvitation(auditContextOf(deps, request), token, request.person);
       if (accepted.outcome === 'joined' || accepted.outcome === 'already_member')

@@ -9,7 +9,7 @@ import {
   signInWithData,
   signInWithLink,
 } from '../../partners/index.ts';
-import { Body, ById, done, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
+import { done, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -41,7 +41,7 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
     post(
       '/sign-in',
       'everybody',
-      { before, body: Body({ token: Type.String({ maxLength: 100 }), replaces }) },
+      { before, body: { token: Type.String({ maxLength: 100 }), replaces } },
       async (request, _deps, reply) => {
         const result = await signInWithLink(deps, request.body.token, browserOf(request));
         return (
@@ -53,7 +53,7 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
     post(
       '/sign-in/telegram',
       'everybody',
-      { before, body: Body({ init_data: Type.String({ maxLength: 3_500 }), replaces }) },
+      { before, body: { init_data: Type.String({ maxLength: 3_500 }), replaces } },
       async (request, _deps, reply) => {
         const { telegramToken, clock } = deps;
         const data = telegramToken && readInitData(telegramToken, clock, request.body.init_data);
@@ -115,7 +115,7 @@ const openSessions = [
     };
   }),
   // The session of another person does not exist for them.
-  post('/sessions/:id/end', 'person', { params: ById }, async (request, deps) => {
+  post('/sessions/:id/end', 'person', {}, async (request, deps) => {
     const id = parseId('ses', request.params.id);
     const audit = auditContextOf(deps, request);
     const outcome = id ? await endPortalSession(audit, request.person.userId, id) : 'no_session';

@@ -19,7 +19,7 @@ import {
   setAllowedAddresses,
   type WantedKey,
 } from '../../partners/index.ts';
-import { Body, done, Mode, Refused, Rubles, refuse } from '../../web/index.ts';
+import { type Answer, done, Mode, Refused, Rubles, refuse } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole } from '../guard.ts';
@@ -27,7 +27,6 @@ import { get, post } from '../route.ts';
 import type { KeyList, NewKey } from '../shapes/keys.ts';
 
 const below = '/keys';
-const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const maxAddresses = 20;
@@ -43,7 +42,7 @@ const list = get(below, 'developer', {}, async (request, deps): Promise<KeyList>
 });
 
 /** A key of this partner that the member may change. */
-async function findOwn(deps: RouteDeps, request: FastifyRequest, keyId: string): Promise<ApiKey | Refused> {
+async function findOwn(deps: RouteDeps, request: FastifyRequest, keyId: string): Answer<ApiKey> {
   const { partner, role } = request.member;
   const keys = await listKeys(deps.db, partner.partnerId);
   const key = keys.find(one => one.keyId === keyId);
@@ -75,7 +74,7 @@ const refusals = {
   too_many_key_changes: 'The keys of the partner were changed too often today: try again tomorrow (UTC).',
 } as const;
 
-const NewKeyBody = Body({
+const NewKeyBody = {
   mode: Mode,
   scopes: Type.Array(Type.Union([Type.Literal('read'), Type.Literal('pay')]), { minItems: 1, maxItems: 2 }),
   label: Type.Optional(Type.String({ maxLength: 500 })),
@@ -83,34 +82,29 @@ const NewKeyBody = Body({
   max_payment_rub: Type.Optional(Rubles),
   max_day_rub: Type.Optional(Rubles),
   allowed_addresses: Addresses,
-});
+};
 
-const create = post(
-  below,
-  'developer',
-  { body: NewKeyBody },
-  async (request, deps): Promise<NewKey | Refused> => {
-    const { partner, role } = request.member;
-    const { mode, label = '' } = request.body;
-    if (!roleIncludes(role, roleFor(mode))) return refuseRole(roleFor(mode));
-    const addresses = request.body.allowed_addresses.map(address => address.trim());
-    const wrong = findWrong(addresses);
-    if (wrong !== undefined) return refuseAddress(wrong);
-    if (label.trim() !== '' && !isLabel(label.trim()))
-      return refuse(400, 'invalid_request', 'Enter a label of up to 128 characters.');
-    if ([request.body.max_payment_rub, request.body.max_day_rub].some(isZero))
-      return refuse(400, 'invalid_request', 'A limit must be more than zero.');
-    const wanted = wantedKey(request.body, partner.partnerId, addresses, deps.clock.nowMs());
-    const created = await createKey(auditContextOf(deps, request), deps.keyring, wanted);
-    if (created.outcome === 'created') return { key_id: created.apiKey.keyId, key: created.key };
-    return refuse(409, created.outcome, refusals[created.outcome]);
-  },
-);
+const create = post(below, 'developer', { body: NewKeyBody }, async (request, deps): Answer<NewKey> => {
+  const { partner, role } = request.member;
+  const { mode, label = '' } = request.body;
+  if (!roleIncludes(role, roleFor(mode))) return refuseRole(roleFor(mode));
+  const addresses = request.body.allowed_addresses.map(address => address.trim());
+  const wrong = findWrong(addresses);
+  if (wrong !== undefined) return refuseAddress(wrong);
+  if (label.trim() !== '' && !isLabel(label.trim()))
+    return refuse(400, 'invalid_request', 'Enter a label of up to 128 characters.');
+  if ([request.body.max_payment_rub, request.body.max_day_rub].some(isZero))
+    return refuse(400, 'invalid_request', 'A limit must be more than zero.');
+  const wanted = wantedKey(request.body, partner.partnerId, addresses, deps.clock.nowMs());
+  const created = await createKey(auditContextOf(deps, request), deps.keyring, wanted);
+  if (created.outcome === 'created') return { key_id: created.apiKey.keyId, key: created.key };
+  return refuse(409, created.outcome, refusals[created.outcome]);
+});
 
 const isZero = (rubles: string | undefined) => rubles !== undefined && parseKopecks(rubles) === 0n;
 
 function wantedKey(
-  body: Type.Static<typeof NewKeyBody>,
+  body: Type.Static<Type.TObject<typeof NewKeyBody>>,
   partnerId: WantedKey['partnerId'],
   allowedAddresses: string[],
   nowMs: number,
@@ -134,8 +128,8 @@ const overlap_hours = Type.Integer({ minimum: 0, maximum: maxOverlapMs / hourMs 
 const roll = post(
   `${below}/:key_id/roll`,
   'developer',
-  { params: KeyId, body: Body({ overlap_hours }) },
-  async (request, deps): Promise<NewKey | Refused> => {
+  { body: { overlap_hours } },
+  async (request, deps): Answer<NewKey> => {
     const key = await findOwn(deps, request, request.params.key_id);
     if (key instanceof Refused) return key;
     const overlapMs = request.body.overlap_hours * hourMs;
@@ -145,7 +139,7 @@ const roll = post(
   },
 );
 
-const revoke = post(`${below}/:key_id/revoke`, 'developer', { params: KeyId }, async (request, deps) => {
+const revoke = post(`${below}/:key_id/revoke`, 'developer', {}, async (request, deps) => {
   const key = await findOwn(deps, request, request.params.key_id);
   if (key instanceof Refused) return key;
   const { outcome } = await revokeKey(auditContextOf(deps, request), key.keyId);
@@ -155,7 +149,7 @@ const revoke = post(`${below}/:key_id/revoke`, 'developer', { params: KeyId }, a
 const allow = post(
   `${below}/:key_id/addresses`,
   'developer',
-  { params: KeyId, body: Body({ allowed_addresses: Addresses }) },
+  { body: { allowed_addresses: Addresses } },
   async (request, deps) => {
     const key = await findOwn(deps, request, request.params.key_id);
     if (key instanceof Refused) return key;

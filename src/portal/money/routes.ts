@@ -6,7 +6,7 @@ import { clearBalanceMark, readBalanceMark, setBalanceMark } from '../../bot/ind
 import { type Deposit, listDeposits, openAddresses } from '../../deposits/index.ts';
 import { listCredits, readBalances } from '../../ledger/index.ts';
 import { limitsObject, refillTestBalance } from '../../partners/index.ts';
-import { Body, done, type Page, paging, type Refused, refuse, Usdt, unsearchable } from '../../web/index.ts';
+import { type Answer, done, type Page, paging, refuse, Usdt, unsearchable } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { get, post } from '../route.ts';
 import type { Balance, DepositRow } from '../shapes/money.ts';
@@ -49,8 +49,8 @@ const showBalance = get('/balance', 'viewer', {}, async (request, deps): Promise
 const findDeposits = get(
   '/deposits',
   'viewer',
-  { query: Type.Object(paging) },
-  async (request, deps): Promise<Page<DepositRow> | Refused> => {
+  { query: paging },
+  async (request, deps): Answer<Page<DepositRow>> => {
     const { partnerId } = request.member.partner;
     const { limit, after } = request.query;
     const startingAfter = after === undefined ? undefined : parseId('dep', after);
@@ -81,7 +81,7 @@ const refill = post('/balance/refill', 'developer', {}, async (request, deps) =>
 });
 
 const alert_usdt = Type.Union([Usdt, Type.Null()]);
-const setAlert = post('/balance/alert', 'owner', { body: Body({ alert_usdt }) }, async (request, deps) => {
+const setAlert = post('/balance/alert', 'owner', { body: { alert_usdt } }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const audit = auditContextOf(deps, request);
   const wanted = request.body.alert_usdt;

@@ -10,12 +10,11 @@ import {
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
 import {
-  ById,
+  type Answer,
   Download,
   type Page,
   type PaymentsCsv,
   paymentRow,
-  type Refused,
   refuse,
   unsearchable,
   writePayments,
@@ -30,7 +29,7 @@ const findPayments = get(
   '/payments',
   'viewer',
   { query: Search },
-  async (request, deps): Promise<Page<PaymentRow> | Refused> => {
+  async (request, deps): Answer<Page<PaymentRow>> => {
     const { partnerId } = request.member.partner;
     const { limit, after: cursor } = request.query;
     const after = cursor === undefined ? undefined : parseId('pay', cursor);
@@ -45,7 +44,7 @@ const sumPayments = get(
   '/payments/totals',
   'viewer',
   { query: Filters },
-  async (request, deps): Promise<PaymentTotals | Refused> => {
+  async (request, deps): Answer<PaymentTotals> => {
     const { partnerId } = request.member.partner;
     const filters = readFilters(request.query, partnerId, deps.qrHosts);
     if (!filters) return unsearchable;
@@ -87,37 +86,32 @@ const exportPayments = get('/payments/export', 'viewer', { query: Filters }, (re
   );
 });
 
-const showPayment = get(
-  '/payments/:id',
-  'viewer',
-  { params: ById },
-  async (request, deps): Promise<PaymentDetail | Refused> => {
-    const { partnerId } = request.member.partner;
-    const db = deps.readsOf(partnerId);
-    const paymentId = parseId('pay', request.params.id);
-    // The payment of another partner does not exist for this one.
-    const payment = paymentId && (await findPaymentOf(db, partnerId, paymentId));
-    if (!payment) return refuse(404, 'not_found', 'Payment not found.');
-    const events = await paymentTimeline(db, payment);
-    const deliveries = await deliveryHistory(db, payment);
-    const refunded = await findRefunded(db, payment);
-    const quote = await findQuoteOf(db, payment.paymentId);
-    return {
-      payment: {
-        ...paymentRow(payment),
-        qr_url: payment.qrUrl,
-        idempotency_key: payment.idempotencyKey,
-        metadata: payment.metadata,
-        api_request_id: await findCreatingRequest(db, payment),
-        refunded: refunded
-          ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
-          : null,
-        quote: quote ? { quote_id: quote.quoteId, locked_at: quote.lockedAt.toISOString() } : null,
-      },
-      timeline: timelineOf(payment.status, events, deliveries),
-    };
-  },
-);
+const showPayment = get('/payments/:id', 'viewer', {}, async (request, deps): Answer<PaymentDetail> => {
+  const { partnerId } = request.member.partner;
+  const db = deps.readsOf(partnerId);
+  const paymentId = parseId('pay', request.params.id);
+  // The payment of another partner does not exist for this one.
+  const payment = paymentId && (await findPaymentOf(db, partnerId, paymentId));
+  if (!payment) return refuse(404, 'not_found', 'Payment not found.');
+  const events = await paymentTimeline(db, payment);
+  const deliveries = await deliveryHistory(db, payment);
+  const refunded = await findRefunded(db, payment);
+  const quote = await findQuoteOf(db, payment.paymentId);
+  return {
+    payment: {
+      ...paymentRow(payment),
+      qr_url: payment.qrUrl,
+      idempotency_key: payment.idempotencyKey,
+      metadata: payment.metadata,
+      api_request_id: await findCreatingRequest(db, payment),
+      refunded: refunded
+        ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
+        : null,
+      quote: quote ? { quote_id: quote.quoteId, locked_at: quote.lockedAt.toISOString() } : null,
+    },
+    timeline: timelineOf(payment.status, events, deliveries),
+  };
+});
 
 /** The payments of a partner: search, totals, export, and one payment with its timeline. */
 export const paymentRoutes = [findPayments, sumPayments, exportPayments, showPayment];

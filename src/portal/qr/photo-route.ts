@@ -1,5 +1,5 @@
 import { createQrReader } from '../../bot/index.ts';
-import { type Refused, type Route, refuse, throttled } from '../../web/index.ts';
+import { type Answer, type Route, refuse, throttled } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
 import { post } from '../route.ts';
 import type { QrPhoto } from '../shapes/qr.ts';
@@ -19,7 +19,7 @@ export const photoRoute: Route<RouteDeps> = (scope, deps) => {
       { parseAs: 'buffer', bodyLimit: maxBytes },
       async (_request: unknown, bytes: Buffer) => bytes,
     );
-    post('/qr/photo', 'viewer', { bodyLimit: maxBytes }, async (request): Promise<QrPhoto | Refused> => {
+    post('/qr/photo', 'viewer', { bodyLimit: maxBytes }, async (request): Answer<QrPhoto> => {
       const photo = request.body;
       if (!Buffer.isBuffer(photo)) return refuse(422, 'invalid_request', 'Send a photo as JPEG or PNG.');
       const reading = await reader.read(request.person.userId, async () => photo);

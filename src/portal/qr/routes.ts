@@ -4,7 +4,7 @@ import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../base/m
 import { isRecipientBlocked } from '../../controls/index.ts';
 import { resolveQr } from '../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
-import { Body, Mode, type Refused, refuse } from '../../web/index.ts';
+import { type Answer, Mode, refuse } from '../../web/index.ts';
 import { post } from '../route.ts';
 import type { ResolvedQr } from '../shapes/qr.ts';
 
@@ -15,8 +15,8 @@ const Link = Type.String({ minLength: 1, maxLength: 2_048 });
 export const qrRoute = post(
   '/qr',
   'viewer',
-  { body: Body({ mode: Mode, qr_url: Link }) },
-  async (request, deps): Promise<ResolvedQr | Refused> => {
+  { body: { mode: Mode, qr_url: Link } },
+  async (request, deps): Answer<ResolvedQr> => {
     const { partner } = request.member;
     const { mode, qr_url } = request.body;
     const refuseWith = (code: keyof typeof errors) => refuse(errors[code].status, code, errors[code].message);

@@ -10,7 +10,7 @@ import {
 } from '../../base/money.ts';
 import { listUsableQuotes, readExposure } from '../../payments/index.ts';
 import { chartRates, isStale, partnerRateE4, readCurrentRate } from '../../rates/index.ts';
-import { Mode, type Refused, Rubles, refuse } from '../../web/index.ts';
+import { type Answer, Mode, Rubles, refuse } from '../../web/index.ts';
 import { get } from '../route.ts';
 import type { LockedQuotes, Quote, RatePage } from '../shapes/rate.ts';
 
@@ -18,30 +18,25 @@ const hourMs = 3_600_000;
 const quotesShown = 50;
 
 const hours = Type.Integer({ minimum: 1, maximum: 720, default: 24 });
-const showRate = get(
-  '/rate',
-  'viewer',
-  { query: Type.Object({ hours }) },
-  async (request, deps): Promise<RatePage> => {
-    const { clock, rateMaxAgeSec } = deps;
-    const db = deps.readsOf(request.member.partner.partnerId);
-    const until = instantOf(clock);
-    const rate = await readCurrentRate(db);
-    const history = await chartRates(db, new Date(until.getTime() - request.query.hours * hourMs), until);
-    return {
-      now: rate
-        ? {
-            rate: formatRate(rate.rateE4),
-            as_of: rate.asOf.toISOString(),
-            max_age_sec: rateMaxAgeSec,
-            is_stale: isStale(rate, clock, rateMaxAgeSec),
-          }
-        : null,
-      // Without the mid rate: the spread is for operators.
-      history: history.map(({ at, rateE4 }) => ({ at: at.toISOString(), rate: formatRate(rateE4) })),
-    };
-  },
-);
+const showRate = get('/rate', 'viewer', { query: { hours } }, async (request, deps): Promise<RatePage> => {
+  const { clock, rateMaxAgeSec } = deps;
+  const db = deps.readsOf(request.member.partner.partnerId);
+  const until = instantOf(clock);
+  const rate = await readCurrentRate(db);
+  const history = await chartRates(db, new Date(until.getTime() - request.query.hours * hourMs), until);
+  return {
+    now: rate
+      ? {
+          rate: formatRate(rate.rateE4),
+          as_of: rate.asOf.toISOString(),
+          max_age_sec: rateMaxAgeSec,
+          is_stale: isStale(rate, clock, rateMaxAgeSec),
+        }
+      : null,
+    // Without the mid rate: the spread is for operators.
+    history: history.map(({ at, rateE4 }) => ({ at: at.toISOString(), rate: formatRate(rateE4) })),
+  };
+});
 
 const costOf = (kopecks: bigint, rateE4: bigint) => ({
   amount_usdt: formatMicroUsdt(kopecksToMicroUsdt(kopecks, rateE4)),
@@ -51,8 +46,8 @@ const costOf = (kopecks: bigint, rateE4: bigint) => ({
 const quoteAmount = get(
   '/quote',
   'viewer',
-  { query: Type.Object({ amount_rub: Rubles }) },
-  async (request, deps): Promise<Quote | Refused> => {
+  { query: { amount_rub: Rubles } },
+  async (request, deps): Answer<Quote> => {
     const { clock, rateMaxAgeSec } = deps;
     const { lifetimeSec, spreadBps, maxMicroUsdtOfPartner } = deps.quoteLock;
     const { partnerId, limits } = request.member.partner;
@@ -79,7 +74,7 @@ const quoteAmount = get(
 const listQuotes = get(
   '/quotes',
   'viewer',
-  { query: Type.Object({ mode: Mode }) },
+  { query: { mode: Mode } },
   async (request, deps): Promise<LockedQuotes> => {
     const { clock, quoteLock } = deps;
     const { partnerId } = request.member.partner;

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import { parseStatus, type RequestFilter, searchRequests } from '../../request-log/index.ts';
-import { loggedRequestRow, type Page, paging, type Refused, unsearchable } from '../../web/index.ts';
+import { type Answer, loggedRequestRow, type Page, paging, unsearchable } from '../../web/index.ts';
 import { get } from '../route.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
 
@@ -23,7 +23,7 @@ export const requestLogRoute = get(
   '/request-log',
   'developer',
   { query: Query },
-  async (request, deps): Promise<Page<LoggedRequestRow> | Refused> => {
+  async (request, deps): Answer<Page<LoggedRequestRow>> => {
     const { partnerId } = request.member.partner;
     const { limit, after: cursor } = request.query;
     const filter = readFilter(request.query);

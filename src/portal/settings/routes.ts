@@ -7,7 +7,7 @@ import {
   setLanguage,
   setMuted,
 } from '../../bot/index.ts';
-import { Body, done } from '../../web/index.ts';
+import { done } from '../../web/index.ts';
 import { get, post } from '../route.ts';
 import type { NoticeSettings } from '../shapes/settings.ts';
 
@@ -24,7 +24,7 @@ export const settingsRoutes = [
   post(
     '/notices',
     'person',
-    { body: Body({ muted: Type.Array(Topic, { maxItems: mutableTopics.length }) }) },
+    { body: { muted: Type.Array(Topic, { maxItems: mutableTopics.length }) } },
     async (request, deps) => {
       await setMuted(deps.pool, request.person.userId, request.body.muted as string[]);
       return done;
@@ -33,7 +33,7 @@ export const settingsRoutes = [
   post(
     '/notices/language',
     'person',
-    { body: Body({ language: Type.Union(languages.map(one => Type.Literal(one))) }) },
+    { body: { language: Type.Union(languages.map(one => Type.Literal(one))) } },
     async (request, deps) => {
       await setLanguage(deps.pool, request.person.userId, request.body.language as Language);
       return done;

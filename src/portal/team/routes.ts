@@ -9,7 +9,7 @@ import {
   memberRoles,
   removeMember,
 } from '../../partners/index.ts';
-import { Body, done, readNumber, refuse } from '../../web/index.ts';
+import { done, readNumber, refuse } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { refuseRole } from '../guard.ts';
 import { get, post } from '../route.ts';
@@ -17,7 +17,6 @@ import type { Invitation, Team } from '../shapes/team.ts';
 
 const below = '/team';
 const Role = Type.Union(memberRoles.map(role => Type.Literal(role)));
-const UserId = Type.Object({ user_id: Type.String({ maxLength: 30 }) });
 
 const refusals = {
   no_member: [404, 'This person is not in the team.'],
@@ -42,7 +41,7 @@ const list = get(below, 'viewer', {}, async (request, deps): Promise<Team> => {
 const inviteMember = post(
   `${below}/invite`,
   'owner',
-  { body: Body({ role: Role }) },
+  { body: { role: Role } },
   async (request, deps): Promise<Invitation> => {
     const role = request.body.role as MemberRole;
     const { partnerId } = request.member.partner;
@@ -53,24 +52,19 @@ const inviteMember = post(
   },
 );
 
-const setRole = post(
-  `${below}/:user_id/role`,
-  'owner',
-  { params: UserId, body: Body({ role: Role }) },
-  async (request, deps) => {
-    const userId = readNumber(request.params.user_id);
-    const role = request.body.role as MemberRole;
-    const { partnerId } = request.member.partner;
-    const outcome =
-      userId === undefined
-        ? 'no_member'
-        : await changeRole(auditContextOf(deps, request), partnerId, userId, role);
-    if (outcome === 'changed' || outcome === 'same_role') return done;
-    return refuse(refusals[outcome][0], outcome, refusals[outcome][1]);
-  },
-);
+const setRole = post(`${below}/:user_id/role`, 'owner', { body: { role: Role } }, async (request, deps) => {
+  const userId = readNumber(request.params.user_id);
+  const role = request.body.role as MemberRole;
+  const { partnerId } = request.member.partner;
+  const outcome =
+    userId === undefined
+      ? 'no_member'
+      : await changeRole(auditContextOf(deps, request), partnerId, userId, role);
+  if (outcome === 'changed' || outcome === 'same_role') return done;
+  return refuse(refusals[outcome][0], outcome, refusals[outcome][1]);
+});
 
-const remove = post(`${below}/:user_id/remove`, 'viewer', { params: UserId }, async (request, deps) => {
+const remove = post(`${below}/:user_id/remove`, 'viewer', {}, async (request, deps) => {
   const userId = readNumber(request.params.user_id);
   const { partner, role } = request.member;
   // Everybody may remove themselves.

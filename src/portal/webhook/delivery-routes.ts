@@ -1,13 +1,12 @@
 import Type from 'typebox';
 import {
-  Body,
+  type Answer,
   deliveryDetail,
   deliveryRow,
   done,
   Mode,
   type Page,
   paging,
-  type Refused,
   readEndpoint,
   refuse,
   unsearchable,
@@ -24,7 +23,6 @@ import { get, post } from '../route.ts';
 import type { DeliveryDetail, DeliveryRow } from '../shapes/webhook.ts';
 
 const below = '/deliveries';
-const EventId = Type.Object({ event_id: Type.String({ maxLength: 100 }) });
 const endpoint_id = Type.Optional(Type.String({ maxLength: 100 }));
 const Search = Type.Object({
   mode: Mode,
@@ -34,29 +32,24 @@ const Search = Type.Object({
   ...paging,
 });
 
-const list = get(
-  below,
-  'developer',
-  { query: Search },
-  async (request, deps): Promise<Page<DeliveryRow> | Refused> => {
-    const { partnerId } = request.member.partner;
-    const { limit, after: cursor, mode, state } = request.query;
-    const after = cursor === undefined ? undefined : parseEventId(cursor);
-    if (cursor !== undefined && after === undefined) return unsearchable;
-    const filter = { partnerId, mode, state };
-    const page = await listDeliveries(deps.readsOf(partnerId), deps.clock, filter, { limit, after });
-    return {
-      data: page.deliveries.map(deliveryRow),
-      next_cursor: page.next === null ? null : formatEventId(page.next),
-    };
-  },
-);
+const list = get(below, 'developer', { query: Search }, async (request, deps): Answer<Page<DeliveryRow>> => {
+  const { partnerId } = request.member.partner;
+  const { limit, after: cursor, mode, state } = request.query;
+  const after = cursor === undefined ? undefined : parseEventId(cursor);
+  if (cursor !== undefined && after === undefined) return unsearchable;
+  const filter = { partnerId, mode, state };
+  const page = await listDeliveries(deps.readsOf(partnerId), deps.clock, filter, { limit, after });
+  return {
+    data: page.deliveries.map(deliveryRow),
+    next_cursor: page.next === null ? null : formatEventId(page.next),
+  };
+});
 
 const show = get(
   `${below}/:event_id`,
   'developer',
-  { params: EventId, query: Type.Object({ endpoint_id }) },
-  async (request, deps): Promise<DeliveryDetail | Refused> => {
+  { query: { endpoint_id } },
+  async (request, deps): Answer<DeliveryDetail> => {
     const { partnerId } = request.member.partner;
     const eventId = parseEventId(request.params.event_id);
     const endpoint = readEndpoint(request.query.endpoint_id);
@@ -72,7 +65,7 @@ const show = get(
 const resend = post(
   `${below}/:event_id/resend`,
   'developer',
-  { params: EventId, body: Body({ endpoint_id }) },
+  { body: { endpoint_id } },
   async (request, deps) => {
     const { partnerId } = request.member.partner;
     const eventId = parseEventId(request.params.event_id);

@@ -1,7 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { listMemberships, roleIncludes } from '../../partners/index.ts';
-import { Body, badAddress, checkResult, done, endpointRow, Mode, Refused, refuse } from '../../web/index.ts';
+import {
+  type Answer,
+  badAddress,
+  checkResult,
+  done,
+  endpointRow,
+  Mode,
+  Refused,
+  refuse,
+} from '../../web/index.ts';
 import {
   addEndpoint,
   checkPartner,
@@ -28,7 +37,6 @@ import { get, post } from '../route.ts';
 import type { CheckResult, Secrets, WebhookPage } from '../shapes/webhook.ts';
 
 const below = '/webhook';
-const EndpointId = Type.Object({ endpoint_id: Type.String({ maxLength: 100 }) });
 const Url = Type.String({ maxLength: 2_100 });
 const Events = Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 10 });
 
@@ -49,7 +57,7 @@ const show = get(below, 'developer', {}, async (request, deps): Promise<WebhookP
 });
 
 /** An endpoint of the partner of the request. */
-async function findOwn(deps: RouteDeps, request: FastifyRequest): Promise<Webhook | Refused> {
+async function findOwn(deps: RouteDeps, request: FastifyRequest): Answer<Webhook> {
   const { endpoint_id } = request.params as { endpoint_id: string };
   const webhooks = await listWebhooks(deps.db, request.member.partner.partnerId);
   return webhooks.find(({ endpointId }) => endpointId === endpoint_id) ?? refuseMissing;
@@ -62,7 +70,7 @@ const readKinds = (names: string[]): EventKind[] => eventKinds.filter(kind => na
 const add = post(
   below,
   'developer',
-  { body: Body({ url: Url, mode: Type.Optional(Mode), events: Type.Optional(Events) }) },
+  { body: { url: Url, mode: Type.Optional(Mode), events: Type.Optional(Events) } },
   async (request, deps) => {
     const { partnerId } = request.member.partner;
     const { mode, events = [] } = request.body;
@@ -90,48 +98,33 @@ const add = post(
 
 const of = `${below}/:endpoint_id`;
 const change = [
-  post(
-    `${of}/address`,
-    'developer',
-    { params: EndpointId, body: Body({ url: Url }) },
-    async (request, deps) => {
-      const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
-      if (!url) return badAddress;
-      const lost = await whyNotAllowed(deps, request);
-      if (lost) return lost;
-      const webhook = await findOwn(deps, request);
-      if (webhook instanceof Refused) return webhook;
-      const outcome = await moveWebhook(auditContextOf(deps, request), webhook, url);
-      return outcome === 'set' ? done : refuseMissing;
-    },
-  ),
-  post(
-    `${of}/events`,
-    'developer',
-    { params: EndpointId, body: Body({ events: Events }) },
-    async (request, deps) => {
-      const webhook = await findOwn(deps, request);
-      if (webhook instanceof Refused) return webhook;
-      const kinds = readKinds(request.body.events);
-      const outcome = await setEvents(auditContextOf(deps, request), webhook, kinds);
-      if (outcome === 'set') return done;
-      if (outcome === 'no_webhook') return refuseMissing;
-      return refuse(400, outcome, 'The first endpoint gets all events of the contract.');
-    },
-  ),
-  post(
-    `${of}/ed25519`,
-    'developer',
-    { params: EndpointId, body: Body({ is_on: Type.Boolean() }) },
-    async (request, deps) => {
-      const webhook = await findOwn(deps, request);
-      if (webhook instanceof Refused) return webhook;
-      const audit = auditContextOf(deps, request);
-      const outcome = await setEd25519(audit, deps.keyring, webhook, request.body.is_on);
-      return outcome === 'set' ? done : refuseMissing;
-    },
-  ),
-  post(`${of}/remove`, 'developer', { params: EndpointId }, async (request, deps) => {
+  post(`${of}/address`, 'developer', { body: { url: Url } }, async (request, deps) => {
+    const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
+    if (!url) return badAddress;
+    const lost = await whyNotAllowed(deps, request);
+    if (lost) return lost;
+    const webhook = await findOwn(deps, request);
+    if (webhook instanceof Refused) return webhook;
+    const outcome = await moveWebhook(auditContextOf(deps, request), webhook, url);
+    return outcome === 'set' ? done : refuseMissing;
+  }),
+  post(`${of}/events`, 'developer', { body: { events: Events } }, async (request, deps) => {
+    const webhook = await findOwn(deps, request);
+    if (webhook instanceof Refused) return webhook;
+    const kinds = readKinds(request.body.events);
+    const outcome = await setEvents(auditContextOf(deps, request), webhook, kinds);
+    if (outcome === 'set') return done;
+    if (outcome === 'no_webhook') return refuseMissing;
+    return refuse(400, outcome, 'The first endpoint gets all events of the contract.');
+  }),
+  post(`${of}/ed25519`, 'developer', { body: { is_on: Type.Boolean() } }, async (request, deps) => {
+    const webhook = await findOwn(deps, request);
+    if (webhook instanceof Refused) return webhook;
+    const audit = auditContextOf(deps, request);
+    const outcome = await setEd25519(audit, deps.keyring, webhook, request.body.is_on);
+    return outcome === 'set' ? done : refuseMissing;
+  }),
+  post(`${of}/remove`, 'developer', {}, async (request, deps) => {
     const webhook = await findOwn(deps, request);
     if (webhook instanceof Refused) return webhook;
     const outcome = await removeEndpoint(auditContextOf(deps, request), webhook);
@@ -147,38 +140,28 @@ const readNow = async (
   secrets: await readSecrets(db, vault, partnerId, clock.nowMs(), endpointId),
 });
 const secrets = [
-  post(
-    `${of}/secret`,
-    'developer',
-    { params: EndpointId },
-    async (request, deps): Promise<Secrets | Refused> => {
-      const webhook = await findOwn(deps, request);
-      return webhook instanceof Refused ? webhook : readNow(deps, webhook);
-    },
-  ),
-  post(
-    `${of}/rotate`,
-    'developer',
-    { params: EndpointId },
-    async (request, deps): Promise<Secrets | Refused> => {
-      const webhook = await findOwn(deps, request);
-      if (webhook instanceof Refused) return webhook;
-      const { partnerId, endpointId } = webhook;
-      const outcome = await rotateSecret(auditContextOf(deps, request), deps.vault, partnerId, {
-        endpointId,
-      });
-      if (outcome === 'rotated') return readNow(deps, webhook);
-      if (outcome === 'no_webhook') return refuseMissing;
-      return refuse(409, outcome, 'The secret was changed less than a day ago.');
-    },
-  ),
+  post(`${of}/secret`, 'developer', {}, async (request, deps): Answer<Secrets> => {
+    const webhook = await findOwn(deps, request);
+    return webhook instanceof Refused ? webhook : readNow(deps, webhook);
+  }),
+  post(`${of}/rotate`, 'developer', {}, async (request, deps): Answer<Secrets> => {
+    const webhook = await findOwn(deps, request);
+    if (webhook instanceof Refused) return webhook;
+    const { partnerId, endpointId } = webhook;
+    const outcome = await rotateSecret(auditContextOf(deps, request), deps.vault, partnerId, {
+      endpointId,
+    });
+    if (outcome === 'rotated') return readNow(deps, webhook);
+    if (outcome === 'no_webhook') return refuseMissing;
+    return refuse(409, outcome, 'The secret was changed less than a day ago.');
+  }),
 ];
 
 const check = post(
   `${below}/:endpoint_id/check`,
   'developer',
-  { params: EndpointId },
-  async (request, deps): Promise<CheckResult | Refused> => {
+  {},
+  async (request, deps): Answer<CheckResult> => {
     const webhook = await findOwn(deps, request);
     if (webhook instanceof Refused) return webhook;
     const { partnerId, endpointId } = webhook;

@@ -3,15 +3,12 @@ import { inBoth, type Words } from '../texts/index.ts';
 const plural = new Intl.PluralRules('ru');
 
 export const texts = inBoth({
-  span: ['Time period', 'Период'],
   spans: {
     '60': ['1 hour', '1 час'],
     '360': ['6 hours', '6 часов'],
     '1440': ['24 hours', '24 часа'],
   },
-  payments: ['Payments', 'Платежи'],
   perMinute: (n: string) => [`${n} per minute`, `${n} в минуту`],
-  success: ['Success rate', 'Доля успешных'],
   ended: (ok: string, all: string) => [`${ok} of ${all} completed`, `${ok} из ${all} завершённых`],
   settle: ['Processing time', 'Время обработки'],
   settleHint: (p99: string) => [`median · p99 ${p99}`, `медиана · p99 ${p99}`],
@@ -24,7 +21,6 @@ export const texts = inBoth({
   rateAge: (age: string) => [`updated ${age} ago`, `обновлён ${age} назад`],
   noRate: ['no rate: payments are rejected', 'курса нет: платежи не принимаются'],
   locked: ['locked in quotes:', 'курс зафиксирован на'],
-  available: ['Available, USDT', 'Доступно, USDT'],
   held: ['Held', 'Зарезервировано'],
   partners: (n: number) => [`partners: ${n}`, `партнёров: ${n}`],
   deliveries: ['Webhook deliveries', 'Доставка вебхуков'],
@@ -35,8 +31,6 @@ export const texts = inBoth({
   allWell: ['no problems', 'ошибок нет'],
   chart: ['Payments per minute', 'Платежи в минуту'],
   created: ['Created', 'Созданные'],
-  succeeded: ['Succeeded', 'Успешные'],
-  failed: ['Failed', 'Неуспешные'],
   rateChart: ['Rate, last 24 hours', 'Курс за 24 часа'],
   alarms: ['Open alarms', 'Открытые оповещения'],
   noAlarms: ['No open alarms', 'Открытых оповещений нет'],
@@ -51,7 +45,6 @@ export const texts = inBoth({
     'The alarm is closed for all operators. If the problem persists, it is raised again.',
     'Оповещение закроется для всех сотрудников. Если проблема осталась, оно появится снова.',
   ],
-  sources: ['Rate sources', 'Источники курса'],
   toApprove: (n: number) => [`partners: ${n}`, `партнёры: ${n}`],
   heldDeposits: (n: number) => [`deposits: ${n}`, `пополнения: ${n}`],
   requests: (n: number) => [`approvals: ${n}`, `подтверждения: ${n}`],

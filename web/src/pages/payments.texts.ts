@@ -6,12 +6,7 @@ const forms: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'платёж
 
 export const texts = inBoth({
   list: ['Payments', 'Платежи'],
-  payment: ['Payment', 'Платёж'],
   created: ['Created, UTC', 'Создан, UTC'],
-  partner: ['Partner', 'Партнёр'],
-  externalId: ['External ID', 'Внешний ID'],
-  recipient: ['Recipient', 'Получатель'],
-  rub: ['Amount, ₽', 'Сумма, ₽'],
   usdt: ['Amount, USDT', 'Сумма, USDT'],
   moved: {
     succeeded: ['Debited:', 'Списано:'],
@@ -19,7 +14,6 @@ export const texts = inBoth({
     manual_review: ['Held:', 'Зарезервировано:'],
     failed: ['Returned:', 'Возвращено:'],
   },
-  totals: ['Totals', 'Итоги'],
   payments: (count: number) => [
     `${numberIn('en', count)} ${count === 1 ? 'payment' : 'payments'},`,
     `${numberIn('ru', count)} ${forms[plural.select(count)] ?? 'платежей'},`,
@@ -30,13 +24,9 @@ export const texts = inBoth({
   ],
   csv: ['Download CSV', 'Скачать CSV'],
   exportHint: ['Up to the newest 50,000', 'Не больше 50 000 последних'],
-  status: ['Status', 'Статус'],
-  mode: ['Mode', 'Режим'],
-  any: ['Any', 'Любой'],
   live: ['Live', 'Боевой'],
   test: ['Test', 'Тестовый'],
   amount: ['Amount, ₽', 'Сумма, ₽'],
-  search: ['Search', 'Поиск'],
   searchHint: [
     'Payment ID, external ID, QR link or code, recipient, partner, amount',
     'ID платежа, внешний ID, ссылка или код QR, получатель, партнёр, сумма',

@@ -29,13 +29,11 @@ const texts = inBoth({
     'New payments to this recipient are accepted again.',
     'Новые платежи этому получателю снова будут приниматься.',
   ],
-  recipient: ['Recipient', 'Получатель'],
   recipientHint: [
     'Name or ID as in the payments, not case-sensitive',
     'Название или ID, как в платежах, без учёта регистра',
   ],
   since: ['Blocked since', 'Заблокирован с'],
-  actions: ['Actions', 'Действия'],
   search: ['Search blocked recipients', 'Поиск заблокированных получателей'],
   none: ['No blocked recipients', 'Заблокированных получателей нет'],
   noneHint: [
@@ -43,7 +41,6 @@ const texts = inBoth({
     'Заблокируйте получателя, чтобы отклонять платежи ему.',
   ],
   noneFound: ['No blocked recipient found', 'Заблокированный получатель не найден'],
-  more: ['Show more', 'Показать ещё'],
   shown: ['of', 'из'],
 });
 

@@ -5,10 +5,7 @@ export const texts = inBoth({
     'What partners sent to the API, and how it was answered. Without bodies, headers and query parameters.',
     'Что партнёры отправляли в API и какой получили ответ. Без тел, заголовков и параметров запроса (после «?»).',
   ],
-  at: ['Time, UTC', 'Время, UTC'],
   request: ['Request ID', 'ID запроса'],
-  partner: ['Partner', 'Партнёр'],
-  partnerHint: ['Name or ID', 'Название или ID'],
   noPartner: [
     'Unknown (key missing, not valid or not checked)',
     'Неизвестен (ключ не указан, недействителен или не проверялся)',
@@ -16,18 +13,13 @@ export const texts = inBoth({
   key: ['Key ID', 'ID ключа'],
   path: ['Path', 'Путь'],
   notHttp: ['Not valid HTTP', 'Некорректный HTTP'],
-  status: ['Status', 'Статус'],
-  any: ['Any', 'Любой'],
   classes: {
     '2xx': ['2xx: success', '2xx: успешные'],
     '4xx': ['4xx: rejected', '4xx: отклонённые'],
     '5xx': ['5xx: service errors', '5xx: ошибки сервиса'],
   },
-  error: ['Error code', 'Код ошибки'],
-  took: ['Duration', 'Длительность'],
   since: ['From, UTC', 'С, UTC'],
   until: ['Before, UTC', 'До, UTC'],
-  none: ['No requests found', 'Ничего не найдено'],
   noneHint: [
     'Remove some filters. Requests are kept for REQUEST_LOG_DAYS days (7 by default).',
     'Уберите часть фильтров. Запросы хранятся REQUEST_LOG_DAYS дней (по умолчанию 7).',
@@ -37,7 +29,6 @@ export const texts = inBoth({
     'Only part of the log has been searched. Select “Show more” to search older requests.',
     'Просмотрена только часть журнала. Нажмите «Показать ещё», чтобы искать в более старых запросах.',
   ],
-  noneYet: ['No requests yet', 'Запросов пока нет'],
   noneYetHint: [
     'Requests from partners appear here within seconds, unless the log is turned off.',
     'Запросы партнёров появляются здесь через несколько секунд, если журнал не отключён.',

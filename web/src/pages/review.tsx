@@ -24,8 +24,6 @@ const texts = inBoth({
   next: ['next at', 'следующая в'],
   now: ['checking now', 'проверяется сейчас'],
   wish: ['waiting for approval', 'ожидает подтверждения'],
-  action: ['Action', 'Действие'],
-  ask: ['Check status', 'Проверить статус'],
   none: ['No payments in manual review', 'Нет платежей на ручной проверке'],
   noneHint: ['The page updates automatically.', 'Страница обновляется автоматически.'],
 });

@@ -2,7 +2,6 @@ import { inBoth } from '../texts/index.ts';
 
 export const texts = inBoth({
   signIn: ['Sign in', 'Войти'],
-  name: ['Name', 'Имя'],
   password: ['Password', 'Пароль'],
   code: ['Code', 'Код'],
   codeHint: ['Six digits from your authenticator app', 'Шесть цифр из приложения-аутентификатора'],

@@ -5,8 +5,6 @@ import { Rub, Usdt } from './money.tsx';
 import { Facts } from './page.tsx';
 
 const texts = inBoth({
-  partner: ['Partner', 'Партнёр'],
-  amount: ['Amount', 'Сумма'],
   available: ['Available balance, USDT', 'Доступный баланс, USDT'],
   held: ['On hold, USDT', 'Зарезервировано, USDT'],
   unchanged: ['does not change', 'не изменится'],

@@ -13,7 +13,6 @@ const Chart = lazy(() => orReload(import('./chart.tsx')).then(part => ({ default
 const texts = inBoth({
   withSpread: ['rate', 'курс'],
   mid: ['mid rate', 'средний курс'],
-  sources: ['Rate sources', 'Источники курса'],
   source: ['Source', 'Источник'],
   outcome: ['Status', 'Статус'],
   midHead: ['Mid rate, ₽', 'Средний курс, ₽'],

@@ -15,7 +15,6 @@ export const texts = inBoth({
     withdrawn: ['Withdrawn', 'Отозван'],
     void: ['Void', 'Недействителен'],
   } as Words,
-  amount: ['Amount', 'Сумма'],
   requestedBy: ['Requested by', 'Автор запроса'],
   decidedBy: ['Decided by', 'Решение принял'],
   names: {

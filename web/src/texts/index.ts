@@ -1,4 +1,3 @@
-import { common } from './common.texts.ts';
 import { speakWith } from './common.ts';
 import { useTexts } from './language.ts';
 import { inRussian } from './server-sentences.ts';
@@ -7,8 +6,7 @@ import { texts } from './shared.texts.ts';
 export { useSentence, useServerText } from './common.ts';
 export { type Both, type Facts, inBoth, useLanguage, useTexts, type Words, wordIn } from './language.ts';
 
-const shared = { en: { ...common.en, ...texts.en }, ru: { ...common.ru, ...texts.ru } };
 speakWith({ errors: { en: texts.en.errors, ru: texts.ru.errors }, inRussian });
 
 /** The texts that all pages of the console share. */
-export const useShared = () => useTexts(shared);
+export const useShared = () => useTexts(texts);

@@ -1,5 +1,9 @@
 import { useSyncExternalStore } from 'react';
 import { outside } from '../api.ts';
+import { common } from './common.texts.ts';
+import { type InOne, inOne, type Texts } from './in-one.ts';
+
+export type { Both, Facts, Words } from './in-one.ts';
 
 export type Language = 'en' | 'ru';
 
@@ -22,35 +26,16 @@ export function chooseLanguage(chosen: Language): void {
 
 export const useLanguage = (): Language => useSyncExternalStore(language.subscribe, language.get);
 
-/** A text in both languages. What is the same in both is written once. */
-export type Both = readonly [en: string, ru: string];
-export type Words = Record<string, Both | string>;
-export type Facts = Record<string, (value: string) => Both>;
-
-interface Texts {
-  readonly [key: string]: string | Both | ((...values: never[]) => Both) | Texts;
-}
-
-type InOne<T> = T extends string | Both
-  ? string
-  : T extends (...values: infer Values) => Both
-    ? (...values: Values) => string
-    : { readonly [Key in keyof T]: InOne<T[Key]> };
-
-/** The texts of one page in both languages, loaded together with the page. */
+/**
+ * The texts of one page in both languages, loaded together with the page; and those that all pages share, unless the page
+ * has another one of that name.
+ */
 export const inBoth = <const T extends Texts>(texts: T) => ({
-  en: inOne(texts, 0) as InOne<T>,
-  ru: inOne(texts, 1) as InOne<T>,
+  en: { ...common.en, ...inOne(texts, 0) } as WithCommon<T>,
+  ru: { ...common.ru, ...inOne(texts, 1) } as WithCommon<T>,
 });
 
-function inOne(text: Texts[string], language: 0 | 1): unknown {
-  if (typeof text === 'string') return text;
-  if (isBoth(text)) return text[language];
-  if (typeof text === 'function') return (...values: never[]) => text(...values)[language];
-  return Object.fromEntries(Object.entries(text).map(([key, one]) => [key, inOne(one, language)]));
-}
-
-const isBoth = (text: Texts[string]): text is Both => Array.isArray(text);
+type WithCommon<T> = Omit<typeof common.en, keyof T> & InOne<T>;
 
 export const useTexts = <T>(texts: { en: T; ru: T }): T => texts[useLanguage()];
 

@@ -199,7 +199,6 @@ export const texts = inBoth({
     control: ['Control', 'Контроль'],
   },
   searchPayments: ['Search payments', 'Поиск платежей'],
-  searchHint: ['ID, external ID, QR, recipient, amount…', 'ID, внешний ID, QR, получатель, сумма…'],
   sessions: ['My sessions', 'Мои сеансы'],
   signedInAs: (name: string) => [`Signed in as ${name}`, `Вы вошли как ${name}`],
   keys: {
@@ -219,8 +218,6 @@ export const texts = inBoth({
     searchPayments: (text: string) => [`Search payments: ${text}`, `Искать в платежах: ${text}`],
     found: (count: number) => [`Results: ${count}`, `Найдено: ${count}`],
   },
-  partner: ['Partner', 'Партнёр'],
-  partnerHint: ['Name or ID', 'Название или ID'],
   needsRole: (who: string) => [`Required role: ${who}`, `Нужна роль: ${who}`],
   number: ['No.', '№'],
   actors: {

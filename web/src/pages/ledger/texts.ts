@@ -37,7 +37,6 @@ export const texts = inBoth({
     'Every partner has a live and a test account.',
     'У каждого партнёра есть боевой и тестовый счёт.',
   ],
-  partner: ['Partner', 'Партнёр'],
   entries: ['Entries', 'Проводки'],
   verify: ['Ledger verification', 'Проверка учёта'],
   verifyNow: ['Verify now', 'Проверить'],
@@ -112,13 +111,11 @@ export const texts = inBoth({
   } as Words,
   allAccounts: ['All accounts', 'Все счета'],
   toPartner: ['Partner page', 'Страница партнёра'],
-  mode: ['Mode', 'Режим'],
   modes: {
     live: ['Live', 'Боевой'],
     test: ['Test', 'Тестовый'],
   },
   noEntries: ['No entries yet', 'Проводок пока нет'],
-  at: ['Time, UTC', 'Время, UTC'],
   kind: ['Type', 'Тип'],
   kinds: {
     credit: ['Credit', 'Пополнение'],

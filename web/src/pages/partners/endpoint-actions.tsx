@@ -10,7 +10,6 @@ import { useCommon } from '../../texts/common.ts';
 import { inBoth, useTexts } from '../../texts/index.ts';
 
 const texts = inBoth({
-  add: ['Add endpoint', 'Добавить адрес'],
   addSays: [
     'It gets its own secret and the chosen events from now on. The partner sees it in the bot and the portal.',
     'У адреса будет свой секрет; выбранные события приходят начиная с этого момента. Партнёр увидит его в боте и личном кабинете.',
@@ -22,10 +21,6 @@ const texts = inBoth({
     'The chosen events are sent from now on, and no others.',
     'Дальше отправляются только выбранные события.',
   ],
-  firstEvents: [
-    'The first endpoint always gets payment.succeeded and payment.failed.',
-    'На первый адрес всегда приходят payment.succeeded и payment.failed.',
-  ],
   ed25519On: ['Sign with Ed25519', 'Подписывать Ed25519'],
   ed25519Off: ['Stop signing with Ed25519', 'Не подписывать Ed25519'],
   ed25519Says: [
@@ -36,15 +31,11 @@ const texts = inBoth({
     'Receivers that require this signature will reject events.',
     'Обработчики, которые требуют эту подпись, начнут отклонять события.',
   ],
-  remove: ['Remove', 'Удалить'],
   removeSays: (url: string) => [
     `${url} gets no more events, and pending ones are dropped.`,
     `${url} больше не получит событий, а ожидающие будут сняты с очереди.`,
   ],
-  url: 'URL',
-  mode: ['Mode', 'Режим'],
   kinds: ['Events', 'События'],
-  save: ['Save', 'Сохранить'],
   actions: ['Change endpoint', 'Изменить адрес'],
 });
 

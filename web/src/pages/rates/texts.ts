@@ -30,7 +30,6 @@ export const texts = inBoth({
   rules: ['Rate rules', 'Правила курса'],
   setBy: ['Changed by', 'Кто изменил'],
   asInstalled: ['Default', 'По умолчанию'],
-  change: ['Change', 'Изменить'],
   changeTitle: ['Change rate rules', 'Изменить правила курса'],
   changeSays: [
     'The new rules apply immediately to new payments of all partners.',
@@ -42,14 +41,12 @@ export const texts = inBoth({
   ],
   takePresent: ['Start over with the current rules', 'Начать заново с текущих правил'],
   history: ['Rate history', 'История курса'],
-  span: ['Time period', 'Период'],
   spans: {
     '1': ['1 hour', '1 час'],
     '24': ['1 day', '1 день'],
     '168': ['7 days', '7 дней'],
     '720': ['30 days', '30 дней'],
   },
-  sources: ['Rate sources', 'Источники курса'],
   whatIf: ['Rate calculator', 'Калькулятор курса'],
   whatIfSays: [
     'Applies other rules to the latest quotes. Nothing is changed.',
@@ -72,7 +69,6 @@ export const texts = inBoth({
     rate_unavailable: ['No rate', 'Нет курса'],
   } as Words,
   what: ['Value', 'Показатель'],
-  rate: ['Rate', 'Курс'],
   costs: ['Debited amount', 'Сумма списания'],
   present: ['Current rules', 'Текущие правила'],
   tried: ['New rules', 'Новые правила'],
@@ -83,7 +79,5 @@ export const texts = inBoth({
   changes: ['Change history', 'История изменений'],
   noChanges: ['The rules have never been changed', 'Правила ещё не меняли'],
   noChangesHint: ['Every change is listed here with its reason.', 'Здесь видно каждое изменение с причиной.'],
-  at: ['Time, UTC', 'Время, UTC'],
   by: ['Operator', 'Сотрудник'],
-  reason: ['Reason', 'Причина'],
 });

@@ -41,7 +41,6 @@ export const texts = inBoth({
   endsBefore: ['The end must be after the start.', 'Окончание должно быть позже начала.'],
   past: ['The end is in the past.', 'Время окончания уже прошло.'],
   plannedBy: ['Scheduled by', 'Кто запланировал'],
-  actions: ['Actions', 'Действия'],
   callOff: ['Cancel maintenance', 'Отменить технические работы'],
   callOffSays: [
     'The maintenance is cancelled. If it is in progress, it ends now. Partners are notified.',
@@ -54,7 +53,6 @@ export const texts = inBoth({
   ],
   resolveAbove: ['Payment resolution above', 'Завершение платежа свыше'],
   creditAbove: ['Balance credit above', 'Пополнение баланса свыше'],
-  change: ['Change', 'Изменить'],
   changeSays: [
     'The new thresholds apply to new actions. Pending requests still need approval.',
     'Новые пороги действуют для новых операций. Ожидающие запросы всё равно нужно подтвердить.',
@@ -79,13 +77,11 @@ export const texts = inBoth({
     'Вы получите одноразовую ссылку. По ней новый сотрудник задаст пароль и настроит приложение-аутентификатор.',
   ],
   create: ['Create', 'Создать'],
-  name: ['Name', 'Имя'],
   nameHint: [
     '2 to 40 Latin letters, digits, dots or hyphens',
     'От 2 до 40 латинских букв, цифр, точек или дефисов',
   ],
   you: ['you', 'вы'],
-  role: ['Role', 'Роль'],
   changeRole: ['Change role', 'Изменить роль'],
   roleSays: {
     viewer: ['Sees everything, changes nothing.', 'Видит всё, ничего не меняет.'],
@@ -106,7 +102,6 @@ export const texts = inBoth({
     'The new role applies from the next request.',
     'Новая роль действует со следующего запроса.',
   ],
-  state: ['Status', 'Статус'],
   lastSeen: ['Last active', 'Последняя активность'],
   since: ['Created', 'Добавлен'],
   notYourself: [
@@ -143,7 +138,6 @@ export const texts = inBoth({
   operator: ['Operator', 'Сотрудник'],
   thisOne: ['current', 'текущий'],
   address: ['IP address', 'IP-адрес'],
-  browser: ['Browser', 'Браузер'],
   startedAt: ['Started', 'Начат'],
   ends: ['Expires', 'Истекает'],
   revoke: ['End session', 'Завершить сеанс'],

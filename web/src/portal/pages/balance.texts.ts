@@ -1,7 +1,6 @@
 import { inBoth, type Words } from '../../texts/language.ts';
 
 export const texts = inBoth({
-  held: ['On hold', 'В холде'],
   alert: ['Low-balance alert', 'Уведомление о низком балансе'],
   noAlert: ['Off', 'Выкл.'],
   setAlert: ['Set alert', 'Настроить уведомление'],
@@ -9,7 +8,6 @@ export const texts = inBoth({
     'The bot notifies the team when the live balance falls below this amount. Empty: no alert.',
     'Бот предупредит команду, когда боевой баланс станет ниже этой суммы. Пусто — не предупреждать.',
   ],
-  save: ['Save', 'Сохранить'],
   refill: ['Refill test balance', 'Пополнить тестовый баланс'],
   refilled: ['The test balance was refilled with 10,000 USDT', 'Тестовый баланс пополнен на 10 000 USDT'],
   topUp: ['Top up', 'Пополнение'],
@@ -26,7 +24,6 @@ export const texts = inBoth({
     `Send only USDT on ${network}: other coins and networks are lost.`,
     `Отправляйте только USDT в сети ${network}: другие монеты и сети будут потеряны.`,
   ],
-  limits: ['Limits', 'Лимиты'],
   minPayment: ['Smallest payment', 'Минимальный платёж'],
   maxPayment: ['Largest payment', 'Максимальный платёж'],
   perDay: ['Turnover per day (UTC)', 'Оборот в день (UTC)'],
@@ -46,9 +43,7 @@ export const texts = inBoth({
   seen: ['Seen, UTC', 'Замечен, UTC'],
   state: ['State', 'Состояние'],
   network: ['Network', 'Сеть'],
-  transaction: ['Transaction', 'Транзакция'],
   credited: ['Credited, UTC', 'Зачислен, UTC'],
-  reference: ['Reference', 'Основание'],
   states: {
     pending: ['Confirming', 'Подтверждается'],
     dropped: ['Not confirmed', 'Не подтверждён'],

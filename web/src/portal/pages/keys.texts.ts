@@ -8,7 +8,6 @@ export const texts = inBoth({
   create: ['Create key', 'Создать ключ'],
   createSays: ['The team is notified in the bot.', 'Команда получит уведомление в боте.'],
   created: ['New key', 'Новый ключ'],
-  key: ['Key', 'Ключ'],
   state: ['State', 'Состояние'],
   rights: ['Rights', 'Права'],
   addresses: ['Allowed addresses', 'Разрешённые адреса'],
@@ -22,9 +21,6 @@ export const texts = inBoth({
     `Ключ ${key}. Изменение вступит в силу сразу.`,
   ],
   anyAddress: ['Any', 'Любые'],
-  lastUsed: ['Last used', 'Последний запрос'],
-  expires: ['Expires, UTC', 'Действует до, UTC'],
-  actions: ['Actions', 'Действия'],
   label: ['Label', 'Метка'],
   days: ['Valid for, days', 'Срок действия, дней'],
   noEnd: ['No expiry', 'Бессрочно'],
@@ -35,7 +31,6 @@ export const texts = inBoth({
     'Owners create live keys, after live mode is approved.',
     'Боевые ключи создаёт владелец после одобрения боевого режима.',
   ],
-  save: ['Save', 'Сохранить'],
   roll: ['Roll', 'Заменить'],
   rollSays: (key: string) => [
     `You get a new key with the same rights. Key ${key} stays valid for the time you choose, so that you can switch without a gap.`,
@@ -49,7 +44,6 @@ export const texts = inBoth({
     '168': ['7 days', '7 дней'],
   },
   rolledTo: (key: string) => [`Already rolled: the new key is ${key}`, `Уже заменён: новый ключ — ${key}`],
-  revoke: ['Revoke', 'Отозвать'],
   revokeSays: (key: string) => [
     `Key ${key} stops working at once. This cannot be undone.`,
     `Ключ ${key} сразу перестанет работать. Отменить это нельзя.`,

@@ -4,18 +4,8 @@ const inRussian = new Intl.PluralRules('ru');
 const platezh = { one: 'платёж', few: 'платежа' } as Record<string, string>;
 
 export const texts = inBoth({
-  csv: ['Export CSV', 'Скачать CSV'],
-  payment: ['Payment', 'Платёж'],
   created: ['Created, UTC', 'Создан, UTC'],
-  status: ['Status', 'Статус'],
-  recipient: ['Recipient', 'Получатель'],
-  rub: ['Amount, ₽', 'Сумма, ₽'],
   usdt: 'USDT',
-  externalId: ['External ID', 'Внешний ID'],
-  search: ['Search', 'Поиск'],
-  searchHint: ['ID, external ID, QR, recipient, amount…', 'ID, внешний ID, QR, получатель, сумма…'],
-  any: ['Any', 'Любой'],
-  totals: ['Totals', 'Итоги'],
   totalsCut: ['Only the newest 20,000 payments are counted.', 'Подсчитаны только последние 20 000 платежей.'],
   payments: (count: number) => [
     count === 1 ? '1 payment' : `${count} payments`,

@@ -7,14 +7,11 @@ export const texts = inBoth({
   ],
   link: ['Link of the QR code', 'Ссылка из QR-кода'],
   photo: ['Photo of the code', 'Фото кода'],
-  check: ['Check', 'Проверить'],
   notAPicture: [
     'This file is not a picture. Choose a photo of the QR code.',
     'Это не изображение. Выберите фото QR-кода.',
   ],
-  recipient: ['Recipient', 'Получатель'],
   purpose: ['Purpose', 'Назначение'],
-  amount: ['Amount', 'Сумма'],
   cost: ['At the current rate', 'По текущему курсу'],
   noRate: [
     'The rate is out of date, so the amount in USDT is not known.',

@@ -41,5 +41,4 @@ export const texts = inBoth({
     'Курс фиксирует запрос POST /v1/quote с "lock": true. Здесь видны котировки, пока их не использовали и срок не истёк.',
   ],
   quote: ['Quote', 'Котировка'],
-  expires: ['Expires, UTC', 'Действует до, UTC'],
 });

@@ -5,11 +5,8 @@ export const texts = inBoth({
     'Who works with this partner. All of them are notified of changes to keys and to the team.',
     'Кто работает с этим партнёром. Все получают уведомления об изменениях ключей и команды.',
   ],
-  name: ['Name', 'Имя'],
   you: ['(you)', '(вы)'],
-  role: ['Role', 'Роль'],
   joined: ['Joined, UTC', 'В команде с, UTC'],
-  actions: ['Actions', 'Действия'],
   what: {
     viewer: ['Sees payments, balance and statements.', 'Видит платежи, баланс и выписки.'],
     developer: [
@@ -40,8 +37,6 @@ export const texts = inBoth({
     `В команде может быть не больше ${max} человек`,
   ],
   changeRole: ['Change role', 'Сменить роль'],
-  save: ['Save', 'Сохранить'],
-  remove: ['Remove', 'Удалить'],
   removeSays: (name: string, partner: string) => [
     `${name} loses access to ${partner} at once.`,
     `${name} сразу потеряет доступ к ${partner}.`,

@@ -163,8 +163,6 @@ export const texts = inBoth({
     settings: ['Settings', 'Настройки'],
   },
   documentation: ['Documentation ↗', 'Документация ↗'],
-  partner: ['Partner', 'Партнёр'],
-  mode: ['Mode', 'Режим'],
   live: ['Live', 'Боевой'],
   test: ['Test', 'Тест'],
   suspended: [

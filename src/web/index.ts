@@ -26,6 +26,21 @@ export {
   statementOf,
   writePayments,
 } from './rows.ts';
-export type { Mode as ModeName, Page, PaymentStatus, TimelineItem } from './shapes.ts';
+export type {
+  AnySession,
+  CheckResult,
+  DeliveryDetail,
+  DeliveryRow,
+  EndpointRow,
+  KeyRow,
+  LoggedRequestRow,
+  Mode as ModeName,
+  Page,
+  PaymentFacts,
+  PaymentRow,
+  PaymentStatus,
+  SessionRow,
+  TimelineItem,
+} from './shapes.ts';
 export { builtPagesOf, staticFileRoutes } from './static-files.ts';
 export { deliveryItems, inOrderOfTime, timelineItem } from './timeline.ts';

@@ -1,5 +1,5 @@
 import type { OperatorRole, Permission } from '../../operators/index.ts';
-import type { AnySession, SessionRow as Row } from '../../web/shapes.ts';
+import type { AnySession, SessionRow as Row } from '../../web/index.ts';
 
 /** The pages may import only from this folder, so both are exported again. */
 export type { OperatorRole, Permission };

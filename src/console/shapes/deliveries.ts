@@ -1,4 +1,4 @@
-import type { DeliveryDetail as Detail, DeliveryRow as Row } from '../../web/shapes.ts';
+import type { DeliveryDetail as Detail, DeliveryRow as Row } from '../../web/index.ts';
 import type { Mode } from './common.ts';
 
 export interface DeliveryRow extends Row {

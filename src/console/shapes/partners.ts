@@ -1,8 +1,8 @@
-import type { EndpointRow, KeyRow } from '../../web/shapes.ts';
+import type { EndpointRow, KeyRow } from '../../web/index.ts';
 import type { RequestRow } from './approvals.ts';
 import type { LockedQuotes, Mode } from './common.ts';
 
-export type { CheckResult, EndpointRow, KeyRow } from '../../web/shapes.ts';
+export type { CheckResult, EndpointRow, KeyRow } from '../../web/index.ts';
 
 export interface Limits {
   min_rub: string;

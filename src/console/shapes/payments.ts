@@ -1,4 +1,4 @@
-import type { TimelineItem as Item, PaymentRow as Payment, PaymentFacts } from '../../web/shapes.ts';
+import type { TimelineItem as Item, PaymentRow as Payment, PaymentFacts } from '../../web/index.ts';
 import type { PartnerBalance, RequestRow } from './approvals.ts';
 import type { Mode, PaymentStatus } from './common.ts';
 

@@ -1,4 +1,4 @@
-import type { LoggedRequestRow as Row } from '../../web/shapes.ts';
+import type { LoggedRequestRow as Row } from '../../web/index.ts';
 
 /** A request to the partner API. */
 export interface LoggedRequestRow extends Row {

@@ -1,7 +1,7 @@
 import type { MemberRole } from '../../partners/index.ts';
-import type { AnySession } from '../../web/shapes.ts';
+import type { AnySession } from '../../web/index.ts';
 
-export type { SessionRow } from '../../web/shapes.ts';
+export type { SessionRow } from '../../web/index.ts';
 
 /** The pages may import only from this folder, so it is exported again. */
 export type { MemberRole };

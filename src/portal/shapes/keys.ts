@@ -1,4 +1,4 @@
-import type { KeyRow, Page } from '../../web/shapes.ts';
+import type { KeyRow, Page } from '../../web/index.ts';
 
 export type { KeyRow };
 

@@ -1,4 +1,4 @@
-import type { TimelineItem as Item, PaymentFacts, PaymentRow, PaymentStatus } from '../../web/shapes.ts';
+import type { TimelineItem as Item, PaymentFacts, PaymentRow, PaymentStatus } from '../../web/index.ts';
 
 export type { PaymentRow };
 

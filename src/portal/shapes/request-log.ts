@@ -1,1 +1,1 @@
-export type { LoggedRequestRow } from '../../web/shapes.ts';
+export type { LoggedRequestRow } from '../../web/index.ts';

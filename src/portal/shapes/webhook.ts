@@ -1,6 +1,6 @@
-import type { EndpointRow as Endpoint } from '../../web/shapes.ts';
+import type { EndpointRow as Endpoint } from '../../web/index.ts';
 
-export type { CheckResult, DeliveryDetail, DeliveryRow } from '../../web/shapes.ts';
+export type { CheckResult, DeliveryDetail, DeliveryRow } from '../../web/index.ts';
 
 export interface EndpointRow extends Endpoint {
   /** Where its public keys are, live before test. */

@@ -1,8 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { isRequester, type OperatorRequest, permissionFor, type VoidReason } from '../approvals/index.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { roleHasPermission, type SignedIn } from '../operators/index.ts';
-import { done, refuse } from '../web/index.ts';
+import { done, type Refused, refuse } from '../web/index.ts';
 import type { Done, PartnerBalance, RequestRow } from './shapes/approvals.ts';
 
 export function requestRow(
@@ -73,27 +73,21 @@ type Result =
   | { outcome: keyof typeof refusals };
 
 /** The answer to an action that may need four-eyes approval. */
-export function answer(request: FastifyRequest, reply: FastifyReply, result: Result): Done | FastifyReply {
+export function answer(request: FastifyRequest, result: Result): Done | Refused {
   switch (result.outcome) {
     case 'done':
       return done;
     case 'waiting':
       return { outcome: 'waiting', request: requestRow(result.request, request.operator) };
     case 'already_waiting':
-      return refuse(request, reply, 409, 'already_waiting', whatWaits(result.request));
+      return refuse(409, 'already_waiting', whatWaits(result.request));
     case 'void': {
       const [, message] = refusals[result.why];
-      return refuse(request, reply, 409, 'request_void', `${message} The request is void: no changes made.`);
+      return refuse(409, 'request_void', `${message} The request is void: no changes made.`);
     }
     default: {
       const [status, message] = refusals[result.outcome];
-      return refuse(
-        request,
-        reply,
-        status,
-        notFound.has(result.outcome) ? 'not_found' : result.outcome,
-        message,
-      );
+      return refuse(status, notFound.has(result.outcome) ? 'not_found' : result.outcome, message);
     }
   }
 }

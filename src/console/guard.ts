@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { smallBody } from '../api/index.ts';
 import { findSession, type Permission, roleHasPermission, type SignedIn } from '../operators/index.ts';
-import { isCsrfToken, isFromOurPage, refuse, unsearchable } from '../web/index.ts';
+import { isCsrfToken, isFromOurPage, type Refused, refuse, sendRefusal, unsearchable } from '../web/index.ts';
 import { readSessionToken } from './cookie.ts';
 import type { ConsoleDeps } from './deps.ts';
 
@@ -23,17 +23,17 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
   scope.addHook('onRequest', async (request, reply) => {
     const { needs } = request.routeOptions.config;
     const isChange = request.method !== 'GET';
-    if (isChange && !isFromOurPage(deps, request)) return refuseCsrf(request, reply);
+    if (isChange && !isFromOurPage(deps, request)) return sendRefusal(request, reply, foreign);
     if (needs === 'nothing') return undefined;
 
     const found = await findSignedIn(deps, request);
-    if (!found) return refuseSignedOut(request, reply);
+    if (!found) return sendRefusal(request, reply, signedOut);
     const { token, operator } = found;
     const sent = request.headers['x-csrf-token'];
     if (isChange && !isCsrfToken(deps.keyring, 'console', `${sent}`, token))
-      return refuseCsrf(request, reply);
-    if (!isAllowed(request, operator)) return refuseRole(request, reply, operator);
-    if (hasNul(request)) return refuse(request, reply, 422, 'invalid_request', unsearchable);
+      return sendRefusal(request, reply, foreign);
+    if (!isAllowed(request, operator)) return sendRefusal(request, reply, refuseRole(operator));
+    if (hasNul(request)) return sendRefusal(request, reply, unsearchable);
     request.operator = operator;
     return undefined;
   });
@@ -41,31 +41,29 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
   // The body may have taken its time.
   scope.addHook('preHandler', async (request, reply) => {
     if (request.method === 'GET' || request.routeOptions.config.needs === 'nothing') return undefined;
-    return (await mayStillAct(deps, request, reply)) ? undefined : reply;
+    const refusal = await whyNotAllowed(deps, request);
+    return refusal && sendRefusal(request, reply, refusal);
   });
 }
 
-/** Decided again after something slow: who was disabled meanwhile changes nothing. If false, the request is answered. */
-export async function mayStillAct(
+/** Decided again after something slow: who was disabled meanwhile changes nothing. */
+export async function whyNotAllowed(
   deps: ConsoleDeps,
   request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<boolean> {
+): Promise<Refused | undefined> {
   const { operator } = (await findSignedIn(deps, request)) ?? {};
-  if (!operator) refuseSignedOut(request, reply);
-  else if (!isAllowed(request, operator)) refuseRole(request, reply, operator);
-  else request.operator = operator;
-  return !reply.sent;
+  if (!operator) return signedOut;
+  if (!isAllowed(request, operator)) return refuseRole(operator);
+  request.operator = operator;
+  return undefined;
 }
 
 const isAllowed = ({ routeOptions: { config } }: FastifyRequest, { role }: SignedIn) =>
   roleHasPermission(role, config.needs as Permission);
 
-const refuseSignedOut = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 401, 'signed_out', 'Sign in to continue.');
+const signedOut = refuse(401, 'signed_out', 'Sign in to continue.');
 
-const refuseRole = (request: FastifyRequest, reply: FastifyReply, { role }: SignedIn) =>
-  refuse(request, reply, 403, 'forbidden', `The role ${role} does not allow this.`);
+const refuseRole = ({ role }: SignedIn) => refuse(403, 'forbidden', `The role ${role} does not allow this.`);
 
 /** PostgreSQL stores no NUL, so a query for one would fail. Bodies are checked where they are parsed. */
 const hasNul = ({ url }: FastifyRequest) => url.includes('%00');
@@ -79,11 +77,4 @@ export async function findSignedIn(deps: ConsoleDeps, request: FastifyRequest) {
   return operator && { token, operator };
 }
 
-const refuseCsrf = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(
-    request,
-    reply,
-    403,
-    'csrf',
-    'The request did not come from a page of this console: reload the page.',
-  );
+const foreign = refuse(403, 'csrf', 'The request did not come from a page of this console: reload the page.');

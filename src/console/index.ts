@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { builtPagesOf, prepareApiScope, refuseUnknown, staticFileRoutes } from '../web/index.ts';
+import { builtPagesOf, prepareApiScope, type Route, refuseUnknown, staticFileRoutes } from '../web/index.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { accessRoutes } from './access/sign-in-routes.ts';
@@ -17,7 +17,7 @@ import { partnerRoutes } from './partners/routes.ts';
 import { reviewRoutes } from './payments/review-routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { rateRoutes } from './rates/routes.ts';
-import { requestLogRoutes } from './request-log/routes.ts';
+import { requestLogRoute } from './request-log/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 
 export type { ConsoleDeps } from './deps.ts';
@@ -25,24 +25,24 @@ export type { ConsoleDeps } from './deps.ts';
 export type Console = (server: FastifyInstance) => Promise<void>;
 
 /** The routes of all pages. */
-const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
-  accessRoutes,
-  operatorRoutes,
-  paymentRoutes,
-  reviewRoutes,
-  sessionRoutes,
-  auditRoutes,
-  connectionRoutes,
-  controlRoutes,
-  deliveryRoutes,
-  depositRoutes,
-  endpointRoutes,
-  ledgerRoutes,
-  overviewRoutes,
-  partnerRoutes,
-  rateRoutes,
-  requestLogRoutes,
-  settingsRoutes,
+const routes: Route<ConsoleDeps>[] = [
+  ...accessRoutes,
+  ...operatorRoutes,
+  ...paymentRoutes,
+  ...reviewRoutes,
+  ...sessionRoutes,
+  ...auditRoutes,
+  ...connectionRoutes,
+  ...controlRoutes,
+  ...deliveryRoutes,
+  ...depositRoutes,
+  ...endpointRoutes,
+  ...ledgerRoutes,
+  ...overviewRoutes,
+  ...partnerRoutes,
+  ...rateRoutes,
+  requestLogRoute,
+  ...settingsRoutes,
 ];
 
 /** The operators' console: its pages under `/console`, and their API under `/console/api`. */
@@ -52,7 +52,7 @@ export function createConsole(deps: ConsoleDeps): Console {
       async scope => {
         guard(scope, deps);
         prepareApiScope(scope, 'console', deps);
-        for (const register of routes) register(scope, deps);
+        for (const add of routes) add(scope, deps);
         // Before the body is read, as for unknown paths outside of the console.
         scope.all('/*', { config: { needs: 'nothing' }, onRequest: refuseUnknown }, refuseUnknown);
       },

@@ -1,8 +1,16 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createAnswersUnderWay, smallBody } from '../api/index.ts';
 import { parseId } from '../base/ids.ts';
 import { findPortalSession, listMemberships, type MemberRole, roleIncludes } from '../partners/index.ts';
-import { isCsrfToken, isFromOurPage, refuse, unsearchable } from '../web/index.ts';
+import {
+  isCsrfToken,
+  isFromOurPage,
+  type Refused,
+  refuse,
+  sendRefusal,
+  throttled,
+  unsearchable,
+} from '../web/index.ts';
 import { readSessionToken } from './cookie.ts';
 import type { RouteDeps } from './deps.ts';
 import { createTokenBuckets } from './token-buckets.ts';
@@ -42,78 +50,56 @@ export function guard(scope: FastifyInstance, deps: RouteDeps): void {
   scope.addHook('onRequest', async (request, reply) => {
     const { allows } = request.routeOptions.config;
     const isChange = request.method !== 'GET';
-    if (isChange && !isFromOurPage(deps, request)) return refuseCsrf(request, reply);
+    if (isChange && !isFromOurPage(deps, request)) return sendRefusal(request, reply, foreign);
     if (allows === 'everybody') return undefined;
 
     const found = await findSignedIn(deps, request);
-    if (!found) return refuseSignedOut(request, reply);
+    if (!found) return sendRefusal(request, reply, signedOut);
     const { token, person } = found;
     const sent = request.headers['x-csrf-token'];
-    if (isChange && !isCsrfToken(deps.keyring, 'portal', `${sent}`, token)) return refuseCsrf(request, reply);
+    if (isChange && !isCsrfToken(deps.keyring, 'portal', `${sent}`, token))
+      return sendRefusal(request, reply, foreign);
     const retryAfterSec = takeToken(`${person.userId}`);
-    if (retryAfterSec !== undefined) return refuseThrottled(request, reply, retryAfterSec);
-    if (hasNul(request)) return refuse(request, reply, 422, 'invalid_request', unsearchable);
+    if (retryAfterSec !== undefined) return sendRefusal(request, reply, throttled(retryAfterSec));
+    if (hasNul(request)) return sendRefusal(request, reply, unsearchable);
     request.person = person;
     if (allows === 'person') return undefined;
 
     const member = await findMember(deps, request);
-    if (!member) return refuseOutsider(request, reply);
-    if (!roleIncludes(member.role, allows!)) return refuseRole(request, reply, allows!);
+    if (!member) return sendRefusal(request, reply, outsider);
+    if (!roleIncludes(member.role, allows!)) return sendRefusal(request, reply, refuseRole(allows!));
     if (!underWay.begin(member.partner.partnerId, maxUnderWay, reply))
-      return refuseThrottled(request, reply, 1);
+      return sendRefusal(request, reply, throttled(1));
     request.member = member;
     return undefined;
   });
 
   // The body may have taken its time: who was removed meanwhile changes nothing.
   scope.addHook('preHandler', async (request, reply) => {
-    const isChange = request.method !== 'GET' && request.routeOptions.config.allows !== 'everybody';
-    return !isChange || (await mayStillAct(deps, request, reply)) ? undefined : reply;
+    if (request.method === 'GET' || request.routeOptions.config.allows === 'everybody') return undefined;
+    const refusal = await whyNotAllowed(deps, request);
+    return refusal && sendRefusal(request, reply, refusal);
   });
 }
 
-/** Whether the session, the membership and its role are still there; otherwise the request is answered. */
-export async function mayStillAct(
-  deps: RouteDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<boolean> {
-  const refusal = await findRefusal(deps, request);
-  refusal?.(request, reply);
-  return refusal === undefined;
-}
-
-type Refuse = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
-
-async function findRefusal(deps: RouteDeps, request: FastifyRequest): Promise<Refuse | undefined> {
+/** Decided again after something slow: the session, the membership or its role may be gone. */
+export async function whyNotAllowed(deps: RouteDeps, request: FastifyRequest): Promise<Refused | undefined> {
   const { allows } = request.routeOptions.config;
-  if (!(await findSignedIn(deps, request))) return refuseSignedOut;
+  if (!(await findSignedIn(deps, request))) return signedOut;
   if (allows === 'person') return undefined;
   const needed = allows as MemberRole;
   const member = await findMember(deps, request);
-  if (!member) return refuseOutsider;
+  if (!member) return outsider;
   request.member = member;
-  return roleIncludes(member.role, needed) ? undefined : (...to) => refuseRole(...to, needed);
+  return roleIncludes(member.role, needed) ? undefined : refuseRole(needed);
 }
 
-const refuseSignedOut = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 401, 'signed_out', 'Sign in to continue.');
+const signedOut = refuse(401, 'signed_out', 'Sign in to continue.');
 
-const refuseOutsider = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 404, 'no_partner', 'You are not in the team of this partner.');
+const outsider = refuse(404, 'no_partner', 'You are not in the team of this partner.');
 
 /** Also for what depends on more than the route: live keys are for owners. */
-export const refuseRole = (request: FastifyRequest, reply: FastifyReply, needed: MemberRole) =>
-  refuse(request, reply, 403, 'forbidden', `This needs the role ${needed}.`);
-
-export function refuseThrottled(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  retryAfterSec: number,
-): FastifyReply {
-  reply.header('Retry-After', retryAfterSec);
-  return refuse(request, reply, 429, 'throttled', 'Too many requests: try again later.');
-}
+export const refuseRole = (needed: MemberRole) => refuse(403, 'forbidden', `This needs the role ${needed}.`);
 
 /** PostgreSQL stores no NUL, so a query for one would fail. Bodies are checked where they are parsed. */
 const hasNul = ({ url }: FastifyRequest) => url.includes('%00');
@@ -135,5 +121,4 @@ async function findMember({ db }: RouteDeps, { params, person }: FastifyRequest)
   return memberships.find(({ partner }) => partner.partnerId === partnerId);
 }
 
-const refuseCsrf = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 403, 'csrf', 'The request did not come from a page of the portal: reload the page.');
+const foreign = refuse(403, 'csrf', 'The request did not come from a page of the portal: reload the page.');

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createFairShare } from '../base/fair-share.ts';
 import { withCircuitBreaker } from '../db/postgres/index.ts';
-import { builtPagesOf, prepareApiScope, refuseUnknown, staticFileRoutes } from '../web/index.ts';
+import { builtPagesOf, prepareApiScope, type Route, refuseUnknown, staticFileRoutes } from '../web/index.ts';
 import { newPartnerRoutes } from './access/new-partner-routes.ts';
 import { accessRoutes } from './access/routes.ts';
 import type { PortalDeps, RouteDeps } from './deps.ts';
@@ -9,12 +9,12 @@ import { guard, prefix } from './guard.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { moneyRoutes } from './money/routes.ts';
 import { statementRoute } from './money/statement-route.ts';
-import { overviewRoutes } from './overview/routes.ts';
+import { overviewRoute } from './overview/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { photoRoute } from './qr/photo-route.ts';
-import { qrRoutes } from './qr/routes.ts';
+import { qrRoute } from './qr/routes.ts';
 import { rateRoutes } from './rate/routes.ts';
-import { requestLogRoutes } from './request-log/routes.ts';
+import { requestLogRoute } from './request-log/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { teamRoutes } from './team/routes.ts';
 import { deliveryRoutes } from './webhook/delivery-routes.ts';
@@ -23,22 +23,22 @@ import { webhookRoutes } from './webhook/routes.ts';
 export type { PortalDeps } from './deps.ts';
 
 /** The routes of all pages. */
-const routes: ((scope: FastifyInstance, deps: RouteDeps) => void)[] = [
-  accessRoutes,
-  newPartnerRoutes,
-  overviewRoutes,
-  paymentRoutes,
-  keyRoutes,
-  webhookRoutes,
-  deliveryRoutes,
-  moneyRoutes,
+const routes: Route<RouteDeps>[] = [
+  ...accessRoutes,
+  ...newPartnerRoutes,
+  overviewRoute,
+  ...paymentRoutes,
+  ...keyRoutes,
+  ...webhookRoutes,
+  ...deliveryRoutes,
+  ...moneyRoutes,
   statementRoute,
-  rateRoutes,
-  qrRoutes,
+  ...rateRoutes,
+  qrRoute,
   photoRoute,
-  requestLogRoutes,
-  teamRoutes,
-  settingsRoutes,
+  requestLogRoute,
+  ...teamRoutes,
+  ...settingsRoutes,
 ];
 
 /** Of the two connections that it shares with the bot. The other is for sessions, changes and conversations. */
@@ -65,7 +65,7 @@ export function createPortal(portalDeps: PortalDeps): (server: FastifyInstance) 
       async scope => {
         guard(scope, deps);
         prepareApiScope(scope, 'portal', deps);
-        for (const register of routes) register(scope, deps);
+        for (const add of routes) add(scope, deps);
         // Before the body is read, as for unknown paths outside of the portal.
         scope.all('/*', { config: { allows: 'everybody' }, onRequest: refuseUnknown }, refuseUnknown);
       },

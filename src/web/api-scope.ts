@@ -2,8 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { TooManyChangesError } from '../db/audit/index.ts';
 import { isDatabaseUnavailable } from '../db/postgres/index.ts';
 import type { WebApp } from './csrf.ts';
-import { refuse } from './replies.ts';
+import { refuse, sendRefusal } from './replies.ts';
 import { setSecurityHeaders } from './security-headers.ts';
+
+const tooManyChanges = refuse(429, 'too_many_changes', 'Too many changes today: try again tomorrow (UTC).');
+const unavailable = refuse(503, 'unavailable', 'The database is not responding: try later.');
+const unknown = refuse(404, 'not_found', 'Page not found.');
 
 /** What all answers of the API behind the pages have in common: headers, and 503 while the database does not respond. */
 export function prepareApiScope(
@@ -16,19 +20,12 @@ export function prepareApiScope(
     reply.header('Cache-Control', 'no-store');
   });
   scope.setErrorHandler((error, request, reply) => {
-    if (error instanceof TooManyChangesError)
-      return refuse(
-        request,
-        reply,
-        429,
-        'too_many_changes',
-        'Too many changes today: try again tomorrow (UTC).',
-      );
+    if (error instanceof TooManyChangesError) return sendRefusal(request, reply, tooManyChanges);
     if (!isDatabaseUnavailable(error)) throw error;
     log.error({ err: error, request_id: request.id }, `a request of the ${app} failed`);
-    return refuse(request, reply, 503, 'unavailable', 'The database is not responding: try later.');
+    return sendRefusal(request, reply, unavailable);
   });
 }
 
 export const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 404, 'not_found', 'Page not found.');
+  sendRefusal(request, reply, unknown);

@@ -11,7 +11,6 @@ export const Instant = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d)$',
 });
 export const Text = Type.String({ minLength: 1, maxLength: 256 });
-export const ById = Type.Object({ id: Type.String({ maxLength: 100 }) });
 
 /** A numeric id in a URL; undefined if it is not a number. */
 export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : undefined);

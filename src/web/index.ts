@@ -1,18 +1,46 @@
 export { prepareApiScope, refuseUnknown } from './api-scope.ts';
 export { readCookie, setCookie } from './cookies.ts';
 export { csrfTokenOf, isCsrfToken, isFromOurPage } from './csrf.ts';
-export { ById, Day, Instant, Mode, pageOf, Rubles, readEndpoint, readNumber, Text, Usdt } from './fields.ts';
+export { Day, Instant, Mode, pageOf, Rubles, readEndpoint, readNumber, Text, Usdt } from './fields.ts';
 export {
-  Body,
+  badAddress,
+  Download,
   done,
-  fileOf,
   paging,
-  type Routes,
+  Refused,
   refuse,
-  refuseAddress,
-  typed,
+  sendRefusal,
+  throttled,
   unsearchable,
 } from './replies.ts';
-export type { Mode as ModeName, Page, PaymentStatus, TimelineItem } from './shapes.ts';
+export { type Answer, type Route, routesOf } from './routes.ts';
+export {
+  checkResult,
+  deliveryDetail,
+  deliveryRow,
+  endpointRow,
+  loggedRequestRow,
+  type PaymentsCsv,
+  paymentRow,
+  sessionRow,
+  statementOf,
+  writePayments,
+} from './rows.ts';
+export type {
+  AnySession,
+  CheckResult,
+  DeliveryDetail,
+  DeliveryRow,
+  EndpointRow,
+  KeyRow,
+  LoggedRequestRow,
+  Mode as ModeName,
+  Page,
+  PaymentFacts,
+  PaymentRow,
+  PaymentStatus,
+  SessionRow,
+  TimelineItem,
+} from './shapes.ts';
 export { builtPagesOf, staticFileRoutes } from './static-files.ts';
 export { deliveryItems, inOrderOfTime, timelineItem } from './timeline.ts';

@@ -1,18 +1,46 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyTypeProvider } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Refusal } from './shapes.ts';
 
+/** Why a request is not carried out, as the answer of a route. */
+export class Refused {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  /** For the header Retry-After. */
+  readonly retryAfterSec: number | undefined;
+
+  constructor(status: number, code: string, message: string, retryAfterSec?: number) {
+    this.status = status;
+    this.code = code;
+    this.message = message;
+    this.retryAfterSec = retryAfterSec;
+  }
+}
+
+export const refuse = (status: number, code: string, message: string) => new Refused(status, code, message);
+
+export const throttled = (retryAfterSec: number, message = 'Too many requests: try again later.') =>
+  new Refused(429, 'throttled', message, retryAfterSec);
+
 /** The one error answer of the pages' APIs. */
-export function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  status: number,
-  code: string,
-  message: string,
-): FastifyReply {
-  const refusal: Refusal = { error: { code, message, request_id: request.id } };
+export function sendRefusal({ id }: FastifyRequest, reply: FastifyReply, refused: Refused): FastifyReply {
+  const { status, code, message, retryAfterSec } = refused;
+  if (retryAfterSec !== undefined) reply.header('Retry-After', retryAfterSec);
+  const refusal: Refusal = { error: { code, message, request_id: id } };
   return reply.status(status).type('application/json; charset=utf-8').send(JSON.stringify(refusal));
+}
+
+/** A file as the answer of a route: CSV or JSON, by the ending of its name. */
+export class Download {
+  readonly name: string;
+  readonly pieces: AsyncIterable<string>;
+
+  constructor(name: string, pieces: AsyncIterable<string>) {
+    this.name = name;
+    this.pieces = pieces;
+  }
 }
 
 /** A file that is generated while it is sent; after an error it ends early, and the reason is logged. */
@@ -27,19 +55,7 @@ export const fileOf = (
 
 export const done = { outcome: 'done' } as const;
 
-export const unsearchable = 'A filter is not valid: check the filters.';
-
-/** Route handlers get the static types of their schemas: `typed(scope).post('/x', { schema: { body: … } }, …)`. */
-interface FromSchemas extends FastifyTypeProvider {
-  validator: this['schema'] extends Type.TSchema ? Type.Static<this['schema']> : unknown;
-  serializer: unknown;
-}
-export const typed = (scope: FastifyInstance) => scope.withTypeProvider<FromSchemas>();
-export type Routes = ReturnType<typeof typed>;
-
-/** A body with exactly these fields: a misspelled one is an error. */
-export const Body = <Fields extends Type.TProperties>(fields: Fields) =>
-  Type.Object(fields, { additionalProperties: false });
+export const unsearchable = refuse(422, 'invalid_request', 'A filter is not valid: check the filters.');
 
 /** The query string of lists: how many rows, and after which cursor. */
 export const paging = {
@@ -48,11 +64,8 @@ export const paging = {
 };
 
 /** Of a webhook endpoint, which the partner or support has entered. */
-export const refuseAddress = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(
-    request,
-    reply,
-    400,
-    'bad_address',
-    'The address must begin with https:// and be reachable from the internet.',
-  );
+export const badAddress = refuse(
+  400,
+  'bad_address',
+  'The address must begin with https:// and be reachable from the internet.',
+);

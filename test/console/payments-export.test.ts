@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { writePayments } from '../../src/console/payments/export.ts';
+import { paymentsCsv } from '../../src/console/payments/export.ts';
+import { writePayments } from '../../src/web/index.ts';
 import { resolution, startPaymentsConsole } from './payments-world.ts';
 
 const { pool, partnerId, viewer, support, open } = await startPaymentsConsole();
@@ -55,7 +56,7 @@ describe('GET /payments/export', () => {
   test('says so when there are more payments than it has', async () => {
     const written = async (max: number) => {
       let text = '';
-      for await (const piece of writePayments(pool, [{}], max)) text += piece;
+      for await (const piece of writePayments(pool, [{}], { ...paymentsCsv, max })) text += piece;
       return linesOf(text);
     };
     const cut = await written(3);

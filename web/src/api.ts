@@ -1,4 +1,4 @@
-import type { Refusal } from '../../src/web/shapes.ts';
+import type { AnySession, Refusal } from '../../src/web/shapes.ts';
 
 /** The server refused, or could not be reached. `code` selects the text. */
 export class Refused extends Error {
@@ -16,8 +16,8 @@ export class Refused extends Error {
   }
 }
 
-/** `/console/api` or `/portal/api`: the base of the build. */
-export const base = `${import.meta.env.BASE_URL}api`;
+/** `/console` or `/portal`: the base of the build. */
+export const appPath = import.meta.env.BASE_URL.slice(0, -1);
 
 type Listener = () => void;
 
@@ -42,10 +42,6 @@ export function outside<T>(value: T) {
 
 /** False while the server does not answer. */
 export const connected = outside(true);
-/** What the sessions of the console and of the portal have in common. */
-export interface AnySession {
-  csrf_token: string;
-}
 
 /** Undefined until the server has answered, null when nobody is signed in. */
 export const session = outside<AnySession | null | undefined>(undefined);
@@ -122,7 +118,11 @@ async function reach(path: string, init: RequestInit): Promise<{ response: Respo
   let response: Response;
   let body: Blob;
   try {
-    response = await fetch(base + path, { ...init, credentials: 'same-origin', cache: 'no-store' });
+    response = await fetch(`${appPath}/api${path}`, {
+      ...init,
+      credentials: 'same-origin',
+      cache: 'no-store',
+    });
     body = await response.blob();
   } catch (error) {
     if (init.signal?.aborted) throw error;

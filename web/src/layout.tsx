@@ -1,97 +1,68 @@
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
-import { Link, useLocation } from 'wouter';
+import { type ReactNode, useState } from 'react';
+import { useLocation } from 'wouter';
 import type { Overview } from '../../src/console/shapes/overview.ts';
-import { AccountMenu } from './account-menu.tsx';
-import { connected, query } from './api.ts';
+import { query } from './api.ts';
 import { Keys } from './keyboard.tsx';
 import { navigation } from './navigation.ts';
 import { Palette } from './palette.tsx';
-import { Icon } from './parts/icon.tsx';
+import { SearchField } from './parts/fields.tsx';
 import { useLive } from './parts/polling.ts';
-import { Preferences } from './parts/preferences.tsx';
-import { SearchField } from './parts/search-field.tsx';
+import { useSession } from './parts/session.ts';
+import { AccountMenu, PlaceList, Shell } from './parts/shell.tsx';
 import { useShared } from './texts/index.ts';
 
 /** The frame of every page: navigation, search, account menu. */
 export function Layout({ children }: { children: ReactNode }) {
   const t = useShared();
   const [path] = useLocation();
-  const [open, setOpen] = useState(false);
-  const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const overview = useLive<Overview>(['overview', 60], '/overview?minutes=60', 5000).data;
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of a narrow window closes after navigation
-  useEffect(() => setOpen(false), [path]);
-
   return (
-    <div className={open ? 'shell shell-open' : 'shell'}>
-      <a className="skip" href="#content">
-        {t.skip}
-      </a>
-      <header className="top">
-        <button
-          type="button"
-          className="icon-button burger"
-          aria-expanded={open}
-          aria-controls="navigation"
-          aria-label={t.menu}
-          onClick={() => setOpen(!open)}
-        >
-          <Icon name="menu" />
-        </button>
-        <Link href="/" className="brand">
-          <img src="/console/icon.svg" alt="" width={24} height={24} />
-          <span>Kopeck</span>
-        </Link>
-        {path === '/payments' ? <div className="search" /> : <Search />}
-        <Preferences />
-        <AccountMenu />
-      </header>
-      <nav className="side" id="navigation" aria-label={t.mainNavigation}>
-        <div className="side-inner">
-          {(['work', 'money', 'control'] as const).map(group => (
-            <div key={group}>
-              <p className="side-group" id={`group-${group}`}>
-                {t.groups[group]}
-              </p>
-              <ul aria-labelledby={`group-${group}`}>
-                {navigation
-                  .filter(place => place.group === group)
-                  .map(place => (
-                    <li key={place.name}>
-                      <Link
-                        href={place.path}
-                        aria-current={isAt(path, place.path) ? 'page' : undefined}
-                        className="side-link"
-                      >
-                        <Icon name={place.name} />
-                        <span>{t.nav[place.name]}</span>
-                        <Waits count={waiting(overview, place.name)} />
-                      </Link>
-                    </li>
-                  ))}
-              </ul>
-            </div>
-          ))}
-        </div>
-      </nav>
-      <main id="content" tabIndex={-1}>
-        {!isConnected && (
-          <div className="banner" role="status">
-            {t.connectionLost}
+    <>
+      <Shell
+        middle={path === '/payments' ? <div className="search" /> : <Search />}
+        account={<Account />}
+        side={(['work', 'money', 'control'] as const).map(group => (
+          <div key={group}>
+            <p className="side-group" id={`group-${group}`}>
+              {t.groups[group]}
+            </p>
+            <PlaceList
+              label={`group-${group}`}
+              places={navigation
+                .filter(place => place.group === group)
+                .map(({ name, path: to }) => ({
+                  path: to,
+                  icon: name,
+                  text: t.nav[name],
+                  mark: <Waits count={waiting(overview, name)} />,
+                }))}
+            />
           </div>
-        )}
+        ))}
+      >
         {overview?.maintenance && <div className="banner">{t.maintenance}</div>}
         {children}
-      </main>
+      </Shell>
       <Keys />
       <Palette />
-    </div>
+    </>
   );
 }
 
-const isAt = (path: string, place: string) =>
-  place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`);
+/** The signed-in operator, and signing out. */
+function Account() {
+  const t = useShared();
+  const { name, role } = useSession().operator;
+  return (
+    <AccountMenu
+      name={name}
+      role={t.roles[role]}
+      title={t.signedInAs(name)}
+      besides={<span className="dim"> · {t.roles[role]}</span>}
+      link={['/settings/sessions', t.sessions]}
+    />
+  );
+}
 
 function waiting(overview: Overview | undefined, name: string): number {
   if (name === 'review') return overview?.review.count ?? 0;
@@ -122,7 +93,7 @@ function Search() {
           aria-label={t.searchPayments}
           placeholder={t.searchHint}
           value={text}
-          onChange={event => setText(event.currentTarget.value)}
+          onChange={setText}
         />
       </form>
     </search>

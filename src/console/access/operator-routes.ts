@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { type Id, parseId } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
@@ -16,14 +16,14 @@ import {
   setupUrl,
   signOutOperator,
 } from '../../operators/index.ts';
-import { Body, done, type Routes, refuse, typed } from '../../web/index.ts';
+import { done, refuse } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import { get, post } from '../route.ts';
 import type { Invitation, OperatorRow } from '../shapes/access.ts';
 
 const needs = 'operators.manage';
 const Role = Type.Union(operatorRoles.map(role => Type.Literal(role)));
-const ById = Type.Object({ id: Type.String() });
 
 const refusals = {
   no_operator: [404, 'Operator not found.'],
@@ -31,92 +31,55 @@ const refusals = {
   disabled: [409, 'The operator is disabled: enable them first.'],
 } as const;
 
-/** Operators and their roles; only admins change them. */
-export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  listOperatorsRoute(routes, deps);
-  inviteOperator(routes, deps);
-  resetAccess(routes, deps);
-  changeOperator(routes, deps);
-}
+const refuseChange = (outcome: keyof typeof refusals) =>
+  refuse(refusals[outcome][0], outcome, refusals[outcome][1]);
 
-const refuseChange = (request: FastifyRequest, reply: FastifyReply, outcome: keyof typeof refusals) =>
-  refuse(request, reply, refusals[outcome][0], outcome, refusals[outcome][1]);
+const listOperatorsRoute = get('/operators', 'see', {}, async (_request, { db }) => ({
+  data: (await listOperators(db)).map(operatorRow),
+}));
 
-function listOperatorsRoute(routes: Routes, deps: ConsoleDeps): void {
-  routes.get('/operators', { config: { needs: 'see' } }, async () => ({
-    data: (await listOperators(deps.db)).map(operatorRow),
-  }));
-}
+const inviteOperator = post(
+  '/operators',
+  needs,
+  { body: { name: Type.String({ maxLength: 100 }), role: Role } },
+  async (request, deps) => {
+    const name = readOperatorName(request.body.name);
+    if (!name) return refuse(400, 'bad_name', 'A name has 2 to 40 Latin letters, digits, dots or hyphens.');
+    const { role } = request.body;
+    const creation = await createOperator(auditContextOf(deps, request), deps.keyring, { name, role });
+    return creation.outcome === 'created'
+      ? setupLinkObject(deps, request, creation)
+      : refuse(409, creation.outcome, `An operator named ${name} already exists.`);
+  },
+);
 
-function inviteOperator(routes: Routes, deps: ConsoleDeps): void {
-  routes.post(
-    '/operators',
-    {
-      config: { needs },
-      schema: { body: Body({ name: Type.String({ maxLength: 100 }), role: Role }) },
-    },
-    async (request, reply) => {
-      const name = readOperatorName(request.body.name);
-      if (!name)
-        return refuse(
-          request,
-          reply,
-          400,
-          'bad_name',
-          'A name has 2 to 40 Latin letters, digits, dots or hyphens.',
-        );
-      const { role } = request.body;
-      const creation = await createOperator(auditContextOf(deps, request), deps.keyring, { name, role });
-      return creation.outcome === 'created'
-        ? setupLinkObject(deps, request, creation)
-        : refuse(request, reply, 409, creation.outcome, `An operator named ${name} already exists.`);
-    },
-  );
-}
+const resetAccess = post('/operators/:id/reset', needs, {}, async (request, deps) => {
+  const id = parseId('opr', request.params.id);
+  const audit = auditContextOf(deps, request);
+  const result = id && (await resetOperator(audit, deps.keyring, id, { allowLastAdmin: false }));
+  if (result?.outcome === 'reset') return setupLinkObject(deps, request, result);
+  return refuseChange(result?.outcome ?? 'no_operator');
+});
 
-function resetAccess(routes: Routes, deps: ConsoleDeps): void {
-  routes.post(
-    '/operators/:id/reset',
-    { config: { needs }, schema: { params: ById } },
-    async (request, reply) => {
-      const id = parseId('opr', request.params.id);
-      const audit = auditContextOf(deps, request);
-      const result = id && (await resetOperator(audit, deps.keyring, id, { allowLastAdmin: false }));
-      if (result?.outcome === 'reset') return setupLinkObject(deps, request, result);
-      return refuseChange(request, reply, result?.outcome ?? 'no_operator');
-    },
-  );
-}
+const changes: Record<string, (audit: AuditContext, id: Id<'opr'>) => Promise<Changed>> = {
+  disable: disableOperator,
+  enable: enableOperator,
+  'sign-out': signOutOperator,
+};
+const changeOperator = Object.entries(changes).map(([word, act]) =>
+  post(`/operators/:id/${word}`, needs, {}, async (request, deps) => {
+    const id = parseId('opr', request.params.id);
+    const outcome = id ? (await act(auditContextOf(deps, request), id)).outcome : 'no_operator';
+    return outcome === 'done' ? done : refuseChange(outcome);
+  }),
+);
 
-function changeOperator(routes: Routes, deps: ConsoleDeps): void {
-  const changes: Record<string, (audit: AuditContext, id: Id<'opr'>) => Promise<Changed>> = {
-    disable: disableOperator,
-    enable: enableOperator,
-    'sign-out': signOutOperator,
-  };
-  for (const [word, act] of Object.entries(changes))
-    routes.post(
-      `/operators/:id/${word}`,
-      { config: { needs }, schema: { params: ById } },
-      async (request, reply) => {
-        const id = parseId('opr', (request.params as { id: string }).id);
-        const outcome = id ? (await act(auditContextOf(deps, request), id)).outcome : 'no_operator';
-        return outcome === 'done' ? done : refuseChange(request, reply, outcome);
-      },
-    );
-
-  routes.post(
-    '/operators/:id/role',
-    { config: { needs }, schema: { params: ById, body: Body({ role: Role }) } },
-    async (request, reply) => {
-      const id = parseId('opr', request.params.id);
-      const audit = auditContextOf(deps, request);
-      const outcome = id ? (await setOperatorRole(audit, id, request.body.role)).outcome : 'no_operator';
-      return outcome === 'done' ? done : refuseChange(request, reply, outcome);
-    },
-  );
-}
+const setRole = post('/operators/:id/role', needs, { body: { role: Role } }, async (request, deps) => {
+  const id = parseId('opr', request.params.id);
+  const audit = auditContextOf(deps, request);
+  const outcome = id ? (await setOperatorRole(audit, id, request.body.role)).outcome : 'no_operator';
+  return outcome === 'done' ? done : refuseChange(outcome);
+});
 
 const setupLinkObject = (
   { publicUrl }: ConsoleDeps,
@@ -138,3 +101,6 @@ const operatorRow = (operator: Operator): OperatorRow => ({
   created_at: operator.createdAt.toISOString(),
   last_seen_at: operator.lastSeenAt?.toISOString() ?? null,
 });
+
+/** Operators and their roles; only admins change them. */
+export const operatorRoutes = [listOperatorsRoute, inviteOperator, resetAccess, ...changeOperator, setRole];

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { parseId } from '../../base/ids.ts';
 import { idleEndOf } from '../../base/session-lifetime.ts';
 import {
@@ -8,11 +8,12 @@ import {
   roleHasPermission,
   type SignedIn,
 } from '../../operators/index.ts';
-import { ById, csrfTokenOf, done, type Routes, refuse, typed } from '../../web/index.ts';
+import { csrfTokenOf, done, refuse, sessionRow } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
+import { get, post } from '../route.ts';
 import type { CurrentSession, Session, SessionRow } from '../shapes/access.ts';
 
 export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {
@@ -26,72 +27,52 @@ export function sessionObject(deps: ConsoleDeps, token: string, signedIn: Signed
   };
 }
 
-/** The session of the signed-in operator, signing out, and the list of open sessions. */
-export function sessionRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  ownSession(routes, deps);
-  openSessions(routes, deps);
-}
-
-function ownSession(routes: Routes, deps: ConsoleDeps): void {
-  routes.get('/session', { config: { needs: 'see' } }, (request: FastifyRequest) =>
-    Promise.resolve(sessionObject(deps, readSessionToken(request)!, request.operator)),
-  );
-
+const ownSession = [
+  get('/session', 'see', {}, (request, deps) =>
+    sessionObject(deps, readSessionToken(request)!, request.operator),
+  ),
   // The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
-  routes.get(
-    '/session/current',
-    { config: { needs: 'nothing' } },
-    async (request): Promise<CurrentSession> => {
-      const found = await findSignedIn(deps, request);
-      return { session: found ? sessionObject(deps, found.token, found.operator) : null };
-    },
-  );
-
-  routes.post('/logout', { config: { needs: 'see' } }, async (request, reply) => {
+  get('/session/current', 'nothing', {}, async (request, deps): Promise<CurrentSession> => {
+    const found = await findSignedIn(deps, request);
+    return { session: found ? sessionObject(deps, found.token, found.operator) : null };
+  }),
+  post('/logout', 'see', {}, async (request, deps, reply) => {
     await endSession(auditContextOf(deps, request), request.operator.sessionId, {
       action: 'session.sign_out',
     });
     clearSessionCookie(reply);
     return done;
-  });
-}
+  }),
+];
 
 /** Admins see and end the sessions of all operators, everybody else only their own. */
 const visibleSessions = ({ operator }: FastifyRequest) =>
   roleHasPermission(operator.role, 'operators.manage') ? undefined : operator.operatorId;
 
-function openSessions(routes: Routes, deps: ConsoleDeps): void {
-  routes.get('/sessions', { config: { needs: 'see' } }, async request => {
+const openSessions = [
+  get('/sessions', 'see', {}, async (request, deps) => {
     const sessions = await listSessions(deps.db, deps.clock, visibleSessions(request));
     return {
       data: sessions.map(
         (session): SessionRow => ({
-          session_id: session.sessionId,
+          ...sessionRow(session, request.operator.sessionId),
           operator_id: session.operatorId,
           operator: session.name,
-          address: session.address,
-          user_agent: session.userAgent,
-          created_at: session.createdAt.toISOString(),
-          last_seen_at: session.lastSeenAt.toISOString(),
           ends_at: session.endsAt.toISOString(),
-          is_this_one: session.sessionId === request.operator.sessionId,
         }),
       ),
     };
-  });
-
+  }),
   // A session that the operator may not end does not exist for them.
-  routes.post(
-    '/sessions/:id/revoke',
-    { config: { needs: 'see' }, schema: { params: ById } },
-    async (request, reply) => {
-      const id = parseId('ses', request.params.id);
-      const ofOperator = visibleSessions(request);
-      const how = { action: 'session.revoke', ...(ofOperator ? { ofOperator } : {}) } as const;
-      const outcome = id ? await endSession(auditContextOf(deps, request), id, how) : 'no_session';
-      if (outcome === 'ended') return done;
-      return refuse(request, reply, 404, 'no_session', 'Session not found, or it has already ended.');
-    },
-  );
-}
+  post('/sessions/:id/revoke', 'see', {}, async (request, deps) => {
+    const id = parseId('ses', request.params.id);
+    const ofOperator = visibleSessions(request);
+    const how = { action: 'session.revoke', ...(ofOperator ? { ofOperator } : {}) } as const;
+    const outcome = id ? await endSession(auditContextOf(deps, request), id, how) : 'no_session';
+    if (outcome === 'ended') return done;
+    return refuse(404, 'no_session', 'Session not found, or it has already ended.');
+  }),
+];
+
+/** The session of the signed-in operator, signing out, and the list of open sessions. */
+export const sessionRoutes = [...ownSession, ...openSessions];

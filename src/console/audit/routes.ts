@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { csvLine } from '../../base/csv.ts';
 import { parseInstant } from '../../base/instants.ts';
@@ -10,8 +9,9 @@ import {
   readAudit,
 } from '../../db/audit/index.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
-import { fileOf, Instant, pageOf, paging, readNumber, refuse, Text, typed } from '../../web/index.ts';
+import { Download, Instant, pageOf, paging, readNumber, refuse, Text } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import { get } from '../route.ts';
 import type { AuditHeadsState, AuditRow } from '../shapes/audit.ts';
 
 const filters = {
@@ -32,54 +32,39 @@ function readFilter({ actor, action, subject, ...times }: Asked): AuditFilter | 
   return isReadable ? { actor, action, subject, since, until } : undefined;
 }
 
-const refuseFilter = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 422, 'invalid_request', 'This time does not exist.');
+const refuseFilter = refuse(422, 'invalid_request', 'This time does not exist.');
 
 /** The audit log: who changed what, as a list and as a file. */
-export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  const { db } = deps;
-
-  routes.get(
-    '/audit',
-    { config: { needs: 'see' }, schema: { querystring: Type.Object({ ...filters, ...paging }) } },
-    async (request, reply) => {
-      const { limit, after = '' } = request.query;
-      const filter = readFilter(request.query);
-      if (!filter) return refuseFilter(request, reply);
-      const [ms, id] = after.split('.').map(readNumber);
-      const at = ms === undefined ? undefined : new Date(Number(ms));
-      const place = at && !Number.isNaN(at.getTime()) && id !== undefined ? { at, auditId: id } : undefined;
-      const lines = await listAudit(db, filter, { after: place, limit: limit + 1 });
-      return pageOf(lines, limit, last => `${last.at.getTime()}.${last.auditId}`, auditRow);
-    },
-  );
-
-  routes.get('/audit/heads', { config: { needs: 'see' } }, () => headsState(deps));
-
-  routes.get(
+export const auditRoutes = [
+  get('/audit', 'see', { query: { ...filters, ...paging } }, async (request, { db }) => {
+    const { limit, after = '' } = request.query;
+    const filter = readFilter(request.query);
+    if (!filter) return refuseFilter;
+    const [ms, id] = after.split('.').map(readNumber);
+    const at = ms === undefined ? undefined : new Date(Number(ms));
+    const place = at && !Number.isNaN(at.getTime()) && id !== undefined ? { at, auditId: id } : undefined;
+    const lines = await listAudit(db, filter, { after: place, limit: limit + 1 });
+    return pageOf(lines, limit, last => `${last.at.getTime()}.${last.auditId}`, auditRow);
+  }),
+  get('/audit/heads', 'see', {}, (_request, deps) => headsState(deps)),
+  get(
     '/audit/export',
+    'see',
     {
-      config: { needs: 'see' },
-      schema: {
-        querystring: Type.Object({
-          ...filters,
-          format: Type.Union([Type.Literal('csv'), Type.Literal('json')]),
-        }),
+      query: {
+        ...filters,
+        format: Type.Union([Type.Literal('csv'), Type.Literal('json')]),
       },
     },
-    (request, reply) => {
+    (request, { db }) => {
       const { format } = request.query;
       const filter = readFilter(request.query);
-      if (!filter) return refuseFilter(request, reply);
+      if (!filter) return refuseFilter;
       const write = format === 'csv' ? writeCsv : writeJson;
-      return reply
-        .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')
-        .header('Content-Disposition', `attachment; filename="audit.${format}"`)
-        .send(fileOf(deps, request, write(db, filter)));
+      return new Download(`audit.${format}`, write(db, filter));
     },
-  );
-}
+  ),
+];
 
 async function headsState({ db, auditHeads }: ConsoleDeps): Promise<AuditHeadsState> {
   if (!auditHeads) return { state: 'off', kept: 0, missing: [] };

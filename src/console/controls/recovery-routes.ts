@@ -2,18 +2,17 @@ import { submitRelease } from '../../approvals/index.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatKopecks } from '../../base/money.ts';
 import { incarnationObject, listIncarnations, listRecovered, listStray } from '../../payments/index.ts';
-import { Body, type Routes, refuse, Text } from '../../web/index.ts';
+import { refuse, Text } from '../../web/index.ts';
 import { answer } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
-import type { ConsoleDeps } from '../deps.ts';
+import { get, post } from '../route.ts';
 import type { LostHistory } from '../shapes/controls.ts';
 
 const recoveredShown = 100;
 
 /** What a promoted, restored or copied database had forgotten, and what is still to be decided. */
-export function recoveryRoutes(routes: Routes, deps: ConsoleDeps): void {
-  const { db } = deps;
-  routes.get('/recovery', { config: { needs: 'see' } }, async (): Promise<LostHistory> => {
+export const recoveryRoutes = [
+  get('/recovery', 'see', {}, async (_request, { db }): Promise<LostHistory> => {
     const [incarnations, recovered, stray] = await Promise.all([
       listIncarnations(db),
       listRecovered(db, recoveredShown),
@@ -37,23 +36,17 @@ export function recoveryRoutes(routes: Routes, deps: ConsoleDeps): void {
         why: order.why,
       })),
     };
-  });
-
-  routes.post(
+  }),
+  post(
     '/recovery/release',
-    { config: { needs: 'payments.resolve' }, schema: { body: Body({ order: Text, reason: Text }) } },
-    async (request, reply) => {
+    'payments.resolve',
+    { body: { order: Text, reason: Text } },
+    async (request, deps) => {
       const { order, reason } = request.body;
       if (!isLabel(reason))
-        return refuse(
-          request,
-          reply,
-          400,
-          'invalid_request',
-          'A reason is one line of up to 128 characters.',
-        );
+        return refuse(400, 'invalid_request', 'A reason is one line of up to 128 characters.');
       const audit = auditContextOf(deps, request);
-      return answer(request, reply, await submitRelease(audit, request.operator, order, reason));
+      return answer(request, await submitRelease(audit, request.operator, order, reason));
     },
-  );
-}
+  ),
+];

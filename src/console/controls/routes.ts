@@ -1,134 +1,83 @@
-import type { FastifyInstance } from 'fastify';
-import Type from 'typebox';
 import { parseDay } from '../../base/instants.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatKopecks } from '../../base/money.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../../controls/index.ts';
 import { findRun, listRuns, type Run, reconcileDay } from '../../payments/index.ts';
-import {
-  Body,
-  ById,
-  Day,
-  done,
-  pageOf,
-  paging,
-  type Routes,
-  readNumber,
-  refuse,
-  Text,
-  typed,
-} from '../../web/index.ts';
+import { Day, done, pageOf, paging, type Route, readNumber, refuse, Text } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import { get, post } from '../route.ts';
 import type { ReconciliationDetail, ReconciliationRow } from '../shapes/controls.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 
-const see = { needs: 'see' } as const;
-
-/** Blocked recipients, reconciliation with the gateway, and recovery of a lost history. */
-export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  recipientRoutes(routes, deps);
-  showReconciliations(routes, deps);
-  runReconciliation(routes, deps);
-  recoveryRoutes(routes, deps);
-}
-
-function recipientRoutes(routes: Routes, deps: ConsoleDeps): void {
-  const { db } = deps;
-  routes.get('/recipients', { config: see }, async () => ({
+const recipient = { recipient: Text };
+const recipientRoutes = [
+  get('/recipients', 'see', {}, async (_request, { db }) => ({
     data: (await listBlockedRecipients(db)).map(({ recipient, blockedAt }) => ({
       recipient,
       blocked_at: blockedAt.toISOString(),
     })),
-  }));
-
-  const recipients = {
-    config: { needs: 'recipients.block' } as const,
-    schema: { body: Body({ recipient: Text }) },
-  };
-  routes.post('/recipients/block', recipients, async (request, reply) => {
+  })),
+  post('/recipients/block', 'recipients.block', { body: recipient }, async (request, deps) => {
     const recipient = request.body.recipient.trim();
     if (!isLabel(recipient))
-      return refuse(
-        request,
-        reply,
-        400,
-        'invalid_request',
-        'A recipient is one line of up to 128 characters.',
-      );
+      return refuse(400, 'invalid_request', 'A recipient is one line of up to 128 characters.');
     const outcome = await blockRecipient(auditContextOf(deps, request), recipient);
-    return outcome === 'blocked'
-      ? done
-      : refuse(request, reply, 409, outcome, 'This recipient is already blocked.');
-  });
-  routes.post('/recipients/unblock', recipients, async (request, reply) => {
+    return outcome === 'blocked' ? done : refuse(409, outcome, 'This recipient is already blocked.');
+  }),
+  post('/recipients/unblock', 'recipients.block', { body: recipient }, async (request, deps) => {
     const outcome = await unblockRecipient(auditContextOf(deps, request), request.body.recipient);
-    return outcome === 'unblocked'
-      ? done
-      : refuse(request, reply, 409, outcome, 'This recipient is no longer blocked.');
-  });
-}
+    return outcome === 'unblocked' ? done : refuse(409, outcome, 'This recipient is no longer blocked.');
+  }),
+];
 
-function showReconciliations(routes: Routes, deps: ConsoleDeps): void {
-  const { db } = deps;
-  routes.get(
-    '/reconciliations',
-    { config: see, schema: { querystring: Type.Object(paging) } },
-    async request => {
-      const { limit, after = '' } = request.query;
-      const runs = await listRuns(db, { before: readNumber(after), limit: limit + 1 });
-      return pageOf(runs, limit, last => `${last.runId}`, runRow);
-    },
-  );
-
-  routes.get('/reconciliations/:id', { config: see, schema: { params: ById } }, async (request, reply) => {
+const showReconciliations = [
+  get('/reconciliations', 'see', { query: paging }, async (request, { db }) => {
+    const { limit, after = '' } = request.query;
+    const runs = await listRuns(db, { before: readNumber(after), limit: limit + 1 });
+    return pageOf(runs, limit, last => `${last.runId}`, runRow);
+  }),
+  get('/reconciliations/:id', 'see', {}, async (request, { db }) => {
     const runId = readNumber(request.params.id);
     const run = runId === undefined ? undefined : await findRun(db, runId);
-    return run ? runDetail(run) : refuse(request, reply, 404, 'not_found', 'Reconciliation not found.');
-  });
-}
+    return run ? runDetail(run) : refuse(404, 'not_found', 'Reconciliation not found.');
+  }),
+];
 
-function runReconciliation(routes: Routes, deps: ConsoleDeps): void {
-  const { db } = deps;
-  /** A run reads a whole day from the gateway, page by page, so only one runs at a time. */
+/** A run reads a whole day from the gateway, page by page, so only one runs at a time. */
+const runReconciliation: Route<ConsoleDeps> = (scope, deps) => {
   let isRunning = false;
-  routes.post(
-    '/reconciliations',
-    { config: { needs: 'reconciliation.run' }, schema: { body: Body({ day: Day }) } },
-    async (request, reply) => {
-      const day = parseDay(request.body.day);
-      if (!day || day.getTime() > deps.clock.nowMs())
-        return refuse(request, reply, 400, 'invalid_request', 'This day does not exist or has not started.');
-      if (isRunning)
-        return refuse(
-          request,
-          reply,
-          409,
-          'already_running',
-          'A reconciliation is already running: wait until it is finished.',
-        );
-      isRunning = true;
-      try {
-        const { runId, refundFailure } = await reconcileDay(auditContextOf(deps, request), deps.gateway, day);
-        // The run has the orders, and says that it is incomplete.
-        if (refundFailure)
-          deps.log.error({ err: refundFailure, request_id: request.id }, 'refunds could not be compared');
-        return runRow((await findRun(db, runId))!);
-      } catch (error) {
-        const message =
-          error instanceof OperatorError
-            ? error.message
-            : 'The payment gateway is not responding: try again later.';
-        deps.log.error({ err: error, request_id: request.id }, 'the reconciliation failed');
-        return refuse(request, reply, 503, 'gateway_unavailable', message);
-      } finally {
-        isRunning = false;
-      }
-    },
-  );
-}
+  post('/reconciliations', 'reconciliation.run', { body: { day: Day } }, async request => {
+    const { db } = deps;
+    const day = parseDay(request.body.day);
+    if (!day || day.getTime() > deps.clock.nowMs())
+      return refuse(400, 'invalid_request', 'This day does not exist or has not started.');
+    if (isRunning)
+      return refuse(
+        409,
+        'already_running',
+        'A reconciliation is already running: wait until it is finished.',
+      );
+    isRunning = true;
+    try {
+      const { runId, refundFailure } = await reconcileDay(auditContextOf(deps, request), deps.gateway, day);
+      // The run has the orders, and says that it is incomplete.
+      if (refundFailure)
+        deps.log.error({ err: refundFailure, request_id: request.id }, 'refunds could not be compared');
+      return runRow((await findRun(db, runId))!);
+    } catch (error) {
+      const message =
+        error instanceof OperatorError
+          ? error.message
+          : 'The payment gateway is not responding: try again later.';
+      deps.log.error({ err: error, request_id: request.id }, 'the reconciliation failed');
+      return refuse(503, 'gateway_unavailable', message);
+    } finally {
+      isRunning = false;
+    }
+  })(scope, deps);
+};
 
 const runRow = (run: Run): ReconciliationRow => ({
   run_id: `${run.runId}`,
@@ -157,3 +106,11 @@ const runDetail = (run: NonNullable<Awaited<ReturnType<typeof findRun>>>): Recon
     order_rub: inRubles(difference.order_kopecks),
   })),
 });
+
+/** Blocked recipients, reconciliation with the gateway, and recovery of a lost history. */
+export const controlRoutes = [
+  ...recipientRoutes,
+  ...showReconciliations,
+  runReconciliation,
+  ...recoveryRoutes,
+];

@@ -1,16 +1,16 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import {
+  type Answer,
+  deliveryDetail,
+  deliveryRow,
   Instant,
   Mode,
   paging,
-  type Routes,
   readEndpoint,
   refuse,
   Text,
-  typed,
   unsearchable,
 } from '../../web/index.ts';
 import {
@@ -23,7 +23,7 @@ import {
   listEndpoints,
   parseEventId,
 } from '../../webhooks/index.ts';
-import type { ConsoleDeps } from '../deps.ts';
+import { get } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { DeliveryDetail, DeliveryRow } from '../shapes/deliveries.ts';
 
@@ -45,34 +45,24 @@ const Search = Type.Object({
   ...paging,
 });
 
-/** Webhook deliveries of all partners, as a list and one by one. Sending again: see the events of partners. */
-export function deliveryRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  findDeliveries(routes, deps);
-  showDelivery(routes, deps);
-}
-
-function findDeliveries(routes: Routes, deps: ConsoleDeps): void {
-  const { db, clock } = deps;
-  routes.get(
-    '/deliveries',
-    { config: { needs: 'see' }, schema: { querystring: Search } },
-    async (request, reply): Promise<Page<DeliveryRow> | typeof reply> => {
-      const { limit, after: cursor } = request.query;
-      const filter = readFilter(request.query);
-      const after = cursor === undefined ? undefined : parseEventId(cursor);
-      if (!filter || (cursor !== undefined && after === undefined))
-        return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const { deliveries, next } = await listDeliveries(db, clock, filter, { limit, after });
-      const partners = [...new Set(deliveries.map(({ partnerId }) => partnerId))];
-      const endpoints = await listEndpoints(db, clock, partners);
-      return {
-        data: deliveries.map(delivery => deliveryRow(delivery, endpoints)),
-        next_cursor: next === null ? null : formatEventId(next),
-      };
-    },
-  );
-}
+const findDeliveries = get(
+  '/deliveries',
+  'see',
+  { query: Search },
+  async (request, { db, clock }): Answer<Page<DeliveryRow>> => {
+    const { limit, after: cursor } = request.query;
+    const filter = readFilter(request.query);
+    const after = cursor === undefined ? undefined : parseEventId(cursor);
+    if (!filter || (cursor !== undefined && after === undefined)) return unsearchable;
+    const { deliveries, next } = await listDeliveries(db, clock, filter, { limit, after });
+    const partners = [...new Set(deliveries.map(({ partnerId }) => partnerId))];
+    const endpoints = await listEndpoints(db, clock, partners);
+    return {
+      data: deliveries.map(delivery => ownedRow(delivery, endpoints)),
+      next_cursor: next === null ? null : formatEventId(next),
+    };
+  },
+);
 
 const kinds = {
   'payment.succeeded': 'succeeded',
@@ -94,58 +84,30 @@ function readFilter(query: Type.Static<typeof Search>): DeliveryFilter | undefin
   return isReadable ? { state, mode, outcome, partnerId, from, before } : undefined;
 }
 
-function showDelivery(routes: Routes, deps: ConsoleDeps): void {
-  const { db, clock } = deps;
-  routes.get(
-    '/deliveries/:partner_id/:event_id',
-    {
-      config: { needs: 'see' },
-      schema: {
-        params: Type.Object({ partner_id: Type.String(), event_id: Type.String() }),
-        querystring: Type.Object({ endpoint_id: Type.Optional(Text) }),
-      },
-    },
-    async (request, reply): Promise<DeliveryDetail | typeof reply> => {
-      const partnerId = parseId('prt', request.params.partner_id);
-      const eventId = parseEventId(request.params.event_id);
-      const endpointId = readEndpoint(request.query.endpoint_id);
-      const isReadable = partnerId && eventId !== undefined && endpointId !== null;
-      const found = isReadable ? await findDelivery(db, partnerId, eventId, endpointId) : undefined;
-      if (!found) return refuse(request, reply, 404, 'not_found', 'Event not found.');
-      const { delivery, headers, body, attempts } = found;
-      const endpoints = await listEndpoints(db, clock, [delivery.partnerId]);
-      return {
-        delivery: deliveryRow(delivery, endpoints),
-        request: { headers, body },
-        attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
-          attempt,
-          at: at.toISOString(),
-          http_status: status,
-          error,
-          duration_ms: durationMs,
-        })),
-      };
-    },
-  );
-}
+const showDelivery = get(
+  '/deliveries/:partner_id/:event_id',
+  'see',
+  {
+    query: { endpoint_id: Type.Optional(Text) },
+  },
+  async (request, { db, clock }): Answer<DeliveryDetail> => {
+    const partnerId = parseId('prt', request.params.partner_id);
+    const eventId = parseEventId(request.params.event_id);
+    const endpointId = readEndpoint(request.query.endpoint_id);
+    const isReadable = partnerId && eventId !== undefined && endpointId !== null;
+    const found = isReadable ? await findDelivery(db, partnerId, eventId, endpointId) : undefined;
+    if (!found) return refuse(404, 'not_found', 'Event not found.');
+    const { delivery } = found;
+    const endpoints = await listEndpoints(db, clock, [delivery.partnerId]);
+    return deliveryDetail(found, ownedRow(delivery, endpoints));
+  },
+);
 
-const deliveryRow = (delivery: Delivery, endpoints: Endpoint[]): DeliveryRow => ({
-  event_id: formatEventId(delivery.eventId),
-  endpoint_id: delivery.endpointId,
-  event: `payment.${delivery.outcome}`,
-  event_at: delivery.eventAt.toISOString(),
+const ownedRow = (delivery: Delivery, endpoints: Endpoint[]): DeliveryRow => ({
+  ...deliveryRow(delivery),
   partner_id: delivery.partnerId,
   partner: delivery.partnerName,
   mode: delivery.mode,
-  payment_id: delivery.paymentId,
-  state: delivery.state,
-  attempts: delivery.attempts,
-  next_attempt_at: delivery.nextAt?.toISOString() ?? null,
-  last_attempt: delivery.lastAttempt && {
-    at: delivery.lastAttempt.at.toISOString(),
-    http_status: delivery.lastAttempt.status,
-    error: delivery.lastAttempt.error,
-  },
   endpoint: endpointOf(delivery, endpoints),
 });
 
@@ -153,3 +115,6 @@ function endpointOf({ endpointId }: Delivery, endpoints: Endpoint[]): DeliveryRo
   const found = endpoints.find(one => one.endpointId === endpointId);
   return found ? { url: found.url, state: found.state } : null;
 }
+
+/** Webhook deliveries of all partners, as a list and one by one. Sending again: see the events of partners. */
+export const deliveryRoutes = [findDeliveries, showDelivery];

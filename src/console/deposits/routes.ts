@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { listRequests, type OperatorRequest, submitDepositDecision } from '../../approvals/index.ts';
 import type { DepositChainSettings } from '../../base/deposit-settings.ts';
@@ -7,53 +6,44 @@ import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { depositStates, listChainProgress, type SomeDeposit, searchDeposits } from '../../deposits/index.ts';
 import type { SignedIn } from '../../operators/index.ts';
-import { Body, ById, paging, type Routes, refuse, Text, typed, unsearchable } from '../../web/index.ts';
+import { type Answer, paging, refuse, Text, unsearchable } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import { get, post } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { DepositChainList, DepositRow } from '../shapes/deposits.ts';
 
-/** USDT deposits of all partners, how far their chains are booked, and decisions on those that are held. */
-export function depositRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  findDeposits(routes, deps);
-  showChains(routes, deps);
-  decideHeld(routes, deps);
-}
-
-function findDeposits(routes: Routes, deps: ConsoleDeps): void {
-  const Search = Type.Object({
-    state: Type.Optional(Type.Union(depositStates.map(state => Type.Literal(state)))),
-    partner_id: Type.Optional(Type.String({ maxLength: 100 })),
-    q: Type.Optional(Type.String({ maxLength: 100 })),
-    ...paging,
-  });
-  routes.get(
-    '/deposits',
-    { config: { needs: 'see' }, schema: { querystring: Search } },
-    async (request, reply): Promise<Page<DepositRow> | typeof reply> => {
-      const { limit, state, partner_id, q, after: cursor } = request.query;
-      const partnerId = partner_id ? parseId('prt', partner_id) : undefined;
-      const after = cursor === undefined ? undefined : parseId('dep', cursor);
-      if ((partner_id && !partnerId) || (cursor !== undefined && !after))
-        return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const named = q ? readName(q) : {};
-      if (!named) return { data: [], next_cursor: null };
-      const search = { state, partnerId, ...named };
-      const { deposits, hasMore } = await searchDeposits(deps.db, search, { limit, after });
-      const subjects = deposits.map(({ depositId }) => depositId);
-      const waiting = await listRequests(deps.db, { state: 'waiting', subjects });
-      const requests = new Map(waiting.map(one => [one.subject, one]));
-      return {
-        data: deposits.map(deposit =>
-          depositRow(deps, deposit, request.operator, requests.get(deposit.depositId)),
-        ),
-        next_cursor: hasMore ? deposits.at(-1)!.depositId : null,
-      };
-    },
-  );
-}
+const Search = Type.Object({
+  state: Type.Optional(Type.Union(depositStates.map(state => Type.Literal(state)))),
+  partner_id: Type.Optional(Type.String({ maxLength: 100 })),
+  q: Type.Optional(Type.String({ maxLength: 100 })),
+  ...paging,
+});
+const findDeposits = get(
+  '/deposits',
+  'see',
+  { query: Search },
+  async (request, deps): Answer<Page<DepositRow>> => {
+    const { limit, state, partner_id, q, after: cursor } = request.query;
+    const partnerId = partner_id ? parseId('prt', partner_id) : undefined;
+    const after = cursor === undefined ? undefined : parseId('dep', cursor);
+    if ((partner_id && !partnerId) || (cursor !== undefined && !after)) return unsearchable;
+    const named = q ? readName(q) : {};
+    if (!named) return { data: [], next_cursor: null };
+    const search = { state, partnerId, ...named };
+    const { deposits, hasMore } = await searchDeposits(deps.db, search, { limit, after });
+    const subjects = deposits.map(({ depositId }) => depositId);
+    const waiting = await listRequests(deps.db, { state: 'waiting', subjects });
+    const requests = new Map(waiting.map(one => [one.subject, one]));
+    return {
+      data: deposits.map(deposit =>
+        depositRow(deps, deposit, request.operator, requests.get(deposit.depositId)),
+      ),
+      next_cursor: hasMore ? deposits.at(-1)!.depositId : null,
+    };
+  },
+);
 
 /** An id of a deposit, or the hash of a transaction with or without `0x`; nothing else names a deposit. */
 function readName(text: string): { depositId: Id<'dep'> } | { transaction: string } | undefined {
@@ -96,9 +86,11 @@ function explorerUrl({ explorer, form }: DepositChainSettings, transaction: stri
   return explorer.replace('{transaction}', () => encodeURIComponent(hash));
 }
 
-function showChains(routes: Routes, deps: ConsoleDeps): void {
-  const { db, clock, depositChains, depositScreenUrl } = deps;
-  routes.get('/deposits/chains', { config: { needs: 'see' } }, async (): Promise<DepositChainList> => {
+const showChains = get(
+  '/deposits/chains',
+  'see',
+  {},
+  async (_request, { db, clock, depositChains, depositScreenUrl }): Promise<DepositChainList> => {
     const booked = await listChainProgress(db);
     const data = depositChains.map(({ name, title, rpcUrls }) => {
       const found = booked.find(({ chain }) => chain === name);
@@ -113,32 +105,25 @@ function showChains(routes: Routes, deps: ConsoleDeps): void {
       };
     });
     return { data, is_screened: depositScreenUrl !== undefined };
-  });
-}
+  },
+);
 
 const noDeposit = { outcome: 'no_deposit' } as const;
 
-function decideHeld(routes: Routes, deps: ConsoleDeps): void {
-  const decisions = { release: 'credited', reject: 'rejected' } as const;
-  for (const [name, outcome] of Object.entries(decisions))
-    routes.post(
-      `/deposits/:id/${name}`,
-      { config: { needs: 'balances.credit' }, schema: { params: ById, body: Body({ reason: Text }) } },
-      async (request, reply) => {
-        const { reason } = request.body;
-        if (!isLabel(reason))
-          return refuse(
-            request,
-            reply,
-            400,
-            'invalid_request',
-            'A reason is one line of up to 128 characters.',
-          );
-        const id = parseId('dep', request.params.id);
-        const audit = auditContextOf(deps, request);
-        const decision = { outcome, reason };
-        const result = id ? await submitDepositDecision(audit, request.operator, id, decision) : noDeposit;
-        return answer(request, reply, result);
-      },
-    );
-}
+const decisions = { release: 'credited', reject: 'rejected' } as const;
+const body = { reason: Text };
+const decideHeld = Object.entries(decisions).map(([name, outcome]) =>
+  post(`/deposits/:id/${name}`, 'balances.credit', { body }, async (request, deps) => {
+    const { reason } = request.body;
+    if (!isLabel(reason))
+      return refuse(400, 'invalid_request', 'A reason is one line of up to 128 characters.');
+    const id = parseId('dep', request.params.id);
+    const audit = auditContextOf(deps, request);
+    const decision = { outcome, reason };
+    const result = id ? await submitDepositDecision(audit, request.operator, id, decision) : noDeposit;
+    return answer(request, result);
+  }),
+);
+
+/** USDT deposits of all partners, how far their chains are booked, and decisions on those that are held. */
+export const depositRoutes = [findDeposits, showChains, ...decideHeld];

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { alarmObject, clearAlarm, listAlarms, parseAlarmId } from '../../alarms/index.ts';
 import { countWaiting } from '../../approvals/index.ts';
@@ -8,12 +7,13 @@ import { countHeld } from '../../deposits/index.ts';
 import { readTrialBalance } from '../../ledger/index.ts';
 import { countAwaitingApproval } from '../../partners/index.ts';
 import { countInReview, createThroughputReader } from '../../payments/index.ts';
-import { ById, done, refuse, typed } from '../../web/index.ts';
+import { done, type Route, refuse } from '../../web/index.ts';
 import { countDeliveries } from '../../webhooks/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
 import { readRateNow } from '../rates/rows.ts';
+import { get, post } from '../route.ts';
 import type { Overview } from '../shapes/overview.ts';
 
 /** Requests within this time get the same answer. */
@@ -21,47 +21,31 @@ const sharedForMs = 1_500;
 const alarmsShown = 100;
 
 /** The state of the service at a glance, and the open alarms. */
-export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
+const showOverview: Route<ConsoleDeps> = (scope, deps) => {
   const overview = shareAnswers(deps, createOverview(deps));
-  // After a change the page reloads at once and must not get the state before it.
   scope.addHook('onSend', async request => {
     if (request.method !== 'GET') overview.forget();
   });
-
-  routes.get(
+  get(
     '/overview',
-    {
-      config: { needs: 'see' },
-      schema: {
-        querystring: Type.Object({ minutes: Type.Integer({ minimum: 1, maximum: 1_440, default: 60 }) }),
-      },
-    },
+    'see',
+    { query: { minutes: Type.Integer({ minimum: 1, maximum: 1_440, default: 60 }) } },
     request => overview.ask(request.query.minutes),
-  );
+  )(scope, deps);
+};
 
-  routes.get(
-    '/alarms',
-    {
-      config: { needs: 'see' },
-      schema: { querystring: Type.Object({ cleared: Type.Boolean({ default: false }) }) },
-    },
-    async request => ({ data: (await listAlarms(deps.db, request.query)).map(alarmObject) }),
-  );
-
-  routes.post(
-    '/alarms/:id/clear',
-    { config: { needs: 'alarms.clear' }, schema: { params: ById } },
-    async (request, reply) => {
-      const alarmId = parseAlarmId(request.params.id);
-      const outcome =
-        alarmId === undefined ? 'no_alarm' : await clearAlarm(auditContextOf(deps, request), alarmId);
-      return outcome === 'cleared'
-        ? done
-        : refuse(request, reply, 409, 'no_alarm', 'This alarm is not open any more.');
-    },
-  );
-}
+export const overviewRoutes = [
+  showOverview,
+  get('/alarms', 'see', { query: { cleared: Type.Boolean({ default: false }) } }, async (request, deps) => ({
+    data: (await listAlarms(deps.db, request.query)).map(alarmObject),
+  })),
+  post('/alarms/:id/clear', 'alarms.clear', {}, async (request, deps) => {
+    const alarmId = parseAlarmId(request.params.id);
+    const outcome =
+      alarmId === undefined ? 'no_alarm' : await clearAlarm(auditContextOf(deps, request), alarmId);
+    return outcome === 'cleared' ? done : refuse(409, 'no_alarm', 'This alarm is not open any more.');
+  }),
+];
 
 /** Several pages poll every few seconds: one of them runs the queries, and the others share its answer. */
 function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => Promise<Answer>) {

@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { listRequests, submitCredit } from '../../approvals/index.ts';
 import { type Id, parseId } from '../../base/ids.ts';
@@ -19,230 +18,179 @@ import {
   setLimits,
   setSuspended,
 } from '../../partners/index.ts';
-import {
-  Body,
-  ById,
-  done,
-  Mode,
-  pageOf,
-  paging,
-  type Routes,
-  Rubles,
-  refuse,
-  Text,
-  typed,
-  Usdt,
-} from '../../web/index.ts';
+import { done, endpointRow, Mode, pageOf, paging, Rubles, refuse, Text, Usdt } from '../../web/index.ts';
 import { eventKinds, listEndpoints, listWebhooks } from '../../webhooks/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
-import type { ConsoleDeps } from '../deps.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
+import { get, post } from '../route.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
-import { endpointRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
+import { moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
-const see = { needs: 'see' } as const;
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
-const Limits = Body({
-  min_rub: Rubles,
-  max_rub: Rubles,
-  daily_rub: Type.Union([Rubles, Type.Null()]),
-  concurrent: Count,
-  create_rps: Count,
-  create_burst: Count,
-  other_rps: Count,
+const Limits = Type.Object(
+  {
+    min_rub: Rubles,
+    max_rub: Rubles,
+    daily_rub: Type.Union([Rubles, Type.Null()]),
+    concurrent: Count,
+    create_rps: Count,
+    create_burst: Count,
+    other_rps: Count,
+  },
+  { additionalProperties: false },
+);
+
+const noPartner = refuse(404, 'not_found', 'Partner not found.');
+
+const listPartners = get(
+  '/partners',
+  'see',
+  { query: { q: Type.String({ maxLength: 200, default: '' }), ...paging } },
+  async (request, deps) => {
+    const { db } = deps;
+    const { q, limit, after = '' } = request.query;
+    const found = await searchPartners(db, {
+      text: q.trim(),
+      after: parseId('prt', after),
+      limit: limit + 1,
+    });
+    const rows = await partnerRows(db, deps.clock, found);
+    return pageOf(
+      rows,
+      limit,
+      last => last.partner_id,
+      row => row,
+    );
+  },
+);
+
+const addPartner = post('/partners', 'partners.create', { body: { name: Text } }, async (request, deps) => {
+  const { db } = deps;
+  const name = request.body.name.trim();
+  if (!isLabel(name)) return refuse(400, 'invalid_request', 'A name is one line of up to 128 characters.');
+  const { partnerId } = await createPartner(auditContextOf(deps, request), name);
+  return partnerRow(db, deps.clock, partnerId);
 });
 
-const noPartner = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 404, 'not_found', 'Partner not found.');
+const showPartner = get('/partners/:id', 'see', {}, async (request, deps) => {
+  const { db } = deps;
+  const partnerId = parseId('prt', request.params.id);
+  const partner = partnerId && (await findPartner(db, partnerId));
+  if (!partner) return noPartner;
+  const [row, balances, quotes, keys, webhooks, states, members, requests] = await Promise.all([
+    partnerRow(db, deps.clock, partner.partnerId),
+    readBalances(db, partner.partnerId),
+    readLockedQuotes(deps, partner.partnerId),
+    listKeys(db, partner.partnerId),
+    listWebhooks(db, partner.partnerId),
+    listEndpoints(db, deps.clock, [partner.partnerId]),
+    listMembers(db, partner.partnerId),
+    listRequests(db, { state: 'waiting', subjects: [partner.partnerId] }),
+  ]);
+  const detail: PartnerDetail = {
+    partner: row,
+    limits: limitsObject(partner.limits),
+    balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
+    quotes,
+    keys: keys.map(key => keyObject(key, deps.clock)),
+    endpoints: webhooks.map(one => endpointRow(one, states)),
+    event_kinds: [...eventKinds],
+    members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
+    requests: await Promise.all(
+      requests.map(async one => requestRow(one, request.operator, await balanceOf(db, one))),
+    ),
+  };
+  return detail;
+});
+
+const changeState = (
+  word: string,
+  needs: 'partners.approve' | 'partners.suspend',
+  act: (audit: AuditContext, partnerId: Id<'prt'>) => Promise<{ outcome: string }>,
+) =>
+  post(`/partners/:id/${word}`, needs, {}, async (request, deps) => {
+    const partnerId = parseId('prt', request.params.id);
+    const result = partnerId && (await act(auditContextOf(deps, request), partnerId));
+    if (!result || result.outcome === 'no_partner') return noPartner;
+    if (result.outcome === 'already_approved')
+      return refuse(409, result.outcome, 'Live mode is already approved.');
+    return done;
+  });
+
+const suspend = post(
+  '/partners/:id/suspend',
+  'partners.suspend',
+  { body: { reason: Text } },
+  async (request, deps) => {
+    const partnerId = parseId('prt', request.params.id);
+    const reason = request.body.reason.trim();
+    if (!isLabel(reason)) return refuse(422, 'invalid_request', 'Enter a reason of 1 to 128 characters.');
+    const result = partnerId && (await setSuspended(auditContextOf(deps, request), partnerId, true, reason));
+    return !result || result.outcome === 'no_partner' ? noPartner : done;
+  },
+);
+
+const changeLimits = post(
+  '/partners/:id/limits',
+  'partners.limits',
+  { body: { limits: Limits, expected: Limits } },
+  async (request, deps) => {
+    const partnerId = parseId('prt', request.params.id);
+    const { limits, expected } = request.body;
+    const wanted = readLimits(limits);
+    if (wanted.minKopecks === 0n)
+      return refuse(400, 'invalid_request', 'The minimum amount must be above zero.');
+    if (!partnerId) return noPartner;
+    const { outcome } = await setLimits(
+      auditContextOf(deps, request),
+      partnerId,
+      wanted,
+      readLimits(expected),
+    );
+    switch (outcome) {
+      case 'done':
+        return done;
+      case 'no_partner':
+        return noPartner;
+      case 'stale': {
+        const message = 'The limits have changed since this page was loaded: reload it and try again.';
+        return refuse(409, outcome, message);
+      }
+      case 'min_above_max':
+        return refuse(400, outcome, 'The minimum amount is above the maximum amount.');
+    }
+  },
+);
+
+const creditBalance = post(
+  '/partners/:id/credit',
+  'balances.credit',
+  { body: { mode: Mode, usdt: Usdt, reference: Text } },
+  async (request, deps) => {
+    const { mode, usdt } = request.body;
+    const partnerId = parseId('prt', request.params.id);
+    const microUsdt = parseMicroUsdt(usdt)!;
+    const reference = request.body.reference.trim();
+    if (!partnerId) return noPartner;
+    if (microUsdt === 0n) return refuse(400, 'invalid_request', 'The amount must be above zero.');
+    if (!isLabel(reference))
+      return refuse(400, 'invalid_request', 'A reference is one line of up to 128 characters.');
+    const credit = { partnerId, mode, microUsdt, reference };
+    return answer(request, await submitCredit(auditContextOf(deps, request), request.operator, credit));
+  },
+);
 
 /** Partners: their state, limits and balances. */
-export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  listPartners(routes, deps);
-  addPartner(routes, deps);
-  showPartner(routes, deps);
-  changeState(routes, deps);
-  suspend(routes, deps);
-  changeLimits(routes, deps);
-  creditBalance(routes, deps);
-}
-
-function listPartners(routes: Routes, deps: ConsoleDeps): void {
-  const { db } = deps;
-  routes.get(
-    '/partners',
-    {
-      config: see,
-      schema: { querystring: Type.Object({ q: Type.String({ maxLength: 200, default: '' }), ...paging }) },
-    },
-    async request => {
-      const { q, limit, after = '' } = request.query;
-      const found = await searchPartners(db, {
-        text: q.trim(),
-        after: parseId('prt', after),
-        limit: limit + 1,
-      });
-      const rows = await partnerRows(db, deps.clock, found);
-      return pageOf(
-        rows,
-        limit,
-        last => last.partner_id,
-        row => row,
-      );
-    },
-  );
-}
-
-function addPartner(routes: Routes, deps: ConsoleDeps): void {
-  const { db } = deps;
-  routes.post(
-    '/partners',
-    { config: { needs: 'partners.create' }, schema: { body: Body({ name: Text }) } },
-    async (request, reply) => {
-      const name = request.body.name.trim();
-      if (!isLabel(name))
-        return refuse(request, reply, 400, 'invalid_request', 'A name is one line of up to 128 characters.');
-      const { partnerId } = await createPartner(auditContextOf(deps, request), name);
-      return partnerRow(db, deps.clock, partnerId);
-    },
-  );
-}
-
-function showPartner(routes: Routes, deps: ConsoleDeps): void {
-  const { db } = deps;
-  routes.get('/partners/:id', { config: see, schema: { params: ById } }, async (request, reply) => {
-    const partnerId = parseId('prt', request.params.id);
-    const partner = partnerId && (await findPartner(db, partnerId));
-    if (!partner) return noPartner(request, reply);
-    const [row, balances, quotes, keys, webhooks, states, members, requests] = await Promise.all([
-      partnerRow(db, deps.clock, partner.partnerId),
-      readBalances(db, partner.partnerId),
-      readLockedQuotes(deps, partner.partnerId),
-      listKeys(db, partner.partnerId),
-      listWebhooks(db, partner.partnerId),
-      listEndpoints(db, deps.clock, [partner.partnerId]),
-      listMembers(db, partner.partnerId),
-      listRequests(db, { state: 'waiting', subjects: [partner.partnerId] }),
-    ]);
-    const detail: PartnerDetail = {
-      partner: row,
-      limits: limitsObject(partner.limits),
-      balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
-      quotes,
-      keys: keys.map(key => keyObject(key, deps.clock)),
-      endpoints: webhooks.map(one => endpointRow(one, states)),
-      event_kinds: [...eventKinds],
-      members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
-      requests: await Promise.all(
-        requests.map(async one => requestRow(one, request.operator, await balanceOf(db, one))),
-      ),
-    };
-    return detail;
-  });
-}
-
-function changeState(routes: Routes, deps: ConsoleDeps): void {
-  const change = (
-    word: string,
-    needs: 'partners.approve' | 'partners.suspend',
-    act: (audit: AuditContext, partnerId: Id<'prt'>) => Promise<{ outcome: string }>,
-  ) =>
-    routes.post(`/partners/:id/${word}`, { config: { needs } }, async (request, reply) => {
-      const partnerId = parseId('prt', (request.params as { id: string }).id);
-      const result = partnerId && (await act(auditContextOf(deps, request), partnerId));
-      if (!result || result.outcome === 'no_partner') return noPartner(request, reply);
-      if (result.outcome === 'already_approved')
-        return refuse(request, reply, 409, result.outcome, 'Live mode is already approved.');
-      return done;
-    });
-  change('approve', 'partners.approve', approveLive);
-  change('refuse', 'partners.approve', refuseLive);
-  change('resume', 'partners.suspend', (audit, partnerId) => setSuspended(audit, partnerId, false));
-}
-
-function suspend(routes: Routes, deps: ConsoleDeps): void {
-  routes.post(
-    '/partners/:id/suspend',
-    { config: { needs: 'partners.suspend' }, schema: { params: ById, body: Body({ reason: Text }) } },
-    async (request, reply) => {
-      const partnerId = parseId('prt', request.params.id);
-      const reason = request.body.reason.trim();
-      if (!isLabel(reason))
-        return refuse(request, reply, 422, 'invalid_request', 'Enter a reason of 1 to 128 characters.');
-      const result =
-        partnerId && (await setSuspended(auditContextOf(deps, request), partnerId, true, reason));
-      return !result || result.outcome === 'no_partner' ? noPartner(request, reply) : done;
-    },
-  );
-}
-
-function changeLimits(routes: Routes, deps: ConsoleDeps): void {
-  routes.post(
-    '/partners/:id/limits',
-    {
-      config: { needs: 'partners.limits' },
-      schema: { params: ById, body: Body({ limits: Limits, expected: Limits }) },
-    },
-    async (request, reply) => {
-      const partnerId = parseId('prt', request.params.id);
-      const { limits, expected } = request.body;
-      const wanted = readLimits(limits);
-      if (wanted.minKopecks === 0n)
-        return refuse(request, reply, 400, 'invalid_request', 'The minimum amount must be above zero.');
-      if (!partnerId) return noPartner(request, reply);
-      const { outcome } = await setLimits(
-        auditContextOf(deps, request),
-        partnerId,
-        wanted,
-        readLimits(expected),
-      );
-      switch (outcome) {
-        case 'done':
-          return done;
-        case 'no_partner':
-          return noPartner(request, reply);
-        case 'stale': {
-          const message = 'The limits have changed since this page was loaded: reload it and try again.';
-          return refuse(request, reply, 409, outcome, message);
-        }
-        case 'min_above_max':
-          return refuse(request, reply, 400, outcome, 'The minimum amount is above the maximum amount.');
-      }
-    },
-  );
-}
-
-function creditBalance(routes: Routes, deps: ConsoleDeps): void {
-  routes.post(
-    '/partners/:id/credit',
-    {
-      config: { needs: 'balances.credit' },
-      schema: { params: ById, body: Body({ mode: Mode, usdt: Usdt, reference: Text }) },
-    },
-    async (request, reply) => {
-      const { mode, usdt } = request.body;
-      const partnerId = parseId('prt', request.params.id);
-      const microUsdt = parseMicroUsdt(usdt)!;
-      const reference = request.body.reference.trim();
-      if (!partnerId) return noPartner(request, reply);
-      if (microUsdt === 0n)
-        return refuse(request, reply, 400, 'invalid_request', 'The amount must be above zero.');
-      if (!isLabel(reference))
-        return refuse(
-          request,
-          reply,
-          400,
-          'invalid_request',
-          'A reference is one line of up to 128 characters.',
-        );
-      const credit = { partnerId, mode, microUsdt, reference };
-      return answer(
-        request,
-        reply,
-        await submitCredit(auditContextOf(deps, request), request.operator, credit),
-      );
-    },
-  );
-}
+export const partnerRoutes = [
+  listPartners,
+  addPartner,
+  showPartner,
+  changeState('approve', 'partners.approve', approveLive),
+  changeState('refuse', 'partners.approve', refuseLive),
+  changeState('resume', 'partners.suspend', (audit, partnerId) => setSuspended(audit, partnerId, false)),
+  suspend,
+  changeLimits,
+  creditBalance,
+];

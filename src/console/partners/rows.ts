@@ -4,8 +4,8 @@ import { formatMicroUsdt, parseKopecks } from '../../base/money.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
 import { type Balances, readBalances } from '../../ledger/index.ts';
 import { type Limits, searchPartners } from '../../partners/index.ts';
-import { type Endpoint, listEndpoints, type Webhook, worstState } from '../../webhooks/index.ts';
-import type { EndpointRow, Limits as LimitsShape, Money, PartnerRow } from '../shapes/partners.ts';
+import { listEndpoints, worstState } from '../../webhooks/index.ts';
+import type { Limits as LimitsShape, Money, PartnerRow } from '../shapes/partners.ts';
 
 type Found = Awaited<ReturnType<typeof searchPartners>>;
 
@@ -25,18 +25,6 @@ export async function partnerRows(db: Queryable, clock: Clock, found: Found): Pr
     webhook_state: worstState(endpoints.filter(one => one.partnerId === partner.partnerId)) ?? 'none',
   }));
 }
-
-export const endpointRow = (webhook: Webhook, states: Endpoint[]): EndpointRow => ({
-  endpoint_id: webhook.endpointId,
-  is_first: webhook.isFirst,
-  mode: webhook.mode,
-  url: webhook.url,
-  state: states.find(one => one.endpointId === webhook.endpointId)?.state ?? webhook.state,
-  waiting: webhook.waiting,
-  given_up: webhook.givenUp,
-  events: webhook.events,
-  has_ed25519: webhook.ed25519,
-});
 
 /** The partner must exist. */
 export async function partnerRow(db: Queryable, clock: Clock, partnerId: Id<'prt'>): Promise<PartnerRow> {

@@ -1,27 +1,15 @@
-import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
+import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import type { PastChange } from '../../db/audit/index.ts';
 import type { FoundPayment, PaymentTotals, TimelineEvent } from '../../payments/index.ts';
-import { deliveryItems, inOrderOfTime, timelineItem } from '../../web/index.ts';
+import { paymentRow as commonRow, deliveryItems, inOrderOfTime, timelineItem } from '../../web/index.ts';
 import type { DeliveryHistory } from '../../webhooks/index.ts';
-import type { PaymentStatus } from '../shapes/common.ts';
 import type { PaymentRow, TimelineItem, PaymentTotals as TotalsShape } from '../shapes/payments.ts';
 
 export const paymentRow = (payment: FoundPayment): PaymentRow => ({
-  payment_id: payment.paymentId,
+  ...commonRow(payment),
   partner_id: payment.partnerId,
   partner: payment.partnerName,
-  mode: payment.mode,
-  status: payment.status as PaymentStatus,
-  status_detail: payment.statusDetail,
-  error_code: payment.errorCode,
-  external_id: payment.externalId,
-  recipient: payment.recipient,
   qrc_id: payment.qrcId,
-  amount_rub: formatKopecks(payment.amountKopecks),
-  amount_usdt: formatMicroUsdt(payment.microUsdt),
-  rate: formatRate(payment.rateE4),
-  created_at: payment.createdAt.toISOString(),
-  settled_at: payment.settledAt?.toISOString() ?? null,
 });
 
 const states = ['succeeded', 'processing', 'manual_review', 'failed'];

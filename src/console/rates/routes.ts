@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt, formatRate, parseKopecks } from '../../base/money.ts';
@@ -9,9 +8,9 @@ import {
   listRateRules,
   readRateRules,
 } from '../../rates/index.ts';
-import { Body, type Routes, Rubles, refuse, Text, typed } from '../../web/index.ts';
+import { Rubles, refuse, Text } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
-import type { ConsoleDeps } from '../deps.ts';
+import { get, post } from '../route.ts';
 import type { RatesPage, WhatIf } from '../shapes/rates.ts';
 import { readRateNow, rulesRow, sourceRow } from './rows.ts';
 
@@ -32,103 +31,78 @@ const readRules = (sent: { spread_bps: number; band_percent: number; jump_percen
   jumpBps: Math.round(sent.jump_percent * 100),
 });
 
+const showRates = get(
+  '/rates',
+  'see',
+  { query: { hours: Type.Integer({ minimum: 1, maximum: 720, default: 24 }) } },
+  async (request, { db, clock, rateMaxAgeSec, rateSpreadBps }): Promise<RatesPage> => {
+    const until = new Date(clock.nowMs());
+    const from = new Date(until.getTime() - request.query.hours * hourMs);
+    const [now, rules, history, changes] = await Promise.all([
+      readRateNow(db, clock, rateMaxAgeSec),
+      readRateRules(db, rateSpreadBps),
+      chartRates(db, from, until),
+      listRateRules(db, changesShown),
+    ]);
+    return {
+      now,
+      rules: rulesRow(rules),
+      history: history.map(({ at, rateE4, midE4 }) => ({
+        at: at.toISOString(),
+        rate: formatRate(rateE4),
+        mid: formatRate(midE4),
+      })),
+      changes: changes.map(rulesRow),
+    };
+  },
+);
+
+const tryRules = post(
+  '/rates/what-if',
+  'see',
+  { body: { ...Rules, amount_rub: Rubles } },
+  async (request, deps): Promise<WhatIf> => {
+    const { db, rateMaxAgeSec, rateBounds } = deps;
+    const operatorSources = deps.rateSources?.filter(({ kind }) => kind === 'fixed').map(({ name }) => name);
+    const found = await computeWhatIf(db, readRules(request.body), {
+      amountKopecks: parseKopecks(request.body.amount_rub)!,
+      maxAgeSec: rateMaxAgeSec,
+      bounds: rateBounds,
+      operatorSources: operatorSources ?? [],
+    });
+    const { rate, now } = found ?? {};
+    return {
+      rate: rate ? formatRate(rate.rateE4) : null,
+      mid: rate ? formatRate(rate.midE4) : null,
+      amount_usdt: rate ? formatMicroUsdt(rate.microUsdt) : null,
+      rate_now: now ? formatRate(now.rateE4) : null,
+      amount_usdt_now: now ? formatMicroUsdt(now.microUsdt) : null,
+      sources: found?.parts.map(sourceRow) ?? [],
+      alarms: found?.alarms.map(({ kind, detail }) => `${kind}: ${detail}`) ?? ['No rate yet'],
+    };
+  },
+);
+
+const changeRules = post(
+  '/rates/rules',
+  'rates.change',
+  { body: { ...Rules, reason: Text, expected_version: Type.Integer({ minimum: 0 }) } },
+  async (request, deps) => {
+    const { rateSpreadBps } = deps;
+    const { expected_version, reason: sentReason, ...sent } = request.body;
+    const reason = sentReason.trim();
+    if (!isLabel(reason))
+      return refuse(422, 'invalid_request', 'A reason is one line of up to 128 characters.');
+    const verdict = await changeRateRules(auditContextOf(deps, request), rateSpreadBps, {
+      rules: readRules(sent),
+      reason,
+      expectedVersion: expected_version,
+    });
+    if (verdict.outcome !== 'stale') return rulesRow(verdict.rules);
+    const message = 'The rate rules have changed since this page was loaded: reload it and try again.';
+    return refuse(409, 'stale', message);
+  },
+);
+
 /** The rate and its history, the rules by which it is computed, and what other rules would give. */
-export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  showRates(routes, deps);
-  tryRules(routes, deps);
-  changeRules(routes, deps);
-}
-
-function showRates(routes: Routes, deps: ConsoleDeps): void {
-  const { db, clock, rateMaxAgeSec, rateSpreadBps } = deps;
-  routes.get(
-    '/rates',
-    {
-      config: { needs: 'see' },
-      schema: {
-        querystring: Type.Object({ hours: Type.Integer({ minimum: 1, maximum: 720, default: 24 }) }),
-      },
-    },
-    async (request): Promise<RatesPage> => {
-      const until = new Date(clock.nowMs());
-      const from = new Date(until.getTime() - request.query.hours * hourMs);
-      const [now, rules, history, changes] = await Promise.all([
-        readRateNow(db, clock, rateMaxAgeSec),
-        readRateRules(db, rateSpreadBps),
-        chartRates(db, from, until),
-        listRateRules(db, changesShown),
-      ]);
-      return {
-        now,
-        rules: rulesRow(rules),
-        history: history.map(({ at, rateE4, midE4 }) => ({
-          at: at.toISOString(),
-          rate: formatRate(rateE4),
-          mid: formatRate(midE4),
-        })),
-        changes: changes.map(rulesRow),
-      };
-    },
-  );
-}
-
-function tryRules(routes: Routes, deps: ConsoleDeps): void {
-  const { db, rateMaxAgeSec, rateBounds } = deps;
-  routes.post(
-    '/rates/what-if',
-    { config: { needs: 'see' }, schema: { body: Body({ ...Rules, amount_rub: Rubles }) } },
-    async (request): Promise<WhatIf> => {
-      const operatorSources = deps.rateSources
-        ?.filter(({ kind }) => kind === 'fixed')
-        .map(({ name }) => name);
-      const found = await computeWhatIf(db, readRules(request.body), {
-        amountKopecks: parseKopecks(request.body.amount_rub)!,
-        maxAgeSec: rateMaxAgeSec,
-        bounds: rateBounds,
-        operatorSources: operatorSources ?? [],
-      });
-      const { rate, now } = found ?? {};
-      return {
-        rate: rate ? formatRate(rate.rateE4) : null,
-        mid: rate ? formatRate(rate.midE4) : null,
-        amount_usdt: rate ? formatMicroUsdt(rate.microUsdt) : null,
-        rate_now: now ? formatRate(now.rateE4) : null,
-        amount_usdt_now: now ? formatMicroUsdt(now.microUsdt) : null,
-        sources: found?.parts.map(sourceRow) ?? [],
-        alarms: found?.alarms.map(({ kind, detail }) => `${kind}: ${detail}`) ?? ['No rate yet'],
-      };
-    },
-  );
-}
-
-function changeRules(routes: Routes, deps: ConsoleDeps): void {
-  const { rateSpreadBps } = deps;
-  routes.post(
-    '/rates/rules',
-    {
-      config: { needs: 'rates.change' },
-      schema: { body: Body({ ...Rules, reason: Text, expected_version: Type.Integer({ minimum: 0 }) }) },
-    },
-    async (request, reply) => {
-      const { expected_version, reason: sentReason, ...sent } = request.body;
-      const reason = sentReason.trim();
-      if (!isLabel(reason))
-        return refuse(
-          request,
-          reply,
-          422,
-          'invalid_request',
-          'A reason is one line of up to 128 characters.',
-        );
-      const verdict = await changeRateRules(auditContextOf(deps, request), rateSpreadBps, {
-        rules: readRules(sent),
-        reason,
-        expectedVersion: expected_version,
-      });
-      if (verdict.outcome !== 'stale') return rulesRow(verdict.rules);
-      const message = 'The rate rules have changed since this page was loaded: reload it and try again.';
-      return refuse(request, reply, 409, 'stale', message);
-    },
-  );
-}
+export const rateRoutes = [showRates, tryRules, changeRules];

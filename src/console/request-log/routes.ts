@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { type Id, parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
@@ -10,8 +9,8 @@ import {
   type RequestFilter,
   searchRequests,
 } from '../../request-log/index.ts';
-import { paging, refuse, typed, unsearchable } from '../../web/index.ts';
-import type { ConsoleDeps } from '../deps.ts';
+import { type Answer, loggedRequestRow, paging, refuse, unsearchable } from '../../web/index.ts';
+import { get } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
 
@@ -31,32 +30,24 @@ const Query = Type.Object({
 });
 
 /** The requests of partners to the API, for support: who asked for what, and how it was answered. */
-export function requestLogRoutes(scope: FastifyInstance, { db }: ConsoleDeps): void {
-  typed(scope).get(
-    '/request-log',
-    { config: { needs: 'see' }, schema: { querystring: Query } },
-    async (request, reply): Promise<Page<LoggedRequestRow> | typeof reply> => {
-      const { limit, after: cursor, partner } = request.query;
-      const filter = readFilter(request.query);
-      const after = cursor === undefined ? undefined : parseId('req', cursor);
-      if (!filter || (cursor !== undefined && !after))
-        return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const name = partner?.trim();
-      const partnerIds = name ? await partnersMeant(db, name) : [];
-      if (partnerIds.length > 1)
-        return refuse(
-          request,
-          reply,
-          422,
-          'invalid_request',
-          'Several partners match this name: enter the partner ID.',
-        );
-      if (name && partnerIds.length === 0) return { data: [], next_cursor: null };
-      const page = await searchRequests(db, { ...filter, partnerId: partnerIds[0] }, { after, limit });
-      return { data: page.requests.map(requestRow), next_cursor: page.next };
-    },
-  );
-}
+export const requestLogRoute = get(
+  '/request-log',
+  'see',
+  { query: Query },
+  async (request, { db }): Answer<Page<LoggedRequestRow>> => {
+    const { limit, after: cursor, partner } = request.query;
+    const filter = readFilter(request.query);
+    const after = cursor === undefined ? undefined : parseId('req', cursor);
+    if (!filter || (cursor !== undefined && !after)) return unsearchable;
+    const name = partner?.trim();
+    const partnerIds = name ? await partnersMeant(db, name) : [];
+    if (partnerIds.length > 1)
+      return refuse(422, 'invalid_request', 'Several partners match this name: enter the partner ID.');
+    if (name && partnerIds.length === 0) return { data: [], next_cursor: null };
+    const page = await searchRequests(db, { ...filter, partnerId: partnerIds[0] }, { after, limit });
+    return { data: page.requests.map(requestRow), next_cursor: page.next };
+  },
+);
 
 /** Undefined when a field cannot be parsed. */
 function readFilter(query: Type.Static<typeof Query>): RequestFilter | undefined {
@@ -90,16 +81,7 @@ async function partnersMeant(db: Queryable, text: string): Promise<Id<'prt'>[]> 
 }
 
 const requestRow = (request: LoggedRequest): LoggedRequestRow => ({
-  request_id: request.requestId,
-  at: request.at.toISOString(),
+  ...loggedRequestRow(request),
   partner_id: request.partnerId,
   partner: request.partnerName,
-  mode: request.mode,
-  key_id: request.keyId,
-  method: request.method,
-  path: request.path,
-  payment_id: request.paymentId,
-  status: request.status,
-  error_code: request.errorCode,
-  duration_ms: request.durationMs,
 });

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { listRequests, readThresholds, submitThresholds } from '../../approvals/index.ts';
 import { parseInstant } from '../../base/instants.ts';
@@ -10,23 +9,11 @@ import {
   planMaintenance,
   setMaintenance,
 } from '../../controls/index.ts';
-import {
-  Body,
-  done,
-  Instant,
-  type Routes,
-  Rubles,
-  readNumber,
-  refuse,
-  typed,
-  Usdt,
-} from '../../web/index.ts';
+import { done, Instant, Rubles, readNumber, refuse, Usdt } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf } from '../audit-context.ts';
-import type { ConsoleDeps } from '../deps.ts';
+import { get, post } from '../route.ts';
 import type { SettingsPage } from '../shapes/settings.ts';
-
-const maintenance = { needs: 'settings.maintenance' } as const;
 
 const refusals = {
   until_before_from: 'The end must be after the start.',
@@ -34,105 +21,88 @@ const refusals = {
   too_long: 'Maintenance can last one week at most.',
 };
 
-/** Settings of the whole service: maintenance, and the amounts above which four-eyes approval is needed. */
-export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  const routes = typed(scope);
-  showSettings(routes, deps);
-  maintenanceRoutes(routes, deps);
-  changeThresholds(routes, deps);
-}
+const showSettings = get('/settings', 'see', {}, async (request, { db, clock }): Promise<SettingsPage> => {
+  const [on, windows, thresholds, requests] = await Promise.all([
+    isUnderMaintenance(db, clock),
+    listMaintenance(db, clock),
+    readThresholds(db),
+    listRequests(db, { state: 'waiting', subjects: ['service'] }),
+  ]);
+  return {
+    maintenance: {
+      on,
+      windows: windows.map(({ windowId, from, until, plannedBy }) => ({
+        window_id: `${windowId}`,
+        from: from.toISOString(),
+        until: until.toISOString(),
+        planned_by: plannedBy,
+      })),
+    },
+    thresholds: {
+      version: thresholds.version,
+      resolve_rub: formatKopecks(thresholds.decisionKopecks),
+      credit_usdt: formatMicroUsdt(thresholds.creditMicroUsdt),
+    },
+    requests: requests.map(one => requestRow(one, request.operator)),
+  };
+});
 
-function showSettings(routes: Routes, deps: ConsoleDeps): void {
-  const { db, clock } = deps;
-  routes.get('/settings', { config: { needs: 'see' } }, async (request): Promise<SettingsPage> => {
-    const [on, windows, thresholds, requests] = await Promise.all([
-      isUnderMaintenance(db, clock),
-      listMaintenance(db, clock),
-      readThresholds(db),
-      listRequests(db, { state: 'waiting', subjects: ['service'] }),
-    ]);
-    return {
-      maintenance: {
-        on,
-        windows: windows.map(({ windowId, from, until, plannedBy }) => ({
-          window_id: `${windowId}`,
-          from: from.toISOString(),
-          until: until.toISOString(),
-          planned_by: plannedBy,
-        })),
-      },
-      thresholds: {
-        version: thresholds.version,
-        resolve_rub: formatKopecks(thresholds.decisionKopecks),
-        credit_usdt: formatMicroUsdt(thresholds.creditMicroUsdt),
-      },
-      requests: requests.map(one => requestRow(one, request.operator)),
-    };
-  });
-}
-
-function maintenanceRoutes(routes: Routes, deps: ConsoleDeps): void {
-  routes.post(
+const maintenanceRoutes = [
+  post(
     '/settings/maintenance',
-    { config: maintenance, schema: { body: Body({ on: Type.Boolean() }) } },
-    async request => {
+    'settings.maintenance',
+    { body: { on: Type.Boolean() } },
+    async (request, deps) => {
       await setMaintenance(auditContextOf(deps, request), request.body.on);
       return done;
     },
-  );
-
-  routes.post(
+  ),
+  post(
     '/settings/maintenance/plan',
-    { config: maintenance, schema: { body: Body({ from: Instant, until: Instant }) } },
-    async (request, reply) => {
+    'settings.maintenance',
+    { body: { from: Instant, until: Instant } },
+    async (request, deps) => {
       const [from, until] = [parseInstant(request.body.from), parseInstant(request.body.until)];
-      if (!from || !until) return refuse(request, reply, 400, 'invalid_request', 'This time does not exist.');
+      if (!from || !until) return refuse(400, 'invalid_request', 'This time does not exist.');
       const { outcome } = await planMaintenance(auditContextOf(deps, request), { from, until });
-      return outcome === 'planned' ? done : refuse(request, reply, 400, outcome, refusals[outcome]);
+      return outcome === 'planned' ? done : refuse(400, outcome, refusals[outcome]);
     },
-  );
-
-  routes.post(
+  ),
+  post(
     '/settings/maintenance/cancel',
-    { config: maintenance, schema: { body: Body({ window_id: Type.String() }) } },
-    async (request, reply) => {
+    'settings.maintenance',
+    { body: { window_id: Type.String() } },
+    async (request, deps) => {
       const windowId = readNumber(request.body.window_id);
       const audit = auditContextOf(deps, request);
       const outcome = windowId === undefined ? 'no_window' : await cancelMaintenance(audit, windowId);
       return outcome === 'cancelled'
         ? done
-        : refuse(
-            request,
-            reply,
-            409,
-            outcome,
-            'This maintenance is no longer scheduled: it has ended or was cancelled.',
-          );
+        : refuse(409, outcome, 'This maintenance is no longer scheduled: it has ended or was cancelled.');
     },
-  );
-}
+  ),
+];
 
-function changeThresholds(routes: Routes, deps: ConsoleDeps): void {
-  routes.post(
-    '/settings/thresholds',
-    {
-      config: { needs: 'settings.thresholds' },
-      schema: {
-        body: Body({
-          resolve_rub: Rubles,
-          credit_usdt: Usdt,
-          expected_version: Type.Integer({ minimum: 0 }),
-        }),
-      },
+const changeThresholds = post(
+  '/settings/thresholds',
+  'settings.thresholds',
+  {
+    body: {
+      resolve_rub: Rubles,
+      credit_usdt: Usdt,
+      expected_version: Type.Integer({ minimum: 0 }),
     },
-    async (request, reply) => {
-      const { resolve_rub, credit_usdt, expected_version } = request.body;
-      const result = await submitThresholds(auditContextOf(deps, request), request.operator, {
-        decisionKopecks: parseKopecks(resolve_rub)!,
-        creditMicroUsdt: parseMicroUsdt(credit_usdt)!,
-        expectedVersion: expected_version,
-      });
-      return answer(request, reply, result);
-    },
-  );
-}
+  },
+  async (request, deps) => {
+    const { resolve_rub, credit_usdt, expected_version } = request.body;
+    const result = await submitThresholds(auditContextOf(deps, request), request.operator, {
+      decisionKopecks: parseKopecks(resolve_rub)!,
+      creditMicroUsdt: parseMicroUsdt(credit_usdt)!,
+      expectedVersion: expected_version,
+    });
+    return answer(request, result);
+  },
+);
+
+/** Settings of the whole service: maintenance, and the amounts above which four-eyes approval is needed. */
+export const settingsRoutes = [showSettings, ...maintenanceRoutes, changeThresholds];

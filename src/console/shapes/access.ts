@@ -1,16 +1,12 @@
 import type { OperatorRole, Permission } from '../../operators/index.ts';
+import type { AnySession, SessionRow as Row } from '../../web/index.ts';
 
 /** The pages may import only from this folder, so both are exported again. */
 export type { OperatorRole, Permission };
 
-export interface Session {
+export interface Session extends AnySession {
   operator: { operator_id: string; name: string; role: OperatorRole };
   permissions: Permission[];
-  /** Sent as `X-CSRF-Token` with every request that changes something. */
-  csrf_token: string;
-  /** The session ends at this time without activity, and at `ends_at` in any case. */
-  idle_ends_at: string;
-  ends_at: string;
 }
 
 /** `GET /session/current`, the first request of a page: null when nobody is signed in, which is not an error. */
@@ -46,14 +42,8 @@ export interface Invitation {
   expires_at: string;
 }
 
-export interface SessionRow {
-  session_id: string;
+export interface SessionRow extends Row {
   operator_id: string;
   operator: string;
-  address: string;
-  user_agent: string;
-  created_at: string;
-  last_seen_at: string;
   ends_at: string;
-  is_this_one: boolean;
 }

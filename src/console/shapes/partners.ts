@@ -1,5 +1,8 @@
+import type { EndpointRow, KeyRow } from '../../web/index.ts';
 import type { RequestRow } from './approvals.ts';
 import type { LockedQuotes, Mode } from './common.ts';
+
+export type { CheckResult, EndpointRow, KeyRow } from '../../web/index.ts';
 
 export interface Limits {
   min_rub: string;
@@ -28,23 +31,6 @@ export interface PartnerRow {
   webhook_state: 'none' | 'active' | 'failing' | 'suspended';
 }
 
-export interface KeyRow {
-  key_id: string;
-  label: string | null;
-  mode: Mode;
-  state: 'active' | 'revoked' | 'expired';
-  scopes: ('read' | 'pay')[];
-  max_payment_rub: string | null;
-  max_day_rub: string | null;
-  allowed_addresses: string[];
-  created_at: string;
-  expires_at: string | null;
-  /** The key that takes its place. */
-  rolled_to: string | null;
-  last_used_at: string | null;
-  revoked_at: string | null;
-}
-
 export interface PartnerDetail {
   partner: PartnerRow;
   limits: Limits;
@@ -59,21 +45,6 @@ export interface PartnerDetail {
   requests: RequestRow[];
 }
 
-export interface EndpointRow {
-  endpoint_id: string;
-  /** The webhook of the contract: it gets both modes, and all events of the contract. */
-  is_first: boolean;
-  /** Null: both. */
-  mode: Mode | null;
-  url: string;
-  state: 'active' | 'failing' | 'suspended';
-  waiting: number;
-  given_up: number;
-  events: string[];
-  /** Requests are also signed with the partner's Ed25519 key. */
-  has_ed25519: boolean;
-}
-
 export interface AttemptRow {
   event_id: string;
   endpoint_id: string;
@@ -83,17 +54,4 @@ export interface AttemptRow {
   status: number | null;
   error: string | null;
   duration_ms: number;
-}
-
-export interface CheckResult {
-  can_receive: boolean;
-  passed: boolean;
-  re_enabled: boolean;
-  results: {
-    name: string;
-    expected: 'accept' | 'refuse';
-    answered: string;
-    passed: boolean;
-    duration_ms: number;
-  }[];
 }

@@ -1,23 +1,11 @@
-import type { TimelineItem as Item } from '../../web/index.ts';
+import type { TimelineItem as Item, PaymentRow as Payment, PaymentFacts } from '../../web/index.ts';
 import type { PartnerBalance, RequestRow } from './approvals.ts';
 import type { Mode, PaymentStatus } from './common.ts';
 
-export interface PaymentRow {
-  payment_id: string;
+export interface PaymentRow extends Payment {
   partner_id: string;
   partner: string;
-  mode: Mode;
-  status: PaymentStatus;
-  status_detail: string | null;
-  error_code: string | null;
-  external_id: string | null;
-  recipient: string;
   qrc_id: string;
-  amount_rub: string;
-  amount_usdt: string;
-  rate: string;
-  created_at: string;
-  settled_at: string | null;
 }
 
 /** Sums over the payments that a search finds. Live and test money are never summed together. */
@@ -35,24 +23,17 @@ export interface PaymentTotals {
 }
 
 export interface PaymentDetail {
-  payment: PaymentRow & {
-    qr_url: string;
-    idempotency_key: string;
-    gateway_order_id: string | null;
-    rate_id: string;
-    /** As the partner sent it. */
-    metadata: string;
-    /** A process holds its lease: it is paying or polling the gateway now. */
-    is_under_way: boolean;
-    next_poll_at: string | null;
-    support_since: string | null;
-    /** The request that created it; null: not in the request log, or no more. */
-    api_request_id: string | null;
-    /** What its recipient has returned; null: nothing. */
-    refunded: { rub: string; usdt: string } | null;
-    /** The locked quote that its rate is from; null: it has the rate of its time. */
-    quote: { quote_id: string; locked_at: string; spread_percent: number } | null;
-  };
+  payment: PaymentRow &
+    PaymentFacts & {
+      gateway_order_id: string | null;
+      rate_id: string;
+      /** A process holds its lease: it is paying or polling the gateway now. */
+      is_under_way: boolean;
+      next_poll_at: string | null;
+      support_since: string | null;
+      /** The locked quote that its rate is from; null: it has the rate of its time. */
+      quote: { quote_id: string; locked_at: string; spread_percent: number } | null;
+    };
   /** The oldest first. */
   timeline: TimelineItem[];
   /** A decision that waits for a second operator. */

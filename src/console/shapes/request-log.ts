@@ -1,19 +1,7 @@
-import type { Mode } from './common.ts';
+import type { LoggedRequestRow as Row } from '../../web/index.ts';
 
 /** A request to the partner API. */
-export interface LoggedRequestRow {
-  request_id: string;
-  at: string;
+export interface LoggedRequestRow extends Row {
   partner_id: string | null;
   partner: string | null;
-  mode: Mode | null;
-  key_id: string | null;
-  /** Null: it was not valid HTTP. */
-  method: string | null;
-  /** Without the query string. */
-  path: string | null;
-  payment_id: string | null;
-  status: number;
-  error_code: string | null;
-  duration_ms: number;
 }

@@ -1,13 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Id } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { invitationPrefix } from '../../bot/index.ts';
 import { acceptInvitation, signUp } from '../../partners/index.ts';
-import { Body, refuse, typed } from '../../web/index.ts';
+import { type Answer, refuse } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { readSessionToken } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
+import { post } from '../route.ts';
 import type { NewPartner } from '../shapes/access.ts';
 import { sessionObject } from './session-object.ts';
 
@@ -16,47 +17,43 @@ const refusals = {
   team_full: [409, 'The team is full.'],
 } as const;
 
+const withPartner = async (
+  deps: RouteDeps,
+  request: FastifyRequest,
+  partnerId: Id<'prt'>,
+): Promise<NewPartner> => ({
+  partner_id: partnerId,
+  session: await sessionObject(deps, readSessionToken(request)!, request.person),
+});
+
 /** A person creates a partner, or joins the team of one. The answer has the session with that partner. */
-export function newPartnerRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  const routes = typed(scope);
-  const config = { allows: 'person' } as const;
-  const withPartner = async (request: FastifyRequest, partnerId: Id<'prt'>): Promise<NewPartner> => ({
-    partner_id: partnerId,
-    session: await sessionObject(deps, readSessionToken(request)!, request.person),
-  });
-
-  routes.post(
+export const newPartnerRoutes = [
+  post(
     '/new-partner',
-    { config, schema: { body: Body({ name: Type.String({ maxLength: 500 }) }) } },
-    async (request, reply): Promise<NewPartner | FastifyReply> => {
+    'person',
+    { body: { name: Type.String({ maxLength: 500 }) } },
+    async (request, deps): Answer<NewPartner> => {
       const name = request.body.name.trim();
-      if (!isLabel(name))
-        return refuse(request, reply, 400, 'invalid_request', 'Enter a name of 1 to 128 characters.');
+      if (!isLabel(name)) return refuse(400, 'invalid_request', 'Enter a name of 1 to 128 characters.');
       const signedUp = await signUp(auditContextOf(deps, request), request.person, name);
-      if (signedUp.outcome === 'signed_up') return withPartner(request, signedUp.partner.partnerId);
-      return refuse(
-        request,
-        reply,
-        409,
-        signedUp.outcome,
-        'You have as many partners as one person can have.',
-      );
+      if (signedUp.outcome === 'signed_up') return withPartner(deps, request, signedUp.partner.partnerId);
+      return refuse(409, signedUp.outcome, 'You have as many partners as one person can have.');
     },
-  );
-
-  routes.post(
+  ),
+  post(
     '/join',
-    { config, schema: { body: Body({ invitation: Type.String({ maxLength: 500 }) }) } },
-    async (request, reply): Promise<NewPartner | FastifyReply> => {
+    'person',
+    { body: { invitation: Type.String({ maxLength: 500 }) } },
+    async (request, deps): Answer<NewPartner> => {
       const token = readInvitation(request.body.invitation);
       const accepted = await acceptInvitation(auditContextOf(deps, request), token, request.person);
       if (accepted.outcome === 'joined' || accepted.outcome === 'already_member')
-        return withPartner(request, accepted.partner.partnerId);
+        return withPartner(deps, request, accepted.partner.partnerId);
       const [status, message] = refusals[accepted.outcome];
-      return refuse(request, reply, status, accepted.outcome, message);
+      return refuse(status, accepted.outcome, message);
     },
-  );
-}
+  ),
+];
 
 /** People paste the whole link, the command for the bot, or the token alone. */
 const readInvitation = (text: string) => text.trim().split(invitationPrefix).at(-1)!;

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { networkOf } from '../../operators/index.ts';
@@ -9,12 +9,13 @@ import {
   signInWithData,
   signInWithLink,
 } from '../../partners/index.ts';
-import { Body, ById, done, type Routes, refuse, typed } from '../../web/index.ts';
+import { done, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
-import { findSignedIn, refuseThrottled } from '../guard.ts';
-import type { CurrentSession, SessionRow, SignInAnswer } from '../shapes/access.ts';
+import { findSignedIn } from '../guard.ts';
+import { get, post } from '../route.ts';
+import type { CurrentSession, SignInAnswer } from '../shapes/access.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import { readInitData } from './init-data.ts';
 import { identityOf, sessionObject } from './session-object.ts';
@@ -22,58 +23,50 @@ import { identityOf, sessionObject } from './session-object.ts';
 /** Of one network. Tokens cannot be guessed: this bounds the work that unknown callers cause. */
 const attemptRate = { perSec: 0.1, burst: 60 };
 
-/** Signing in and out, and the sessions of a person. */
-export function accessRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  const routes = typed(scope);
-  signInRoutes(routes, deps);
-  ownSession(routes, deps);
-  openSessions(routes, deps);
-}
+const replaces = Type.Optional(Type.String({ maxLength: 100 }));
+const browserOf = (request: FastifyRequest<{ Body: { replaces?: string } }>) => ({
+  address: request.ip,
+  userAgent: request.headers['user-agent'] ?? '',
+  sessionToken: readSessionToken(request),
+  replaces: request.body.replaces,
+});
 
-function signInRoutes(routes: Routes, deps: RouteDeps): void {
+const signInRoutes: Route<RouteDeps> = (scope, deps) => {
   const takeToken = createTokenBuckets(deps.clock, attemptRate);
-  const open = {
-    config: { allows: 'everybody' },
-    // Before the body is read.
-    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
-      const retryAfterSec = takeToken(networkOf(request.ip));
-      return retryAfterSec === undefined ? undefined : refuseThrottled(request, reply, retryAfterSec);
-    },
-  } as const;
-  const replaces = Type.Optional(Type.String({ maxLength: 100 }));
-  const browserOf = (request: FastifyRequest<{ Body: { replaces?: string } }>) => ({
-    address: request.ip,
-    userAgent: request.headers['user-agent'] ?? '',
-    sessionToken: readSessionToken(request),
-    replaces: request.body.replaces,
-  });
-
-  routes.post(
-    '/sign-in',
-    { ...open, schema: { body: Body({ token: Type.String({ maxLength: 100 }), replaces }) } },
-    async (request, reply) => {
-      const result = await signInWithLink(deps, request.body.token, browserOf(request));
-      return (
-        (await answerOf(deps, reply, result)) ??
-        refuse(request, reply, 404, 'no_link', 'This link is used, replaced or expired.')
-      );
-    },
-  );
-
-  routes.post(
-    '/sign-in/telegram',
-    { ...open, schema: { body: Body({ init_data: Type.String({ maxLength: 3_500 }), replaces }) } },
-    async (request, reply) => {
-      const { telegramToken, clock } = deps;
-      const data = telegramToken && readInitData(telegramToken, clock, request.body.init_data);
-      const result = data && (await signInWithData(deps, data, browserOf(request)));
-      return (
-        (result && (await answerOf(deps, reply, result))) ??
-        refuse(request, reply, 404, 'no_link', 'The data of this Mini App is used, expired or not valid.')
-      );
-    },
-  );
-}
+  const before = ({ ip }: FastifyRequest) => {
+    const retryAfterSec = takeToken(networkOf(ip));
+    return retryAfterSec === undefined ? undefined : throttled(retryAfterSec);
+  };
+  const routes = [
+    post(
+      '/sign-in',
+      'everybody',
+      { before, body: { token: Type.String({ maxLength: 100 }), replaces } },
+      async (request, _deps, reply) => {
+        const result = await signInWithLink(deps, request.body.token, browserOf(request));
+        return (
+          (await answerOf(deps, reply, result)) ??
+          refuse(404, 'no_link', 'This link is used, replaced or expired.')
+        );
+      },
+    ),
+    post(
+      '/sign-in/telegram',
+      'everybody',
+      { before, body: { init_data: Type.String({ maxLength: 3_500 }), replaces } },
+      async (request, _deps, reply) => {
+        const { telegramToken, clock } = deps;
+        const data = telegramToken && readInitData(telegramToken, clock, request.body.init_data);
+        const result = data && (await signInWithData(deps, data, browserOf(request)));
+        return (
+          (result && (await answerOf(deps, reply, result))) ??
+          refuse(404, 'no_link', 'The data of this Mini App is used, expired or not valid.')
+        );
+      },
+    ),
+  ];
+  for (const add of routes) add(scope, deps);
+};
 
 /** A session with its cookie, or the question whether to replace the one of another person. */
 async function answerOf(
@@ -96,56 +89,40 @@ async function answerOf(
   };
 }
 
-function ownSession(routes: Routes, deps: RouteDeps): void {
+const ownSession = [
   // The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
-  routes.get(
-    '/session/current',
-    { config: { allows: 'everybody' } },
-    async (request): Promise<CurrentSession> => {
-      const found = await findSignedIn(deps, request);
-      return {
-        session: found ? await sessionObject(deps, found.token, found.person) : null,
-        bot_name: deps.telegramBotName ?? null,
-      };
-    },
-  );
-
-  routes.post('/logout', { config: { allows: 'person' } }, async (request, reply) => {
+  get('/session/current', 'everybody', {}, async (request, deps): Promise<CurrentSession> => {
+    const found = await findSignedIn(deps, request);
+    return {
+      session: found ? await sessionObject(deps, found.token, found.person) : null,
+      bot_name: deps.telegramBotName ?? null,
+    };
+  }),
+  post('/logout', 'person', {}, async (request, deps, reply) => {
     const { userId, sessionId } = request.person;
     await endPortalSession(auditContextOf(deps, request), userId, sessionId);
     clearSessionCookie(reply);
     return done;
-  });
-}
+  }),
+];
 
-function openSessions(routes: Routes, deps: RouteDeps): void {
-  routes.get('/sessions', { config: { allows: 'person' } }, async request => {
+const openSessions = [
+  get('/sessions', 'person', {}, async (request, deps) => {
     const sessions = await listPortalSessions(deps.db, deps.clock, request.person.userId);
     return {
-      data: sessions.map(
-        (session): SessionRow => ({
-          session_id: session.sessionId,
-          address: session.address,
-          user_agent: session.userAgent,
-          created_at: session.createdAt.toISOString(),
-          last_seen_at: session.lastSeenAt.toISOString(),
-          is_this_one: session.sessionId === request.person.sessionId,
-        }),
-      ),
+      data: sessions.map(session => sessionRow(session, request.person.sessionId)),
       next_cursor: null,
     };
-  });
-
+  }),
   // The session of another person does not exist for them.
-  routes.post(
-    '/sessions/:id/end',
-    { config: { allows: 'person' }, schema: { params: ById } },
-    async (request, reply) => {
-      const id = parseId('ses', request.params.id);
-      const audit = auditContextOf(deps, request);
-      const outcome = id ? await endPortalSession(audit, request.person.userId, id) : 'no_session';
-      if (outcome === 'ended') return done;
-      return refuse(request, reply, 404, 'no_session', 'Session not found, or it has already ended.');
-    },
-  );
-}
+  post('/sessions/:id/end', 'person', {}, async (request, deps) => {
+    const id = parseId('ses', request.params.id);
+    const audit = auditContextOf(deps, request);
+    const outcome = id ? await endPortalSession(audit, request.person.userId, id) : 'no_session';
+    if (outcome === 'ended') return done;
+    return refuse(404, 'no_session', 'Session not found, or it has already ended.');
+  }),
+];
+
+/** Signing in and out, and the sessions of a person. */
+export const accessRoutes = [signInRoutes, ...ownSession, ...openSessions];

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { isLabel } from '../../base/label.ts';
 import { parseKopecks } from '../../base/money.ts';
@@ -19,15 +19,14 @@ import {
   setAllowedAddresses,
   type WantedKey,
 } from '../../partners/index.ts';
-import { Body, done, Mode, type Routes, Rubles, refuse, typed } from '../../web/index.ts';
+import { type Answer, done, Mode, Refused, Rubles, refuse } from '../../web/index.ts';
 import { auditContextOf } from '../audit-context.ts';
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole } from '../guard.ts';
+import { get, post } from '../route.ts';
 import type { KeyList, NewKey } from '../shapes/keys.ts';
 
-const below = '/partners/:partner_id/keys';
-const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });
-const config = { allows: 'developer' } as const;
+const below = '/keys';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const maxAddresses = 20;
@@ -36,46 +35,25 @@ const Addresses = Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAdd
 /** A live key spends the balance, so only an owner creates or changes one. */
 const roleFor = (mode: ModeOfKey) => (mode === 'live' ? 'owner' : 'developer');
 
-/** The API keys of a partner. A secret is in the answer that creates its key, and nowhere else. */
-export function keyRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  const routes = typed(scope);
-  list(routes, deps);
-  create(routes, deps);
-  roll(routes, deps);
-  revoke(routes, deps);
-  allow(routes, deps);
-}
+const list = get(below, 'developer', {}, async (request, deps): Promise<KeyList> => {
+  const { partnerId } = request.member.partner;
+  const keys = await listKeys(deps.readsOf(partnerId), partnerId);
+  return { data: keys.map(key => keyObject(key, deps.clock)).reverse(), next_cursor: null };
+});
 
-function list(routes: Routes, deps: RouteDeps): void {
-  routes.get(below, { config }, async (request): Promise<KeyList> => {
-    const { partnerId } = request.member.partner;
-    const keys = await listKeys(deps.readsOf(partnerId), partnerId);
-    return { data: keys.map(key => keyObject(key, deps.clock)).reverse(), next_cursor: null };
-  });
-}
-
-/** A key of this partner that the member may change; otherwise the request is answered. */
-async function findOwn(
-  deps: RouteDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  keyId: string,
-): Promise<ApiKey | undefined> {
+/** A key of this partner that the member may change. */
+async function findOwn(deps: RouteDeps, request: FastifyRequest, keyId: string): Answer<ApiKey> {
   const { partner, role } = request.member;
   const keys = await listKeys(deps.db, partner.partnerId);
   const key = keys.find(one => one.keyId === keyId);
-  if (!key) refuse(request, reply, 404, 'not_found', 'Key not found.');
-  else if (!roleIncludes(role, roleFor(key.mode))) refuseRole(request, reply, roleFor(key.mode));
-  else return key;
-  return undefined;
+  if (!key) return refuse(404, 'not_found', 'Key not found.');
+  return roleIncludes(role, roleFor(key.mode)) ? key : refuseRole(roleFor(key.mode));
 }
 
 /** The first that is no address; undefined if all are. */
 const findWrong = (addresses: string[]) => addresses.find(address => !isAddressRange(address));
-const refuseAddress = (request: FastifyRequest, reply: FastifyReply, wrong: string) =>
+const refuseAddress = (wrong: string) =>
   refuse(
-    request,
-    reply,
     400,
     'invalid_request',
     `"${wrong}" is not an IP address or range, such as 192.0.2.7 or 2001:db8::/32.`,
@@ -96,7 +74,7 @@ const refusals = {
   too_many_key_changes: 'The keys of the partner were changed too often today: try again tomorrow (UTC).',
 } as const;
 
-const NewKeyBody = Body({
+const NewKeyBody = {
   mode: Mode,
   scopes: Type.Array(Type.Union([Type.Literal('read'), Type.Literal('pay')]), { minItems: 1, maxItems: 2 }),
   label: Type.Optional(Type.String({ maxLength: 500 })),
@@ -104,35 +82,29 @@ const NewKeyBody = Body({
   max_payment_rub: Type.Optional(Rubles),
   max_day_rub: Type.Optional(Rubles),
   allowed_addresses: Addresses,
-});
+};
 
-function create(routes: Routes, deps: RouteDeps): void {
-  routes.post(
-    below,
-    { config, schema: { body: NewKeyBody } },
-    async (request, reply): Promise<NewKey | FastifyReply> => {
-      const { partner, role } = request.member;
-      const { mode, label = '' } = request.body;
-      if (!roleIncludes(role, roleFor(mode))) return refuseRole(request, reply, roleFor(mode));
-      const addresses = request.body.allowed_addresses.map(address => address.trim());
-      const wrong = findWrong(addresses);
-      if (wrong !== undefined) return refuseAddress(request, reply, wrong);
-      if (label.trim() !== '' && !isLabel(label.trim()))
-        return refuse(request, reply, 400, 'invalid_request', 'Enter a label of up to 128 characters.');
-      if ([request.body.max_payment_rub, request.body.max_day_rub].some(isZero))
-        return refuse(request, reply, 400, 'invalid_request', 'A limit must be more than zero.');
-      const wanted = wantedKey(request.body, partner.partnerId, addresses, deps.clock.nowMs());
-      const created = await createKey(auditContextOf(deps, request), deps.keyring, wanted);
-      if (created.outcome === 'created') return { key_id: created.apiKey.keyId, key: created.key };
-      return refuse(request, reply, 409, created.outcome, refusals[created.outcome]);
-    },
-  );
-}
+const create = post(below, 'developer', { body: NewKeyBody }, async (request, deps): Answer<NewKey> => {
+  const { partner, role } = request.member;
+  const { mode, label = '' } = request.body;
+  if (!roleIncludes(role, roleFor(mode))) return refuseRole(roleFor(mode));
+  const addresses = request.body.allowed_addresses.map(address => address.trim());
+  const wrong = findWrong(addresses);
+  if (wrong !== undefined) return refuseAddress(wrong);
+  if (label.trim() !== '' && !isLabel(label.trim()))
+    return refuse(400, 'invalid_request', 'Enter a label of up to 128 characters.');
+  if ([request.body.max_payment_rub, request.body.max_day_rub].some(isZero))
+    return refuse(400, 'invalid_request', 'A limit must be more than zero.');
+  const wanted = wantedKey(request.body, partner.partnerId, addresses, deps.clock.nowMs());
+  const created = await createKey(auditContextOf(deps, request), deps.keyring, wanted);
+  if (created.outcome === 'created') return { key_id: created.apiKey.keyId, key: created.key };
+  return refuse(409, created.outcome, refusals[created.outcome]);
+});
 
 const isZero = (rubles: string | undefined) => rubles !== undefined && parseKopecks(rubles) === 0n;
 
 function wantedKey(
-  body: Type.Static<typeof NewKeyBody>,
+  body: Type.Static<Type.TObject<typeof NewKeyBody>>,
   partnerId: WantedKey['partnerId'],
   allowedAddresses: string[],
   nowMs: number,
@@ -152,45 +124,43 @@ function wantedKey(
   };
 }
 
-function roll(routes: Routes, deps: RouteDeps): void {
-  const overlap_hours = Type.Integer({ minimum: 0, maximum: maxOverlapMs / hourMs });
-  routes.post(
-    `${below}/:key_id/roll`,
-    { config, schema: { params: KeyId, body: Body({ overlap_hours }) } },
-    async (request, reply): Promise<NewKey | FastifyReply> => {
-      const key = await findOwn(deps, request, reply, request.params.key_id);
-      if (!key) return reply;
-      const overlapMs = request.body.overlap_hours * hourMs;
-      const rolled = await rollKey(auditContextOf(deps, request), deps.keyring, key.keyId, overlapMs);
-      if (rolled.outcome === 'rolled') return { key_id: rolled.apiKey.keyId, key: rolled.key };
-      return refuse(request, reply, 409, rolled.outcome, refusals[rolled.outcome]);
-    },
-  );
-}
+const overlap_hours = Type.Integer({ minimum: 0, maximum: maxOverlapMs / hourMs });
+const roll = post(
+  `${below}/:key_id/roll`,
+  'developer',
+  { body: { overlap_hours } },
+  async (request, deps): Answer<NewKey> => {
+    const key = await findOwn(deps, request, request.params.key_id);
+    if (key instanceof Refused) return key;
+    const overlapMs = request.body.overlap_hours * hourMs;
+    const rolled = await rollKey(auditContextOf(deps, request), deps.keyring, key.keyId, overlapMs);
+    if (rolled.outcome === 'rolled') return { key_id: rolled.apiKey.keyId, key: rolled.key };
+    return refuse(409, rolled.outcome, refusals[rolled.outcome]);
+  },
+);
 
-function revoke(routes: Routes, deps: RouteDeps): void {
-  routes.post(`${below}/:key_id/revoke`, { config, schema: { params: KeyId } }, async (request, reply) => {
-    const key = await findOwn(deps, request, reply, request.params.key_id);
-    if (!key) return reply;
-    const { outcome } = await revokeKey(auditContextOf(deps, request), key.keyId);
-    return outcome === 'revoked' ? done : refuse(request, reply, 409, outcome, refusals[outcome]);
-  });
-}
+const revoke = post(`${below}/:key_id/revoke`, 'developer', {}, async (request, deps) => {
+  const key = await findOwn(deps, request, request.params.key_id);
+  if (key instanceof Refused) return key;
+  const { outcome } = await revokeKey(auditContextOf(deps, request), key.keyId);
+  return outcome === 'revoked' ? done : refuse(409, outcome, refusals[outcome]);
+});
 
-function allow(routes: Routes, deps: RouteDeps): void {
-  routes.post(
-    `${below}/:key_id/addresses`,
-    { config, schema: { params: KeyId, body: Body({ allowed_addresses: Addresses }) } },
-    async (request, reply) => {
-      const key = await findOwn(deps, request, reply, request.params.key_id);
-      if (!key) return reply;
-      const addresses = request.body.allowed_addresses.map(address => address.trim());
-      const wrong = findWrong(addresses);
-      if (wrong !== undefined) return refuseAddress(request, reply, wrong);
-      const { outcome } = await setAllowedAddresses(auditContextOf(deps, request), key.keyId, addresses);
-      if (outcome !== 'changed' && outcome !== 'same_addresses')
-        return refuse(request, reply, 409, outcome, refusals[outcome]);
-      return done;
-    },
-  );
-}
+const allow = post(
+  `${below}/:key_id/addresses`,
+  'developer',
+  { body: { allowed_addresses: Addresses } },
+  async (request, deps) => {
+    const key = await findOwn(deps, request, request.params.key_id);
+    if (key instanceof Refused) return key;
+    const addresses = request.body.allowed_addresses.map(address => address.trim());
+    const wrong = findWrong(addresses);
+    if (wrong !== undefined) return refuseAddress(wrong);
+    const { outcome } = await setAllowedAddresses(auditContextOf(deps, request), key.keyId, addresses);
+    if (outcome !== 'changed' && outcome !== 'same_addresses') return refuse(409, outcome, refusals[outcome]);
+    return done;
+  },
+);
+
+/** The API keys of a partner. A secret is in the answer that creates its key, and nowhere else. */
+export const keyRoutes = [list, create, roll, revoke, allow];

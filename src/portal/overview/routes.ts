@@ -1,13 +1,13 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
 import { isUnderMaintenance } from '../../controls/index.ts';
 import { readBalances } from '../../ledger/index.ts';
 import { limitsObject } from '../../partners/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
-import { Mode, typed } from '../../web/index.ts';
+import { Mode, type Route } from '../../web/index.ts';
 import { listEndpoints, worstState } from '../../webhooks/index.ts';
 import type { RouteDeps } from '../deps.ts';
+import { get } from '../route.ts';
 import type { Overview } from '../shapes/overview.ts';
 import { createDayReader, type Day } from './days.ts';
 
@@ -17,41 +17,37 @@ const Query = Type.Object({
 });
 
 /** What a partner looks at first: payments by day, balance, rate, and whether something needs attention. */
-export function overviewRoutes(scope: FastifyInstance, deps: RouteDeps): void {
+export const overviewRoute: Route<RouteDeps> = (scope, deps) => {
   const readDays = createDayReader(deps.clock);
-  typed(scope).get(
-    '/partners/:partner_id/overview',
-    { config: { allows: 'viewer' }, schema: { querystring: Query } },
-    async (request): Promise<Overview> => {
-      const { partner } = request.member;
-      const { mode, days: count } = request.query;
-      const db = deps.readsOf(partner.partnerId);
-      const days = await readDays(db, { partnerId: partner.partnerId, mode }, count);
-      const balances = (await readBalances(db, partner.partnerId))[mode];
-      const rate = await readCurrentRate(db);
-      const endpoints = await listEndpoints(db, deps.clock, [partner.partnerId]);
-      return {
-        mode,
-        days: days.map(dayRow),
-        ...sumOf(days),
-        balance: {
-          available_usdt: formatMicroUsdt(balances.availableMicroUsdt),
-          held_usdt: formatMicroUsdt(balances.heldMicroUsdt),
-        },
-        rate: rate
-          ? {
-              rate: formatRate(rate.rateE4),
-              as_of: rate.asOf.toISOString(),
-              is_stale: isStale(rate, deps.clock, deps.rateMaxAgeSec),
-            }
-          : null,
-        limits: limitsObject(partner.limits),
-        webhook_state: worstState(endpoints) ?? 'none',
-        is_maintenance: await isUnderMaintenance(db, deps.clock),
-      };
-    },
-  );
-}
+  get('/overview', 'viewer', { query: Query }, async (request): Promise<Overview> => {
+    const { partner } = request.member;
+    const { mode, days: count } = request.query;
+    const db = deps.readsOf(partner.partnerId);
+    const days = await readDays(db, { partnerId: partner.partnerId, mode }, count);
+    const balances = (await readBalances(db, partner.partnerId))[mode];
+    const rate = await readCurrentRate(db);
+    const endpoints = await listEndpoints(db, deps.clock, [partner.partnerId]);
+    return {
+      mode,
+      days: days.map(dayRow),
+      ...sumOf(days),
+      balance: {
+        available_usdt: formatMicroUsdt(balances.availableMicroUsdt),
+        held_usdt: formatMicroUsdt(balances.heldMicroUsdt),
+      },
+      rate: rate
+        ? {
+            rate: formatRate(rate.rateE4),
+            as_of: rate.asOf.toISOString(),
+            is_stale: isStale(rate, deps.clock, deps.rateMaxAgeSec),
+          }
+        : null,
+      limits: limitsObject(partner.limits),
+      webhook_state: worstState(endpoints) ?? 'none',
+      is_maintenance: await isUnderMaintenance(db, deps.clock),
+    };
+  })(scope, deps);
+};
 
 const dayRow = (day: Day | undefined): Overview['days'][number] =>
   day

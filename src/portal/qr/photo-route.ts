@@ -1,8 +1,7 @@
-import type { FastifyInstance } from 'fastify';
 import { createQrReader } from '../../bot/index.ts';
-import { refuse, typed } from '../../web/index.ts';
+import { type Answer, type Route, refuse, throttled } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
-import { refuseThrottled } from '../guard.ts';
+import { post } from '../route.ts';
 import type { QrPhoto } from '../shapes/qr.ts';
 
 /** The page makes photos smaller than this before it sends them. */
@@ -12,7 +11,7 @@ const maxTextLength = 2_048;
 const busySec = 10;
 
 /** Reads the QR code in a photo: not all browsers can. In threads of its own, as in the bot. */
-export function photoRoute(scope: FastifyInstance, deps: RouteDeps): void {
+export const photoRoute: Route<RouteDeps> = (scope, deps) => {
   const reader = createQrReader(deps);
   void scope.register(async photos => {
     photos.addContentTypeParser(
@@ -20,27 +19,16 @@ export function photoRoute(scope: FastifyInstance, deps: RouteDeps): void {
       { parseAs: 'buffer', bodyLimit: maxBytes },
       async (_request: unknown, bytes: Buffer) => bytes,
     );
-    typed(photos).post(
-      '/partners/:partner_id/qr/photo',
-      { config: { allows: 'viewer' }, bodyLimit: maxBytes },
-      async (request, reply): Promise<QrPhoto | typeof reply> => {
-        const photo = request.body;
-        if (!Buffer.isBuffer(photo))
-          return refuse(request, reply, 422, 'invalid_request', 'Send a photo as JPEG or PNG.');
-        const reading = await reader.read(request.person.userId, async () => photo);
-        if (reading.outcome === 'busy') return refuseThrottled(request, reply, busySec);
-        if (reading.outcome === 'too_large')
-          return refuse(
-            request,
-            reply,
-            400,
-            'image_too_large',
-            'Send at most 12 megapixels of 8 bits a channel.',
-          );
-        if (reading.text === undefined || reading.text.length > maxTextLength)
-          return refuse(request, reply, 400, 'no_qr_code', 'There is no readable QR code in this picture.');
-        return { qr_url: reading.text };
-      },
-    );
+    post('/qr/photo', 'viewer', { bodyLimit: maxBytes }, async (request): Answer<QrPhoto> => {
+      const photo = request.body;
+      if (!Buffer.isBuffer(photo)) return refuse(422, 'invalid_request', 'Send a photo as JPEG or PNG.');
+      const reading = await reader.read(request.person.userId, async () => photo);
+      if (reading.outcome === 'busy') return throttled(busySec);
+      if (reading.outcome === 'too_large')
+        return refuse(400, 'image_too_large', 'Send at most 12 megapixels of 8 bits a channel.');
+      if (reading.text === undefined || reading.text.length > maxTextLength)
+        return refuse(400, 'no_qr_code', 'There is no readable QR code in this picture.');
+      return { qr_url: reading.text };
+    })(photos, deps);
   });
-}
+};

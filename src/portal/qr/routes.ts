@@ -1,48 +1,45 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { errors } from '../../base/errors.ts';
 import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../base/money.ts';
 import { isRecipientBlocked } from '../../controls/index.ts';
 import { resolveQr } from '../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
-import { Body, Mode, refuse, typed } from '../../web/index.ts';
-import type { RouteDeps } from '../deps.ts';
+import { type Answer, Mode, refuse } from '../../web/index.ts';
+import { post } from '../route.ts';
 import type { ResolvedQr } from '../shapes/qr.ts';
 
 /** As long as a link of the API may be. */
 const Link = Type.String({ minLength: 1, maxLength: 2_048 });
 
 /** Who is paid with a QR code, how much, and what it costs now. Nothing is paid. */
-export function qrRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  typed(scope).post(
-    '/partners/:partner_id/qr',
-    { config: { allows: 'viewer' }, schema: { body: Body({ mode: Mode, qr_url: Link }) } },
-    async (request, reply): Promise<ResolvedQr | FastifyReply> => {
-      const { partner } = request.member;
-      const { mode, qr_url } = request.body;
-      const refuseWith = (code: keyof typeof errors) =>
-        refuse(request, reply, errors[code].status, code, errors[code].message);
-      if (partner.suspended) return refuseWith('partner_suspended');
-      if (mode === 'live' && !partner.liveApproved)
-        return refuse(request, reply, 409, 'not_approved', 'Live mode is not approved yet.');
-      const resolution = await resolveQr(deps, { ...partner, mode }, qr_url.trim());
-      if (resolution.outcome === 'refused') return refuseWith(resolution.code);
-      const { qr } = resolution;
-      const db = deps.readsOf(partner.partnerId);
-      const rate = await readCurrentRate(db);
-      const isFresh = rate && !isStale(rate, deps.clock, deps.rateMaxAgeSec);
-      const isBlocked = await isRecipientBlocked(db, [qr.recipient, qr.recipientId]);
-      return {
-        qrc_id: qr.qrcId,
-        recipient: qr.recipient,
-        purpose: qr.purpose,
-        amount_rub: formatKopecks(qr.amountKopecks),
-        amount_usdt: isFresh ? formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, rate.rateE4)) : null,
-        why_not: isBlocked ? 'recipient_blocked' : whyOutside(qr.amountKopecks, partner.limits),
-      };
-    },
-  );
-}
+export const qrRoute = post(
+  '/qr',
+  'viewer',
+  { body: { mode: Mode, qr_url: Link } },
+  async (request, deps): Answer<ResolvedQr> => {
+    const { partner } = request.member;
+    const { mode, qr_url } = request.body;
+    const refuseWith = (code: keyof typeof errors) => refuse(errors[code].status, code, errors[code].message);
+    if (partner.suspended) return refuseWith('partner_suspended');
+    if (mode === 'live' && !partner.liveApproved)
+      return refuse(409, 'not_approved', 'Live mode is not approved yet.');
+    const resolution = await resolveQr(deps, { ...partner, mode }, qr_url.trim());
+    if (resolution.outcome === 'refused') return refuseWith(resolution.code);
+    const { qr } = resolution;
+    const db = deps.readsOf(partner.partnerId);
+    const rate = await readCurrentRate(db);
+    const isFresh = rate && !isStale(rate, deps.clock, deps.rateMaxAgeSec);
+    const isBlocked = await isRecipientBlocked(db, [qr.recipient, qr.recipientId]);
+    return {
+      qrc_id: qr.qrcId,
+      recipient: qr.recipient,
+      purpose: qr.purpose,
+      amount_rub: formatKopecks(qr.amountKopecks),
+      amount_usdt: isFresh ? formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, rate.rateE4)) : null,
+      why_not: isBlocked ? 'recipient_blocked' : whyOutside(qr.amountKopecks, partner.limits),
+    };
+  },
+);
 
 function whyOutside(
   kopecks: bigint,

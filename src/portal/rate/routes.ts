@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { instantOf } from '../../base/clock.ts';
 import { errors } from '../../base/errors.ts';
@@ -11,106 +10,92 @@ import {
 } from '../../base/money.ts';
 import { listUsableQuotes, readExposure } from '../../payments/index.ts';
 import { chartRates, isStale, partnerRateE4, readCurrentRate } from '../../rates/index.ts';
-import { Mode, type Routes, Rubles, refuse, typed } from '../../web/index.ts';
-import type { RouteDeps } from '../deps.ts';
+import { type Answer, Mode, Rubles, refuse } from '../../web/index.ts';
+import { get } from '../route.ts';
 import type { LockedQuotes, Quote, RatePage } from '../shapes/rate.ts';
 
-const below = '/partners/:partner_id';
-const config = { allows: 'viewer' } as const;
 const hourMs = 3_600_000;
 const quotesShown = 50;
 
+const hours = Type.Integer({ minimum: 1, maximum: 720, default: 24 });
+const showRate = get('/rate', 'viewer', { query: { hours } }, async (request, deps): Promise<RatePage> => {
+  const { clock, rateMaxAgeSec } = deps;
+  const db = deps.readsOf(request.member.partner.partnerId);
+  const until = instantOf(clock);
+  const rate = await readCurrentRate(db);
+  const history = await chartRates(db, new Date(until.getTime() - request.query.hours * hourMs), until);
+  return {
+    now: rate
+      ? {
+          rate: formatRate(rate.rateE4),
+          as_of: rate.asOf.toISOString(),
+          max_age_sec: rateMaxAgeSec,
+          is_stale: isStale(rate, clock, rateMaxAgeSec),
+        }
+      : null,
+    // Without the mid rate: the spread is for operators.
+    history: history.map(({ at, rateE4 }) => ({ at: at.toISOString(), rate: formatRate(rateE4) })),
+  };
+});
+
+const costOf = (kopecks: bigint, rateE4: bigint) => ({
+  amount_usdt: formatMicroUsdt(kopecksToMicroUsdt(kopecks, rateE4)),
+  rate: formatRate(rateE4),
+});
+
+const quoteAmount = get(
+  '/quote',
+  'viewer',
+  { query: { amount_rub: Rubles } },
+  async (request, deps): Answer<Quote> => {
+    const { clock, rateMaxAgeSec } = deps;
+    const { lifetimeSec, spreadBps, maxMicroUsdtOfPartner } = deps.quoteLock;
+    const { partnerId, limits } = request.member.partner;
+    const kopecks = parseKopecks(request.query.amount_rub);
+    if (!kopecks) return refuse(400, 'invalid_request', 'Enter an amount above zero.');
+    const rate = await readCurrentRate(deps.readsOf(partnerId));
+    if (!rate) {
+      const { status, message } = errors.rate_unavailable;
+      return refuse(status, 'rate_unavailable', message);
+    }
+    const canLock = maxMicroUsdtOfPartner > 0n;
+    return {
+      amount_rub: formatKopecks(kopecks),
+      ...costOf(kopecks, rate.rateE4),
+      is_stale: isStale(rate, clock, rateMaxAgeSec),
+      is_within_limits: kopecks >= limits.minKopecks && kopecks <= limits.maxKopecks,
+      locked: canLock
+        ? { ...costOf(kopecks, partnerRateE4(rate.rateE4, spreadBps)), lifetime_sec: lifetimeSec }
+        : null,
+    };
+  },
+);
+
+const listQuotes = get(
+  '/quotes',
+  'viewer',
+  { query: { mode: Mode } },
+  async (request, deps): Promise<LockedQuotes> => {
+    const { clock, quoteLock } = deps;
+    const { partnerId } = request.member.partner;
+    const account = { partnerId, mode: request.query.mode };
+    const db = deps.readsOf(partnerId);
+    const quotes = await listUsableQuotes(db, clock, account, quotesShown);
+    const { microUsdt } = await readExposure(db, clock, account);
+    return {
+      data: quotes.map(quote => ({
+        quote_id: quote.quoteId,
+        amount_rub: formatKopecks(quote.amountKopecks),
+        amount_usdt: formatMicroUsdt(quote.microUsdt),
+        rate: formatRate(quote.rateE4),
+        locked_at: quote.lockedAt.toISOString(),
+        expires_at: quote.expiresAt.toISOString(),
+      })),
+      locked_usdt: formatMicroUsdt(microUsdt),
+      max_usdt: formatMicroUsdt(quoteLock.maxMicroUsdtOfPartner),
+    };
+  },
+);
+
 /** The rate, what an amount costs, and the rates that are locked. */
-export function rateRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  const routes = typed(scope);
-  showRate(routes, deps);
-  quoteAmount(routes, deps);
-  listQuotes(routes, deps);
-}
-
-function showRate(routes: Routes, deps: RouteDeps): void {
-  const { clock, rateMaxAgeSec } = deps;
-  const hours = Type.Integer({ minimum: 1, maximum: 720, default: 24 });
-  routes.get(
-    `${below}/rate`,
-    { config, schema: { querystring: Type.Object({ hours }) } },
-    async (request): Promise<RatePage> => {
-      const db = deps.readsOf(request.member.partner.partnerId);
-      const until = instantOf(clock);
-      const rate = await readCurrentRate(db);
-      const history = await chartRates(db, new Date(until.getTime() - request.query.hours * hourMs), until);
-      return {
-        now: rate
-          ? {
-              rate: formatRate(rate.rateE4),
-              as_of: rate.asOf.toISOString(),
-              max_age_sec: rateMaxAgeSec,
-              is_stale: isStale(rate, clock, rateMaxAgeSec),
-            }
-          : null,
-        // Without the mid rate: the spread is for operators.
-        history: history.map(({ at, rateE4 }) => ({ at: at.toISOString(), rate: formatRate(rateE4) })),
-      };
-    },
-  );
-}
-
-function quoteAmount(routes: Routes, deps: RouteDeps): void {
-  const { clock, rateMaxAgeSec } = deps;
-  const { lifetimeSec, spreadBps, maxMicroUsdtOfPartner } = deps.quoteLock;
-  const costOf = (kopecks: bigint, rateE4: bigint) => ({
-    amount_usdt: formatMicroUsdt(kopecksToMicroUsdt(kopecks, rateE4)),
-    rate: formatRate(rateE4),
-  });
-  routes.get(
-    `${below}/quote`,
-    { config, schema: { querystring: Type.Object({ amount_rub: Rubles }) } },
-    async (request, reply): Promise<Quote | FastifyReply> => {
-      const { partnerId, limits } = request.member.partner;
-      const kopecks = parseKopecks(request.query.amount_rub);
-      if (!kopecks) return refuse(request, reply, 400, 'invalid_request', 'Enter an amount above zero.');
-      const rate = await readCurrentRate(deps.readsOf(partnerId));
-      if (!rate) {
-        const { status, message } = errors.rate_unavailable;
-        return refuse(request, reply, status, 'rate_unavailable', message);
-      }
-      const canLock = maxMicroUsdtOfPartner > 0n;
-      return {
-        amount_rub: formatKopecks(kopecks),
-        ...costOf(kopecks, rate.rateE4),
-        is_stale: isStale(rate, clock, rateMaxAgeSec),
-        is_within_limits: kopecks >= limits.minKopecks && kopecks <= limits.maxKopecks,
-        locked: canLock
-          ? { ...costOf(kopecks, partnerRateE4(rate.rateE4, spreadBps)), lifetime_sec: lifetimeSec }
-          : null,
-      };
-    },
-  );
-}
-
-function listQuotes(routes: Routes, deps: RouteDeps): void {
-  const { clock, quoteLock } = deps;
-  routes.get(
-    `${below}/quotes`,
-    { config, schema: { querystring: Type.Object({ mode: Mode }) } },
-    async (request): Promise<LockedQuotes> => {
-      const { partnerId } = request.member.partner;
-      const account = { partnerId, mode: request.query.mode };
-      const db = deps.readsOf(partnerId);
-      const quotes = await listUsableQuotes(db, clock, account, quotesShown);
-      const { microUsdt } = await readExposure(db, clock, account);
-      return {
-        data: quotes.map(quote => ({
-          quote_id: quote.quoteId,
-          amount_rub: formatKopecks(quote.amountKopecks),
-          amount_usdt: formatMicroUsdt(quote.microUsdt),
-          rate: formatRate(quote.rateE4),
-          locked_at: quote.lockedAt.toISOString(),
-          expires_at: quote.expiresAt.toISOString(),
-        })),
-        locked_usdt: formatMicroUsdt(microUsdt),
-        max_usdt: formatMicroUsdt(quoteLock.maxMicroUsdtOfPartner),
-      };
-    },
-  );
-}
+export const rateRoutes = [showRate, quoteAmount, listQuotes];

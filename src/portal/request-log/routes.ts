@@ -1,10 +1,9 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import { parseStatus, type RequestFilter, searchRequests } from '../../request-log/index.ts';
-import { type Page, paging, refuse, typed, unsearchable } from '../../web/index.ts';
-import type { RouteDeps } from '../deps.ts';
+import { type Answer, loggedRequestRow, type Page, paging, unsearchable } from '../../web/index.ts';
+import { get } from '../route.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
@@ -20,36 +19,23 @@ const Query = Type.Object({
 });
 
 /** What the keys of a partner asked the API, and how it was answered. */
-export function requestLogRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  typed(scope).get(
-    '/partners/:partner_id/request-log',
-    { config: { allows: 'developer' }, schema: { querystring: Query } },
-    async (request, reply): Promise<Page<LoggedRequestRow> | typeof reply> => {
-      const { partnerId } = request.member.partner;
-      const { limit, after: cursor } = request.query;
-      const filter = readFilter(request.query);
-      const after = cursor === undefined ? undefined : parseId('req', cursor);
-      if (!filter || (cursor !== undefined && !after))
-        return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const page = await searchRequests(deps.readsOf(partnerId), { ...filter, partnerId }, { after, limit });
-      return {
-        data: page.requests.map(one => ({
-          request_id: one.requestId,
-          at: one.at.toISOString(),
-          mode: one.mode,
-          key_id: one.keyId,
-          method: one.method,
-          path: one.path,
-          payment_id: one.paymentId,
-          status: one.status,
-          error_code: one.errorCode,
-          duration_ms: one.durationMs,
-        })),
-        next_cursor: page.next,
-      };
-    },
-  );
-}
+export const requestLogRoute = get(
+  '/request-log',
+  'developer',
+  { query: Query },
+  async (request, deps): Answer<Page<LoggedRequestRow>> => {
+    const { partnerId } = request.member.partner;
+    const { limit, after: cursor } = request.query;
+    const filter = readFilter(request.query);
+    const after = cursor === undefined ? undefined : parseId('req', cursor);
+    if (!filter || (cursor !== undefined && !after)) return unsearchable;
+    const page = await searchRequests(deps.readsOf(partnerId), { ...filter, partnerId }, { after, limit });
+    return {
+      data: page.requests.map(loggedRequestRow),
+      next_cursor: page.next,
+    };
+  },
+);
 
 /** Undefined when a field cannot be parsed. */
 function readFilter(query: Type.Static<typeof Query>): RequestFilter | undefined {

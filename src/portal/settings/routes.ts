@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import {
   findChatSettings,
@@ -8,8 +7,8 @@ import {
   setLanguage,
   setMuted,
 } from '../../bot/index.ts';
-import { Body, done, typed } from '../../web/index.ts';
-import type { RouteDeps } from '../deps.ts';
+import { done } from '../../web/index.ts';
+import { get, post } from '../route.ts';
 import type { NoticeSettings } from '../shapes/settings.ts';
 
 const Topic = Type.Union(mutableTopics.map(topic => Type.Literal(topic)));
@@ -17,29 +16,27 @@ const Topic = Type.Union(mutableTopics.map(topic => Type.Literal(topic)));
 const nothingChosen = { language: null, muted: [] as string[] };
 
 /** Which notices a person gets from the bot, for all their partners, and in which language. */
-export function settingsRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  const routes = typed(scope);
-  const config = { allows: 'person' } as const;
-  routes.get('/notices', { config }, async (request): Promise<NoticeSettings> => {
+export const settingsRoutes = [
+  get('/notices', 'person', {}, async (request, deps): Promise<NoticeSettings> => {
     const { language, muted } = (await findChatSettings(deps.db, request.person.userId)) ?? nothingChosen;
     return { language, topics: mutableTopics.map(topic => ({ topic, is_muted: muted.includes(topic) })) };
-  });
-
-  routes.post(
+  }),
+  post(
     '/notices',
-    { config, schema: { body: Body({ muted: Type.Array(Topic, { maxItems: mutableTopics.length }) }) } },
-    async request => {
+    'person',
+    { body: { muted: Type.Array(Topic, { maxItems: mutableTopics.length }) } },
+    async (request, deps) => {
       await setMuted(deps.pool, request.person.userId, request.body.muted as string[]);
       return done;
     },
-  );
-
-  routes.post(
+  ),
+  post(
     '/notices/language',
-    { config, schema: { body: Body({ language: Type.Union(languages.map(one => Type.Literal(one))) }) } },
-    async request => {
+    'person',
+    { body: { language: Type.Union(languages.map(one => Type.Literal(one))) } },
+    async (request, deps) => {
       await setLanguage(deps.pool, request.person.userId, request.body.language as Language);
       return done;
     },
-  );
-}
+  ),
+];

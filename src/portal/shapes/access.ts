@@ -1,4 +1,7 @@
 import type { MemberRole } from '../../partners/index.ts';
+import type { AnySession } from '../../web/index.ts';
+
+export type { SessionRow } from '../../web/index.ts';
 
 /** The pages may import only from this folder, so it is exported again. */
 export type { MemberRole };
@@ -18,13 +21,7 @@ export interface Identity {
   partners: PartnerChoice[];
 }
 
-export interface Session extends Identity {
-  /** Sent as `X-CSRF-Token` with every request that changes something. */
-  csrf_token: string;
-  /** The session ends at this time without activity, and at `ends_at` in any case. */
-  idle_ends_at: string;
-  ends_at: string;
-}
+export interface Session extends Identity, AnySession {}
 
 /** Instead of a session: the browser has one of another person. The same request with `replaces` signs in. */
 export interface OtherPerson {
@@ -49,13 +46,4 @@ export interface CurrentSession {
 export interface NewPartner {
   partner_id: string;
   session: Session;
-}
-
-export interface SessionRow {
-  session_id: string;
-  address: string;
-  user_agent: string;
-  created_at: string;
-  last_seen_at: string;
-  is_this_one: boolean;
 }

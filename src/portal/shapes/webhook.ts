@@ -1,20 +1,8 @@
-import type { ModeName } from '../../web/index.ts';
+import type { EndpointRow as Endpoint } from '../../web/index.ts';
 
-export interface EndpointRow {
-  endpoint_id: string;
-  /** The webhook of the contract: it gets both modes, and all events of the contract. */
-  is_first: boolean;
-  /** Null: both. */
-  mode: ModeName | null;
-  url: string;
-  state: 'active' | 'failing' | 'suspended';
-  /** Events still to be sent. */
-  waiting: number;
-  /** Events whose attempts have all failed. */
-  given_up: number;
-  events: string[];
-  /** Requests are also signed with the partner's Ed25519 key. */
-  has_ed25519: boolean;
+export type { CheckResult, DeliveryDetail, DeliveryRow } from '../../web/index.ts';
+
+export interface EndpointRow extends Endpoint {
   /** Where its public keys are, live before test. */
   public_keys: string[];
   /** Until then the secret before the last change signs as well. */
@@ -32,44 +20,4 @@ export interface WebhookPage {
 /** The newest first. */
 export interface Secrets {
   secrets: string[];
-}
-
-export interface CheckResult {
-  can_receive: boolean;
-  passed: boolean;
-  re_enabled: boolean;
-  results: {
-    name: string;
-    expected: 'accept' | 'refuse';
-    answered: string;
-    passed: boolean;
-    duration_ms: number;
-  }[];
-}
-
-export interface DeliveryRow {
-  event_id: string;
-  endpoint_id: string;
-  event: string;
-  event_at: string;
-  payment_id: string;
-  /** `none`: never queued, or more than thirty days ago. */
-  state: 'pending' | 'delivered' | 'failed' | 'none';
-  attempts: number;
-  next_attempt_at: string | null;
-  last_attempt: { at: string; http_status: number | null; error: string | null } | null;
-}
-
-export interface DeliveryDetail {
-  delivery: DeliveryRow;
-  /** As every attempt sends it. The signature is not stored, and so not among the headers. */
-  request: { headers: Record<string, string>; body: string };
-  /** Oldest first. */
-  attempts: {
-    attempt: number;
-    at: string;
-    http_status: number | null;
-    error: string | null;
-    duration_ms: number;
-  }[];
 }

@@ -1,19 +1,17 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import {
-  Body,
+  type Answer,
+  deliveryDetail,
+  deliveryRow,
   done,
   Mode,
   type Page,
   paging,
-  type Routes,
   readEndpoint,
   refuse,
-  typed,
   unsearchable,
 } from '../../web/index.ts';
 import {
-  type Delivery,
   findDelivery,
   formatEventId,
   listDeliveries,
@@ -21,12 +19,10 @@ import {
   resendEvent,
 } from '../../webhooks/index.ts';
 import { auditContextOf } from '../audit-context.ts';
-import type { RouteDeps } from '../deps.ts';
+import { get, post } from '../route.ts';
 import type { DeliveryDetail, DeliveryRow } from '../shapes/webhook.ts';
 
-const below = '/partners/:partner_id/deliveries';
-const config = { allows: 'developer' } as const;
-const EventId = Type.Object({ event_id: Type.String({ maxLength: 100 }) });
+const below = '/deliveries';
 const endpoint_id = Type.Optional(Type.String({ maxLength: 100 }));
 const Search = Type.Object({
   mode: Mode,
@@ -36,99 +32,56 @@ const Search = Type.Object({
   ...paging,
 });
 
-/** The log of the webhook: what was sent, how it was answered, and sending it again. */
-export function deliveryRoutes(scope: FastifyInstance, deps: RouteDeps): void {
-  const routes = typed(scope);
-  list(routes, deps);
-  show(routes, deps);
-  resend(routes, deps);
-}
-
-function list(routes: Routes, deps: RouteDeps): void {
-  routes.get(
-    below,
-    { config, schema: { querystring: Search } },
-    async (request, reply): Promise<Page<DeliveryRow> | typeof reply> => {
-      const { partnerId } = request.member.partner;
-      const { limit, after: cursor, mode, state } = request.query;
-      const after = cursor === undefined ? undefined : parseEventId(cursor);
-      if (cursor !== undefined && after === undefined)
-        return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const filter = { partnerId, mode, state };
-      const page = await listDeliveries(deps.readsOf(partnerId), deps.clock, filter, { limit, after });
-      return {
-        data: page.deliveries.map(deliveryRow),
-        next_cursor: page.next === null ? null : formatEventId(page.next),
-      };
-    },
-  );
-}
-
-function show(routes: Routes, deps: RouteDeps): void {
-  routes.get(
-    `${below}/:event_id`,
-    { config, schema: { params: EventId, querystring: Type.Object({ endpoint_id }) } },
-    async (request, reply): Promise<DeliveryDetail | typeof reply> => {
-      const { partnerId } = request.member.partner;
-      const eventId = parseEventId(request.params.event_id);
-      const endpoint = readEndpoint(request.query.endpoint_id);
-      const isReadable = eventId !== undefined && endpoint !== null;
-      const found = isReadable
-        ? await findDelivery(deps.readsOf(partnerId), partnerId, eventId, endpoint)
-        : undefined;
-      if (!found) return refuse(request, reply, 404, 'not_found', 'Event not found.');
-      const { delivery, headers, body, attempts } = found;
-      return {
-        delivery: deliveryRow(delivery),
-        request: { headers, body },
-        attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
-          attempt,
-          at: at.toISOString(),
-          http_status: status,
-          error,
-          duration_ms: durationMs,
-        })),
-      };
-    },
-  );
-}
-
-function resend(routes: Routes, deps: RouteDeps): void {
-  routes.post(
-    `${below}/:event_id/resend`,
-    { config, schema: { params: EventId, body: Body({ endpoint_id }) } },
-    async (request, reply) => {
-      const { partnerId } = request.member.partner;
-      const eventId = parseEventId(request.params.event_id);
-      const endpointId = readEndpoint(request.body.endpoint_id);
-      const audit = auditContextOf(deps, request);
-      const isReadable = eventId !== undefined && endpointId !== null;
-      const result = isReadable
-        ? await resendEvent(audit, eventId, { ofPartner: partnerId, endpointId })
-        : undefined;
-      if (!result || result.outcome === 'no_event')
-        return refuse(request, reply, 404, 'not_found', 'Event not found.');
-      if (result.outcome === 'no_webhook')
-        return refuse(request, reply, 409, 'no_webhook', 'No endpoint gets such events.');
-      if (result.outcome === 'several_endpoints')
-        return refuse(request, reply, 409, result.outcome, 'There are several endpoints: choose one.');
-      return done;
-    },
-  );
-}
-
-const deliveryRow = (delivery: Delivery): DeliveryRow => ({
-  event_id: formatEventId(delivery.eventId),
-  endpoint_id: delivery.endpointId,
-  event: `payment.${delivery.outcome}`,
-  event_at: delivery.eventAt.toISOString(),
-  payment_id: delivery.paymentId,
-  state: delivery.state,
-  attempts: delivery.attempts,
-  next_attempt_at: delivery.nextAt?.toISOString() ?? null,
-  last_attempt: delivery.lastAttempt && {
-    at: delivery.lastAttempt.at.toISOString(),
-    http_status: delivery.lastAttempt.status,
-    error: delivery.lastAttempt.error,
-  },
+const list = get(below, 'developer', { query: Search }, async (request, deps): Answer<Page<DeliveryRow>> => {
+  const { partnerId } = request.member.partner;
+  const { limit, after: cursor, mode, state } = request.query;
+  const after = cursor === undefined ? undefined : parseEventId(cursor);
+  if (cursor !== undefined && after === undefined) return unsearchable;
+  const filter = { partnerId, mode, state };
+  const page = await listDeliveries(deps.readsOf(partnerId), deps.clock, filter, { limit, after });
+  return {
+    data: page.deliveries.map(deliveryRow),
+    next_cursor: page.next === null ? null : formatEventId(page.next),
+  };
 });
+
+const show = get(
+  `${below}/:event_id`,
+  'developer',
+  { query: { endpoint_id } },
+  async (request, deps): Answer<DeliveryDetail> => {
+    const { partnerId } = request.member.partner;
+    const eventId = parseEventId(request.params.event_id);
+    const endpoint = readEndpoint(request.query.endpoint_id);
+    const isReadable = eventId !== undefined && endpoint !== null;
+    const found = isReadable
+      ? await findDelivery(deps.readsOf(partnerId), partnerId, eventId, endpoint)
+      : undefined;
+    if (!found) return refuse(404, 'not_found', 'Event not found.');
+    return deliveryDetail(found, deliveryRow(found.delivery));
+  },
+);
+
+const resend = post(
+  `${below}/:event_id/resend`,
+  'developer',
+  { body: { endpoint_id } },
+  async (request, deps) => {
+    const { partnerId } = request.member.partner;
+    const eventId = parseEventId(request.params.event_id);
+    const endpointId = readEndpoint(request.body.endpoint_id);
+    const audit = auditContextOf(deps, request);
+    const isReadable = eventId !== undefined && endpointId !== null;
+    const result = isReadable
+      ? await resendEvent(audit, eventId, { ofPartner: partnerId, endpointId })
+      : undefined;
+    if (!result || result.outcome === 'no_event') return refuse(404, 'not_found', 'Event not found.');
+    if (result.outcome === 'no_webhook') return refuse(409, 'no_webhook', 'No endpoint gets such events.');
+    if (result.outcome === 'several_endpoints')
+      return refuse(409, result.outcome, 'There are several endpoints: choose one.');
+    return done;
+  },
+);
+
+/** The log of the webhook: what was sent, how it was answered, and sending it again. */
+export const deliveryRoutes = [list, show, resend];

@@ -1,9 +1,10 @@
-import { Alert, Button, NativeSelect, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Alert } from '@mantine/core';
+import { Link } from 'wouter';
 import type { AuditHeadsState, AuditRow } from '../../../src/console/shapes/audit.ts';
 import { query } from '../api.ts';
 import { Download } from '../parts/download.tsx';
+import { SelectField, TextField } from '../parts/fields.tsx';
+import { FilterForm, useFilters } from '../parts/filters.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { useLive } from '../parts/polling.ts';
 import { actorName } from '../parts/short.tsx';
@@ -34,10 +35,8 @@ function toQuery({ actor, since, until, ...filters }: Filters, actors: Record<st
 export default function Audit() {
   const t = useTexts(texts);
   const shared = useShared();
-  const [params, setParams] = useSearchParams();
-  const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
-  const isFiltered = names.some(name => filters[name] !== '');
-  const given = toQuery(filters, shared.actors);
+  const of = useFilters(names);
+  const given = toQuery(of.filters, shared.actors);
   const actorIn = (actor: string) => wordIn(shared.actors, actorName(actor));
   return (
     <PageFrame
@@ -51,20 +50,14 @@ export default function Audit() {
       }
     >
       <HeadsState />
-      <FilterForm
-        key={params.toString()}
-        filters={filters}
-        onChange={chosen =>
-          setParams(Object.fromEntries(names.map(name => [name, chosen[name]]).filter(([, value]) => value)))
-        }
-      />
+      <Fields of={of} />
       <KeysetTable<AuditRow>
         label={shared.nav.audit}
         queryKey={['audit']}
         path={`/audit${query(given)}`}
         everyMs={10_000}
         keyOf={row => row.audit_id}
-        empty={<Empty title={isFiltered ? t.noneFound : t.none}>{isFiltered && t.noneFoundHint}</Empty>}
+        empty={<Empty title={of.isFiltered ? t.noneFound : t.none}>{of.isFiltered && t.noneFoundHint}</Empty>}
         columns={[
           { head: t.at, cell: row => <Time as="short" at={row.at} /> },
           {
@@ -106,68 +99,46 @@ function HeadsState() {
   return data?.state === 'contained' ? <p className="dim">{t.headsContained(data.kept)}</p> : null;
 }
 
-function FilterForm({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) {
+function Fields({ of }: { of: ReturnType<typeof useFilters<(typeof names)[number]>> }) {
   const t = useTexts(texts);
-  const [fields, setFields] = useState(filters);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onChange(Object.fromEntries(names.map(name => [name, fields[name].trim()])) as Filters);
-  };
-  const set = (name: keyof Filters) => (event: React.ChangeEvent<HTMLInputElement>) =>
-    setFields({ ...fields, [name]: event.currentTarget.value });
   return (
-    <search>
-      <form className="filters" onSubmit={submit}>
-        <TextInput
-          label={t.actor}
-          placeholder="admin"
-          value={fields.actor}
-          onChange={set('actor')}
-          data-search
-        />
-        <NativeSelect
-          label={t.action}
-          value={fields.action}
-          onChange={event => onChange({ ...fields, action: event.currentTarget.value })}
-          data={[{ value: '', label: t.any }, ...actionsIn(t.actions, fields.action)]}
-        />
-        <TextInput
-          label={t.subject}
-          placeholder="pay_… prt_…"
-          value={fields.subject}
-          onChange={set('subject')}
-        />
-        <UtcDayInput
-          label={t.since}
-          value={fields.since}
-          onChange={since => setFields({ ...fields, since })}
-        />
-        <UtcDayInput
-          label={t.until}
-          value={fields.until}
-          onChange={until => setFields({ ...fields, until })}
-        />
-        <Button type="submit" variant="default">
-          {t.filter}
-        </Button>
-        {names.some(name => filters[name]) && (
-          <Button
-            variant="subtle"
-            onClick={() => onChange({ actor: '', action: '', subject: '', since: '', until: '' })}
-          >
-            {t.clear}
-          </Button>
-        )}
-      </form>
-    </search>
+    <FilterForm of={of} verb={t.filter}>
+      {(draft, set, setNow) => (
+        <>
+          <TextField
+            label={t.actor}
+            placeholder="admin"
+            value={draft.actor}
+            onChange={actor => set({ actor })}
+            data-search
+          />
+          <SelectField
+            label={t.action}
+            value={draft.action}
+            any={t.any}
+            words={t.actions}
+            values={actionsIn(t.actions, draft.action)}
+            onChange={action => setNow({ action })}
+          />
+          <TextField
+            label={t.subject}
+            placeholder="pay_… prt_…"
+            value={draft.subject}
+            onChange={subject => set({ subject })}
+          />
+          <UtcDayInput label={t.since} value={draft.since} onChange={since => set({ since })} />
+          <UtcDayInput label={t.until} value={draft.until} onChange={until => set({ until })} />
+        </>
+      )}
+    </FilterForm>
   );
 }
 
 /** The actions by their names; one without a name comes with the URL only. */
-function actionsIn(names: Record<string, string>, chosen: string): { value: string; label: string }[] {
-  const known = Object.entries(names).map(([value, label]) => ({ value, label }));
-  if (chosen && !(chosen in names)) known.push({ value: chosen, label: chosen });
-  return known.sort((a, b) => a.label.localeCompare(b.label));
+function actionsIn(names: Record<string, string>, chosen: string): string[] {
+  const known = Object.keys(names);
+  if (chosen && !(chosen in names)) known.push(chosen);
+  return known.sort((a, b) => wordIn(names, a).localeCompare(wordIn(names, b)));
 }
 
 /** Subjects with a page are links. */

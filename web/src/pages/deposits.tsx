@@ -1,14 +1,13 @@
-import { Button, NativeSelect } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
 import type { DepositChainList, DepositRow } from '../../../src/console/shapes/deposits.ts';
 import { query } from '../api.ts';
+import { SearchField, SelectField } from '../parts/fields.tsx';
+import { ClearFilters, NoneFound, useFilters } from '../parts/filters.tsx';
 import { Count } from '../parts/money.tsx';
 import { Card, PageFrame } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { useLive } from '../parts/polling.ts';
-import { SearchField } from '../parts/search-field.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { KeysetTable, Rows, Waiting } from '../parts/table.tsx';
 import { Duration, Time } from '../parts/time.tsx';
@@ -65,22 +64,13 @@ function Chains() {
   );
 }
 
-/** The filters are in the URL, so that a list can be shared. */
 function AllDeposits() {
   const t = useTexts(texts);
   const columns = useDepositColumns();
-  const [params, setParams] = useSearchParams();
-  const filters = {
-    q: params.get('q') ?? '',
-    state: params.get('state') ?? '',
-    partner_id: params.get('partner_id') ?? '',
-  };
-  const isFiltered = Object.values(filters).some(value => value !== '');
+  const of = useFilters(['q', 'state', 'partner_id']);
+  const { filters, apply } = of;
   const [draft, setDraft] = useState(filters.q);
-  const apply = (change: Partial<typeof filters>) =>
-    setParams(Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value)));
   const search = useDebouncedCallback((q: string) => apply({ q }), 250);
-  const states = Object.entries(t.states).map(([value, label]) => ({ value, label }));
   return (
     <Card title={t.all}>
       <search className="filters">
@@ -89,29 +79,29 @@ function AllDeposits() {
           label={t.search}
           placeholder={t.searchHint}
           value={draft}
-          onChange={event => {
-            setDraft(event.currentTarget.value);
-            search(event.currentTarget.value.trim());
+          onChange={text => {
+            setDraft(text);
+            search(text.trim());
           }}
         />
-        <NativeSelect
+        <SelectField
           label={t.state}
           value={filters.state}
-          onChange={event => apply({ state: event.currentTarget.value })}
-          data={[{ value: '', label: t.any }, ...states]}
+          any={t.any}
+          words={t.states}
+          onChange={state => apply({ state })}
         />
         <PartnerField partnerId={filters.partner_id} onChoose={partner_id => apply({ partner_id })} />
-        {isFiltered && (
-          <Button
-            variant="default"
-            onClick={() => {
+        <ClearFilters
+          label={t.clear}
+          of={{
+            ...of,
+            clear: () => {
               setDraft('');
-              apply({ q: '', state: '', partner_id: '' });
-            }}
-          >
-            {t.clear}
-          </Button>
-        )}
+              of.clear();
+            },
+          }}
+        />
       </search>
       <KeysetTable<DepositRow>
         label={t.all}
@@ -120,9 +110,7 @@ function AllDeposits() {
         everyMs={5000}
         columns={columns}
         keyOf={row => row.deposit_id}
-        empty={
-          <Empty title={isFiltered ? t.none : t.noneYet}>{isFiltered ? t.noneHint : t.noneYetHint}</Empty>
-        }
+        empty={<NoneFound of={of} t={t} />}
       />
     </Card>
   );

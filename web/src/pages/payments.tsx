@@ -1,18 +1,15 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
-import { useSearchParams } from 'wouter';
 import type { PaymentRow, PaymentTotals } from '../../../src/console/shapes/payments.ts';
 import { query } from '../api.ts';
 import { State, TestMark } from '../parts/badge.tsx';
 import { Download } from '../parts/download.tsx';
+import { SearchField, SelectField, TextField } from '../parts/fields.tsx';
+import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
 import { Rub, Usdt } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
 import { useLive } from '../parts/polling.ts';
-import { SearchField } from '../parts/search-field.tsx';
 import { Middle, Name, ShortId } from '../parts/short.tsx';
-import { Empty } from '../parts/states.tsx';
 import { type Column, KeysetTable } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useShared, useTexts } from '../texts/index.ts';
@@ -33,19 +30,12 @@ const names = [
   'recipient',
 ] as const;
 type Filters = Record<(typeof names)[number], string>;
-const nothing = Object.fromEntries(names.map(name => [name, ''])) as Filters;
 
-/** The filters are in the URL, so that a search can be shared. */
 export default function Payments() {
   const t = useTexts(texts);
   const shared = useShared();
-  const [params, setParams] = useSearchParams();
-  const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
-  const isFiltered = names.some(name => filters[name]);
-  const given = query(asked(filters));
-
-  const apply = (change: Partial<Filters>) =>
-    setParams(Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value)));
+  const of = useFilters(names);
+  const given = query(asked(of.filters));
 
   return (
     <PageFrame
@@ -57,7 +47,7 @@ export default function Payments() {
         </span>
       }
     >
-      <FilterForm filters={filters} apply={apply} />
+      <Fields of={of} />
       <Totals given={given} />
       <KeysetTable<PaymentRow>
         label={t.list}
@@ -67,9 +57,7 @@ export default function Payments() {
         columns={usePaymentColumns()}
         keyOf={row => row.payment_id}
         hrefOf={row => `/payments/${row.payment_id}`}
-        empty={
-          <Empty title={isFiltered ? t.none : t.noneYet}>{isFiltered ? t.noneHint : t.noneYetHint}</Empty>
-        }
+        empty={<NoneFound of={of} t={t} />}
       />
     </PageFrame>
   );
@@ -137,68 +125,46 @@ export function usePaymentColumns(): Column<PaymentRow>[] {
 export const stateOf = ({ status, status_detail }: Pick<PaymentRow, 'status' | 'status_detail'>): string =>
   status === 'processing' && status_detail === 'manual_review' ? 'manual_review' : status;
 
-function FilterForm({ filters, apply }: { filters: Filters; apply: (change: Partial<Filters>) => void }) {
+function Fields({ of }: { of: ReturnType<typeof useFilters<keyof Filters>> }) {
   const t = useTexts(texts);
   const shared = useShared();
-  const [draft, setDraft] = useState(filters);
-  // The URL changes also without this form; the fields keep the focus.
-  const [seen, setSeen] = useState(JSON.stringify(filters));
-  if (seen !== JSON.stringify(filters)) {
-    setSeen(JSON.stringify(filters));
-    setDraft(filters);
-  }
-  const set = (change: Partial<Filters>) => setDraft({ ...draft, ...change });
-  const setNow = (change: Partial<Filters>) => apply({ ...draft, ...change });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    apply({ ...draft, q: draft.q.trim(), amount_rub: draft.amount_rub.trim().replace(',', '.') });
-  };
   return (
-    <form onSubmit={submit} className="filters">
-      <SearchField
-        className="filter-wide"
-        label={t.search}
-        placeholder={t.searchHint}
-        value={draft.q}
-        onChange={event => set({ q: event.currentTarget.value })}
-      />
-      <NativeSelect
-        label={t.status}
-        value={draft.state}
-        onChange={event => setNow({ state: event.currentTarget.value })}
-        data={[
-          { value: '', label: t.any },
-          ...(['processing', 'manual_review', 'succeeded', 'failed'] as const).map(value => ({
-            value,
-            label: shared.states[value],
-          })),
-        ]}
-      />
-      <NativeSelect
-        label={t.mode}
-        value={draft.mode}
-        onChange={event => setNow({ mode: event.currentTarget.value })}
-        data={[
-          { value: '', label: t.any },
-          { value: 'live', label: t.live },
-          { value: 'test', label: t.test },
-        ]}
-      />
-      <TextInput
-        className="filter-short"
-        label={t.amount}
-        inputMode="decimal"
-        value={draft.amount_rub}
-        onChange={event => set({ amount_rub: event.currentTarget.value })}
-      />
-      <PartnerField partnerId={draft.partner_id} onChoose={partner_id => setNow({ partner_id })} />
-      <PeriodFields value={draft} onChoose={setNow} onTimes={set} />
-      <Button type="submit">{t.find}</Button>
-      {names.some(name => filters[name]) && (
-        <Button variant="default" onClick={() => apply(nothing)}>
-          {t.clear}
-        </Button>
+    <FilterForm of={of} read={({ amount_rub }) => ({ amount_rub: amount_rub.trim().replace(',', '.') })}>
+      {(draft, set, setNow) => (
+        <>
+          <SearchField
+            className="filter-wide"
+            label={t.search}
+            placeholder={t.searchHint}
+            value={draft.q}
+            onChange={q => set({ q })}
+          />
+          <SelectField
+            label={t.status}
+            value={draft.state}
+            any={t.any}
+            words={shared.states}
+            values={['processing', 'manual_review', 'succeeded', 'failed']}
+            onChange={state => setNow({ state })}
+          />
+          <SelectField
+            label={t.mode}
+            value={draft.mode}
+            any={t.any}
+            words={{ live: t.live, test: t.test }}
+            onChange={mode => setNow({ mode })}
+          />
+          <TextField
+            className="filter-short"
+            label={t.amount}
+            inputMode="decimal"
+            value={draft.amount_rub}
+            onChange={amount_rub => set({ amount_rub })}
+          />
+          <PartnerField partnerId={draft.partner_id} onChoose={partner_id => setNow({ partner_id })} />
+          <PeriodFields value={draft} onChoose={setNow} onTimes={set} />
+        </>
       )}
-    </form>
+    </FilterForm>
   );
 }

@@ -1,57 +1,47 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { RecipientRow } from '../../../src/console/shapes/controls.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
+import { SearchField, TextField } from '../parts/fields.tsx';
 import { Count } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { useLive } from '../parts/polling.ts';
-import { SearchField } from '../parts/search-field.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Rows, Waiting } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
-  en: {
-    lead: 'Payments to blocked recipients are rejected before the balance is debited.',
-    block: 'Block recipient',
-    blockVerb: 'Block',
-    blockSays:
-      'New payments of all partners to this recipient are rejected immediately. Payments in progress are completed.',
-    unblock: 'Unblock',
-    unblockSays: 'New payments to this recipient are accepted again.',
-    recipient: 'Recipient',
-    recipientHint: 'Name or ID as in the payments, not case-sensitive',
-    since: 'Blocked since',
-    actions: 'Actions',
-    search: 'Search blocked recipients',
-    none: 'No blocked recipients',
-    noneHint: 'Block a recipient to reject payments to it.',
-    noneFound: 'No blocked recipient found',
-    more: 'Show more',
-    shown: 'of',
-  },
-  ru: {
-    lead: 'Платежи заблокированным получателям отклоняются до списания с баланса.',
-    block: 'Заблокировать получателя',
-    blockVerb: 'Заблокировать',
-    blockSays:
-      'Новые платежи всех партнёров этому получателю сразу перестанут приниматься. Начатые платежи будут завершены.',
-    unblock: 'Разблокировать',
-    unblockSays: 'Новые платежи этому получателю снова будут приниматься.',
-    recipient: 'Получатель',
-    recipientHint: 'Название или ID, как в платежах, без учёта регистра',
-    since: 'Заблокирован с',
-    actions: 'Действия',
-    search: 'Поиск заблокированных получателей',
-    none: 'Заблокированных получателей нет',
-    noneHint: 'Заблокируйте получателя, чтобы отклонять платежи ему.',
-    noneFound: 'Заблокированный получатель не найден',
-    more: 'Показать ещё',
-    shown: 'из',
-  },
+  lead: [
+    'Payments to blocked recipients are rejected before the balance is debited.',
+    'Платежи заблокированным получателям отклоняются до списания с баланса.',
+  ],
+  block: ['Block recipient', 'Заблокировать получателя'],
+  blockVerb: ['Block', 'Заблокировать'],
+  blockSays: [
+    'New payments of all partners to this recipient are rejected immediately. Payments in progress are completed.',
+    'Новые платежи всех партнёров этому получателю сразу перестанут приниматься. Начатые платежи будут завершены.',
+  ],
+  unblock: ['Unblock', 'Разблокировать'],
+  unblockSays: [
+    'New payments to this recipient are accepted again.',
+    'Новые платежи этому получателю снова будут приниматься.',
+  ],
+  recipientHint: [
+    'Name or ID as in the payments, not case-sensitive',
+    'Название или ID, как в платежах, без учёта регистра',
+  ],
+  since: ['Blocked since', 'Заблокирован с'],
+  search: ['Search blocked recipients', 'Поиск заблокированных получателей'],
+  none: ['No blocked recipients', 'Заблокированных получателей нет'],
+  noneHint: [
+    'Block a recipient to reject payments to it.',
+    'Заблокируйте получателя, чтобы отклонять платежи ему.',
+  ],
+  noneFound: ['No blocked recipient found', 'Заблокированный получатель не найден'],
+  shown: ['of', 'из'],
 });
 
 const atOnce = 100;
@@ -86,7 +76,7 @@ export default function Recipients() {
               aria-label={t.search}
               placeholder={t.search}
               value={search}
-              onChange={event => setSearch(event.currentTarget.value)}
+              onChange={setSearch}
             />
           </search>
           <Rows
@@ -144,13 +134,13 @@ function Block({ onClose }: { onClose: () => void }) {
       run={() => send('/recipients/block', { recipient: recipient.trim() })}
       onClose={onClose}
     >
-      <TextInput
+      <TextField
         label={t.recipient}
         description={t.recipientHint}
         required
         maxLength={128}
         value={recipient}
-        onChange={event => setRecipient(event.currentTarget.value)}
+        onChange={setRecipient}
         data-autofocus
       />
     </Confirm>

@@ -1,10 +1,10 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { type ChangeEvent, type FormEvent, useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type { LoggedRequestRow } from '../../../src/console/shapes/request-log.ts';
 import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
 import { Copyable } from '../parts/copy.tsx';
+import { SelectField, TextField } from '../parts/fields.tsx';
+import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { Cut, Middle, Name, shortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -15,9 +15,6 @@ import { useShared, useTexts } from '../texts/index.ts';
 import { texts } from './request-log.texts.ts';
 
 const names = ['request_id', 'partner', 'path', 'status', 'error_code', 'since', 'until'] as const;
-type Filters = Record<(typeof names)[number], string>;
-const nothing = Object.fromEntries(names.map(name => [name, ''])) as Filters;
-
 /** The routes of the API, to choose from. */
 const routes = [
   '/v1/payments',
@@ -32,36 +29,26 @@ const routes = [
   '/v1/test/clock',
 ];
 
-const statusClasses = ['2xx', '4xx', '5xx'] as const;
-
 /** Times in the form have no zone: they are UTC. */
 const instantOf = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
 
-/** The filters are in the URL, so that a search can be shared. */
 export default function RequestLog() {
   const t = useTexts(texts);
   const shared = useShared();
-  const [params, setParams] = useSearchParams();
-  const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
-  const isFiltered = names.some(name => filters[name]);
-  const asked = { ...filters, since: instantOf(filters.since), until: instantOf(filters.until) };
+  const of = useFilters(names);
+  const { since, until } = of.filters;
+  const asked = { ...of.filters, since: instantOf(since), until: instantOf(until) };
   return (
     <PageFrame title={shared.nav.requestLog} lead={t.lead}>
-      <FilterForm
-        key={params.toString()}
-        filters={filters}
-        apply={chosen => setParams(Object.fromEntries(Object.entries(chosen).filter(([, value]) => value)))}
-      />
+      <Fields of={of} />
       <KeysetTable<LoggedRequestRow>
         label={shared.nav.requestLog}
         queryKey={['request-log']}
         path={`/request-log${query(asked)}`}
-        {...(isFiltered ? {} : { everyMs: 5000 })}
+        {...(of.isFiltered ? {} : { everyMs: 5000 })}
         stopsOnError
         keyOf={row => row.request_id}
-        empty={
-          <Empty title={isFiltered ? t.none : t.noneYet}>{isFiltered ? t.noneHint : t.noneYetHint}</Empty>
-        }
+        empty={<NoneFound of={of} t={t} />}
         emptySoFar={<Empty title={t.noneSoFar}>{t.noneSoFarHint}</Empty>}
         columns={[
           { head: t.at, cell: row => <Time as="short" at={row.at} /> },
@@ -111,63 +98,58 @@ function Partner({ row: { partner_id, partner, mode } }: { row: LoggedRequestRow
   );
 }
 
-function FilterForm({ filters, apply }: { filters: Filters; apply: (filters: Filters) => void }) {
+function Fields({ of }: { of: ReturnType<typeof useFilters<(typeof names)[number]>> }) {
   const t = useTexts(texts);
-  const [draft, setDraft] = useState(filters);
-  const field = (name: keyof Filters) => ({
-    value: draft[name],
-    onChange: (event: ChangeEvent<HTMLInputElement>) =>
-      setDraft({ ...draft, [name]: event.currentTarget.value }),
-  });
-  const isOneStatus = draft.status !== '' && statusClasses.every(value => value !== draft.status);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    apply(Object.fromEntries(names.map(name => [name, draft[name].trim()])) as Filters);
-  };
+  // One status, such as 404, comes with the URL only.
+  const { status } = of.filters;
+  const isOneStatus = status !== '' && !(status in t.classes);
   return (
-    <search>
-      <form className="filters" onSubmit={submit}>
-        <TextInput
-          label={t.request}
-          placeholder="req_…"
-          spellCheck={false}
-          data-search
-          {...field('request_id')}
-        />
-        <TextInput label={t.partner} placeholder={t.partnerHint} {...field('partner')} />
-        <TextInput
-          label={t.path}
-          placeholder="/v1/payments"
-          list="request-log-routes"
-          spellCheck={false}
-          {...field('path')}
-        />
-        <datalist id="request-log-routes">
-          {routes.map(route => (
-            <option key={route} value={route} />
-          ))}
-        </datalist>
-        <NativeSelect
-          label={t.status}
-          value={draft.status}
-          onChange={event => apply({ ...draft, status: event.currentTarget.value })}
-          data={[
-            { value: '', label: t.any },
-            ...statusClasses.map(value => ({ value, label: t.classes[value] })),
-            // One status, such as 404, comes with the URL only.
-            ...(isOneStatus ? [{ value: draft.status, label: draft.status }] : []),
-          ]}
-        />
-        <TextInput label={t.error} placeholder="rate_limited" spellCheck={false} {...field('error_code')} />
-        <UtcTimeInput label={t.since} value={draft.since} onChange={since => setDraft({ ...draft, since })} />
-        <UtcTimeInput label={t.until} value={draft.until} onChange={until => setDraft({ ...draft, until })} />
-        <Button type="submit">{t.find}</Button>
-        {names.some(name => filters[name]) && (
-          <Button variant="default" onClick={() => apply(nothing)}>
-            {t.clear}
-          </Button>
-        )}
-      </form>
-    </search>
+    <FilterForm of={of}>
+      {(draft, set, setNow) => {
+        const field = (name: (typeof names)[number]) => ({
+          value: draft[name],
+          onChange: (text: string) => set({ [name]: text }),
+        });
+        return (
+          <>
+            <TextField
+              label={t.request}
+              placeholder="req_…"
+              spellCheck={false}
+              data-search
+              {...field('request_id')}
+            />
+            <TextField label={t.partner} placeholder={t.partnerHint} {...field('partner')} />
+            <TextField
+              label={t.path}
+              placeholder="/v1/payments"
+              list="request-log-routes"
+              spellCheck={false}
+              {...field('path')}
+            />
+            <datalist id="request-log-routes">
+              {routes.map(route => (
+                <option key={route} value={route} />
+              ))}
+            </datalist>
+            <SelectField
+              label={t.status}
+              value={draft.status}
+              any={t.any}
+              words={{ ...t.classes, ...(isOneStatus ? { [status]: status } : {}) }}
+              onChange={chosen => setNow({ status: chosen })}
+            />
+            <TextField
+              label={t.error}
+              placeholder="rate_limited"
+              spellCheck={false}
+              {...field('error_code')}
+            />
+            <UtcTimeInput label={t.since} {...field('since')} />
+            <UtcTimeInput label={t.until} {...field('until')} />
+          </>
+        );
+      }}
+    </FilterForm>
   );
 }

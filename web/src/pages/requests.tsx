@@ -9,28 +9,21 @@ import { Waiting } from '../parts/table.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
-  en: {
-    lead: 'Dual approval: one operator requests an action above the threshold, another approves or rejects it.',
-    which: 'Status',
-    waiting: 'Pending',
-    approved: 'Approved',
-    refused: 'Rejected',
-    withdrawn: 'Withdrawn',
-    none: 'No pending requests',
-    noneHint: 'Payment resolutions and balance credits above the threshold appear here.',
-    noneElse: 'No requests',
-  },
-  ru: {
-    lead: 'Подтверждение вторым сотрудником: один запрашивает операцию свыше порога, другой подтверждает или отклоняет её.',
-    which: 'Статус',
-    waiting: 'Ожидают',
-    approved: 'Подтверждены',
-    refused: 'Отклонены',
-    withdrawn: 'Отозваны',
-    none: 'Ожидающих запросов нет',
-    noneHint: 'Здесь появятся ручные завершения платежей и пополнения баланса свыше порога.',
-    noneElse: 'Запросов нет',
-  },
+  lead: [
+    'Dual approval: one operator requests an action above the threshold, another approves or rejects it.',
+    'Подтверждение вторым сотрудником: один запрашивает операцию свыше порога, другой подтверждает или отклоняет её.',
+  ],
+  which: ['Status', 'Статус'],
+  waiting: ['Pending', 'Ожидают'],
+  approved: ['Approved', 'Подтверждены'],
+  refused: ['Rejected', 'Отклонены'],
+  withdrawn: ['Withdrawn', 'Отозваны'],
+  none: ['No pending requests', 'Ожидающих запросов нет'],
+  noneHint: [
+    'Payment resolutions and balance credits above the threshold appear here.',
+    'Здесь появятся ручные завершения платежей и пополнения баланса свыше порога.',
+  ],
+  noneElse: ['No requests', 'Запросов нет'],
 });
 
 const states = ['waiting', 'approved', 'refused', 'withdrawn'] as const;

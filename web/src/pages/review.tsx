@@ -14,32 +14,18 @@ import { texts as listTexts } from './payments.texts.ts';
 import { useFactLine } from './timeline.tsx';
 
 const texts = inBoth({
-  en: {
-    lead: 'Payments whose result is still unknown, oldest first. Kopeck keeps checking their status at the gateway.',
-    age: 'Age',
-    last: 'Last response',
-    times: (n: number) => `checks: ${n}`,
-    next: 'next at',
-    now: 'checking now',
-    wish: 'waiting for approval',
-    action: 'Action',
-    ask: 'Check status',
-    none: 'No payments in manual review',
-    noneHint: 'The page updates automatically.',
-  },
-  ru: {
-    lead: 'Платежи, результат которых ещё неизвестен, сначала старые. Kopeck продолжает проверять их статус в шлюзе.',
-    age: 'Прошло',
-    last: 'Последний ответ',
-    times: n => `проверок: ${n}`,
-    next: 'следующая в',
-    now: 'проверяется сейчас',
-    wish: 'ожидает подтверждения',
-    action: 'Действие',
-    ask: 'Проверить статус',
-    none: 'Нет платежей на ручной проверке',
-    noneHint: 'Страница обновляется автоматически.',
-  },
+  lead: [
+    'Payments whose result is still unknown, oldest first. Kopeck keeps checking their status at the gateway.',
+    'Платежи, результат которых ещё неизвестен, сначала старые. Kopeck продолжает проверять их статус в шлюзе.',
+  ],
+  age: ['Age', 'Прошло'],
+  last: ['Last response', 'Последний ответ'],
+  times: (n: number) => [`checks: ${n}`, `проверок: ${n}`],
+  next: ['next at', 'следующая в'],
+  now: ['checking now', 'проверяется сейчас'],
+  wish: ['waiting for approval', 'ожидает подтверждения'],
+  none: ['No payments in manual review', 'Нет платежей на ручной проверке'],
+  noneHint: ['The page updates automatically.', 'Страница обновляется автоматически.'],
 });
 
 export default function Review() {

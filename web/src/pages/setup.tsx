@@ -1,9 +1,10 @@
-import { Alert, Stack, TextInput } from '@mantine/core';
+import { Alert, Stack } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Enrolment, Session } from '../../../src/console/shapes/access.ts';
 import { Refused, send, session } from '../api.ts';
 import { Copyable } from '../parts/copy.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { Waiting } from '../parts/table.tsx';
 import { useSentence, useShared, useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
@@ -82,7 +83,7 @@ function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
           <Copyable text={enrolment.totp_secret} />
         </div>
         <input type="text" hidden readOnly autoComplete="username" value={enrolment.name} />
-        <TextInput
+        <TextField
           label={t.choose}
           description={t.chooseHint}
           type="password"
@@ -91,9 +92,9 @@ function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
           withAsterisk={false}
           error={tried && tooShort && t.tooShort}
           value={password}
-          onChange={event => setPassword(event.currentTarget.value)}
+          onChange={setPassword}
         />
-        <TextInput
+        <TextField
           label={t.again}
           type="password"
           autoComplete="new-password"
@@ -101,7 +102,7 @@ function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
           withAsterisk={false}
           error={tried && differ && t.notSame}
           value={again}
-          onChange={event => setAgain(event.currentTarget.value)}
+          onChange={setAgain}
         />
         <CodeAndSubmit code={code} onCode={setCode} refusal={refusal} pending={pending} submit={t.finish} />
       </Stack>

@@ -1,38 +1,17 @@
-import { Alert, Button, TextInput } from '@mantine/core';
-import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
-import { connected } from '../api.ts';
-import { Preferences } from '../parts/preferences.tsx';
+import { Alert, Button } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { TextField } from '../parts/fields.tsx';
+import { SignInCard } from '../parts/shell.tsx';
 import { useSentence, useShared, useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
 
 /** The frame of the sign-in and setup forms. */
 export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   const t = useShared();
-  const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
-  useEffect(() => {
-    document.title = `${title} · Kopeck`;
-  }, [title]);
   return (
-    <main className="sign-in">
-      <div className="sign-in-card">
-        {!isConnected && (
-          <div className="banner" role="status">
-            {t.connectionLost}
-          </div>
-        )}
-        <div className="sign-in-head">
-          <img src="/console/icon.svg" alt="" width={36} height={36} />
-          <div>
-            <h1>{title}</h1>
-            <p className="dim">Kopeck · {t.console}</p>
-          </div>
-        </div>
-        {children}
-        <div className="sign-in-side">
-          <Preferences />
-        </div>
-      </div>
-    </main>
+    <SignInCard title={title} lead={`Kopeck · ${t.console}`}>
+      {children}
+    </SignInCard>
   );
 }
 
@@ -51,7 +30,7 @@ export function CodeAndSubmit({ code, onCode, refusal, pending, submit }: CodePr
   const sentence = useSentence();
   return (
     <>
-      <TextInput
+      <TextField
         label={t.code}
         description={t.codeHint}
         autoComplete="one-time-code"
@@ -60,7 +39,7 @@ export function CodeAndSubmit({ code, onCode, refusal, pending, submit }: CodePr
         required
         withAsterisk={false}
         value={code}
-        onChange={event => onCode(event.currentTarget.value)}
+        onChange={onCode}
       />
       {refusal !== null && (
         <Alert color="red" role="alert">

@@ -1,7 +1,8 @@
-import { Stack, TextInput } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { Session } from '../../../src/console/shapes/access.ts';
 import { hasSessionEnded, send, session } from '../api.ts';
+import { TextField } from '../parts/fields.tsx';
 import { useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
 import { CodeAndSubmit, SignInFrame } from './sign-in-frame.tsx';
@@ -35,7 +36,7 @@ export default function SignIn() {
       <form onSubmit={submit}>
         <Stack gap="md">
           {refusal === null && hasSessionEnded() && <p className="dim">{t.ended}</p>}
-          <TextInput
+          <TextField
             label={t.name}
             autoComplete="username"
             autoCapitalize="none"
@@ -43,16 +44,16 @@ export default function SignIn() {
             required
             withAsterisk={false}
             value={name}
-            onChange={event => setName(event.currentTarget.value)}
+            onChange={setName}
           />
-          <TextInput
+          <TextField
             label={t.password}
             type="password"
             autoComplete="current-password"
             required
             withAsterisk={false}
             value={password}
-            onChange={event => setPassword(event.currentTarget.value)}
+            onChange={setPassword}
           />
           <CodeAndSubmit code={code} onCode={setCode} refusal={refusal} pending={pending} submit={t.signIn} />
         </Stack>

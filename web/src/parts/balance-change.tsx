@@ -5,22 +5,10 @@ import { Rub, Usdt } from './money.tsx';
 import { Facts } from './page.tsx';
 
 const texts = inBoth({
-  en: {
-    partner: 'Partner',
-    amount: 'Amount',
-    available: 'Available balance, USDT',
-    held: 'On hold, USDT',
-    unchanged: 'does not change',
-    to: 'to',
-  },
-  ru: {
-    partner: 'Партнёр',
-    amount: 'Сумма',
-    available: 'Доступный баланс, USDT',
-    held: 'Зарезервировано, USDT',
-    unchanged: 'не изменится',
-    to: 'станет',
-  },
+  available: ['Available balance, USDT', 'Доступный баланс, USDT'],
+  held: ['On hold, USDT', 'Зарезервировано, USDT'],
+  unchanged: ['does not change', 'не изменится'],
+  to: ['to', 'станет'],
 });
 
 /** What an action does to the balance; a payment on hold ends by being debited or returned. */

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core';
+import { TextField } from './fields.tsx';
 
 interface EndpointUrlProps {
   label: string;
@@ -8,13 +8,13 @@ interface EndpointUrlProps {
 
 /** The URL of a webhook endpoint. */
 export const EndpointUrl = ({ label, value, onChange }: EndpointUrlProps) => (
-  <TextInput
+  <TextField
     label={label}
     placeholder="https://shop.example/webhooks/kopeck"
     inputMode="url"
     spellCheck={false}
     maxLength={2048}
     value={value}
-    onChange={event => onChange(event.currentTarget.value)}
+    onChange={onChange}
   />
 );

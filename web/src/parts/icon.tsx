@@ -28,7 +28,9 @@ const paths = {
   alarm: 'M8 1.5 15 14H1zM8 6v4M8 11.5v.5',
 };
 
-export function Icon({ name }: { name: keyof typeof paths }) {
+export type IconName = keyof typeof paths;
+
+export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">
       <path d={paths[name]} />

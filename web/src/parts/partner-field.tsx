@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
@@ -6,6 +5,7 @@ import type { Page } from '../../../src/console/shapes/common.ts';
 import type { PartnerRow } from '../../../src/console/shapes/partners.ts';
 import { ask, query } from '../api.ts';
 import { useShared } from '../texts/index.ts';
+import { TextField } from './fields.tsx';
 import { shortId } from './short.tsx';
 
 /** Partners may have the same name, so the end of the id stands beside it. */
@@ -44,12 +44,12 @@ export function PartnerField({
 
   return (
     <>
-      <TextInput
+      <TextField
         label={t.partner}
         placeholder={t.partnerHint}
         list={listId}
         value={shown}
-        onChange={event => change(event.currentTarget.value)}
+        onChange={change}
         onBlur={() => setTyped(null)}
       />
       <datalist id={listId}>

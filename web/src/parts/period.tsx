@@ -1,5 +1,5 @@
-import { NativeSelect } from '@mantine/core';
 import { useCommon } from '../texts/common.ts';
+import { SelectField } from './fields.tsx';
 import { UtcTimeInput } from './utc-time-input.tsx';
 
 /** Times without a zone, as in a form: they are UTC. */
@@ -49,17 +49,13 @@ export function PeriodFields({
   const period = value.period || (created_after || created_before ? 'custom' : '');
   return (
     <>
-      <NativeSelect
+      <SelectField
         label={t.period}
         value={period}
-        onChange={event =>
-          onChoose({ period: event.currentTarget.value, created_after: '', created_before: '' })
-        }
-        data={[
-          { value: '', label: t.any },
-          ...presets.map(preset => ({ value: preset, label: t[preset] })),
-          { value: 'custom', label: t.custom },
-        ]}
+        any={t.any}
+        words={t}
+        values={[...presets, 'custom']}
+        onChange={chosen => onChoose({ period: chosen, created_after: '', created_before: '' })}
       />
       {period === 'custom' && (
         <>

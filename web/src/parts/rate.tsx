@@ -1,6 +1,6 @@
 import { lazy, Suspense, useMemo } from 'react';
 import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
-import { inBoth, useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { inBoth, useServerText, useShared, useTexts, type Words, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
 import { Rate } from './money.tsx';
 import { orReload } from './or-reload.ts';
@@ -11,36 +11,18 @@ import { Time } from './time.tsx';
 const Chart = lazy(() => orReload(import('./chart.tsx')).then(part => ({ default: part.Chart })));
 
 const texts = inBoth({
-  en: {
-    withSpread: 'rate',
-    mid: 'mid rate',
-    sources: 'Rate sources',
-    source: 'Source',
-    outcome: 'Status',
-    midHead: 'Mid rate, ₽',
-    asOf: 'As of, UTC',
-    outcomes: {
-      used: 'used',
-      outlier: 'excluded: outlier',
-      stale: 'excluded: out of date',
-      failed: 'no response',
-    } as Record<string, string>,
-  },
-  ru: {
-    withSpread: 'курс',
-    mid: 'средний курс',
-    sources: 'Источники курса',
-    source: 'Источник',
-    outcome: 'Статус',
-    midHead: 'Средний курс, ₽',
-    asOf: 'Время котировки, UTC',
-    outcomes: {
-      used: 'учтён',
-      outlier: 'исключён: отклонение от медианы',
-      stale: 'исключён: устарел',
-      failed: 'нет ответа',
-    },
-  },
+  withSpread: ['rate', 'курс'],
+  mid: ['mid rate', 'средний курс'],
+  source: ['Source', 'Источник'],
+  outcome: ['Status', 'Статус'],
+  midHead: ['Mid rate, ₽', 'Средний курс, ₽'],
+  asOf: ['As of, UTC', 'Время котировки, UTC'],
+  outcomes: {
+    used: ['used', 'учтён'],
+    outlier: ['excluded: outlier', 'исключён: отклонение от медианы'],
+    stale: ['excluded: out of date', 'исключён: устарел'],
+    failed: ['no response', 'нет ответа'],
+  } as Words,
 });
 
 /** Rubles for one USDT: the rate for partners, and the mid rate of the sources. */

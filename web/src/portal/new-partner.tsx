@@ -1,7 +1,8 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { NewPartner } from '../../../src/portal/shapes/access.ts';
 import { send, session } from '../api.ts';
+import { TextField } from '../parts/fields.tsx';
 import { useNotify } from '../parts/notify.ts';
 import { usePortal } from './texts/index.ts';
 
@@ -35,14 +36,14 @@ function PartnerForm({ label, hint, verb, done, maxLength, run }: FormProps) {
   }
   return (
     <form onSubmit={event => void submit(event)}>
-      <TextInput
+      <TextField
         label={label}
         description={hint}
         maxLength={maxLength}
         required
         withAsterisk={false}
         value={text}
-        onChange={event => setText(event.currentTarget.value)}
+        onChange={setText}
       />
       <Group mt="sm">
         <Button type="submit" loading={pending} disabled={!text.trim()}>

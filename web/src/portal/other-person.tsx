@@ -1,7 +1,7 @@
 import { Alert, Button } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { Identity, OtherPerson, SignInAnswer } from '../../../src/portal/shapes/access.ts';
-import { Preferences } from '../parts/preferences.tsx';
+import { SignInCard } from '../parts/shell.tsx';
 import { useSentence } from '../texts/common.ts';
 import { signInInstead } from './arrival.ts';
 import { usePortal } from './texts/index.ts';
@@ -18,9 +18,6 @@ export function OtherPersonQuestion({ question, onAnswer }: Asked) {
   const sentence = useSentence();
   const [isSending, setSending] = useState(false);
   const [refusal, setRefusal] = useState<unknown>(null);
-  useEffect(() => {
-    document.title = `${t.title} · Kopeck`;
-  }, [t.title]);
   const agree = () => {
     setSending(true);
     signInInstead(question)
@@ -29,32 +26,23 @@ export function OtherPersonQuestion({ question, onAnswer }: Asked) {
   };
   const { signed_in, arriving } = question;
   return (
-    <main className="sign-in">
-      <div className="sign-in-card">
-        <div className="sign-in-head">
-          <img src="/portal/icon.svg" alt="" width={36} height={36} />
-          <h1>{t.title}</h1>
-        </div>
-        {signed_in ? (
-          <WhoItIs heading={t.now} identity={signed_in} />
-        ) : (
-          <p className="sign-in-how">{t.somebodyElse}</p>
-        )}
-        <WhoItIs heading={t.arriving} identity={arriving} />
-        <Alert color={refusal === null ? 'yellow' : 'red'} role="alert" my="md">
-          {refusal === null ? t.warning : sentence(refusal)}
-        </Alert>
-        <Button fullWidth onClick={() => onAnswer(null)}>
-          {signed_in ? t.stay : t.doNotSignIn}
-        </Button>
-        <Button fullWidth mt="xs" variant="default" loading={isSending} onClick={agree}>
-          {t.change}
-        </Button>
-        <div className="sign-in-side">
-          <Preferences />
-        </div>
-      </div>
-    </main>
+    <SignInCard title={t.title}>
+      {signed_in ? (
+        <WhoItIs heading={t.now} identity={signed_in} />
+      ) : (
+        <p className="sign-in-how">{t.somebodyElse}</p>
+      )}
+      <WhoItIs heading={t.arriving} identity={arriving} />
+      <Alert color={refusal === null ? 'yellow' : 'red'} role="alert" my="md">
+        {refusal === null ? t.warning : sentence(refusal)}
+      </Alert>
+      <Button fullWidth onClick={() => onAnswer(null)}>
+        {signed_in ? t.stay : t.doNotSignIn}
+      </Button>
+      <Button fullWidth mt="xs" variant="default" loading={isSending} onClick={agree}>
+        {t.change}
+      </Button>
+    </SignInCard>
   );
 }
 

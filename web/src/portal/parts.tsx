@@ -8,14 +8,11 @@ import { usePartner } from './partner.ts';
 import { usePortal } from './texts/index.ts';
 
 const texts = inBoth({
-  en: {
-    needs: (role: string) => `Required role: ${role}`,
-    once: 'It is shown this once. Copy it now and keep it like a password.',
-  },
-  ru: {
-    needs: role => `Нужна роль: ${role}`,
-    once: 'Больше мы его не покажем. Скопируйте его сейчас и храните как пароль.',
-  },
+  needs: (role: string) => [`Required role: ${role}`, `Нужна роль: ${role}`],
+  once: [
+    'It is shown this once. Copy it now and keep it like a password.',
+    'Больше мы его не покажем. Скопируйте его сейчас и храните как пароль.',
+  ],
 });
 
 interface ActionProps extends ButtonProps, Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> {

@@ -1,9 +1,6 @@
 import { Refused } from '../api.ts';
-import { commonEn } from './common.en.ts';
-import { commonRu } from './common.ru.ts';
+import { common } from './common.texts.ts';
 import { type Language, useLanguage, useTexts } from './language.ts';
-
-const common = { en: commonEn, ru: commonRu };
 
 /** The texts of the parts that the console and the portal share. */
 export const useCommon = () => useTexts(common);

@@ -1,5 +1,9 @@
 import { useSyncExternalStore } from 'react';
 import { outside } from '../api.ts';
+import { common } from './common.texts.ts';
+import { type InOne, inOne, type Texts } from './in-one.ts';
+
+export type { Both, Facts, Words } from './in-one.ts';
 
 export type Language = 'en' | 'ru';
 
@@ -22,8 +26,16 @@ export function chooseLanguage(chosen: Language): void {
 
 export const useLanguage = (): Language => useSyncExternalStore(language.subscribe, language.get);
 
-/** The texts of one page in both languages, loaded together with the page. */
-export const inBoth = <T extends object>(texts: { en: T; ru: NoInfer<T> }): { en: T; ru: T } => texts;
+/**
+ * The texts of one page in both languages, loaded together with the page; and those that all pages share, unless the page
+ * has another one of that name.
+ */
+export const inBoth = <const T extends Texts>(texts: T) => ({
+  en: { ...common.en, ...inOne(texts, 0) } as WithCommon<T>,
+  ru: { ...common.ru, ...inOne(texts, 1) } as WithCommon<T>,
+});
+
+type WithCommon<T> = Omit<typeof common.en, keyof T> & InOne<T>;
 
 export const useTexts = <T>(texts: { en: T; ru: T }): T => texts[useLanguage()];
 

@@ -1,16 +1,17 @@
-import { Button, NativeSelect } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type { DeliveryRow } from '../../../../src/console/shapes/deliveries.ts';
 import { query } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';
+import { SelectField } from '../../parts/fields.tsx';
+import { ClearFilters, NoneFound, useFilters } from '../../parts/filters.tsx';
 import { Count } from '../../parts/money.tsx';
 import { PageFrame } from '../../parts/page.tsx';
 import { PartnerField } from '../../parts/partner-field.tsx';
 import { type Period, PeriodFields, timesOf } from '../../parts/period.tsx';
 import { Name, ShortId } from '../../parts/short.tsx';
-import { Empty } from '../../parts/states.tsx';
 import { type Column, KeysetTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
@@ -18,30 +19,25 @@ import { ResendDialog } from './resend.tsx';
 import { texts } from './texts.ts';
 
 const names = ['state', 'event', 'mode', 'partner_id', 'period', 'created_after', 'created_before'] as const;
-type Filters = Record<(typeof names)[number], string>;
+type Filters = ReturnType<typeof useFilters<(typeof names)[number]>>;
 
 const keyOf = ({ event_id, endpoint_id }: DeliveryRow) => `${event_id} ${endpoint_id}`;
 
-/** The filters are in the URL, so that a list can be shared. */
 export function DeliveryList() {
   const t = useTexts(texts);
   const shared = useShared();
-  const [params, setParams] = useSearchParams();
-  const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
-  const isFiltered = names.some(name => filters[name]);
+  const of = useFilters(names);
   const [chosen, setChosen] = useState<ReadonlyMap<string, DeliveryRow>>(new Map());
-  const apply = (change: Partial<Filters>) =>
-    setParams(Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value)));
   const choose = (rows: DeliveryRow[], isChosen: boolean) => {
     const next = new Map(chosen);
     for (const row of rows) isChosen ? next.set(keyOf(row), row) : next.delete(keyOf(row));
     setChosen(next);
   };
-  const { period, created_after, created_before, ...rest } = filters;
+  const { period, created_after, created_before, ...rest } = of.filters;
   const { from, until } = timesOf({ period, created_after, created_before });
   return (
     <PageFrame title={shared.nav.deliveries} lead={t.lead}>
-      <FilterFields filters={filters} isFiltered={isFiltered} apply={apply} />
+      <Fields of={of} />
       <KeysetTable<DeliveryRow>
         label={shared.nav.deliveries}
         queryKey={['all deliveries']}
@@ -59,9 +55,7 @@ export function DeliveryList() {
             onNone={() => setChosen(new Map())}
           />
         )}
-        empty={
-          <Empty title={isFiltered ? t.none : t.noneYet}>{isFiltered ? t.noneHint : t.noneYetHint}</Empty>
-        }
+        empty={<NoneFound of={of} t={t} />}
       />
     </PageFrame>
   );
@@ -185,43 +179,31 @@ function Selection({
   );
 }
 
-function FilterFields({
-  filters,
-  isFiltered,
-  apply,
-}: {
-  filters: Filters;
-  isFiltered: boolean;
-  apply: (change: Partial<Filters>) => void;
-}) {
+function Fields({ of }: { of: Filters }) {
   const t = useTexts(texts);
-  const options = (words: Record<string, string>, values: string[]) => [
-    { value: '', label: t.any },
-    ...values.map(value => ({ value, label: words[value]! })),
-  ];
-  const select = (label: string, name: 'state' | 'event' | 'mode', data: ReturnType<typeof options>) => (
-    <NativeSelect
+  const { filters, apply } = of;
+  const select = (
+    label: string,
+    name: 'state' | 'event' | 'mode',
+    words: Record<string, string | undefined>,
+  ) => (
+    <SelectField
       label={label}
       value={filters[name]}
-      onChange={event => apply({ [name]: event.currentTarget.value })}
-      data={data}
+      any={t.any}
+      words={words}
+      onChange={value => apply({ [name]: value })}
     />
   );
+  const { pending, delivered, failed } = t.states;
   return (
     <search className="filters">
-      {select(t.state, 'state', options(t.states, ['pending', 'delivered', 'failed']))}
+      {select(t.state, 'state', { pending, delivered, failed })}
       <PartnerField partnerId={filters.partner_id} onChoose={partner_id => apply({ partner_id })} />
-      {select(t.event, 'event', options(t.events, Object.keys(t.events)))}
-      {select(t.mode, 'mode', options({ live: t.live, test: t.test }, ['live', 'test']))}
+      {select(t.event, 'event', t.events)}
+      {select(t.mode, 'mode', { live: t.live, test: t.test })}
       <PeriodFields value={filters satisfies Period} onChoose={apply} onTimes={apply} />
-      {isFiltered && (
-        <Button
-          variant="default"
-          onClick={() => apply(Object.fromEntries(names.map(name => [name, ''])) as Filters)}
-        >
-          {t.clear}
-        </Button>
-      )}
+      <ClearFilters of={of} />
     </search>
   );
 }

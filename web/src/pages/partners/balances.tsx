@@ -1,4 +1,4 @@
-import { Alert, TextInput } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Mode } from '../../../../src/console/shapes/common.ts';
@@ -9,6 +9,7 @@ import { Action } from '../../parts/action.tsx';
 import { BalanceChange } from '../../parts/balance-change.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { TextField } from '../../parts/fields.tsx';
 import { Usdt } from '../../parts/money.tsx';
 import { Card } from '../../parts/page.tsx';
 import { useOnce } from '../../parts/polling.ts';
@@ -90,22 +91,22 @@ function Credit({ detail: { partner, balances }, onClose }: { detail: PartnerDet
           onChange={setMode}
         />
       </div>
-      <TextInput
+      <TextField
         label={t.amountUsdt}
         inputMode="decimal"
         required
         value={amount}
         error={amount !== '' && !isAmount(usdt) && t.notAnAmount}
-        onChange={event => setAmount(event.currentTarget.value)}
+        onChange={setAmount}
         data-autofocus
       />
-      <TextInput
+      <TextField
         label={t.reference}
         description={t.referenceHint}
         required
         maxLength={128}
         value={reference}
-        onChange={event => setReference(event.currentTarget.value)}
+        onChange={setReference}
       />
       {isAmount(usdt) && (
         <BalanceChange

@@ -1,4 +1,3 @@
-import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { EndpointRow } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
@@ -6,54 +5,38 @@ import { Action } from '../../parts/action.tsx';
 import { CheckList } from '../../parts/check-list.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EndpointUrl } from '../../parts/endpoint-url.tsx';
+import { SelectField } from '../../parts/fields.tsx';
 import { useCommon } from '../../texts/common.ts';
 import { inBoth, useTexts } from '../../texts/index.ts';
 
 const texts = inBoth({
-  en: {
-    add: 'Add endpoint',
-    addSays:
-      'It gets its own secret and the chosen events from now on. The partner sees it in the bot and the portal.',
-    address: 'Change URL',
-    addressSays: 'Pending events go to the new URL.',
-    events: 'Change events',
-    eventsSay: 'The chosen events are sent from now on, and no others.',
-    firstEvents: 'The first endpoint always gets payment.succeeded and payment.failed.',
-    ed25519On: 'Sign with Ed25519',
-    ed25519Off: 'Stop signing with Ed25519',
-    ed25519Says:
-      'Requests carry a signature with the Ed25519 key of the partner, besides those with the secret.',
-    ed25519SaysOff: 'Receivers that require this signature will reject events.',
-    remove: 'Remove',
-    removeSays: (url: string) => `${url} gets no more events, and pending ones are dropped.`,
-    url: 'URL',
-    mode: 'Mode',
-    kinds: 'Events',
-    save: 'Save',
-    actions: 'Change endpoint',
-  },
-  ru: {
-    add: 'Добавить адрес',
-    addSays:
-      'У адреса будет свой секрет; выбранные события приходят начиная с этого момента. Партнёр увидит его в боте и личном кабинете.',
-    address: 'Изменить URL',
-    addressSays: 'Ожидающие события уйдут на новый URL.',
-    events: 'Изменить события',
-    eventsSay: 'Дальше отправляются только выбранные события.',
-    firstEvents: 'На первый адрес всегда приходят payment.succeeded и payment.failed.',
-    ed25519On: 'Подписывать Ed25519',
-    ed25519Off: 'Не подписывать Ed25519',
-    ed25519Says:
-      'К подписям с секретом добавится подпись ключом Ed25519, который есть только у этого партнёра.',
-    ed25519SaysOff: 'Обработчики, которые требуют эту подпись, начнут отклонять события.',
-    remove: 'Удалить',
-    removeSays: url => `${url} больше не получит событий, а ожидающие будут сняты с очереди.`,
-    url: 'URL',
-    mode: 'Режим',
-    kinds: 'События',
-    save: 'Сохранить',
-    actions: 'Изменить адрес',
-  },
+  addSays: [
+    'It gets its own secret and the chosen events from now on. The partner sees it in the bot and the portal.',
+    'У адреса будет свой секрет; выбранные события приходят начиная с этого момента. Партнёр увидит его в боте и личном кабинете.',
+  ],
+  address: ['Change URL', 'Изменить URL'],
+  addressSays: ['Pending events go to the new URL.', 'Ожидающие события уйдут на новый URL.'],
+  events: ['Change events', 'Изменить события'],
+  eventsSay: [
+    'The chosen events are sent from now on, and no others.',
+    'Дальше отправляются только выбранные события.',
+  ],
+  ed25519On: ['Sign with Ed25519', 'Подписывать Ed25519'],
+  ed25519Off: ['Stop signing with Ed25519', 'Не подписывать Ed25519'],
+  ed25519Says: [
+    'Requests carry a signature with the Ed25519 key of the partner, besides those with the secret.',
+    'К подписям с секретом добавится подпись ключом Ed25519, который есть только у этого партнёра.',
+  ],
+  ed25519SaysOff: [
+    'Receivers that require this signature will reject events.',
+    'Обработчики, которые требуют эту подпись, начнут отклонять события.',
+  ],
+  removeSays: (url: string) => [
+    `${url} gets no more events, and pending ones are dropped.`,
+    `${url} больше не получит событий, а ожидающие будут сняты с очереди.`,
+  ],
+  kinds: ['Events', 'События'],
+  actions: ['Change endpoint', 'Изменить адрес'],
 });
 
 /** One more endpoint in one mode. */
@@ -81,11 +64,11 @@ export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: st
           onDone={() => setUrl('')}
         >
           <EndpointUrl label={t.url} value={url} onChange={setUrl} />
-          <NativeSelect
+          <SelectField
             label={t.mode}
             value={mode}
-            onChange={event => setMode(event.currentTarget.value)}
-            data={(['live', 'test'] as const).map(value => ({ value, label: common[value] }))}
+            onChange={setMode}
+            words={{ live: common.live, test: common.test }}
           />
           <CheckList label={t.kinds} options={kinds} chosen={events} onChange={setEvents} />
         </Confirm>

@@ -1,9 +1,10 @@
-import { Alert, Button, TextInput } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Limits } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { TextField } from '../../parts/fields.tsx';
 import { Count, editableIn, Rub } from '../../parts/money.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
@@ -93,7 +94,7 @@ function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Lim
     >
       <div className="fields">
         {names.map((name, index) => (
-          <TextInput
+          <TextField
             key={name}
             label={t.limitNames[name]}
             inputMode={inRub.includes(name as 'min_rub') ? 'decimal' : 'numeric'}
@@ -102,7 +103,7 @@ function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Lim
             placeholder={name === 'daily_rub' ? t.unlimited : undefined}
             value={fields[name]}
             error={(name === wrong && t.notANumber) || (name === 'max_rub' && crossed && t.minAboveMax)}
-            onChange={event => setFields({ ...fields, [name]: event.currentTarget.value })}
+            onChange={text => setFields({ ...fields, [name]: text })}
             {...(index === 0 ? { 'data-autofocus': true } : {})}
           />
         ))}

@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
@@ -7,9 +6,9 @@ import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { SearchField, TextField } from '../../parts/fields.tsx';
 import { Usdt } from '../../parts/money.tsx';
 import { PageFrame } from '../../parts/page.tsx';
-import { SearchField } from '../../parts/search-field.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { KeysetTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -40,7 +39,7 @@ export function PartnerList() {
           aria-label={t.search}
           placeholder={t.searchHint}
           defaultValue={asked}
-          onChange={event => search(event.currentTarget.value)}
+          onChange={search}
         />
       </search>
       <KeysetTable<PartnerRow>
@@ -84,14 +83,7 @@ function Create({ onClose }: { onClose: () => void }) {
       onDone={made => go(`/partners/${(made as PartnerRow).partner_id}`)}
       onClose={onClose}
     >
-      <TextInput
-        label={t.name}
-        required
-        maxLength={128}
-        value={name}
-        onChange={event => setName(event.currentTarget.value)}
-        data-autofocus
-      />
+      <TextField label={t.name} required maxLength={128} value={name} onChange={setName} data-autofocus />
     </Confirm>
   );
 }

@@ -1,5 +1,5 @@
-import { TextInput } from '@mantine/core';
 import type { RateRules } from '../../../../src/console/shapes/rates.ts';
+import { TextField } from '../../parts/fields.tsx';
 import { editableIn, percentIn } from '../../parts/money.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
@@ -52,7 +52,7 @@ export function RuleInputs({
   const t = useTexts(texts);
   const names = ['spread', 'band', 'jump'] as const;
   return names.map(name => (
-    <TextInput
+    <TextField
       key={name}
       label={t[name]}
       description={t[`${name}Hint`]}
@@ -62,7 +62,7 @@ export function RuleInputs({
       withAsterisk={false}
       value={fields[name]}
       error={percentOf(name, fields[name]) === undefined && t.notPercents(most)}
-      onChange={event => onChange({ ...fields, [name]: event.currentTarget.value })}
+      onChange={text => onChange({ ...fields, [name]: text })}
     />
   ));
 }

@@ -1,7 +1,8 @@
-import { Alert, Button, TextInput } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { RateRules, WhatIf } from '../../../../src/console/shapes/rates.ts';
 import { send } from '../../api.ts';
+import { TextField } from '../../parts/fields.tsx';
 import { Rate, Usdt } from '../../parts/money.tsx';
 import { Card } from '../../parts/page.tsx';
 import { RateSources } from '../../parts/rate.tsx';
@@ -46,14 +47,14 @@ export function TryRules({ rules }: { rules: RateRules }) {
         <form onSubmit={submit}>
           <div className="fields">
             <RuleInputs fields={fields} onChange={setFields} />
-            <TextInput
+            <TextField
               label={t.amountRub}
               description={t.amountHint}
               inputMode="decimal"
               rightSection="₽"
               value={amount}
               error={!isAmount && t.notAnAmount}
-              onChange={event => setAmount(event.currentTarget.value)}
+              onChange={setAmount}
             />
           </div>
           <Button

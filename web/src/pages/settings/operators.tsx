@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Invitation, OperatorRole, OperatorRow } from '../../../../src/console/shapes/access.ts';
 import { send } from '../../api.ts';
@@ -6,6 +6,7 @@ import { Action } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Copyable } from '../../parts/copy.tsx';
+import { SelectField, TextField } from '../../parts/fields.tsx';
 import { useLive } from '../../parts/polling.ts';
 import { useSession } from '../../parts/session.ts';
 import { Failure } from '../../parts/states.tsx';
@@ -112,13 +113,14 @@ function RoleSelect({ value, onChange }: { value: OperatorRole; onChange: (role:
   const t = useTexts(texts);
   const shared = useShared();
   return (
-    <NativeSelect
+    <SelectField
       label={t.role}
       description={t.roleSays[value]}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       value={value}
-      data={roles.map(role => ({ value: role, label: shared.roles[role] }))}
-      onChange={event => onChange(event.currentTarget.value as OperatorRole)}
+      words={shared.roles}
+      values={roles}
+      onChange={onChange}
     />
   );
 }
@@ -137,7 +139,7 @@ function Create({ onMade, onClose }: { onMade: (invitation: Invitation) => void;
       onDone={answer => onMade(answer as Invitation)}
       onClose={onClose}
     >
-      <TextInput
+      <TextField
         label={t.name}
         description={t.nameHint}
         required
@@ -145,7 +147,7 @@ function Create({ onMade, onClose }: { onMade: (invitation: Invitation) => void;
         autoCapitalize="none"
         spellCheck={false}
         value={name}
-        onChange={event => setName(event.currentTarget.value)}
+        onChange={setName}
         data-autofocus
       />
       <RoleSelect value={role} onChange={setRole} />

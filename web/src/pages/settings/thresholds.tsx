@@ -1,9 +1,10 @@
-import { Alert, Button, TextInput } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { useState } from 'react';
 import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { TextField } from '../../parts/fields.tsx';
 import { editableIn, Rub, Usdt } from '../../parts/money.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
@@ -65,23 +66,23 @@ function Change({ thresholds, onClose }: { thresholds: Values; onClose: () => vo
       onClose={onClose}
     >
       <div className="fields">
-        <TextInput
+        <TextField
           label={t.resolveAbove}
           inputMode="decimal"
           rightSection="₽"
           value={rub}
           error={!isRub && t.notAnAmount}
-          onChange={event => setRub(event.currentTarget.value)}
+          onChange={setRub}
           data-autofocus
         />
-        <TextInput
+        <TextField
           label={t.creditAbove}
           inputMode="decimal"
           rightSection="USDT"
           rightSectionWidth={60}
           value={usdt}
           error={!isUsdt && t.notAnAmount}
-          onChange={event => setUsdt(event.currentTarget.value)}
+          onChange={setUsdt}
         />
       </div>
       {isRaised && <Alert color="yellow">{t.raised}</Alert>}

@@ -1,10 +1,10 @@
-import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { DepositRow, Balance as Shape } from '../../../../src/portal/shapes/money.ts';
 import { send } from '../../api.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Copyable } from '../../parts/copy.tsx';
+import { TextField } from '../../parts/fields.tsx';
 import { Rub, Usdt } from '../../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../../parts/page.tsx';
 import { useLive } from '../../parts/polling.ts';
@@ -115,13 +115,7 @@ function AlertDialog({ now, onClose }: { now: string | null; onClose: () => void
       run={() => send(api('/balance/alert'), { alert_usdt: wanted === '' ? null : wanted })}
       onClose={onClose}
     >
-      <TextInput
-        label="USDT"
-        inputMode="decimal"
-        placeholder={t.noAlert}
-        value={text}
-        onChange={event => setText(event.currentTarget.value)}
-      />
+      <TextField label="USDT" inputMode="decimal" placeholder={t.noAlert} value={text} onChange={setText} />
     </Confirm>
   );
 }

@@ -1,8 +1,8 @@
-import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Quote } from '../../../../src/portal/shapes/rate.ts';
 import { ask, query } from '../../api.ts';
+import { TextField } from '../../parts/fields.tsx';
 import { Rate, Usdt } from '../../parts/money.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
@@ -27,13 +27,13 @@ export function Calculator() {
   });
   return (
     <Card title={t.calculator}>
-      <TextInput
+      <TextField
         label={t.amount}
         inputMode="decimal"
         maxLength={14}
         value={typed}
         error={!isAmount && typed !== '' && t.notAnAmount}
-        onChange={event => setTyped(event.currentTarget.value)}
+        onChange={setTyped}
       />
       <div aria-live="polite" className="portal-cost">
         {error && isAmount && <Failure error={error} />}

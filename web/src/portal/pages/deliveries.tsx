@@ -1,8 +1,9 @@
-import { NativeSelect } from '@mantine/core';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type { DeliveryRow } from '../../../../src/portal/shapes/webhook.ts';
 import { query } from '../../api.ts';
 import { Answer, State } from '../../parts/badge.tsx';
+import { SelectField } from '../../parts/fields.tsx';
+import { useFilters } from '../../parts/filters.tsx';
 import { PageFrame } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { type Column, KeysetTable } from '../../parts/table.tsx';
@@ -17,28 +18,23 @@ export default function Deliveries() {
   const portal = usePortal();
   const { api } = usePartner();
   const mode = useMode();
-  const [params, setParams] = useSearchParams();
-  const state = params.get('state') ?? '';
+  const { filters, apply } = useFilters(['state']);
+  const { pending, delivered, failed } = t.states;
   return (
     <PageFrame title={t.log} lead={<Link href="/webhook">← {portal.nav.webhook}</Link>}>
       <div className="filters">
-        <NativeSelect
+        <SelectField
           label={t.state}
-          value={state}
-          onChange={event => setParams(event.currentTarget.value ? { state: event.currentTarget.value } : {})}
-          data={[
-            { value: '', label: t.any },
-            ...(['pending', 'delivered', 'failed'] as const).map(value => ({
-              value,
-              label: t.states[value]!,
-            })),
-          ]}
+          value={filters.state}
+          any={t.any}
+          words={{ pending, delivered, failed }}
+          onChange={state => apply({ state })}
         />
       </div>
       <KeysetTable<DeliveryRow>
         label={t.log}
         queryKey={['deliveries']}
-        path={api(`/deliveries${query({ mode, state })}`)}
+        path={api(`/deliveries${query({ mode, ...filters })}`)}
         everyMs={5000}
         columns={useColumns()}
         keyOf={row => `${row.event_id} ${row.endpoint_id}`}

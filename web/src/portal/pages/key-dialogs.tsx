@@ -1,8 +1,9 @@
-import { NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { KeyRow, NewKey } from '../../../../src/portal/shapes/keys.ts';
 import { send } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { SelectField, TextField } from '../../parts/fields.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
@@ -50,50 +51,43 @@ export function NewKeyDialog({ onClose, onCreated }: CreatingProps) {
       onClose={onClose}
       onDone={key => onCreated(key as NewKey)}
     >
-      <NativeSelect
+      <SelectField
         label={portal.mode}
         description={canBeLive ? undefined : t.onlyTest}
         value={form.mode}
-        onChange={event => set({ mode: event.currentTarget.value })}
-        data={[
-          { value: 'test', label: portal.test },
-          ...(canBeLive ? [{ value: 'live', label: portal.live }] : []),
-        ]}
+        onChange={mode => set({ mode })}
+        words={{ test: portal.test, live: portal.live }}
+        values={canBeLive ? ['test', 'live'] : ['test']}
       />
-      <NativeSelect
+      <SelectField
         label={t.rights}
         value={form.scope}
-        onChange={event => set({ scope: event.currentTarget.value })}
-        data={(['both', 'read', 'pay'] as const).map(value => ({ value, label: t.scopeChoice[value] }))}
+        onChange={scope => set({ scope })}
+        words={t.scopeChoice}
       />
-      <TextInput
-        label={t.label}
-        maxLength={128}
-        value={form.label}
-        onChange={event => set({ label: event.currentTarget.value })}
-      />
-      <TextInput
+      <TextField label={t.label} maxLength={128} value={form.label} onChange={label => set({ label })} />
+      <TextField
         label={t.days}
         inputMode="numeric"
         placeholder={t.noEnd}
         value={form.days}
-        onChange={event => set({ days: event.currentTarget.value.replace(/\D/g, '').slice(0, 4) })}
+        onChange={days => set({ days: days.replace(/\D/g, '').slice(0, 4) })}
       />
       {form.scope !== 'read' && (
         <>
-          <TextInput
+          <TextField
             label={t.maxPayment}
             inputMode="decimal"
             placeholder={t.noLimit}
             value={form.payment}
-            onChange={event => set({ payment: event.currentTarget.value })}
+            onChange={payment => set({ payment })}
           />
-          <TextInput
+          <TextField
             label={t.maxDay}
             inputMode="decimal"
             placeholder={t.noLimit}
             value={form.day}
-            onChange={event => set({ day: event.currentTarget.value })}
+            onChange={day => set({ day })}
           />
         </>
       )}
@@ -129,11 +123,12 @@ export function RollDialog({ apiKey, onClose, onCreated }: CreatingProps & { api
       onClose={onClose}
       onDone={key => onCreated(key as NewKey)}
     >
-      <NativeSelect
+      <SelectField
         label={t.overlap}
         value={hours}
-        onChange={event => setHours(event.currentTarget.value)}
-        data={(['0', '1', '24', '168'] as const).map(value => ({ value, label: t.overlaps[value] }))}
+        onChange={setHours}
+        words={t.overlaps}
+        values={['0', '1', '24', '168']}
       />
     </Confirm>
   );

@@ -1,9 +1,10 @@
-import { Button, FileButton, TextInput } from '@mantine/core';
+import { Button, FileButton } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { QrPhoto, ResolvedQr } from '../../../../src/portal/shapes/qr.ts';
 import { Refused, send, sendFile } from '../../api.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Copyable } from '../../parts/copy.tsx';
+import { TextField } from '../../parts/fields.tsx';
 import { Rub, Usdt } from '../../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
@@ -56,7 +57,7 @@ export default function Qr() {
     <PageFrame title={portal.nav.qr} lead={t.lead}>
       <Card>
         <form onSubmit={submit} className="filters">
-          <TextInput
+          <TextField
             className="filter-wide"
             label={t.link}
             placeholder="https://qr.nspk.ru/…"
@@ -64,7 +65,7 @@ export default function Qr() {
             spellCheck={false}
             maxLength={2048}
             value={link}
-            onChange={event => setLink(event.currentTarget.value)}
+            onChange={setLink}
           />
           <Button type="submit" loading={pending} disabled={link.trim() === ''}>
             {t.check}

@@ -1,8 +1,8 @@
-import { NativeSelect } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { SessionRow } from '../../../../src/portal/shapes/access.ts';
 import type { NoticeSettings } from '../../../../src/portal/shapes/settings.ts';
 import { send } from '../../api.ts';
+import { SelectField } from '../../parts/fields.tsx';
 import { useNotify } from '../../parts/notify.ts';
 import { Card, PageFrame } from '../../parts/page.tsx';
 import { useOnce } from '../../parts/polling.ts';
@@ -64,15 +64,12 @@ function Notices() {
   return (
     <div className="portal-notices">
       {data.language && (
-        <NativeSelect
+        <SelectField
           label={t.language}
           className="portal-language"
           value={data.language}
-          onChange={event => void speak(event.currentTarget.value)}
-          data={[
-            { value: 'ru', label: 'Русский' },
-            { value: 'en', label: 'English' },
-          ]}
+          onChange={text => void speak(text)}
+          words={{ ru: 'Русский', en: 'English' }}
         />
       )}
       {data.topics.map(({ topic, is_muted }) => (

@@ -1,7 +1,7 @@
-import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { query } from '../../api.ts';
 import { Download } from '../../parts/download.tsx';
+import { SelectField } from '../../parts/fields.tsx';
 import { Card, PageFrame } from '../../parts/page.tsx';
 import { UtcDayInput } from '../../parts/utc-time-input.tsx';
 import { inBoth, useTexts } from '../../texts/language.ts';
@@ -9,22 +9,17 @@ import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
 
 const texts = inBoth({
-  en: {
-    lead: 'Every movement of the balance on one day (UTC): opening balance, entries, closing balance, holds.',
-    day: 'Day, UTC',
-    format: 'Format',
-    download: 'Download',
-    closed:
-      'The statement of a day that is over never changes: each download has the same bytes and the same digest. The API has the same file: GET /v1/statement.',
-  },
-  ru: {
-    lead: 'Все движения баланса за один день (UTC): входящий остаток, проводки, исходящий остаток, холды.',
-    day: 'День, UTC',
-    format: 'Формат',
-    download: 'Скачать',
-    closed:
-      'Выписка за прошедший день не меняется: файл и его контрольная сумма всегда одинаковы. Тот же файл отдаёт API: GET /v1/statement.',
-  },
+  lead: [
+    'Every movement of the balance on one day (UTC): opening balance, entries, closing balance, holds.',
+    'Все движения баланса за один день (UTC): входящий остаток, проводки, исходящий остаток, холды.',
+  ],
+  day: ['Day, UTC', 'День, UTC'],
+  format: ['Format', 'Формат'],
+  download: ['Download', 'Скачать'],
+  closed: [
+    'The statement of a day that is over never changes: each download has the same bytes and the same digest. The API has the same file: GET /v1/statement.',
+    'Выписка за прошедший день не меняется: файл и его контрольная сумма всегда одинаковы. Тот же файл отдаёт API: GET /v1/statement.',
+  ],
 });
 
 const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
@@ -41,14 +36,11 @@ export default function Statements() {
       <Card>
         <div className="filters">
           <UtcDayInput label={t.day} value={day} onChange={setDay} />
-          <NativeSelect
+          <SelectField
             label={t.format}
             value={format}
-            onChange={event => setFormat(event.currentTarget.value)}
-            data={[
-              { value: 'csv', label: 'CSV' },
-              { value: 'json', label: 'JSON' },
-            ]}
+            onChange={setFormat}
+            words={{ csv: 'CSV', json: 'JSON' }}
           />
           <Download
             size="sm"

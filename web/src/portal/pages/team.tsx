@@ -1,9 +1,9 @@
-import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { MemberRole } from '../../../../src/portal/shapes/access.ts';
 import type { Invitation, MemberRow, Team as Shape } from '../../../../src/portal/shapes/team.ts';
 import { ask, send, session } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { SelectField } from '../../parts/fields.tsx';
 import { PageFrame } from '../../parts/page.tsx';
 import { useLive } from '../../parts/polling.ts';
 import { Name } from '../../parts/short.tsx';
@@ -123,12 +123,13 @@ function RoleSelect({ value, onChange }: { value: MemberRole; onChange: (role: M
   const t = useTexts(texts);
   const { roles } = usePortal();
   return (
-    <NativeSelect
+    <SelectField
       label={t.role}
       description={t.what[value]}
       value={value}
-      onChange={event => onChange(event.currentTarget.value as MemberRole)}
-      data={roleNames.map(role => ({ value: role, label: roles[role] }))}
+      onChange={onChange}
+      words={roles}
+      values={roleNames}
     />
   );
 }

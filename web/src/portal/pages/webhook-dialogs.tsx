@@ -1,10 +1,10 @@
-import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes/webhook.ts';
 import { send } from '../../api.ts';
 import { CheckList } from '../../parts/check-list.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EndpointUrl } from '../../parts/endpoint-url.tsx';
+import { SelectField } from '../../parts/fields.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
@@ -33,14 +33,11 @@ export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () =>
       <EndpointUrl label={t.address} value={url} onChange={setUrl} />
       {!isFirst && (
         <>
-          <NativeSelect
+          <SelectField
             label={portal.mode}
             value={mode}
-            onChange={event => setMode(event.currentTarget.value)}
-            data={[
-              { value: 'live', label: portal.live },
-              { value: 'test', label: portal.test },
-            ]}
+            onChange={setMode}
+            words={{ live: portal.live, test: portal.test }}
           />
           <CheckList label={t.events} options={page.event_kinds} chosen={events} onChange={setEvents} />
         </>

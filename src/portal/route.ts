@@ -1,0 +1,9 @@
+import type { MemberRole } from '../partners/index.ts';
+import { routesOf } from '../web/index.ts';
+import type { RouteDeps } from './deps.ts';
+
+/** A route of the portal, with whom it allows. Those for members are below their partner. */
+export const { get, post } = routesOf<RouteDeps, MemberRole | 'person' | 'everybody'>((path, allows) => ({
+  url: allows === 'person' || allows === 'everybody' ? path : `/partners/:partner_id${path}`,
+  config: { allows },
+}));

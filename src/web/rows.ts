@@ -1,0 +1,164 @@
+import type { Clock } from '../base/clock.ts';
+import { csvLine } from '../base/csv.ts';
+import type { Id } from '../base/ids.ts';
+import { parseDay } from '../base/instants.ts';
+import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
+import type { Queryable } from '../db/postgres/index.ts';
+import { openStatement, writeStatement } from '../ledger/index.ts';
+import { type FoundPayment, type Payment, type PaymentFilter, readFoundPayments } from '../payments/index.ts';
+import type { LoggedRequest } from '../request-log/index.ts';
+import {
+  type checkPartner,
+  type Delivery,
+  type Endpoint,
+  type findDelivery,
+  formatEventId,
+  type Webhook,
+} from '../webhooks/index.ts';
+import { Download, type Refused, refuse } from './replies.ts';
+import type * as shapes from './shapes.ts';
+
+/** What the console and the portal both show of things; the console adds whose they are. */
+
+export const paymentRow = (payment: Payment): shapes.PaymentRow => ({
+  payment_id: payment.paymentId,
+  mode: payment.mode,
+  status: payment.status as shapes.PaymentStatus,
+  status_detail: payment.statusDetail,
+  error_code: payment.errorCode,
+  external_id: payment.externalId,
+  recipient: payment.recipient,
+  amount_rub: formatKopecks(payment.amountKopecks),
+  amount_usdt: formatMicroUsdt(payment.microUsdt),
+  rate: formatRate(payment.rateE4),
+  created_at: payment.createdAt.toISOString(),
+  settled_at: payment.settledAt?.toISOString() ?? null,
+});
+
+/** More than a spreadsheet is pleasant with; the pages name this limit, too. */
+const maxExported = 50_000;
+
+/** The payments as CSV, newest first. If there are more than the limit, the last line says so. */
+export async function* writePayments<Row extends object>(
+  db: Queryable,
+  filters: PaymentFilter[],
+  { columns, toRow, max = maxExported }: PaymentsCsv<Row>,
+): AsyncGenerator<string> {
+  yield csvLine([...columns]);
+  for await (const { payments, hasMore } of readFoundPayments(db, filters, max)) {
+    const rows = payments.map(toRow);
+    yield rows.map(row => csvLine(columns.map(column => row[column] as string | null))).join('');
+    if (hasMore)
+      yield csvLine([`Only the newest ${max} payments are in this file: choose a shorter period.`]);
+  }
+}
+
+export interface PaymentsCsv<Row extends object> {
+  columns: readonly (string & keyof Row)[];
+  toRow: (payment: FoundPayment) => Row;
+  max?: number;
+}
+
+export const loggedRequestRow = (request: LoggedRequest): shapes.LoggedRequestRow => ({
+  request_id: request.requestId,
+  at: request.at.toISOString(),
+  mode: request.mode,
+  key_id: request.keyId,
+  method: request.method,
+  path: request.path,
+  payment_id: request.paymentId,
+  status: request.status,
+  error_code: request.errorCode,
+  duration_ms: request.durationMs,
+});
+
+export const deliveryRow = (delivery: Delivery): shapes.DeliveryRow => ({
+  event_id: formatEventId(delivery.eventId),
+  endpoint_id: delivery.endpointId,
+  event: `payment.${delivery.outcome}`,
+  event_at: delivery.eventAt.toISOString(),
+  payment_id: delivery.paymentId,
+  state: delivery.state,
+  attempts: delivery.attempts,
+  next_attempt_at: delivery.nextAt?.toISOString() ?? null,
+  last_attempt: delivery.lastAttempt && {
+    at: delivery.lastAttempt.at.toISOString(),
+    http_status: delivery.lastAttempt.status,
+    error: delivery.lastAttempt.error,
+  },
+});
+
+type FoundDelivery = NonNullable<Awaited<ReturnType<typeof findDelivery>>>;
+
+export const deliveryDetail = <Row>(
+  { headers, body, attempts }: FoundDelivery,
+  delivery: Row,
+): shapes.DeliveryDetail<Row> => ({
+  delivery,
+  request: { headers, body },
+  attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
+    attempt,
+    at: at.toISOString(),
+    http_status: status,
+    error,
+    duration_ms: durationMs,
+  })),
+});
+
+export const endpointRow = (webhook: Webhook, states: Endpoint[]): shapes.EndpointRow => ({
+  endpoint_id: webhook.endpointId,
+  is_first: webhook.isFirst,
+  mode: webhook.mode,
+  url: webhook.url,
+  state: states.find(one => one.endpointId === webhook.endpointId)?.state ?? webhook.state,
+  waiting: webhook.waiting,
+  given_up: webhook.givenUp,
+  events: webhook.events,
+  has_ed25519: webhook.ed25519,
+});
+
+type Checked = Extract<Awaited<ReturnType<typeof checkPartner>>, { outcome: 'checked' }>;
+
+export const checkResult = ({ check, reEnabled }: Checked): shapes.CheckResult => ({
+  can_receive: check.canReceive,
+  passed: check.passed,
+  re_enabled: reEnabled,
+  results: check.results.map(({ name, expected, status, error, passed, durationMs }) => ({
+    name,
+    expected,
+    answered: `${status ?? error}`,
+    passed,
+    duration_ms: durationMs,
+  })),
+});
+
+interface OpenSession {
+  sessionId: string;
+  address: string;
+  userAgent: string;
+  createdAt: Date;
+  lastSeenAt: Date;
+}
+
+export const sessionRow = (session: OpenSession, ownId: string): shapes.SessionRow => ({
+  session_id: session.sessionId,
+  address: session.address,
+  user_agent: session.userAgent,
+  created_at: session.createdAt.toISOString(),
+  last_seen_at: session.lastSeenAt.toISOString(),
+  is_this_one: session.sessionId === ownId,
+});
+
+/** The statement of a day, with the same bytes as from the API. */
+export async function statementOf(
+  { db, clock }: { db: Queryable; clock: Clock },
+  account: { partnerId: Id<'prt'>; mode: shapes.Mode },
+  wanted: { day: string; format: 'csv' | 'json' },
+): Promise<Download | Refused> {
+  const day = parseDay(wanted.day);
+  const statement = day && (await openStatement(db, clock, account, day));
+  if (!statement) return refuse(400, 'invalid_request', 'This day does not exist or has not started.');
+  if (statement === 'pruned') return refuse(404, 'not_found', 'The test data of this day was deleted.');
+  const name = `statement-${account.partnerId}-${account.mode}-${statement.day}.${wanted.format}`;
+  return new Download(name, writeStatement(db, statement, wanted.format));
+}

@@ -15,9 +15,9 @@ import { readSessionToken } from './cookie.ts';
 import type { RouteDeps } from './deps.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** Of one person: a page sends five requests when it is opened, and one every few seconds. */
+/** For one person: a page sends five requests when it is opened, and one every few seconds. */
 const requestRate = { perSec: 10, burst: 60 };
-/** Of one partner, also while a file is being sent. */
+/** For one partner, also while a file is being sent. */
 const maxUnderWay = 8;
 
 export const prefix = '/portal/api';

@@ -41,7 +41,7 @@ const routes: Route<RouteDeps>[] = [
   ...settingsRoutes,
 ];
 
-/** Of the two connections that it shares with the bot. The other is for sessions, changes and conversations. */
+/** It takes one of the two connections that it shares with the bot. The other is for sessions, changes and conversations. */
 const places = 1;
 const maxPlaceWaitMs = 5_000;
 

@@ -63,7 +63,7 @@ export const paging = {
   after: Type.Optional(Type.String({ maxLength: 500 })),
 };
 
-/** Of a webhook endpoint, which the partner or support has entered. */
+/** Refuses the address of a webhook endpoint that the partner or support has entered. */
 export const badAddress = refuse(
   400,
   'bad_address',

@@ -38,7 +38,7 @@ export interface PaymentDetail {
   timeline: TimelineItem[];
   /** A decision that waits for a second operator. */
   request: RequestRow | null;
-  /** Of the partner, in the mode of the payment. */
+  /** The partner's, in the mode of the payment. */
   balance: PartnerBalance;
   /** Whether a decision on this amount needs a second operator. */
   needs_second_operator: boolean;

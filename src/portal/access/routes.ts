@@ -20,7 +20,7 @@ import { createTokenBuckets } from '../token-buckets.ts';
 import { readInitData } from './init-data.ts';
 import { identityOf, sessionObject } from './session-object.ts';
 
-/** Of one network. Tokens cannot be guessed: this bounds the work that unknown callers cause. */
+/** For one network. Tokens cannot be guessed: this bounds the work that unknown callers cause. */
 const attemptRate = { perSec: 0.1, burst: 60 };
 
 const replaces = Type.Optional(Type.String({ maxLength: 100 }));

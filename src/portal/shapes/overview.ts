@@ -8,12 +8,12 @@ export interface Overview {
     created: number;
     succeeded: number;
     failed: number;
-    /** Of payments that succeeded. */
+    /** The sum of payments that succeeded. */
     turnover_rub: string;
     /** At the end of the day, or now. */
     available_usdt: string;
   } | null)[];
-  /** Of all these days. `success_share` counts finished payments; null when there are none. */
+  /** All these days together. `success_share` counts finished payments; null when there are none. */
   created: number;
   succeeded: number;
   failed: number;

@@ -28,7 +28,7 @@ export interface LockedQuotes {
     locked_at: string;
     expires_at: string;
   }[];
-  /** Of all of them, and how much may be locked at the same time. */
+  /** The sum of all of them, and how much may be locked at the same time. */
   locked_usdt: string;
   max_usdt: string;
 }

@@ -146,7 +146,7 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
   );
 }
 
-/** Of live mode, then of test mode; anybody can read them. */
+/** The keys of live mode, then of test mode; anybody can read them. */
 function PublicKeys({ paths }: { paths: string[] }) {
   const portal = usePortal();
   const [live, test] = paths;

@@ -10,7 +10,7 @@ import type { Mode } from '../ledger/index.ts';
 import { isNarrower } from './addresses.ts';
 import { noticedDays } from './key-expiries.ts';
 import { countKeys, maxActiveKeys, takeKeyChange } from './key-maximum.ts';
-import { allRights, isLimited, type KeyRights, type RightsRow, toRights } from './key-rights.ts';
+import { allRights, isLimited, type KeyRights, rightsColumns, toRights } from './key-rights.ts';
 import { lockPartner } from './partners.ts';
 
 /** 48 random bits name the key, 192 more are its secret: `svc_test_<12 hex>_<48 hex>`. */
@@ -152,37 +152,27 @@ export async function insertKey(
   return { key, apiKey: { ...created, rolledTo: null, revokedAt: null, lastUsedAt: null } };
 }
 
-export interface KeyRow extends RightsRow {
+export interface KeyRow extends KeyRights, Omit<ApiKey, 'keyId' | 'partnerId' | 'rights'> {
   id: string;
   partner_id: string;
-  mode: Mode;
-  allowed_addresses: string[];
-  label: string | null;
-  created_at: Date;
-  expires_at: Date | null;
-  rolled_to: string | null;
   turnover_of: string | null;
-  revoked_at: Date | null;
-  last_used_at: Date | null;
 }
 
-export const toKey = (row: KeyRow): ApiKey => ({
-  keyId: row.id,
-  partnerId: idFromUuid('prt', row.partner_id),
-  mode: row.mode,
-  allowedAddresses: row.allowed_addresses,
-  label: row.label,
-  rights: toRights(row),
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  rolledTo: row.rolled_to,
-  revokedAt: row.revoked_at,
-  lastUsedAt: row.last_used_at,
-});
+export const selectKeys = `
+  SELECT k.id, k.partner_id, k.mode, k.allowed_addresses AS "allowedAddresses", k.label, ${rightsColumns},
+         k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.rolled_to AS "rolledTo", k.turnover_of,
+         k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt"
+    FROM api_keys k`;
+
+export function toKey({ id, partner_id, turnover_of: _, ...row }: KeyRow): ApiKey {
+  const { scopes, maxKopecks, dailyKopecks, ...key } = row;
+  const rights = toRights({ scopes, maxKopecks, dailyKopecks });
+  return { ...key, keyId: id, partnerId: idFromUuid('prt', partner_id), rights };
+}
 
 export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<ApiKey[]> {
   const { rows } = await db.query<KeyRow>({
-    text: 'SELECT * FROM api_keys WHERE partner_id = $1 ORDER BY created_at, id',
+    text: `${selectKeys} WHERE k.partner_id = $1 ORDER BY k.created_at, k.id`,
     values: [uuidFromId(partnerId)],
   });
   return rows.map(toKey);
@@ -198,7 +188,7 @@ const notifyTeam = (
 
 export async function lockKeyRow(tx: Queryable, keyId: string): Promise<KeyRow | undefined> {
   const { rows } = await tx.query<KeyRow>({
-    text: 'SELECT * FROM api_keys WHERE id = $1 FOR UPDATE',
+    text: `${selectKeys} WHERE k.id = $1 FOR UPDATE`,
     values: [keyId],
   });
   return rows[0];

@@ -14,6 +14,7 @@ import {
   keyState,
   lockKeyRow,
   revokeKeyIn,
+  selectKeys,
   toKey,
 } from './keys.ts';
 
@@ -99,12 +100,12 @@ export function undoRoll(
   return transaction(audit.pool, async tx => {
     const row = await lockKeyRow(tx, before.keyId);
     await revokeKeyIn(tx, audit, apiKey.keyId);
-    if (row?.rolled_to !== apiKey.keyId) return;
+    if (row?.rolledTo !== apiKey.keyId) return;
     await endKey(tx, audit.clock, before.keyId, { expiresAt: before.expiresAt, rolledTo: null });
     await recordChange(tx, audit, {
       action: 'key.undo_roll',
       subject: before.keyId,
-      before: { expiresAt: row.expires_at, rolledTo: apiKey.keyId },
+      before: { expiresAt: row.expiresAt, rolledTo: apiKey.keyId },
       after: { expiresAt: before.expiresAt, rolledTo: null },
       isRemoval: true,
     });
@@ -123,6 +124,6 @@ const endKey = (
   });
 
 async function findRow(tx: Queryable, keyId: string): Promise<KeyRow | undefined> {
-  const { rows } = await tx.query<KeyRow>({ text: 'SELECT * FROM api_keys WHERE id = $1', values: [keyId] });
+  const { rows } = await tx.query<KeyRow>({ text: `${selectKeys} WHERE k.id = $1`, values: [keyId] });
   return rows[0];
 }

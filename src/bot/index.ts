@@ -14,7 +14,7 @@ import { abortCallsOnShutdown, telegramClient } from './telegram-client.ts';
 export { invitationPrefix } from './conversation/menus/home.ts';
 export { findChatSettings, pruneChatUsers, setLanguage, setMuted } from './conversation/users.ts';
 export { createQrReader } from './images/qr-reader.ts';
-export { clearBalanceMark, readBalanceMark, setBalanceMark } from './notices/balance-marks.ts';
+export { readBalanceMark, setBalanceMark } from './notices/balance-marks.ts';
 export { mutableTopics } from './notices/topics.ts';
 export { type Language, languages } from './texts/index.ts';
 

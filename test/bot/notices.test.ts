@@ -87,7 +87,7 @@ test('retry_after is respected, failures are repeated, and nothing is lost', asy
     (await pool.query('SELECT FROM chat_jobs WHERE chat_id = $1 AND tries = 1', [owner.account.id])).rowCount;
   await expect.poll(isPostponed).toBe(1);
   clock.advance(6_000);
-  await new Promise(resolve => setTimeout(resolve, 1_200));
+  await new Promise(resolve => setTimeout(resolve, 400));
   expect(attempts()).toBe(1);
   clock.advance(1_100);
   await owner.reads(/are suspended/);
@@ -95,7 +95,7 @@ test('retry_after is respected, failures are repeated, and nothing is lost', asy
   telegram.fail({ kind: 'serverError', status: 502 }, scope);
   telegram.fail({ kind: 'disconnect' }, scope);
   await notify(partnerId, 'sending_re_enabled');
-  const turning = setInterval(() => clock.advance(1_000), 200);
+  const turning = setInterval(() => clock.advance(1_000), 50);
   await owner.reads(/Webhooks are active again/);
   clearInterval(turning);
 });
@@ -155,7 +155,7 @@ test('a payment that is delayed, and its result', async () => {
   await approveLive(audit, partnerId);
   await topUp(audit, { partnerId, mode: 'live', reference: 'one', microUsdt: 50_000_000n });
   const api = partnerAt(address, await issueKey(pool, partnerId, 'live'));
-  const turning = setInterval(() => clock.advance(100), 50);
+  const turning = setInterval(() => clock.advance(100), 25);
   const { json: paid } = await api.pay({ qr_url: newLink(18_500), external_id: 'slow-1' });
   clearInterval(turning);
   expect(paid.status).toBe('processing');

@@ -74,7 +74,7 @@ test('a member removed while Telegram is slow gets neither key nor secret', asyn
   const { member, partnerId, remove } = await partnerWith('developer', 'Keeper');
   await askForTestKey(member);
   telegram.fail(
-    { kind: 'tooManyRequests', retryAfter: 20 },
+    { kind: 'tooManyRequests', retryAfter: 8 },
     { method: 'sendMessage', chatId: member.account.id },
   );
   await member.press('🌍 Any IP address');

@@ -3,7 +3,7 @@ import { openAddresses } from '../../../deposits/index.ts';
 import { listCredits, readBalances } from '../../../ledger/index.ts';
 import { refillTestBalance } from '../../../partners/index.ts';
 import { drawQrCode } from '../../images/qr-code.ts';
-import { clearBalanceMark, readBalanceMark, setBalanceMark } from '../../notices/balance-marks.ts';
+import { readBalanceMark, setBalanceMark } from '../../notices/balance-marks.ts';
 import { ask, backTo, button, type PartnerContext, sendPicture, show } from '../chat-context.ts';
 import type { Menu } from './menu.ts';
 
@@ -53,16 +53,14 @@ const askForMark = (chat: PartnerContext, wrong?: string) => {
   return ask(chat, { step: 'balance_mark', text: wrong ?? askMark, confirm: noMark, back: ['b'] });
 };
 
-async function setMark(chat: PartnerContext, typed: string): Promise<void> {
-  const mark = parseMicroUsdt(typed.trim().replace(',', '.'));
-  if (!mark) return askForMark(chat, chat.texts.balance.badMark);
+async function setMark(chat: PartnerContext, mark: bigint | null): Promise<void> {
   await setBalanceMark(chat.audit, chat.partner.partnerId, mark);
   await showBalance(chat);
 }
 
-async function clearMark(chat: PartnerContext): Promise<void> {
-  await clearBalanceMark(chat.audit, chat.partner.partnerId);
-  await showBalance(chat);
+async function setTypedMark(chat: PartnerContext, typed: string): Promise<void> {
+  const mark = parseMicroUsdt(typed.trim().replace(',', '.'));
+  await (mark ? setMark(chat, mark) : askForMark(chat, chat.texts.balance.badMark));
 }
 
 export const balance: Menu = {
@@ -70,6 +68,6 @@ export const balance: Menu = {
   developer: { actions: { br: refill } },
   owner: {
     actions: { bl: chat => askForMark(chat) },
-    steps: { balance_mark: { answer: setMark, confirm: clearMark } },
+    steps: { balance_mark: { answer: setTypedMark, confirm: chat => setMark(chat, null) } },
   },
 };

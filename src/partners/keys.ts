@@ -10,7 +10,7 @@ import type { Mode } from '../ledger/index.ts';
 import { isNarrower } from './addresses.ts';
 import { noticedDays } from './key-expiries.ts';
 import { countKeys, maxActiveKeys, takeKeyChange } from './key-maximum.ts';
-import { allRights, isLimited, type KeyRights, rightsColumns, toRights } from './key-rights.ts';
+import { allRights, isLimited, type KeyRights, rightsColumns, rightsObject, toRights } from './key-rights.ts';
 import { lockPartner } from './partners.ts';
 
 /** 48 random bits name the key, 192 more are its secret: `svc_test_<12 hex>_<48 hex>`. */
@@ -41,6 +41,21 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, clock: Clock): KeySta
   if (revokedAt) return 'revoked';
   return expiresAt && expiresAt <= instantOf(clock) ? 'expired' : 'active';
 }
+
+/** A key as the console and the command line show it. */
+export const keyObject = (key: ApiKey, clock: Clock) => ({
+  key_id: key.keyId,
+  label: key.label,
+  mode: key.mode,
+  state: keyState(key, clock),
+  ...rightsObject(key.rights),
+  allowed_addresses: key.allowedAddresses,
+  created_at: key.createdAt.toISOString(),
+  expires_at: key.expiresAt?.toISOString() ?? null,
+  rolled_to: key.rolledTo,
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+});
 
 /** The public part of a key; undefined for text that cannot be a key. */
 export const keyIdOf = (key: string) => keyPattern.exec(key)?.[1];

@@ -29,32 +29,28 @@ async function payOrders(partnerId: Parameters<typeof setLimits>[1], count: numb
 test('older and newer pages, and back from a payment to its page', async () => {
   const { owner, partnerId } = await ownerOf('Pages');
   const api = await payOrders(partnerId, 20);
-  const page = async (title: RegExp, from: number, to: number) =>
-    expect(ordersOn(await owner.reads(title))).toEqual(down(from, to));
-  await owner.goes(['🧾 Payments', /no live payments yet/]);
-  expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
-  await owner.press('🧪 Test');
-  await page(/Latest test payments:/, 20, 13);
+  const { buttons } = await owner.goes(['🧾 Payments', /no live payments yet/]);
+  expect(buttons.flat()).not.toContain('Older ▶️');
+  /** Presses a button, and reads the orders from the first to the last. */
+  const turn = async (caption: string, title: RegExp, first: number, last: number) => {
+    await owner.press(caption);
+    expect(ordersOn(await owner.reads(title))).toEqual(down(first, last));
+  };
+  const [latest, earlier] = [/Latest test payments:/, /and earlier:/];
+  await turn('🧪 Test', latest, 20, 13);
   expect(owner.screen().buttons.flat()).not.toContain('◀️ Newer');
-  await owner.press('Older ▶️');
-  await page(/and earlier:/, 12, 5);
+  await turn('Older ▶️', earlier, 12, 5);
   // New payments do not shift the pages.
   await api.pay({ qr_url: newLink(30_510), external_id: 'order-21' });
-  await owner.press('Older ▶️');
-  await page(/and earlier:/, 4, 1);
+  await turn('Older ▶️', earlier, 4, 1);
   expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
   await owner.goes(['❌ 100.01 ₽ order-4', /Not paid/]);
-  await owner.press('⬅️ Back');
-  await page(/and earlier:/, 4, 1);
-  await owner.press('◀️ Newer');
-  await page(/and earlier:/, 12, 5);
-  await owner.press('◀️ Newer');
-  await page(/and earlier:/, 20, 13);
-  await owner.press('◀️ Newer');
-  await page(/Latest test payments:/, 21, 14);
+  await turn('⬅️ Back', earlier, 4, 1);
+  await turn('◀️ Newer', earlier, 12, 5);
+  await turn('◀️ Newer', earlier, 20, 13);
+  await turn('◀️ Newer', latest, 21, 14);
   await owner.goes(['✅ 305.10 ₽ order-15', /Paid/]);
-  await owner.press('⬅️ Back');
-  await page(/Latest test payments:/, 21, 14);
+  await turn('⬅️ Back', latest, 21, 14);
 });
 
 test('filtered by status, through all pages, in Russian', async () => {

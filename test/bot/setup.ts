@@ -108,11 +108,17 @@ export async function createBotWorld(options: Omit<BotOptions, 'pool'> = {}) {
     audit,
     ownerOf: (name: string, languageCode?: 'ru' | 'en') => ownerOf(world, pool, name, languageCode),
     /** A user who joined the team of a partner, and has its menu open. */
-    memberOf: async (partnerId: Id<'prt'>, role: MemberRole, firstName: string) => {
-      const member = world.telegram.user({ firstName, languageCode: 'en' });
+    memberOf: async (
+      partnerId: Id<'prt'>,
+      role: MemberRole,
+      firstName: string,
+      languageCode: 'ru' | 'en' = 'en',
+    ) => {
+      const member = world.telegram.user({ firstName, languageCode });
       const person = { userId: BigInt(member.account.id), name: firstName };
-      await acceptInvitation(audit, await invite(audit, partnerId, null, role), person);
-      await member.writes('/menu', new RegExp(`Your role: ${role}`));
+      const { outcome } = await acceptInvitation(audit, await invite(audit, partnerId, null, role), person);
+      expect(outcome).toBe('joined');
+      await member.writes('/menu', languageCode === 'en' ? new RegExp(`Your role: ${role}`) : /Ваша роль/);
       return member;
     },
   };

@@ -1,19 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Id } from '../../src/base/ids.ts';
-import { uuidFromId } from '../../src/base/ids.ts';
-import { acceptInvitation, invite, listMembers, type MemberRole } from '../../src/partners/index.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { invite, listMembers } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import type { PrivateUser } from '../telegram/user.ts';
 import { createBotWorld } from './setup.ts';
 
 const clock = manualClock(new Date().toISOString());
-const { pool, telegram, audit, ownerOf } = await createBotWorld({ clock });
-
-async function join(partnerId: Id<'prt'>, role: MemberRole, user: PrivateUser): Promise<void> {
-  const person = { userId: BigInt(user.account.id), name: user.account.first_name };
-  const { outcome } = await acceptInvitation(audit, await invite(audit, partnerId, null, role), person);
-  expect(outcome).toBe('joined');
-}
+const { pool, telegram, audit, ownerOf, memberOf } = await createBotWorld({ clock });
 
 /** Members who joined one after the other and never wrote to the bot. */
 const fill = (partnerId: Id<'prt'>, count: number) =>
@@ -25,9 +17,8 @@ const fill = (partnerId: Id<'prt'>, count: number) =>
 
 test('an owner changes a role once confirmed, at once and on record', async () => {
   const { owner, partnerId } = await ownerOf('Grades');
-  const vera = telegram.user({ firstName: 'Vera', languageCode: 'en' });
-  await join(partnerId, 'viewer', vera);
-  const menu = await vera.writes('/menu', /Your role: viewer/);
+  const vera = await memberOf(partnerId, 'viewer', 'Vera');
+  const menu = vera.screen();
   const suffix = partnerId.slice(4);
   for (const data of [`tg:${suffix}:${vera.account.id}`, `tc:${suffix}:${vera.account.id}:owner`]) {
     expect(await vera.forges(menu.message, data)).toBe('Required role: owner or higher.');
@@ -64,7 +55,7 @@ test('an owner changes a role once confirmed, at once and on record', async () =
 
 test('an owner who gives up the role has no owner buttons any more', async () => {
   const { owner, partnerId } = await ownerOf('Modest');
-  await join(partnerId, 'owner', telegram.user({ firstName: 'Heir', languageCode: 'en' }));
+  await memberOf(partnerId, 'owner', 'Heir');
   const { message } = owner.screen();
   await owner.forgeCallback(message, `tc:${partnerId.slice(4)}:${owner.account.id}:viewer`);
   await owner.reads(/takes effect immediately/);
@@ -74,10 +65,8 @@ test('an owner who gives up the role has no owner buttons any more', async () =>
 
 test('the last member of a large team can leave, and an owner removes the members shown', async () => {
   const { owner, partnerId } = await ownerOf('Crowd');
-  const late = telegram.user({ firstName: 'Late', languageCode: 'ru' });
-  await join(partnerId, 'viewer', late);
+  const late = await memberOf(partnerId, 'viewer', 'Late', 'ru');
   await fill(partnerId, 50);
-  await late.writes('/menu', /Crowd/);
   const { text } = await late.goes(['👥 Команда', /Late, наблюдатель/]);
   expect(text).toContain('… и ещё 11');
   await late.goes(['🚪 Выйти', /Выйти из Crowd/], ['🚪 Выйти', /Вы вышли из Crowd/]);

@@ -124,11 +124,16 @@ interface Question {
   confirm?: string;
 }
 
+interface PersonalQuestion extends Question {
+  partnerId?: Id<'prt'>;
+  /** The callback data of Cancel. */
+  cancel: string;
+}
+
 /** Asks a question and stores it as the open dialogue. Its button works once, and only until the next question. */
 export async function askPerson(
   chat: ChatContext,
-  { step, args = [], text, confirm }: Question,
-  { partnerId, cancel }: { partnerId?: Id<'prt'> /** Callback data. */; cancel: string },
+  { step, args = [], text, confirm, partnerId, cancel }: PersonalQuestion,
 ): Promise<void> {
   const nonce = randomBytes(9).toString('base64url');
   const dialogue = { nonce, step, args, ...(partnerId && { partnerId }) };
@@ -144,7 +149,8 @@ export const ask = (
   chat: PartnerContext,
   { back: [action, ...args], ...question }: Question & { back: [action: string, ...args: string[]] },
 ): Promise<void> =>
-  askPerson(chat, question, {
+  askPerson(chat, {
+    ...question,
     partnerId: chat.partner.partnerId,
     cancel: callbackData(action, chat.partner, ...args),
   });

@@ -104,7 +104,7 @@ async function choosePartner(chat: ChatContext): Promise<void> {
 export const signUpStep = 'sign_up';
 
 const askForName = (chat: ChatContext, text: string) =>
-  askPerson(chat, { step: signUpStep, text }, { cancel: 'home' });
+  askPerson(chat, { step: signUpStep, text, cancel: 'home' });
 
 /** Signs up the partner with the typed name and offers a test key. */
 export async function answerSignUp(chat: ChatContext, typed: string): Promise<void> {
@@ -118,9 +118,9 @@ export async function answerSignUp(chat: ChatContext, typed: string): Promise<vo
   }
   const { partnerId } = signed.partner;
   await setPartner(deps.pool, chat.user.userId, partnerId);
-  const text = texts.signUp.done(signed.partner.name);
-  const question = { step: 'first_key', text, confirm: texts.signUp.firstKey };
-  await askPerson(chat, question, { partnerId, cancel: 'home' });
+  const { done, firstKey } = texts.signUp;
+  const shown = { text: done(signed.partner.name), confirm: firstKey };
+  await askPerson(chat, { step: 'first_key', partnerId, ...shown, cancel: 'home' });
 }
 
 async function createFirstKey(chat: PartnerContext): Promise<void> {

@@ -1,18 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
-import { createBatcher, nextLoopTurn, sharedRead } from '../db/batching/index.ts';
-import {
-  commitsWithoutWaiting,
-  isItemError,
-  listen,
-  type Pool,
-  type Queryable,
-} from '../db/postgres/index.ts';
+import { sharedRead } from '../db/batching/index.ts';
+import { commitsWithoutWaiting, listen, type Pool, type Queryable } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
-import { createAddressRecorder } from './key-addresses.ts';
+import { createAddressRecorder, createRecorder } from './key-addresses.ts';
 import { isLimited, type KeyRights, rightsColumns, toRights } from './key-rights.ts';
 import { hashKey, hashKeyId, keyIdOf } from './keys.ts';
 import { type Limits, type Partner, type PartnerRow, toPartner } from './partners.ts';
@@ -179,29 +173,22 @@ interface KeyUse {
 }
 
 const createUseRecorder = (db: Queryable) =>
-  createBatcher<KeyUse, true>({
-    isItemError,
-    maxBatch: 256,
-    maxWaiting: 5_000,
-    gather: nextLoopTurn,
-    run: async uses => {
-      await db.query({
-        name: 'note key uses',
-        // A locked row is skipped: the transaction that holds it changes the key right now, and one use may be lost.
-        text: `UPDATE api_keys k SET last_used_at = u.at, hash = coalesce(u.hash, k.hash),
+  createRecorder<KeyUse>(uses =>
+    db.query({
+      name: 'note key uses',
+      // A locked row is skipped: the transaction that holds it changes the key right now, and one use may be lost.
+      text: `UPDATE api_keys k SET last_used_at = u.at, hash = coalesce(u.hash, k.hash),
                       hash_key = CASE WHEN u.hash IS NULL THEN k.hash_key ELSE u.hash_key END
                  FROM (SELECT k.id, u.at, u.hash, u.hash_key
                          FROM unnest($1::text[], $2::timestamptz[], $3::bytea[], $4::text[]) AS u (id, at, hash, hash_key)
                          JOIN api_keys k USING (id)
                         ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u, ${commitsWithoutWaiting}
                 WHERE k.id = u.id`,
-        values: [
-          uses.map(({ keyId }) => keyId),
-          uses.map(({ at }) => at),
-          uses.map(({ hash }) => hash ?? null),
-          uses.map(({ hashKey }) => hashKey ?? null),
-        ],
-      });
-      return uses.map(() => true as const);
-    },
-  });
+      values: [
+        uses.map(({ keyId }) => keyId),
+        uses.map(({ at }) => at),
+        uses.map(({ hash }) => hash ?? null),
+        uses.map(({ hashKey }) => hashKey ?? null),
+      ],
+    }),
+  );

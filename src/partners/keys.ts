@@ -167,13 +167,13 @@ export async function insertKey(
   return { key, apiKey: { ...created, rolledTo: null, revokedAt: null, lastUsedAt: null } };
 }
 
-export interface KeyRow extends KeyRights, Omit<ApiKey, 'keyId' | 'partnerId' | 'rights'> {
+interface KeyRow extends KeyRights, Omit<ApiKey, 'keyId' | 'partnerId' | 'rights'> {
   id: string;
   partner_id: string;
   turnover_of: string | null;
 }
 
-export const selectKeys = `
+const selectKeys = `
   SELECT k.id, k.partner_id, k.mode, k.allowed_addresses AS "allowedAddresses", k.label, ${rightsColumns},
          k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.rolled_to AS "rolledTo", k.turnover_of,
          k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt"
@@ -201,13 +201,17 @@ const notifyTeam = (
   { keyId, partnerId, mode }: Pick<ApiKey, 'keyId' | 'partnerId' | 'mode'>,
 ) => writeNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
 
-export async function lockKeyRow(tx: Queryable, keyId: string): Promise<KeyRow | undefined> {
-  const { rows } = await tx.query<KeyRow>({
-    text: `${selectKeys} WHERE k.id = $1 FOR UPDATE`,
-    values: [keyId],
-  });
+export async function findKeyRow(
+  db: Queryable,
+  keyId: string,
+  lock: 'FOR UPDATE' | '' = '',
+): Promise<KeyRow | undefined> {
+  const { rows } = await db.query<KeyRow>({ text: `${selectKeys} WHERE k.id = $1 ${lock}`, values: [keyId] });
   return rows[0];
 }
+
+/** The row is locked until the transaction ends. */
+export const lockKeyRow = (tx: Queryable, keyId: string) => findKeyRow(tx, keyId, 'FOR UPDATE');
 
 async function lockKey(tx: Queryable, keyId: string): Promise<ApiKey | undefined> {
   const row = await lockKeyRow(tx, keyId);

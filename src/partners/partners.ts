@@ -138,22 +138,20 @@ export async function listPartners(db: Queryable): Promise<Partner[]> {
   return rows.map(toPartner);
 }
 
-export async function findPartner(db: Queryable, partnerId: Id<'prt'>): Promise<Partner | undefined> {
+export async function findPartner(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  lock: 'FOR UPDATE' | '' = '',
+): Promise<Partner | undefined> {
   const { rows } = await db.query<PartnerRow>({
-    text: 'SELECT * FROM partners WHERE id = $1',
+    text: `SELECT * FROM partners WHERE id = $1 ${lock}`,
     values: [uuidFromId(partnerId)],
   });
   return rows[0] && toPartner(rows[0]);
 }
 
-/** Like `findPartner`, with the row locked until the transaction ends. */
-export async function lockPartner(tx: Queryable, partnerId: Id<'prt'>): Promise<Partner | undefined> {
-  const { rows } = await tx.query<PartnerRow>({
-    text: 'SELECT * FROM partners WHERE id = $1 FOR UPDATE',
-    values: [uuidFromId(partnerId)],
-  });
-  return rows[0] && toPartner(rows[0]);
-}
+/** The row is locked until the transaction ends. */
+export const lockPartner = (tx: Queryable, partnerId: Id<'prt'>) => findPartner(tx, partnerId, 'FOR UPDATE');
 
 export type PartnerChange = { outcome: 'done'; partner: Partner } | { outcome: 'no_partner' };
 

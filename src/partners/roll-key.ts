@@ -8,13 +8,12 @@ import { countKeys, maxRolledKeys, takeKeyChange } from './key-maximum.ts';
 import {
   type ApiKey,
   chosenOf,
+  findKeyRow,
   findRefusal,
   insertKey,
-  type KeyRow,
   keyState,
   lockKeyRow,
   revokeKeyIn,
-  selectKeys,
   toKey,
 } from './keys.ts';
 
@@ -49,7 +48,7 @@ export function rollKey(
 ): Promise<KeyRoll> {
   return transaction(audit.pool, async tx => {
     if (overlapMs > maxOverlapMs) return { outcome: 'overlap_too_long' };
-    const found = await findRow(tx, keyId);
+    const found = await findKeyRow(tx, keyId);
     if (!found) return { outcome: 'no_key' };
     // The partner is locked before its keys.
     const refusal = await findRefusal(tx, toKey(found));
@@ -122,8 +121,3 @@ const endKey = (
     text: 'UPDATE api_keys SET expires_at = $2, expiry_noticed_days = $3, rolled_to = $4 WHERE id = $1',
     values: [keyId, end.expiresAt, noticedDays(end.expiresAt, clock), end.rolledTo],
   });
-
-async function findRow(tx: Queryable, keyId: string): Promise<KeyRow | undefined> {
-  const { rows } = await tx.query<KeyRow>({ text: `${selectKeys} WHERE k.id = $1`, values: [keyId] });
-  return rows[0];
-}

@@ -53,20 +53,14 @@ describe('the chart of rates', () => {
     expect(new Set(line.map(({ x }) => x)).size).toBe(560);
   });
 
-  test('of one point is a dot', async () => {
-    const dot = find(await drawRateChart(rates(925_000n), { title }), isLine);
+  const manyAtOnce = [1n, 5n].map(rateE4 => ({ at: new Date(0), rateE4 }));
+  test.each([
+    ['one point', rates(925_000n)],
+    ['many points at one moment', manyAtOnce],
+  ])('of %s is no wider than a dot', async (_what, points) => {
+    const dot = find(await drawRateChart(points, { title }), isLine);
     const columns = dot.map(({ x }) => x);
     expect(dot.length).toBeGreaterThan(20);
-    expect(Math.max(...columns) - Math.min(...columns)).toBeLessThan(12);
-  });
-
-  test('of many points at one moment is no wider than one', async () => {
-    const at = new Date(0);
-    const png = await drawRateChart(
-      [1n, 5n].map(rateE4 => ({ at, rateE4 })),
-      { title },
-    );
-    const columns = find(png, isLine).map(({ x }) => x);
     expect(Math.max(...columns) - Math.min(...columns)).toBeLessThan(12);
   });
 

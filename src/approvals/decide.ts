@@ -36,12 +36,10 @@ export type Decision =
   | { outcome: 'under_way' }
   | { outcome: 'void'; why: VoidReason };
 
+type Decide = (audit: AuditContext, operator: Operator, requestId: Id<'apr'>) => Promise<Decision>;
+
 /** Four-eyes approval by a second operator: the request is closed and executed in one transaction. */
-export const approveRequest = (
-  audit: AuditContext,
-  operator: Operator,
-  requestId: Id<'apr'>,
-): Promise<Decision> =>
+export const approveRequest: Decide = (audit, operator, requestId) =>
   asSecondOperator(audit, operator, requestId, async (tx, request) => {
     const related = await findRelated(tx, operator.name, [request.requesterName]);
     if (related.size > 0) return { outcome: 'shared_enrolment' };
@@ -56,22 +54,14 @@ export const approveRequest = (
   });
 
 /** A second operator refuses the request. */
-export const refuseRequest = (
-  audit: AuditContext,
-  operator: Operator,
-  requestId: Id<'apr'>,
-): Promise<Decision> =>
+export const refuseRequest: Decide = (audit, operator, requestId) =>
   asSecondOperator(audit, operator, requestId, async (tx, request) => {
     await closeRequest(tx, audit, operator, request, { state: 'refused' });
     return { outcome: 'done' };
   });
 
 /** The operator who asked takes the request back. */
-export const withdrawRequest = (
-  audit: AuditContext,
-  operator: Operator,
-  requestId: Id<'apr'>,
-): Promise<Decision> =>
+export const withdrawRequest: Decide = (audit, operator, requestId) =>
   onWaiting(audit, requestId, async (tx, request) => {
     if (request.requestedBy !== operator.operatorId) return { outcome: 'not_own_request' };
     await closeRequest(tx, audit, operator, request, { state: 'withdrawn' });
@@ -106,6 +96,13 @@ function onWaiting({ pool }: AuditContext, requestId: Id<'apr'>, work: Work): Pr
   });
 }
 
+const creditOutcomes = {
+  credited: 'done',
+  already_credited: 'already_credited',
+  conflict: 'reference_conflict',
+  no_account: 'no_partner',
+} as const;
+
 /** Uses the same functions as a change that needs no approval. */
 async function executeRequest(
   tx: Queryable,
@@ -115,32 +112,16 @@ async function executeRequest(
   const { requesterName: requestedBy, change } = request;
   switch (request.kind) {
     case 'resolve': {
-      const decision = {
-        outcome: change.outcome as OperatorDecision['outcome'],
-        reason: request.reason,
-        requestedBy,
-      };
-      const { outcome } = await decidePaymentIn(tx, audit, request.subject as Id<'pay'>, decision);
-      return outcome === 'resolved' ? 'done' : outcome;
+      const outcome = change.outcome as OperatorDecision['outcome'];
+      const decision = { outcome, reason: request.reason, requestedBy };
+      const result = await decidePaymentIn(tx, audit, request.subject as Id<'pay'>, decision);
+      return result.outcome === 'resolved' ? 'done' : result.outcome;
     }
     case 'credit': {
-      const { reference } = request;
-      const microUsdt = request.microUsdt!;
-      const item = {
-        partnerId: request.subject as Id<'prt'>,
-        mode: change.mode as Mode,
-        microUsdt,
-        reference,
-      };
-      const { outcome } = await topUpIn(tx, audit, item, requestedBy);
-      return (
-        {
-          credited: 'done',
-          already_credited: 'already_credited',
-          conflict: 'reference_conflict',
-          no_account: 'no_partner',
-        } as const
-      )[outcome];
+      const { subject, reference } = request;
+      const credited = { partnerId: subject as Id<'prt'>, mode: change.mode as Mode, reference };
+      const item = { ...credited, microUsdt: request.microUsdt! };
+      return creditOutcomes[(await topUpIn(tx, audit, item, requestedBy)).outcome];
     }
     case 'release': {
       const { subject, reason } = request;

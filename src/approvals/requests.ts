@@ -77,12 +77,16 @@ interface RequestSubject {
 }
 
 /** The open request about a subject, if any. Locked before the subject itself, in the lock order of `approveRequest`. */
-export async function lockWaitingRequest(
+export const lockWaitingRequest = (tx: Queryable, about: RequestSubject) =>
+  findWaiting(tx, about, 'FOR UPDATE');
+
+async function findWaiting(
   tx: Queryable,
   { kind, subject, reference = '' }: RequestSubject,
+  lock: 'FOR UPDATE' | '' = '',
 ): Promise<OperatorRequest | undefined> {
   const { rows } = await tx.query<RequestFields>({
-    text: `${select} WHERE kind = $1 AND subject = $2 AND reference = $3 AND state = 'waiting' FOR UPDATE`,
+    text: `${select} WHERE kind = $1 AND subject = $2 AND reference = $3 AND state = 'waiting' ${lock}`,
     values: [kind, subject, reference],
   });
   return rows[0] && toRequest(rows[0]);
@@ -121,7 +125,8 @@ export async function createRequest(
     ],
   });
   if (rowCount === 0) {
-    const request = await lockWaitingRequest(tx, { kind, subject, reference });
+    // Without a lock: this transaction has locked the thresholds, which another one with a lock on the request may wait for.
+    const request = await findWaiting(tx, asked);
     // The request in the way was closed in the meantime: try again.
     return request
       ? { outcome: 'already_waiting', request }

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { Api } from 'grammy';
 import type { Update } from 'grammy/types';
 import { startBackgroundLoop } from '../base/background-loop.ts';
-import { abortCallsOnShutdown } from './abort-calls-on-shutdown.ts';
 import { createUpdateHandler, type UpdateHandler } from './conversation/update-handler.ts';
 import type { BotDeps } from './deps.ts';
 import { runAsLeader } from './leader.ts';
@@ -10,12 +9,12 @@ import { fanOutNotices } from './notices/fan-out.ts';
 import { monitor } from './notices/monitor.ts';
 import { sendDueJobs } from './notices/sender.ts';
 import { allowedUpdates, poll } from './poll.ts';
-import { telegramClient } from './telegram-client.ts';
+import { abortCallsOnShutdown, telegramClient } from './telegram-client.ts';
 
 export { invitationPrefix } from './conversation/menus/home.ts';
 export { findChatSettings, pruneChatUsers, setLanguage, setMuted } from './conversation/users.ts';
 export { createQrReader } from './images/qr-reader.ts';
-export { clearBalanceMark, readBalanceMark, setBalanceMark } from './notices/balance-marks.ts';
+export { readBalanceMark, setBalanceMark } from './notices/balance-marks.ts';
 export { mutableTopics } from './notices/topics.ts';
 export { type Language, languages } from './texts/index.ts';
 

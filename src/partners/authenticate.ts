@@ -1,27 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
-import { createBatcher, nextLoopTurn, sharedRead } from '../db/batching/index.ts';
-import {
-  commitsWithoutWaiting,
-  isItemError,
-  listen,
-  type Pool,
-  type Queryable,
-} from '../db/postgres/index.ts';
+import { sharedRead } from '../db/batching/index.ts';
+import { commitsWithoutWaiting, listen, type Pool, type Queryable } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
-import { createAddressRecorder } from './key-addresses.ts';
-import { isLimited, type KeyRights, type RightsRow, toRights } from './key-rights.ts';
+import { createAddressRecorder, createRecorder } from './key-addresses.ts';
+import { isLimited, type KeyRights, rightsColumns, toRights } from './key-rights.ts';
 import { hashKey, hashKeyId, keyIdOf } from './keys.ts';
-import { type Limits, type PartnerRow, toPartner } from './partners.ts';
+import { type Limits, type Partner, type PartnerRow, toPartner } from './partners.ts';
 
 export interface KeyHolder {
   partnerId: Id<'prt'>;
   mode: Mode;
   keyId: string;
-  /** Where the partner's payments are, for good. */
 }
 
 /** Of a key that may not do everything. */
@@ -41,22 +34,22 @@ export interface Authenticator {
   close(): Promise<void>;
 }
 
-interface KnownKey {
-  partnerId: Id<'prt'>;
+interface KnownKey extends Pick<Partner, 'partnerId' | 'suspended' | 'limits'>, StoredKey {
+  /** Compared at each use, so that an entry of the cache expires on time. */
+  expiresMs: number;
+  rights: LimitedRights;
+  lastUsedMs: number;
+  /** The key itself, once verified: comparing is cheaper than hashing. In memory only. */
+  verified?: Buffer;
+}
+
+interface StoredKey {
   mode: Mode;
   hash: Buffer;
   /** The secret key under which the hash was made; null: the first of the database. */
   hashKey: string | null;
   allowedAddresses: string[];
   revoked: boolean;
-  /** Compared at each use, so that an entry of the cache expires on time. */
-  expiresMs: number;
-  suspended: boolean;
-  limits: Limits;
-  rights: LimitedRights;
-  lastUsedMs: number;
-  /** The key itself, once verified: comparing is cheaper than hashing. In memory only. */
-  verified?: Buffer;
 }
 
 /** Upper bound for a stale entry, should a notification ever get lost. */
@@ -140,57 +133,36 @@ function isCorrectKey(keyring: Keyring, presented: string, known: KnownKey): boo
 }
 
 const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | undefined)[]> => {
-  const { rows } = await db.query<
-    PartnerRow & {
-      key_id: string;
-      mode: Mode;
-      hash: Buffer;
-      hash_key: string | null;
-      allowed_addresses: string[];
-      revoked: boolean;
-      expires_at: Date | null;
-      scopes: RightsRow['scopes'];
-      key_max_kopecks: bigint | null;
-      key_daily_kopecks: bigint | null;
-      turnover_of: string | null;
-      last_used_at: Date | null;
-    }
-  >({
+  const { rows } = await db.query<PartnerRow & KeyRights & StoredKey & KeyTimes>({
     name: 'read keys',
     text: `SELECT p.id, p.name, p.suspended, p.live_approved, p.created_at, p.min_kopecks, p.max_kopecks, p.daily_kopecks,
-                  p.concurrent, p.create_rps, p.create_burst, p.other_rps, k.id AS key_id, k.mode, k.hash, k.hash_key, k.allowed_addresses,
-                  k.revoked_at IS NOT NULL AS revoked, k.expires_at, k.scopes, k.max_kopecks AS key_max_kopecks,
-                  k.daily_kopecks AS key_daily_kopecks, k.turnover_of, k.last_used_at
+                  p.concurrent, p.create_rps, p.create_burst, p.other_rps, k.id AS "keyId", k.mode, k.hash,
+                  k.hash_key AS "hashKey", k.allowed_addresses AS "allowedAddresses", k.revoked_at IS NOT NULL AS revoked,
+                  k.expires_at AS "expiresAt", ${rightsColumns}, k.turnover_of, k.last_used_at AS "lastUsedAt"
              FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = ANY ($1)`,
     values: [keyIds],
   });
-  const found = new Map(rows.map(row => [row.key_id, row]));
+  const found = new Map(rows.map(row => [row.keyId, row]));
   return keyIds.map(keyId => {
     const row = found.get(keyId);
     if (!row) return undefined;
     const { partnerId, suspended, limits } = toPartner(row);
+    const { mode, hash, hashKey, allowedAddresses, revoked } = row;
     return {
-      partnerId,
-      mode: row.mode,
-      hash: row.hash,
-      hashKey: row.hash_key,
-      allowedAddresses: row.allowed_addresses,
-      revoked: row.revoked,
-      expiresMs: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
-      suspended,
-      limits,
-      rights: {
-        ...toRights({
-          scopes: row.scopes,
-          max_kopecks: row.key_max_kopecks,
-          daily_kopecks: row.key_daily_kopecks,
-        }),
-        turnoverKey: row.turnover_of ?? keyId,
-      },
-      lastUsedMs: row.last_used_at?.getTime() ?? 0,
+      ...{ partnerId, suspended, limits, mode, hash, hashKey, allowedAddresses, revoked },
+      expiresMs: row.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+      rights: { ...toRights(row), turnoverKey: row.turnover_of ?? keyId },
+      lastUsedMs: row.lastUsedAt?.getTime() ?? 0,
     };
   });
 });
+
+interface KeyTimes {
+  keyId: string;
+  expiresAt: Date | null;
+  turnover_of: string | null;
+  lastUsedAt: Date | null;
+}
 
 interface KeyUse {
   keyId: string;
@@ -201,29 +173,22 @@ interface KeyUse {
 }
 
 const createUseRecorder = (db: Queryable) =>
-  createBatcher<KeyUse, true>({
-    isItemError,
-    maxBatch: 256,
-    maxWaiting: 5_000,
-    gather: nextLoopTurn,
-    run: async uses => {
-      await db.query({
-        name: 'note key uses',
-        // A locked row is skipped: the transaction that holds it changes the key right now, and one use may be lost.
-        text: `UPDATE api_keys k SET last_used_at = u.at, hash = coalesce(u.hash, k.hash),
+  createRecorder<KeyUse>(uses =>
+    db.query({
+      name: 'note key uses',
+      // A locked row is skipped: the transaction that holds it changes the key right now, and one use may be lost.
+      text: `UPDATE api_keys k SET last_used_at = u.at, hash = coalesce(u.hash, k.hash),
                       hash_key = CASE WHEN u.hash IS NULL THEN k.hash_key ELSE u.hash_key END
                  FROM (SELECT k.id, u.at, u.hash, u.hash_key
                          FROM unnest($1::text[], $2::timestamptz[], $3::bytea[], $4::text[]) AS u (id, at, hash, hash_key)
                          JOIN api_keys k USING (id)
                         ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u, ${commitsWithoutWaiting}
                 WHERE k.id = u.id`,
-        values: [
-          uses.map(({ keyId }) => keyId),
-          uses.map(({ at }) => at),
-          uses.map(({ hash }) => hash ?? null),
-          uses.map(({ hashKey }) => hashKey ?? null),
-        ],
-      });
-      return uses.map(() => true as const);
-    },
-  });
+      values: [
+        uses.map(({ keyId }) => keyId),
+        uses.map(({ at }) => at),
+        uses.map(({ hash }) => hash ?? null),
+        uses.map(({ hashKey }) => hashKey ?? null),
+      ],
+    }),
+  );

@@ -1,5 +1,4 @@
 export { isAddressAllowed, isAddressRange } from './addresses.ts';
-export { approveLive, refuseLive } from './approval.ts';
 export {
   type Authenticator,
   createAuthenticator,
@@ -10,13 +9,13 @@ export { acceptInvitation, invite, pruneInvitations } from './invitations.ts';
 export { pruneKeyAddresses } from './key-addresses.ts';
 export { noticeExpiries } from './key-expiries.ts';
 export { maxActiveKeys, maxRolledKeys } from './key-maximum.ts';
-export { keyObject } from './key-object.ts';
 export { allRights, type KeyRights, rightsObject, type Scope, scopes } from './key-rights.ts';
 export {
   type ApiKey,
   createKey,
   type KeyCreation,
   keyIdOf,
+  keyObject,
   keyState,
   listKeys,
   revokeKey,
@@ -37,6 +36,7 @@ export {
   signUp,
 } from './members.ts';
 export {
+  approveLive,
   createPartner,
   findPartner,
   type Limits,
@@ -44,6 +44,7 @@ export {
   listPartners,
   type Partner,
   refillTestBalance,
+  refuseLive,
   setLimits,
   setSuspended,
 } from './partners.ts';

@@ -19,6 +19,19 @@ function networkOf(address: string): string | undefined {
   return `${ipaddr.parse(`${network.join(':')}::`)}/64`;
 }
 
+/** Records uses of keys: those of requests that come together in one statement. */
+export const createRecorder = <Use>(write: (uses: Use[]) => Promise<unknown>) =>
+  createBatcher<Use, true>({
+    isItemError,
+    maxBatch: 256,
+    maxWaiting: 5_000,
+    gather: nextLoopTurn,
+    run: async uses => {
+      await write(uses);
+      return uses.map(() => true as const);
+    },
+  });
+
 interface AddressUse {
   keyId: string;
   address: string;
@@ -30,16 +43,11 @@ interface AddressUse {
  */
 export function createAddressRecorder(db: Queryable, clock: Clock) {
   const seen = createBoundedCache<true>(maxRemembered);
-  const record = createBatcher<AddressUse, true>({
-    isItemError,
-    maxBatch: 256,
-    maxWaiting: 5_000,
-    gather: nextLoopTurn,
-    run: async uses => {
-      await db.query({
-        name: 'note key addresses',
-        // The statement sees the addresses from before it: a key without any has its first one.
-        text: `WITH added AS (
+  const record = createRecorder<AddressUse>(uses =>
+    db.query({
+      name: 'note key addresses',
+      // The statement sees the addresses from before it: a key without any has its first one.
+      text: `WITH added AS (
                  INSERT INTO key_addresses (key_id, address, first_used_at)
                    SELECT DISTINCT u.key_id, u.address, $3::timestamptz
                      FROM unnest($1::text[], $2::text[]) AS u (key_id, address)
@@ -51,11 +59,9 @@ export function createAddressRecorder(db: Queryable, clock: Clock) {
                         jsonb_build_object('key_id', k.id, 'mode', k.mode, 'address', n.address), $3
                    FROM added n JOIN api_keys k ON k.id = n.key_id
                   WHERE EXISTS (SELECT FROM key_addresses a WHERE a.key_id = n.key_id)`,
-        values: [uses.map(({ keyId }) => keyId), uses.map(({ address }) => address), instantOf(clock)],
-      });
-      return uses.map(() => true as const);
-    },
-  });
+      values: [uses.map(({ keyId }) => keyId), uses.map(({ address }) => address), instantOf(clock)],
+    }),
+  );
   return async (keyId: string, from: string): Promise<void> => {
     // Almost every request is from an address as it was seen before: nothing is parsed for it.
     if (seen.get(`${keyId} ${from}`)) return;

@@ -19,16 +19,13 @@ export const allRights: KeyRights = { scopes: [...scopes], maxKopecks: null, dai
 export const isLimited = ({ scopes: granted, maxKopecks, dailyKopecks }: KeyRights) =>
   granted.length < scopes.length || maxKopecks !== null || dailyKopecks !== null;
 
-export interface RightsRow {
-  scopes: Scope[];
-  max_kopecks: bigint | null;
-  daily_kopecks: bigint | null;
-}
+/** As they are stored. */
+export const rightsColumns = 'k.scopes, k.max_kopecks AS "maxKopecks", k.daily_kopecks AS "dailyKopecks"';
 
-export const toRights = (row: RightsRow): KeyRights => ({
-  scopes: scopes.filter(scope => row.scopes.includes(scope)),
-  maxKopecks: row.max_kopecks,
-  dailyKopecks: row.daily_kopecks,
+export const toRights = ({ scopes: granted, maxKopecks, dailyKopecks }: KeyRights): KeyRights => ({
+  scopes: scopes.filter(scope => granted.includes(scope)),
+  maxKopecks,
+  dailyKopecks,
 });
 
 /** The rights as the console and the command line show them. */

@@ -10,7 +10,7 @@ import type { Mode } from '../ledger/index.ts';
 import { isNarrower } from './addresses.ts';
 import { noticedDays } from './key-expiries.ts';
 import { countKeys, maxActiveKeys, takeKeyChange } from './key-maximum.ts';
-import { allRights, isLimited, type KeyRights, type RightsRow, toRights } from './key-rights.ts';
+import { allRights, isLimited, type KeyRights, rightsColumns, rightsObject, toRights } from './key-rights.ts';
 import { lockPartner } from './partners.ts';
 
 /** 48 random bits name the key, 192 more are its secret: `svc_test_<12 hex>_<48 hex>`. */
@@ -41,6 +41,21 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, clock: Clock): KeySta
   if (revokedAt) return 'revoked';
   return expiresAt && expiresAt <= instantOf(clock) ? 'expired' : 'active';
 }
+
+/** A key as the console and the command line show it. */
+export const keyObject = (key: ApiKey, clock: Clock) => ({
+  key_id: key.keyId,
+  label: key.label,
+  mode: key.mode,
+  state: keyState(key, clock),
+  ...rightsObject(key.rights),
+  allowed_addresses: key.allowedAddresses,
+  created_at: key.createdAt.toISOString(),
+  expires_at: key.expiresAt?.toISOString() ?? null,
+  rolled_to: key.rolledTo,
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+});
 
 /** The public part of a key; undefined for text that cannot be a key. */
 export const keyIdOf = (key: string) => keyPattern.exec(key)?.[1];
@@ -152,37 +167,27 @@ export async function insertKey(
   return { key, apiKey: { ...created, rolledTo: null, revokedAt: null, lastUsedAt: null } };
 }
 
-export interface KeyRow extends RightsRow {
+interface KeyRow extends KeyRights, Omit<ApiKey, 'keyId' | 'partnerId' | 'rights'> {
   id: string;
   partner_id: string;
-  mode: Mode;
-  allowed_addresses: string[];
-  label: string | null;
-  created_at: Date;
-  expires_at: Date | null;
-  rolled_to: string | null;
   turnover_of: string | null;
-  revoked_at: Date | null;
-  last_used_at: Date | null;
 }
 
-export const toKey = (row: KeyRow): ApiKey => ({
-  keyId: row.id,
-  partnerId: idFromUuid('prt', row.partner_id),
-  mode: row.mode,
-  allowedAddresses: row.allowed_addresses,
-  label: row.label,
-  rights: toRights(row),
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  rolledTo: row.rolled_to,
-  revokedAt: row.revoked_at,
-  lastUsedAt: row.last_used_at,
-});
+const selectKeys = `
+  SELECT k.id, k.partner_id, k.mode, k.allowed_addresses AS "allowedAddresses", k.label, ${rightsColumns},
+         k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.rolled_to AS "rolledTo", k.turnover_of,
+         k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt"
+    FROM api_keys k`;
+
+export function toKey({ id, partner_id, turnover_of: _, ...row }: KeyRow): ApiKey {
+  const { scopes, maxKopecks, dailyKopecks, ...key } = row;
+  const rights = toRights({ scopes, maxKopecks, dailyKopecks });
+  return { ...key, keyId: id, partnerId: idFromUuid('prt', partner_id), rights };
+}
 
 export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<ApiKey[]> {
   const { rows } = await db.query<KeyRow>({
-    text: 'SELECT * FROM api_keys WHERE partner_id = $1 ORDER BY created_at, id',
+    text: `${selectKeys} WHERE k.partner_id = $1 ORDER BY k.created_at, k.id`,
     values: [uuidFromId(partnerId)],
   });
   return rows.map(toKey);
@@ -196,13 +201,17 @@ const notifyTeam = (
   { keyId, partnerId, mode }: Pick<ApiKey, 'keyId' | 'partnerId' | 'mode'>,
 ) => writeNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
 
-export async function lockKeyRow(tx: Queryable, keyId: string): Promise<KeyRow | undefined> {
-  const { rows } = await tx.query<KeyRow>({
-    text: 'SELECT * FROM api_keys WHERE id = $1 FOR UPDATE',
-    values: [keyId],
-  });
+export async function findKeyRow(
+  db: Queryable,
+  keyId: string,
+  lock: 'FOR UPDATE' | '' = '',
+): Promise<KeyRow | undefined> {
+  const { rows } = await db.query<KeyRow>({ text: `${selectKeys} WHERE k.id = $1 ${lock}`, values: [keyId] });
   return rows[0];
 }
+
+/** The row is locked until the transaction ends. */
+export const lockKeyRow = (tx: Queryable, keyId: string) => findKeyRow(tx, keyId, 'FOR UPDATE');
 
 async function lockKey(tx: Queryable, keyId: string): Promise<ApiKey | undefined> {
   const row = await lockKeyRow(tx, keyId);

@@ -75,26 +75,13 @@ export async function addMember(
   });
 }
 
-interface MemberRow {
-  user_id: bigint;
-  role: MemberRole;
-  name: string;
-  joined_at: Date;
-}
-
-const toMember = (row: MemberRow): Member => ({
-  userId: row.user_id,
-  role: row.role,
-  name: row.name,
-  joinedAt: row.joined_at,
-});
-
 export async function listMembers(db: Queryable, partnerId: Id<'prt'>): Promise<Member[]> {
-  const { rows } = await db.query<MemberRow>({
-    text: 'SELECT * FROM members WHERE partner_id = $1 ORDER BY role DESC, joined_at, user_id',
+  const { rows } = await db.query<Member>({
+    text: `SELECT user_id AS "userId", role, name, joined_at AS "joinedAt" FROM members
+            WHERE partner_id = $1 ORDER BY role DESC, joined_at, user_id`,
     values: [uuidFromId(partnerId)],
   });
-  return rows.map(toMember);
+  return rows;
 }
 
 /** The partners of a person. Read for every action, so that a removal takes effect at once. */
@@ -110,19 +97,24 @@ export async function listMemberships(
   return rows.map(row => ({ partner: toPartner(row), role: row.role }));
 }
 
-export type Removal = 'removed' | 'no_member' | 'last_owner';
-
-/** A partner always keeps an owner: without one nobody could invite another. */
-const isLastOwner = (members: Member[], { role }: Member) =>
-  role === 'owner' && members.filter(one => one.role === 'owner').length === 1;
-
-export function removeMember(audit: AuditContext, partnerId: Id<'prt'>, userId: bigint): Promise<Removal> {
-  return transaction(audit.pool, async tx => {
+/** Changes a member under the lock of the partner. A partner always keeps an owner: without one nobody could invite another. */
+const changeMember = <Outcome>(
+  audit: AuditContext,
+  partnerId: Id<'prt'>,
+  userId: bigint,
+  change: (tx: Queryable, member: Member, isLastOwner: boolean) => Promise<Outcome>,
+): Promise<Outcome | 'no_member'> =>
+  transaction(audit.pool, async tx => {
     await lockPartner(tx, partnerId);
     const members = await listMembers(tx, partnerId);
     const member = members.find(one => one.userId === userId);
-    if (!member) return 'no_member';
-    if (isLastOwner(members, member)) return 'last_owner';
+    const owners = members.filter(({ role }) => role === 'owner').length;
+    return member ? change(tx, member, member.role === 'owner' && owners === 1) : 'no_member';
+  });
+
+export const removeMember = (audit: AuditContext, partnerId: Id<'prt'>, userId: bigint) =>
+  changeMember(audit, partnerId, userId, async (tx, { name, role }, isLastOwner) => {
+    if (isLastOwner) return 'last_owner';
     await tx.query({
       text: 'DELETE FROM members WHERE partner_id = $1 AND user_id = $2',
       values: [uuidFromId(partnerId), userId],
@@ -130,33 +122,18 @@ export function removeMember(audit: AuditContext, partnerId: Id<'prt'>, userId: 
     await recordChange(tx, audit, {
       action: 'member.remove',
       subject: partnerId,
-      before: { user_id: userId, role: member.role },
+      before: { user_id: userId, role },
       isRemoval: true,
     });
-    await writeNotice(tx, audit.clock, partnerId, 'member_removed', {
-      name: member.name,
-      actor: audit.actor,
-    });
+    await writeNotice(tx, audit.clock, partnerId, 'member_removed', { name, actor: audit.actor });
     return 'removed';
   });
-}
-
-export type RoleChange = 'changed' | 'same_role' | 'no_member' | 'last_owner';
 
 /** Takes effect at once, since roles are read for every action. */
-export function changeRole(
-  audit: AuditContext,
-  partnerId: Id<'prt'>,
-  userId: bigint,
-  role: MemberRole,
-): Promise<RoleChange> {
-  return transaction(audit.pool, async tx => {
-    await lockPartner(tx, partnerId);
-    const members = await listMembers(tx, partnerId);
-    const member = members.find(one => one.userId === userId);
-    if (!member) return 'no_member';
-    if (member.role === role) return 'same_role';
-    if (isLastOwner(members, member)) return 'last_owner';
+export const changeRole = (audit: AuditContext, partnerId: Id<'prt'>, userId: bigint, role: MemberRole) =>
+  changeMember(audit, partnerId, userId, async (tx, { name, role: before }, isLastOwner) => {
+    if (before === role) return 'same_role';
+    if (isLastOwner) return 'last_owner';
     await tx.query({
       text: 'UPDATE members SET role = $3 WHERE partner_id = $1 AND user_id = $2',
       values: [uuidFromId(partnerId), userId, role],
@@ -164,11 +141,9 @@ export function changeRole(
     await recordChange(tx, audit, {
       action: 'member.role',
       subject: partnerId,
-      before: { user_id: userId, role: member.role },
+      before: { user_id: userId, role: before },
       after: { user_id: userId, role },
     });
-    const details = { name: member.name, role, actor: audit.actor };
-    await writeNotice(tx, audit.clock, partnerId, 'member_role_changed', details);
+    await writeNotice(tx, audit.clock, partnerId, 'member_role_changed', { name, role, actor: audit.actor });
     return 'changed';
   });
-}

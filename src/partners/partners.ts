@@ -3,6 +3,7 @@ import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { writeNotice } from '../db/notices/index.ts';
 import { type Queryable, transaction } from '../db/postgres/index.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
@@ -137,22 +138,20 @@ export async function listPartners(db: Queryable): Promise<Partner[]> {
   return rows.map(toPartner);
 }
 
-export async function findPartner(db: Queryable, partnerId: Id<'prt'>): Promise<Partner | undefined> {
+export async function findPartner(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  lock: 'FOR UPDATE' | '' = '',
+): Promise<Partner | undefined> {
   const { rows } = await db.query<PartnerRow>({
-    text: 'SELECT * FROM partners WHERE id = $1',
+    text: `SELECT * FROM partners WHERE id = $1 ${lock}`,
     values: [uuidFromId(partnerId)],
   });
   return rows[0] && toPartner(rows[0]);
 }
 
-/** Like `findPartner`, with the row locked until the transaction ends. */
-export async function lockPartner(tx: Queryable, partnerId: Id<'prt'>): Promise<Partner | undefined> {
-  const { rows } = await tx.query<PartnerRow>({
-    text: 'SELECT * FROM partners WHERE id = $1 FOR UPDATE',
-    values: [uuidFromId(partnerId)],
-  });
-  return rows[0] && toPartner(rows[0]);
-}
+/** The row is locked until the transaction ends. */
+export const lockPartner = (tx: Queryable, partnerId: Id<'prt'>) => findPartner(tx, partnerId, 'FOR UPDATE');
 
 export type PartnerChange = { outcome: 'done'; partner: Partner } | { outcome: 'no_partner' };
 
@@ -221,5 +220,33 @@ export function setLimits(
       after: limits,
     });
     return { outcome: 'done', partner: { ...partner, limits } };
+  });
+}
+
+type Decision = { outcome: 'done' | 'already_approved'; partner: Partner } | { outcome: 'no_partner' };
+
+/** Allows live keys to a partner that signed up in the bot; a repeat changes nothing. */
+export const approveLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide(audit, partnerId, true);
+
+/** The partner stays in test mode and is notified. An operator may still approve it later. */
+export const refuseLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide(audit, partnerId, false);
+
+function decide(audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> {
+  return transaction(audit.pool, async tx => {
+    const partner = await lockPartner(tx, partnerId);
+    if (!partner) return { outcome: 'no_partner' };
+    if (partner.liveApproved) return { outcome: 'already_approved', partner };
+    await tx.query({
+      text: 'UPDATE partners SET live_approved = $2, live_refused_at = $3 WHERE id = $1',
+      values: [uuidFromId(partnerId), approved, approved ? null : instantOf(audit.clock)],
+    });
+    await recordChange(tx, audit, {
+      action: approved ? 'partner.approve' : 'partner.refuse',
+      subject: partnerId,
+      before: { live_approved: false },
+      after: { live_approved: approved },
+    });
+    await writeNotice(tx, audit.clock, partnerId, approved ? 'live_approved' : 'live_refused');
+    return { outcome: 'done', partner: { ...partner, liveApproved: approved } };
   });
 }

@@ -8,9 +8,9 @@ import { countKeys, maxRolledKeys, takeKeyChange } from './key-maximum.ts';
 import {
   type ApiKey,
   chosenOf,
+  findKeyRow,
   findRefusal,
   insertKey,
-  type KeyRow,
   keyState,
   lockKeyRow,
   revokeKeyIn,
@@ -48,7 +48,7 @@ export function rollKey(
 ): Promise<KeyRoll> {
   return transaction(audit.pool, async tx => {
     if (overlapMs > maxOverlapMs) return { outcome: 'overlap_too_long' };
-    const found = await findRow(tx, keyId);
+    const found = await findKeyRow(tx, keyId);
     if (!found) return { outcome: 'no_key' };
     // The partner is locked before its keys.
     const refusal = await findRefusal(tx, toKey(found));
@@ -99,12 +99,12 @@ export function undoRoll(
   return transaction(audit.pool, async tx => {
     const row = await lockKeyRow(tx, before.keyId);
     await revokeKeyIn(tx, audit, apiKey.keyId);
-    if (row?.rolled_to !== apiKey.keyId) return;
+    if (row?.rolledTo !== apiKey.keyId) return;
     await endKey(tx, audit.clock, before.keyId, { expiresAt: before.expiresAt, rolledTo: null });
     await recordChange(tx, audit, {
       action: 'key.undo_roll',
       subject: before.keyId,
-      before: { expiresAt: row.expires_at, rolledTo: apiKey.keyId },
+      before: { expiresAt: row.expiresAt, rolledTo: apiKey.keyId },
       after: { expiresAt: before.expiresAt, rolledTo: null },
       isRemoval: true,
     });
@@ -121,8 +121,3 @@ const endKey = (
     text: 'UPDATE api_keys SET expires_at = $2, expiry_noticed_days = $3, rolled_to = $4 WHERE id = $1',
     values: [keyId, end.expiresAt, noticedDays(end.expiresAt, clock), end.rolledTo],
   });
-
-async function findRow(tx: Queryable, keyId: string): Promise<KeyRow | undefined> {
-  const { rows } = await tx.query<KeyRow>({ text: 'SELECT * FROM api_keys WHERE id = $1', values: [keyId] });
-  return rows[0];
-}

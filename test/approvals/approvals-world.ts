@@ -1,5 +1,10 @@
 import { afterAll, expect } from 'vitest';
-import { approveRequest, listRequests } from '../../src/approvals/index.ts';
+import {
+  approveRequest,
+  listRequests,
+  submitCredit,
+  submitPaymentDecision,
+} from '../../src/approvals/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
@@ -10,6 +15,16 @@ import { setRate } from '../helpers/partners.ts';
 import { insertOperator } from '../helpers/review.ts';
 
 export type Operator = Awaited<ReturnType<typeof insertOperator>>;
+
+type Decision = Parameters<typeof submitPaymentDecision>[3];
+type Credit = Parameters<typeof submitCredit>[2];
+type Wanted = Pick<Credit, 'microUsdt' | 'reference'>;
+
+const decision: Decision = {
+  outcome: 'succeeded',
+  reason: 'the bank says so',
+  expectedStatusDetail: 'manual_review',
+};
 
 /** The id of the request that waits for a second operator. */
 export function idOf(asked: { outcome: string; request?: { requestId: Id<'apr'> } }): Id<'apr'> {
@@ -48,5 +63,11 @@ export async function createApprovalsWorld() {
         ])
       ).rows,
     approve: (operator: Operator, requestId: Id<'apr'>) => approveRequest(at(operator), operator, requestId),
+    /** Decides on a payment in review: it succeeded, unless something else is said. */
+    decide: (operator: Operator, paymentId: Id<'pay'>, said: Partial<Decision> = {}, clock = systemClock) =>
+      submitPaymentDecision({ ...at(operator), clock }, operator, paymentId, { ...decision, ...said }),
+    /** Credits the live balance of the partner, unless another one is named. */
+    credit: (operator: Operator, item: Partial<Credit> & Wanted, clock = systemClock) =>
+      submitCredit({ ...at(operator), clock }, operator, { partnerId, mode: 'live', ...item }),
   };
 }

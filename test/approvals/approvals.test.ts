@@ -1,38 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import {
-  listRequests,
-  refuseRequest,
-  submitPaymentDecision,
-  withdrawRequest,
-} from '../../src/approvals/index.ts';
+import { listRequests, refuseRequest, withdrawRequest } from '../../src/approvals/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { decidePayment } from '../../src/payments/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf } from './approvals-world.ts';
 
-const { pool, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve } =
+const { pool, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve, decide } =
   await createApprovalsWorld();
 
 const large = 5_000_000n;
-const decision = {
-  outcome: 'succeeded',
-  reason: 'the bank says so',
-  expectedStatusDetail: 'manual_review',
-} as const;
-
 async function ask(operator = requester, amountKopecks = large) {
   const paymentId = await openInReview(pool, partnerId, { amountKopecks });
-  const asked = await submitPaymentDecision(at(operator), operator, paymentId, decision);
-  return { paymentId, requestId: idOf(asked) };
+  return { paymentId, requestId: idOf(await decide(operator, paymentId)) };
 }
 
 describe('deciding on a payment', () => {
   test('up to the threshold one operator decides at once', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000_000n });
-    expect(await submitPaymentDecision(at(requester), requester, paymentId, decision)).toEqual({
-      outcome: 'done',
-    });
+    expect(await decide(requester, paymentId)).toEqual({ outcome: 'done' });
     expect(await statusOf(paymentId)).toBe('succeeded');
     expect(await auditOf(paymentId)).toMatchObject([
       {
@@ -91,14 +77,12 @@ describe('deciding on a payment', () => {
 
   test('approving needs the permission at that moment', async () => {
     const { paymentId, requestId } = await ask();
-    const disabled = await insertOperator(pool, 'finance');
-    await pool.query('UPDATE operators SET disabled_at = now() WHERE id = $1', [
-      uuidFromId(disabled.operatorId),
-    ]);
-    const invited = await insertOperator(pool, 'finance');
-    await pool.query('UPDATE operators SET password_hash = NULL WHERE id = $1', [
-      uuidFromId(invited.operatorId),
-    ]);
+    const [disabled, invited] = [
+      await insertOperator(pool, 'finance'),
+      await insertOperator(pool, 'finance'),
+    ];
+    await pool.query('UPDATE operators SET disabled_at = now() WHERE name = $1', [disabled.name]);
+    await pool.query('UPDATE operators SET password_hash = NULL WHERE name = $1', [invited.name]);
     for (const unauthorized of [disabled, invited, await insertOperator(pool, 'viewer')])
       expect(await approve(unauthorized, requestId)).toEqual({ outcome: 'forbidden' });
     expect(await statusOf(paymentId)).toBe('processing');
@@ -144,24 +128,22 @@ describe('deciding on a payment', () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000n });
     const [one, other] = [await insertOperator(pool, 'finance'), await insertOperator(pool, 'finance')];
     const outcomes = await Promise.all([
-      submitPaymentDecision(at(one), one, paymentId, decision),
-      submitPaymentDecision(at(other), other, paymentId, { ...decision, outcome: 'failed' }),
+      decide(one, paymentId),
+      decide(other, paymentId, { outcome: 'failed' }),
     ]);
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['already_ended', 'done']);
   });
 
   test('one request waits per payment, however many are submitted at once', async () => {
-    const paymentId = await openInReview(pool, partnerId, { amountKopecks: large });
-    const asked = await Promise.all(
-      [requester, second, third, requester].map(operator =>
-        submitPaymentDecision(at(operator), operator, paymentId, decision),
-      ),
-    );
-    expect(asked.map(({ outcome }) => outcome).sort()).toEqual([
-      ...Array(3).fill('already_waiting'),
-      'waiting',
-    ]);
-    expect(await listRequests(pool, { state: 'waiting', subjects: [paymentId] })).toHaveLength(1);
+    // Several rounds: if they took their locks in different orders, some would deadlock.
+    for (let round = 0; round < 8; round++) {
+      const paymentId = await openInReview(pool, partnerId, { amountKopecks: large });
+      const operators = [requester, second, third, requester, second];
+      const asked = await Promise.all(operators.map(operator => decide(operator, paymentId)));
+      const outcomes = asked.map(({ outcome }) => outcome).sort();
+      expect(outcomes).toEqual([...Array(4).fill('already_waiting'), 'waiting']);
+      expect(await listRequests(pool, { state: 'waiting', subjects: [paymentId] })).toHaveLength(1);
+    }
   });
 
   test('a payment that has ended meanwhile: the request is void and changes nothing', async () => {
@@ -175,28 +157,25 @@ describe('deciding on a payment', () => {
 
   test('a payment that is being polled: refused, and the request stays open', async () => {
     const { paymentId, requestId } = await ask();
-    await pool.query('UPDATE open_payments SET lease_holder = 77 WHERE payment_id = $1', [
-      uuidFromId(paymentId),
-    ]);
+    const setHolder = (holder: number | null) =>
+      pool.query('UPDATE open_payments SET lease_holder = $2 WHERE payment_id = $1', [
+        uuidFromId(paymentId),
+        holder,
+      ]);
+    await setHolder(77);
     expect(await approve(second, requestId)).toEqual({ outcome: 'under_way' });
     expect(await stateOf(requestId)).toBe('waiting');
-    await pool.query('UPDATE open_payments SET lease_holder = NULL WHERE payment_id = $1', [
-      uuidFromId(paymentId),
-    ]);
+    await setHolder(null);
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
   });
 
   test('a decision based on an outdated page is stale; an unknown payment is not found', async () => {
     const paymentId = await openInReview(pool, partnerId);
-    const seen = { ...decision, expectedStatusDetail: 'awaiting_gateway' };
-    expect(await submitPaymentDecision(at(requester), requester, paymentId, seen)).toEqual({
-      outcome: 'stale',
-    });
+    const seen = { expectedStatusDetail: 'awaiting_gateway' };
+    expect(await decide(requester, paymentId, seen)).toEqual({ outcome: 'stale' });
     expect(await statusOf(paymentId)).toBe('processing');
     const nothing = 'pay_01h00000000000000000000000';
-    expect(await submitPaymentDecision(at(requester), requester, nothing, decision)).toEqual({
-      outcome: 'no_payment',
-    });
+    expect(await decide(requester, nothing)).toEqual({ outcome: 'no_payment' });
   });
 
   test('after a refusal or a withdrawal a new request can be submitted', async () => {
@@ -204,7 +183,7 @@ describe('deciding on a payment', () => {
     expect(await withdrawRequest(at(second), second, requestId)).toEqual({ outcome: 'not_own_request' });
     expect(await refuseRequest(at(second), second, requestId)).toEqual({ outcome: 'done' });
     expect(await approve(third, requestId)).toEqual({ outcome: 'already_decided', state: 'refused' });
-    const again = await submitPaymentDecision(at(second), second, paymentId, decision);
+    const again = await decide(second, paymentId);
     expect(await withdrawRequest(at(second), second, idOf(again))).toEqual({ outcome: 'done' });
     expect(await statusOf(paymentId)).toBe('processing');
   });
@@ -212,7 +191,7 @@ describe('deciding on a payment', () => {
   test('decided directly after the threshold was raised: the waiting request is void', async () => {
     const { paymentId, requestId } = await ask();
     await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');
-    expect(await submitPaymentDecision(at(second), second, paymentId, decision)).toEqual({ outcome: 'done' });
+    expect(await decide(second, paymentId)).toEqual({ outcome: 'done' });
     await pool.query('UPDATE service SET resolve_alone_kopecks = 1000000');
     expect(await stateOf(requestId)).toBe('void');
   });

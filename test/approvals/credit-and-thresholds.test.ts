@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readThresholds, submitCredit, submitThresholds } from '../../src/approvals/index.ts';
+import { readThresholds, submitThresholds } from '../../src/approvals/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { insertOperator } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf, type Operator } from './approvals-world.ts';
 
-const { pool, at, partnerId, requester, second, third, stateOf, auditOf, approve } =
-  await createApprovalsWorld();
+const world = await createApprovalsWorld();
+const { pool, at, partnerId, requester, second, third, stateOf, auditOf, approve } = world;
 
 const creditsOf = async (reference: string) =>
   (await pool.query('SELECT micro_usdt FROM entries WHERE reference = $1', [reference])).rows.map(
@@ -14,15 +14,10 @@ const creditsOf = async (reference: string) =>
   );
 
 describe('crediting a balance', () => {
-  const credit = (
-    reference: string,
-    microUsdt: bigint,
-    operator = requester,
-    mode: 'live' | 'test' = 'live',
-  ) => submitCredit(at(operator), operator, { partnerId, mode, microUsdt, reference });
-  const waiting = async (reference: string, microUsdt = 2_000_000_000n) => {
-    return idOf(await credit(reference, microUsdt));
-  };
+  const credit = (reference: string, microUsdt: bigint, operator = requester, mode?: 'test') =>
+    world.credit(operator, { microUsdt, reference, ...(mode && { mode }) });
+  const waiting = async (reference: string, microUsdt = 2_000_000_000n) =>
+    idOf(await credit(reference, microUsdt));
 
   test('up to the threshold at once, and once per reference', async () => {
     expect(await credit('small', 1_000_000_000n)).toEqual({ outcome: 'done' });
@@ -60,17 +55,14 @@ describe('crediting a balance', () => {
 
   test('a reference that was used meanwhile: the request is void and changes nothing', async () => {
     const other = await waiting('used by another amount');
-    const item = { partnerId, mode: 'live', microUsdt: 7n } as const;
-    await topUp(auditContextOf(pool), { ...item, reference: 'used by another amount' });
+    const topUpWith = (reference: string, microUsdt: bigint) =>
+      topUp(auditContextOf(pool), { partnerId, mode: 'live', microUsdt, reference });
+    await topUpWith('used by another amount', 7n);
     expect(await approve(second, other)).toEqual({ outcome: 'void', why: 'reference_conflict' });
     expect(await creditsOf('used by another amount')).toEqual([7n]);
 
     const same = await waiting('used by the same amount');
-    await topUp(auditContextOf(pool), {
-      ...item,
-      microUsdt: 2_000_000_000n,
-      reference: 'used by the same amount',
-    });
+    await topUpWith('used by the same amount', 2_000_000_000n);
     expect(await approve(second, same)).toEqual({ outcome: 'void', why: 'already_credited' });
     expect(await creditsOf('used by the same amount')).toEqual([2_000_000_000n]);
   });
@@ -90,11 +82,9 @@ describe('crediting a balance', () => {
   });
 
   test('an unknown partner', async () => {
-    const item = { partnerId: 'prt_01h00000000000000000000000', mode: 'live', reference: 'r' } as const;
+    const unknown = { partnerId: 'prt_01h00000000000000000000000', reference: 'r' } as const;
     for (const microUsdt of [1n, 2_000_000_000n])
-      expect(await submitCredit(at(requester), requester, { ...item, microUsdt })).toEqual({
-        outcome: 'no_partner',
-      });
+      expect(await world.credit(requester, { ...unknown, microUsdt })).toEqual({ outcome: 'no_partner' });
   });
 });
 
@@ -146,10 +136,7 @@ describe('the thresholds', () => {
   test('lowered while a raise waits: the raise is void', async () => {
     const requestId = idOf(await set(50_000_000n, 50_000_000_000n));
     expect(await set(1n, 1n)).toEqual({ outcome: 'done' });
-    expect(await approve(otherAdmin, requestId)).toEqual({
-      outcome: 'already_decided',
-      state: 'void',
-    });
+    expect(await approve(otherAdmin, requestId)).toEqual({ outcome: 'already_decided', state: 'void' });
     expect(await readThresholds(pool)).toMatchObject({ decisionKopecks: 1n, creditMicroUsdt: 1n });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { submitCredit, submitPaymentDecision, submitThresholds } from '../../src/approvals/index.ts';
+import { submitThresholds } from '../../src/approvals/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createOperator, type OperatorRole, resetOperator } from '../../src/operators/index.ts';
 import { auditContextOf, createFundedPartner } from '../helpers/database.ts';
@@ -8,7 +8,7 @@ import { createRandom } from '../helpers/random.ts';
 import { openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf, type Operator } from './approvals-world.ts';
 
-const { pool, at, partnerId, approve } = await createApprovalsWorld();
+const { pool, at, partnerId, approve, credit, decide } = await createApprovalsWorld();
 
 const partners = [partnerId, await createFundedPartner(pool, 1n)];
 const commandLine = auditContextOf(pool);
@@ -36,22 +36,12 @@ async function reset(one: Operator, by?: Operator): Promise<void> {
   await enrolFor(one.operatorId);
 }
 
-async function askForCredit(operator: Operator) {
-  const reference = `credit ${++count}`;
-  const item = { partnerId, mode: 'live', microUsdt: 1_700_000_000_000n, reference } as const;
-  return idOf(await submitCredit(at(operator), operator, item));
-}
+const askForCredit = async (operator: Operator) =>
+  idOf(await credit(operator, { microUsdt: 1_700_000_000_000n, reference: `credit ${++count}` }));
 
 /** More than half of what one person may credit without approval. */
-function creditSmall(operator: Operator, to = partnerId) {
-  const item = {
-    partnerId: to,
-    mode: 'live',
-    microUsdt: 600_000_000n,
-    reference: `small ${++count}`,
-  } as const;
-  return submitCredit(at(operator), operator, item);
-}
+const creditSmall = (operator: Operator, to = partnerId) =>
+  credit(operator, { partnerId: to, microUsdt: 600_000_000n, reference: `small ${++count}` });
 
 const shared = { outcome: 'shared_enrolment' };
 const done = { outcome: 'done' };
@@ -92,14 +82,9 @@ describe('four eyes are two people', () => {
     const one = await create();
     const puppet = await create(one);
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 5_000_000n });
-    const decision = {
-      outcome: 'failed',
-      reason: 'said the bank',
-      expectedStatusDetail: 'manual_review',
-    } as const;
     const thresholds = { decisionKopecks: 10n ** 9n, creditMicroUsdt: 10n ** 15n, expectedVersion: 1 };
     for (const asked of [
-      await submitPaymentDecision(at(puppet), puppet, paymentId, decision),
+      await decide(puppet, paymentId, { outcome: 'failed' }),
       await submitThresholds(at(puppet), puppet, thresholds),
     ])
       expect(await approve(one, idOf(asked))).toEqual(shared);

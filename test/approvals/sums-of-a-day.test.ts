@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { submitCredit, submitPaymentDecision, submitRelease } from '../../src/approvals/index.ts';
+import { submitRelease } from '../../src/approvals/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { createOperator } from '../../src/operators/index.ts';
@@ -9,7 +9,8 @@ import { keyring } from '../helpers/partners.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf, type Operator } from './approvals-world.ts';
 
-const { pool, at, partnerId, second, approve, statusOf } = await createApprovalsWorld();
+const world = await createApprovalsWorld();
+const { pool, at, partnerId, second, approve, statusOf } = world;
 
 const tomorrow = { ...systemClock, nowMs: () => systemClock.nowMs() + 86_400_000 };
 let count = 0;
@@ -25,10 +26,8 @@ const outcomesOf = async (submitted: Promise<{ outcome: string }>[]) =>
   (await Promise.all(submitted)).map(({ outcome }) => outcome).sort();
 
 describe('credits without approval', () => {
-  const credit = (operator: Operator, to: Id<'prt'>, microUsdt: bigint, clock = systemClock) => {
-    const item = { partnerId: to, mode: 'live', microUsdt, reference: `credit ${++count}` } as const;
-    return submitCredit({ ...at(operator), clock }, operator, item);
-  };
+  const credit = (operator: Operator, to: Id<'prt'>, microUsdt: bigint, clock = systemClock) =>
+    world.credit(operator, { partnerId: to, microUsdt, reference: `credit ${++count}` }, clock);
 
   test('credits to several partners by one operator count together', async () => {
     const one = await insertOperator(pool, 'admin');
@@ -45,11 +44,7 @@ describe('credits without approval', () => {
 
 describe('decisions without approval', () => {
   const decide = (operator: Operator, paymentId: Id<'pay'>, clock = systemClock) =>
-    submitPaymentDecision({ ...at(operator), clock }, operator, paymentId, {
-      outcome: 'failed',
-      reason: 'the bank says so',
-      expectedStatusDetail: 'manual_review',
-    });
+    world.decide(operator, paymentId, { outcome: 'failed' }, clock);
   const open = (amountKopecks: bigint, mode: 'live' | 'test' = 'live') =>
     openInReview(pool, partnerId, { amountKopecks, mode });
 

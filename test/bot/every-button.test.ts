@@ -3,14 +3,11 @@ import { approveLive } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startTestBot({ pool, clock });
-const { telegram } = world;
+const { pool, telegram, audit, ownerOf, logged } = await createBotWorld({ clock });
 const { address } = await startApi({ pool });
 await setRate(pool);
 
@@ -19,10 +16,10 @@ test.each([
   ['en', /[a-z]/i],
 ] as const)('every button of every menu leads somewhere, in %s', async (language, letters) => {
   const name = language === 'ru' ? 'Лавка' : 'Shop';
-  const { owner, partnerId } = await ownerOf(world, pool, name, language);
+  const { owner, partnerId } = await ownerOf(name, language);
   const receiver = await startReceiver();
-  await approveLive(auditContextOf(pool), partnerId);
-  await setWebhook(auditContextOf(pool), createVault(keyring), partnerId, receiver.url);
+  await approveLive(audit, partnerId);
+  await setWebhook(audit, createVault(keyring), partnerId, receiver.url);
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   for (const kopecks of [30_510, 10_001, 10_002]) await api.pay({ qr_url: newLink(kopecks) });
 
@@ -48,12 +45,12 @@ test.each([
     if (!kind || !next) break;
     pressed.add(kind);
     clock.advance(1_000);
-    await (await owner.forgeCallback(next.message, next.data)).answer();
+    await owner.forges(next.message, next.data);
   }
   expect(pressed.size).toBeGreaterThan(35);
   const said = owner.messages
     .filter(({ from }) => from.is_bot)
     .flatMap(message => [message, ...message.edits]);
   for (const { text } of said) expect(text).toMatch(letters);
-  expect(world.logged.filter(line => line.includes('bot error'))).toEqual([]);
+  expect(logged.filter(line => line.includes('bot error'))).toEqual([]);
 });

@@ -1,23 +1,13 @@
 import { expect, test } from 'vitest';
-import {
-  acceptInvitation,
-  approveLive,
-  invite,
-  listKeys,
-  revokeKey,
-  setAllowedAddresses,
-} from '../../src/partners/index.ts';
+import { approveLive, listKeys, revokeKey, setAllowedAddresses } from '../../src/partners/index.ts';
 import { issueKey, partnerAt, startApi } from '../helpers/api.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
-const world = await startTestBot({ pool });
+const { memberOf, pool, telegram, audit, ownerOf } = await createBotWorld();
 const { address } = await startApi({ pool });
-const audit = auditContextOf(pool);
 
 test('a key with limits is created step by step', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Limits');
+  const { owner, partnerId } = await ownerOf('Limits');
   await owner.goes(
     ['🔑 Keys', /no active keys/],
     ['➕ Key with limits', /What may the key do/],
@@ -49,7 +39,7 @@ test('a key with limits is created step by step', async () => {
 });
 
 test('a key that reads is asked for no limits, and every question can be skipped', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Reader');
+  const { owner, partnerId } = await ownerOf('Reader');
   await owner.goes(
     ['🔑 Keys', /no active keys/],
     ['➕ Key with limits', /What may the key do/],
@@ -65,7 +55,7 @@ test('a key that reads is asked for no limits, and every question can be skipped
 });
 
 test('a key is rolled: the new one is shown, the old one works until the chosen time', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Roller');
+  const { owner, partnerId } = await ownerOf('Roller');
   const key = await issueKey(pool, partnerId, 'test');
   const keyId = key.split('_')[2]!;
   const { text } = await owner.goes(
@@ -84,7 +74,7 @@ test('a key is rolled: the new one is shown, the old one works until the chosen 
 });
 
 test('a new key that cannot be shown is revoked, and the old one stays as it was', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Unlucky');
+  const { owner, partnerId } = await ownerOf('Unlucky');
   const keyId = (await issueKey(pool, partnerId, 'test')).split('_')[2]!;
   await owner.goes(
     ['🔑 Keys', /Active keys/],
@@ -92,10 +82,7 @@ test('a new key that cannot be shown is revoked, and the old one stays as it was
     ['♻️ Roll', /How long/],
     ['1 hour', /will expire in 1 hour/],
   );
-  world.telegram.fail(
-    { kind: 'disconnect' },
-    { method: 'editMessageText', chatId: owner.account.id, times: 4 },
-  );
+  telegram.fail({ kind: 'disconnect' }, { method: 'editMessageText', chatId: owner.account.id, times: 4 });
   await owner.goes(['♻️ Roll', /Something went wrong on our side/]);
   const [old, unseen] = await listKeys(pool, partnerId);
   expect(old).toMatchObject({ keyId, rolledTo: null, expiresAt: null, revokedAt: null });
@@ -103,26 +90,23 @@ test('a new key that cannot be shown is revoked, and the old one stays as it was
 });
 
 test('a developer can neither roll a live key nor create one with limits', async () => {
-  const { partnerId } = await ownerOf(world, pool, 'Owner only');
+  const { partnerId } = await ownerOf('Owner only');
   await approveLive(audit, partnerId);
   const keyId = (await issueKey(pool, partnerId, 'live')).split('_')[2]!;
-  const dan = world.telegram.user({ firstName: 'Dan', languageCode: 'en' });
-  const token = await invite(audit, partnerId, null, 'developer');
-  await acceptInvitation(audit, token, { userId: BigInt(dan.account.id), name: 'Dan' });
-  const { message } = await dan.writes('/menu', /Your role: developer/);
+  const dan = await memberOf(partnerId, 'developer', 'Dan');
+  const { message } = dan.screen();
   for (const data of [`ko:${partnerId.slice(4)}:${keyId}`, `kc:${partnerId.slice(4)}:live:read`]) {
-    const refused = await dan.forgeCallback(message, data);
-    expect((await refused.answer()).text).toBe('Required role: owner or higher.');
+    expect(await dan.forges(message, data)).toBe('Required role: owner or higher.');
   }
   // Of another partner it finds no key.
-  const other = await ownerOf(world, pool, 'Envious');
+  const other = await ownerOf('Envious');
   await other.owner.forgeCallback(other.owner.screen().message, `kw:${other.partnerId.slice(4)}:${keyId}:1`);
   await other.owner.reads(/no active keys/);
   expect(await listKeys(pool, partnerId)).toHaveLength(1);
 });
 
 test('the addresses of a key in use are changed at once and on record', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Movers');
+  const { owner, partnerId } = await ownerOf('Movers');
   const key = await issueKey(pool, partnerId, 'test');
   const keyId = key.split('_')[2]!;
   const ping = async () => (await partnerAt(address, key).get('/v1/ping')).status;
@@ -156,18 +140,15 @@ test('the addresses of a key in use are changed at once and on record', async ()
 });
 
 test('a developer changes those of test keys only, and nobody those of another partner', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Careful');
+  const { owner, partnerId } = await ownerOf('Careful');
   await approveLive(audit, partnerId);
   const idOf = (key: string) => key.split('_')[2]!;
   const live = idOf(await issueKey(pool, partnerId, 'live'));
   const test = idOf(await issueKey(pool, partnerId, 'test'));
-  const dan = world.telegram.user({ firstName: 'Dan', languageCode: 'en' });
-  const token = await invite(audit, partnerId, null, 'developer');
-  await acceptInvitation(audit, token, { userId: BigInt(dan.account.id), name: 'Dan' });
-  const { message } = await dan.writes('/menu', /Your role: developer/);
+  const dan = await memberOf(partnerId, 'developer', 'Dan');
+  const { message } = dan.screen();
   const suffix = partnerId.slice(4);
-  const refused = await dan.forgeCallback(message, `ka:${suffix}:${live}`);
-  expect((await refused.answer()).text).toBe('Required role: owner or higher.');
+  expect(await dan.forges(message, `ka:${suffix}:${live}`)).toBe('Required role: owner or higher.');
   await dan.forgeCallback(message, `ka:${suffix}:${test}`);
   await dan.reads(/Type the full list/);
   await dan.writes('198.51.100.0/24', /Allowed IP addresses: 198\.51\.100\.0\/24/);
@@ -175,14 +156,14 @@ test('a developer changes those of test keys only, and nobody those of another p
     new RegExp(`Another team member changed the allowed IP addresses of the test key ${test}`),
   );
 
-  const other = await ownerOf(world, pool, 'Envious of keys');
+  const other = await ownerOf('Envious of keys');
   const foreign = `ka:${other.partnerId.slice(4)}:${live}`;
   await other.owner.forgeCallback(other.owner.screen().message, foreign);
   await other.owner.reads(/no active keys/);
 });
 
 test('a key with more addresses than fit in a message can still be opened', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Many offices');
+  const { owner, partnerId } = await ownerOf('Many offices');
   const keyId = (await issueKey(pool, partnerId, 'test')).split('_')[2]!;
   const offices = Array.from({ length: 250 }, (_, n) => `2001:db8:aaaa:bbbb:cccc:dddd:eeee:${n}`);
   await setAllowedAddresses(audit, keyId, offices);
@@ -198,7 +179,7 @@ const fill = (owner: string, count: number) =>
   );
 
 test('who reaches a maximum reads what to do', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Collectors');
+  const { owner, partnerId } = await ownerOf('Collectors');
   for (let count = 0; count < 20; count++) await issueKey(pool, partnerId, 'test');
   const attempt = async (expected: RegExp) => {
     await owner.goes(['➕ Test key', /Which IP addresses/]);

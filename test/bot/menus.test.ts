@@ -1,26 +1,23 @@
 import { PNG } from 'pngjs';
 import { expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
-import { findWebhook } from '../../src/webhooks/index.ts';
-import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createVault, findWebhook, listWebhooks, setWebhook } from '../../src/webhooks/index.ts';
+import { issueKey, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 import { place, qrPicture, render } from './images.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
 const drawQr = (text: string) => PNG.sync.write(render(place(qrPicture(text), 200, 200, 320), 400, 400));
 
-const { pool } = await createDatabase();
-const world = await startTestBot({ pool });
+const { pool, audit, ownerOf } = await createBotWorld();
 const { address } = await startApi({ pool });
 await setRate(pool);
 
 test('keys: create for some addresses, list with last use, revoke once confirmed', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Keys');
+  const { owner, partnerId } = await ownerOf('Keys');
   await owner.goes(['🔑 Keys', /no active keys/]);
-  const refused = await owner.press('➕ Live key');
-  expect((await refused.answer()).text).toMatch(/not approved yet/);
-  await approveLive(auditContextOf(pool), partnerId);
+  expect(await owner.presses('➕ Live key')).toMatch(/not approved yet/);
+  await approveLive(audit, partnerId);
   await owner.reads(/Live mode is approved/);
 
   await owner.goes(['➕ Live key', /Which IP addresses/]);
@@ -49,7 +46,7 @@ test('keys: create for some addresses, list with last use, revoke once confirmed
 });
 
 test('what is typed after Cancel answers nothing', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Changed their mind');
+  const { owner, partnerId } = await ownerOf('Changed their mind');
   await owner.goes(
     ['📬 Webhook', /No webhook is set/],
     ['✏️ Set URL', ({ buttons }) => buttons.flat().includes('✖️ Cancel')],
@@ -61,7 +58,7 @@ test('what is typed after Cancel answers nothing', async () => {
 });
 
 test('webhook: a bad address, a good one, its secret, rotation, the check, the log, sending again', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Hooks');
+  const { owner, partnerId } = await ownerOf('Hooks');
   const receiver = await startReceiver();
   await owner.goes(['📬 Webhook', /No webhook is set/], ['✏️ Set URL', /Type the URL/]);
   await owner.writes('ftp://example.com', /cannot be used/);
@@ -93,13 +90,11 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
     [event.slice(4)],
   );
   await owner.goes(['📬 Webhook', /Status/], ['📜 Log', new RegExp(`${event} #1: 500, 12 ms`)]);
-  const again = await owner.press(`🔁 Resend ${event}`);
-  expect((await again.answer()).text).toBe('The event is being resent.');
+  expect(await owner.presses(`🔁 Resend ${event}`)).toBe('The event is being resent.');
   expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(1);
-  const other = await ownerOf(world, pool, 'Envious');
+  const other = await ownerOf('Envious');
   const foreign = `we:${other.partnerId.slice(4)}:${event}`;
-  const forged = await other.owner.forgeCallback(other.owner.screen().message, foreign);
-  expect((await forged.answer()).text).toMatch(/no such event/);
+  expect(await other.owner.forges(other.owner.screen().message, foreign)).toMatch(/no such event/);
 
   await pool.query('UPDATE endpoints SET suspended_at = now(), given_up = 3');
   receiver.answer(withStatus(500));
@@ -111,8 +106,44 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   expect(rows).toEqual([{ suspended_at: null }]);
 });
 
+test('endpoints: add, choose the kinds of events, secret, check, and remove once confirmed', async () => {
+  const { owner, partnerId } = await ownerOf('Several');
+  const [first, second] = [await startReceiver(), await startReceiver()];
+  await setWebhook(audit, createVault(keyring), partnerId, first.url);
+  await owner.goes(
+    ['📬 Webhook', /Status: ✅ active/],
+    ['➕ Add an endpoint', /Which payments/],
+    ['Test', /Type the URL/],
+  );
+  await owner.writes('ftp://example.com', /cannot be used/);
+  await owner.writes(second.url, /gets events from now on/);
+  await owner.reads(/Mode: test/);
+
+  await owner.goes(['☑️ payment.failed', ({ buttons }) => buttons.flat().includes('⬜ payment.failed')]);
+  expect(await owner.presses('☑️ payment.succeeded')).toMatch(/at least one kind/);
+  await owner.goes(['⬜ payment.refunded', ({ buttons }) => buttons.flat().includes('☑️ payment.refunded')]);
+  const endpoints = async () =>
+    (await listWebhooks(pool, partnerId)).map(({ url, mode, events }) => [url, mode, events]);
+  expect(await endpoints()).toEqual([
+    [first.url, null, ['payment.succeeded', 'payment.failed']],
+    [second.url, 'test', ['payment.succeeded', 'payment.refunded']],
+  ]);
+
+  await owner.goes(['🧪 Check', /Webhook check/]);
+  expect([first.received.length, second.received.length]).toEqual([0, 5]);
+
+  const { text } = await owner.goes(['📬 Webhook', /Endpoints:/]);
+  expect(text).toContain(`2. ✅ ${second.url} (test)`);
+  await owner.goes(
+    ['2. test', /Mode: test/],
+    ['🗑 Remove', /are removed too/],
+    ['🗑 Remove', /Status: ✅ active/],
+  );
+  expect(await endpoints()).toHaveLength(1);
+});
+
 test('balance: limits, top-up, history, refill once a day, a low-balance alert', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Money');
+  const { owner, partnerId } = await ownerOf('Money');
   await owner.press('💰 Balance');
   await owner.reads(
     /Test: 10,000\.000000 USDT[\s\S]*Amount per payment: 10\.00 to 100,000\.00 RUB[\s\S]*Low-balance alert: off/,
@@ -122,8 +153,7 @@ test('balance: limits, top-up, history, refill once a day, a low-balance alert',
     ['⬅️ Back', /Amount per payment/],
     ['🧪 Refill test balance', /Test: 20,000\.000000/],
   );
-  const again = await owner.press('🧪 Refill test balance');
-  expect((await again.answer()).text).toMatch(/once a day/);
+  expect(await owner.presses('🧪 Refill test balance')).toMatch(/once a day/);
   await owner.goes(
     ['📜 Top-up history', /kopeck: test balance of/],
     ['⬅️ Back', /Amount per payment/],
@@ -135,7 +165,7 @@ test('balance: limits, top-up, history, refill once a day, a low-balance alert',
 });
 
 test('payments: recent ones, one by its id, by external_id, and none of another partner', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Payer');
+  const { owner, partnerId } = await ownerOf('Payer');
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   const paid = await api.pay({ qr_url: newLink(30_510), external_id: 'order-1' });
   await api.pay({ qr_url: newLink(10_001), external_id: 'order-2' });
@@ -149,13 +179,13 @@ test('payments: recent ones, one by its id, by external_id, and none of another 
   await owner.writes('nothing', /No payment found/);
   await owner.writes('order-1', /succeeded[\s\S]*This status is final/);
 
-  const other = await ownerOf(world, pool, 'Nosy');
+  const other = await ownerOf('Nosy');
   await other.owner.goes(['🧾 Payments', /no live/], ['🔎 Find', /Type a payment ID/]);
   await other.owner.writes(paid.json.id, /No payment found/);
 });
 
 test('rate: a number and a picture; a QR link and a photo are resolved and nothing is paid', async () => {
-  const { owner } = await ownerOf(world, pool, 'Codes', 'ru');
+  const { owner } = await ownerOf('Codes', 'ru');
   const rate = await owner.goes(['📈 Курс', /92,5000 ₽ за 1 USDT/]);
   expect(rate.message.photo).toBeDefined();
   const link = newLink(18_500);
@@ -168,7 +198,7 @@ test('rate: a number and a picture; a QR link and a photo are resolved and nothi
 });
 
 test('settings: language and mute', async () => {
-  const { owner } = await ownerOf(world, pool, 'Quiet');
+  const { owner } = await ownerOf('Quiet');
   await owner.goes(
     ['⚙️ Settings', /Security notifications cannot be muted/],
     ['🔔 Top-ups', screen => screen.buttons.flat().includes('🔕 Top-ups')],

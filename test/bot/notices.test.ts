@@ -8,16 +8,12 @@ import { decidePayment } from '../../src/payments/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { keyring } from '../helpers/partners.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startTestBot({ pool, clock });
-const { telegram } = world;
-const audit = auditContextOf(pool);
+const { pool, telegram, audit, ownerOf } = await createBotWorld({ clock });
 
 const notify = (partnerId: Id<'prt'>, kind: string, count = 1) =>
   pool.query(
@@ -43,7 +39,7 @@ const untilAllIsSent = () =>
     .toBe(0);
 
 test('a flood of 1 000 notices is one message, and what follows within a minute another', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Flood');
+  const { owner, partnerId } = await ownerOf('Flood');
   await notify(partnerId, 'delivery_failed', 1_000);
   await owner.reads(/1000 events were not delivered/);
   for (let n = 0; n < 5; n++) await notify(partnerId, 'delivery_failed', 10);
@@ -56,7 +52,7 @@ test('a flood of 1 000 notices is one message, and what follows within a minute 
 });
 
 test('muted notices are not sent; security notices are', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Mute');
+  const { owner, partnerId } = await ownerOf('Mute');
   await owner.goes(
     ['⚙️ Settings', /Security/],
     ['🔔 Undelivered events', screen => screen.buttons.flat().includes('🔕 Undelivered events')],
@@ -69,13 +65,13 @@ test('muted notices are not sent; security notices are', async () => {
 });
 
 test('the team reads where its events go when support has changed it', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Moved');
+  const { owner, partnerId } = await ownerOf('Moved');
   await setWebhook(audit, createVault(keyring), partnerId, 'https://elsewhere.example/hook');
   await owner.reads(/endpoint was added: https:\/\/elsewhere\.example\/hook\. If you did not expect this/);
 });
 
 test('retry_after is respected, failures are repeated, and nothing is lost', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Storm');
+  const { owner, partnerId } = await ownerOf('Storm');
   const scope = { method: 'sendMessage', chatId: owner.account.id };
   telegram.fail({ kind: 'tooManyRequests', retryAfter: 7 }, scope);
   await notify(partnerId, 'sending_suspended');
@@ -91,7 +87,7 @@ test('retry_after is respected, failures are repeated, and nothing is lost', asy
     (await pool.query('SELECT FROM chat_jobs WHERE chat_id = $1 AND tries = 1', [owner.account.id])).rowCount;
   await expect.poll(isPostponed).toBe(1);
   clock.advance(6_000);
-  await new Promise(resolve => setTimeout(resolve, 1_200));
+  await new Promise(resolve => setTimeout(resolve, 400));
   expect(attempts()).toBe(1);
   clock.advance(1_100);
   await owner.reads(/are suspended/);
@@ -99,13 +95,13 @@ test('retry_after is respected, failures are repeated, and nothing is lost', asy
   telegram.fail({ kind: 'serverError', status: 502 }, scope);
   telegram.fail({ kind: 'disconnect' }, scope);
   await notify(partnerId, 'sending_re_enabled');
-  const turning = setInterval(() => clock.advance(1_000), 200);
+  const turning = setInterval(() => clock.advance(1_000), 50);
   await owner.reads(/Webhooks are active again/);
   clearInterval(turning);
 });
 
 test('screens survive 429 and 5xx', async () => {
-  const { owner } = await ownerOf(world, pool, 'Gusts');
+  const { owner } = await ownerOf('Gusts');
   const scope = { chatId: owner.account.id };
   telegram.fail({ kind: 'tooManyRequests', retryAfter: 1 }, scope);
   telegram.fail({ kind: 'serverError', status: 500 }, scope);
@@ -114,7 +110,7 @@ test('screens survive 429 and 5xx', async () => {
 });
 
 test('a user who blocks the bot gets nothing until they unblock it', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Silence');
+  const { owner, partnerId } = await ownerOf('Silence');
   owner.block();
   const blockedAt = async () =>
     (await pool.query('SELECT blocked_at AS at FROM chat_users WHERE user_id = $1', [owner.account.id]))
@@ -132,7 +128,7 @@ test('a user who blocks the bot gets nothing until they unblock it', async () =>
 });
 
 test('a credit, maintenance, a stale and a fresh rate: one message per member', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'News', 'ru');
+  const { owner, partnerId } = await ownerOf('News', 'ru');
   await signUp(audit, { userId: BigInt(owner.account.id), name: 'x' }, 'Second of the same');
   await topUp(audit, { partnerId, mode: 'live', reference: 'one', microUsdt: 5_000_000n });
   await owner.reads(/Зачислено: 5,000000 USDT/);
@@ -155,11 +151,11 @@ test('a payment that is delayed, and its result', async () => {
   const bank = await startSlowBank();
   const { address } = await startApi({ pool, clock, gatewayUrl: bank, answerWithinMs: 200 });
   await setRate(pool, clock);
-  const { owner, partnerId } = await ownerOf(world, pool, 'Slow');
+  const { owner, partnerId } = await ownerOf('Slow');
   await approveLive(audit, partnerId);
   await topUp(audit, { partnerId, mode: 'live', reference: 'one', microUsdt: 50_000_000n });
   const api = partnerAt(address, await issueKey(pool, partnerId, 'live'));
-  const turning = setInterval(() => clock.advance(100), 50);
+  const turning = setInterval(() => clock.advance(100), 25);
   const { json: paid } = await api.pay({ qr_url: newLink(18_500), external_id: 'slow-1' });
   clearInterval(turning);
   expect(paid.status).toBe('processing');

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 import { setLimits } from '../../src/partners/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { Screen } from '../telegram/user.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
-const world = await startTestBot({ pool });
+const { pool, telegram, audit, ownerOf } = await createBotWorld();
 const { address } = await startApi({ pool });
 await setRate(pool);
 
@@ -21,7 +19,7 @@ const down = (from: number, to: number) => Array.from({ length: from - to + 1 },
 
 /** Every fourth is declined, and the rest is paid. */
 async function payOrders(partnerId: Parameters<typeof setLimits>[1], count: number) {
-  await setLimits(auditContextOf(pool), partnerId, { createRps: 1_000, createBurst: 1_000 });
+  await setLimits(audit, partnerId, { createRps: 1_000, createBurst: 1_000 });
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   for (let n = 1; n <= count; n++)
     await api.pay({ qr_url: newLink(n % 4 === 0 ? 10_001 : 30_510), external_id: `order-${n}` });
@@ -29,38 +27,34 @@ async function payOrders(partnerId: Parameters<typeof setLimits>[1], count: numb
 }
 
 test('older and newer pages, and back from a payment to its page', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Pages');
+  const { owner, partnerId } = await ownerOf('Pages');
   const api = await payOrders(partnerId, 20);
-  const page = async (title: RegExp, from: number, to: number) =>
-    expect(ordersOn(await owner.reads(title))).toEqual(down(from, to));
-  await owner.goes(['🧾 Payments', /no live payments yet/]);
-  expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
-  await owner.press('🧪 Test');
-  await page(/Latest test payments:/, 20, 13);
+  const { buttons } = await owner.goes(['🧾 Payments', /no live payments yet/]);
+  expect(buttons.flat()).not.toContain('Older ▶️');
+  /** Presses a button, and reads the orders from the first to the last. */
+  const turn = async (caption: string, title: RegExp, first: number, last: number) => {
+    await owner.press(caption);
+    expect(ordersOn(await owner.reads(title))).toEqual(down(first, last));
+  };
+  const [latest, earlier] = [/Latest test payments:/, /and earlier:/];
+  await turn('🧪 Test', latest, 20, 13);
   expect(owner.screen().buttons.flat()).not.toContain('◀️ Newer');
-  await owner.press('Older ▶️');
-  await page(/and earlier:/, 12, 5);
+  await turn('Older ▶️', earlier, 12, 5);
   // New payments do not shift the pages.
   await api.pay({ qr_url: newLink(30_510), external_id: 'order-21' });
-  await owner.press('Older ▶️');
-  await page(/and earlier:/, 4, 1);
+  await turn('Older ▶️', earlier, 4, 1);
   expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
   await owner.goes(['❌ 100.01 ₽ order-4', /Not paid/]);
-  await owner.press('⬅️ Back');
-  await page(/and earlier:/, 4, 1);
-  await owner.press('◀️ Newer');
-  await page(/and earlier:/, 12, 5);
-  await owner.press('◀️ Newer');
-  await page(/and earlier:/, 20, 13);
-  await owner.press('◀️ Newer');
-  await page(/Latest test payments:/, 21, 14);
+  await turn('⬅️ Back', earlier, 4, 1);
+  await turn('◀️ Newer', earlier, 12, 5);
+  await turn('◀️ Newer', earlier, 20, 13);
+  await turn('◀️ Newer', latest, 21, 14);
   await owner.goes(['✅ 305.10 ₽ order-15', /Paid/]);
-  await owner.press('⬅️ Back');
-  await page(/Latest test payments:/, 21, 14);
+  await turn('⬅️ Back', latest, 21, 14);
 });
 
 test('filtered by status, through all pages, in Russian', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Полка', 'ru');
+  const { owner, partnerId } = await ownerOf('Полка', 'ru');
   await payOrders(partnerId, 13);
   const failed = await owner.goes(
     ['🧾 Платежи', /Платежей пока нет \(режим: боевой\)/],
@@ -84,14 +78,14 @@ test('filtered by status, through all pages, in Russian', async () => {
 });
 
 test('a forged page shows nothing of another partner', async () => {
-  const { partnerId } = await ownerOf(world, pool, 'Rich');
+  const { partnerId } = await ownerOf('Rich');
   const { json } = await (await payOrders(partnerId, 2)).get('/v1/payments');
-  const { owner, partnerId: poor } = await ownerOf(world, pool, 'Poor');
+  const { owner, partnerId: poor } = await ownerOf('Poor');
   const { message } = owner.screen();
   for (const action of ['yo', 'yn', 'yb'])
     for (const cursor of [json.data[0].id.slice(4), 'nonsense', '']) {
       await owner.forgeCallback(message, `${action}:${poor.slice(4)}:test:${cursor}:?`);
-      await expect.poll(() => world.telegram.pendingUpdates()).toBe(0);
+      await expect.poll(() => telegram.pendingUpdates()).toBe(0);
       expect(owner.screen().text).toBe('There are no test payments yet.');
       expect(ordersOn(owner.screen())).toEqual([]);
     }

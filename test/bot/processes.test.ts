@@ -1,10 +1,26 @@
 import { expect, test } from 'vitest';
-import { createDatabase } from '../helpers/database.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { approveLive } from '../../src/partners/index.ts';
+import { newLink } from '../helpers/api.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
-const world = await startTestBot({ pool });
-const { telegram } = world;
+/** A bank that holds every request until the test releases it. */
+const held: (() => void)[] = [];
+const bank = await startLocalServer();
+bank.answer((_request, response) => {
+  held.push(() => response.writeHead(404).end('{"code":"QR_CODE_NOT_FOUND"}'));
+});
+const { pool, audit, telegram, ownerOf, start } = await createBotWorld({ gatewayUrl: bank.url });
+
+test('a user can go on while the bank resolves their link', async () => {
+  const { owner, partnerId } = await ownerOf('Slow bank');
+  await approveLive(audit, partnerId);
+  await owner.send(newLink(30_510));
+  await owner.writes('/menu', /Your role/);
+  await expect.poll(() => held.length).toBe(1);
+  for (const answer of held) answer();
+  await owner.reads(/not an SBP QR code link/);
+});
 
 const leaders = async () => {
   const { rows } = await pool.query<{ pid: number }>(
@@ -15,8 +31,8 @@ const leaders = async () => {
 };
 
 test('leader election: one of several processes polls; when its connection is cut, another takes over', async () => {
-  const { owner } = await ownerOf(world, pool, 'Relay');
-  world.start();
+  const { owner } = await ownerOf('Relay');
+  start();
   await owner.writes('/menu', /Your role/);
   const [first, ...others] = await leaders();
   expect(others).toEqual([]);

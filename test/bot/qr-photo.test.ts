@@ -29,38 +29,29 @@ async function textIn(image: Buffer): Promise<string | undefined> {
 }
 const photo = (picture: Picture) => render(picture, 480, 640);
 
+const random = createRandom(1);
+const clean = place(code, 240, 320, 300, 8);
+const grainy: Picture = (x, y) => 60 + 0.5 * clean(x, y) + random.between(-50, 50);
+
+function withoutBackground(): Buffer {
+  const image = render(smallCode, 300, 300);
+  for (let at = 0; at < image.data.length; at += 4) image.data.set([0, 0, 0, 255 - image.data[at]!], at);
+  return toPng(image);
+}
+
 describe('photos with a code', () => {
-  test.each([0, 17, 90])('turned by %d degrees', async degrees => {
-    expect(await textIn(toJpeg(photo(place(code, 240, 320, 260, degrees))))).toBe(link);
-  });
-
-  test('in a corner, with wide margins', async () => {
-    expect(await textIn(toJpeg(photo(place(code, 125, 500, 130, 8)), 60))).toBe(link);
-  });
-
-  test('blurred', async () => {
-    expect(await textIn(toJpeg(blur(photo(place(code, 240, 320, 350, 5)), 3)))).toBe(link);
-  });
-
-  test('grey and grainy', async () => {
-    const random = createRandom(1);
-    const clean = place(code, 240, 320, 300, 8);
-    const grainy: Picture = (x, y) => 60 + 0.5 * clean(x, y) + random.between(-50, 50);
-    expect(await textIn(toJpeg(photo(grainy)))).toBe(link);
-  });
-
-  test('light on dark', async () => {
-    expect(await textIn(toPng(render((x, y) => 255 - smallCode(x, y), 300, 300)))).toBe(link);
-  });
-
-  test('a PNG without a background', async () => {
-    const image = render(smallCode, 300, 300);
-    for (let at = 0; at < image.data.length; at += 4) image.data.set([0, 0, 0, 255 - image.data[at]!], at);
-    expect(await textIn(toPng(image))).toBe(link);
-  });
-
-  test('an interlaced PNG', async () => {
-    expect(await textIn(interlacedPng(smallCode, 300))).toBe(link);
+  test.each<[string, () => Buffer]>([
+    ['upright', () => toJpeg(photo(place(code, 240, 320, 260)))],
+    ['turned by 17 degrees', () => toJpeg(photo(place(code, 240, 320, 260, 17)))],
+    ['turned by 90 degrees', () => toJpeg(photo(place(code, 240, 320, 260, 90)))],
+    ['in a corner, with wide margins', () => toJpeg(photo(place(code, 125, 500, 130, 8)), 60)],
+    ['blurred', () => toJpeg(blur(photo(place(code, 240, 320, 350, 5)), 3))],
+    ['grey and grainy', () => toJpeg(photo(grainy))],
+    ['light on dark', () => toPng(render((x, y) => 255 - smallCode(x, y), 300, 300))],
+    ['a PNG without a background', withoutBackground],
+    ['an interlaced PNG', () => interlacedPng(smallCode, 300)],
+  ])('%s', async (_what, draw) => {
+    expect(await textIn(draw())).toBe(link);
   });
 });
 
@@ -98,10 +89,32 @@ describe('what has no code to read', () => {
 });
 
 describe('too much of an image is not decoded', () => {
-  test('more than ten megabytes', () => {
-    const png = toPng(render(smallCode, 300, 300));
-    const padded = pngOf(png.subarray(8, -12), pngChunk('tEXt', Buffer.alloc(10_000_000)));
-    expect(formatWithinLimits(padded)).toBe('too_large');
+  const data = pngChunk('IDAT', deflateSync(Buffer.alloc(100)));
+  const bomb = pngChunk('IDAT', deflateSync(Buffer.alloc(5_000_000)));
+  const padding = pngChunk('tEXt', Buffer.alloc(10_000_000));
+  const hugeHeader = pngOf(pngHeader(9, 9), pngHeader(60_000, 60_000), data);
+
+  test.each([
+    [
+      'more than ten megabytes',
+      pngOf(toPng(render(smallCode, 300, 300)).subarray(8, -12), padding),
+      'too_large',
+    ],
+    ['a PNG that says it is huge', pngOf(pngHeader(4_001, 3_000), data), 'too_large'],
+    ['a PNG that says it is huge in a second header', hugeHeader, undefined],
+    ['what a camera sends is not too much', pngOf(pngHeader(4_000, 3_000), data), 'png'],
+    [
+      '16 bits a channel: they would take eight bytes a pixel',
+      pngOf(pngHeader(100, 100, { bitDepth: 16 }), data),
+      'too_large',
+    ],
+    [
+      'an interlaced PNG that unpacks into more than it says',
+      pngOf(pngHeader(100, 100, { isInterlaced: true }), bomb),
+      'too_large',
+    ],
+  ])('%s', (_what, image, expected) => {
+    expect(formatWithinLimits(image)).toBe(expected);
   });
 
   test('a JPEG that says it is huge', async () => {
@@ -111,26 +124,5 @@ describe('too much of an image is not decoded', () => {
     jpeg.writeUInt16BE(60_000, frameHeader + 7);
     expect(formatWithinLimits(jpeg)).toBe('too_large');
     expect(await textIn(jpeg)).toBe('too_large');
-  });
-
-  test('a PNG that says it is huge, at once or in a second header', () => {
-    const data = pngChunk('IDAT', deflateSync(Buffer.alloc(100)));
-    expect(formatWithinLimits(pngOf(pngHeader(4_001, 3_000), data))).toBe('too_large');
-    expect(formatWithinLimits(pngOf(pngHeader(9, 9), pngHeader(60_000, 60_000), data))).toBeUndefined();
-  });
-
-  test('what a camera sends is not too much', () => {
-    const data = pngChunk('IDAT', deflateSync(Buffer.alloc(100)));
-    expect(formatWithinLimits(pngOf(pngHeader(4_000, 3_000), data))).toBe('png');
-  });
-
-  test('16 bits a channel: they would take eight bytes a pixel', () => {
-    const data = pngChunk('IDAT', deflateSync(Buffer.alloc(100)));
-    expect(formatWithinLimits(pngOf(pngHeader(100, 100, { bitDepth: 16 }), data))).toBe('too_large');
-  });
-
-  test('an interlaced PNG that unpacks into more than it says', () => {
-    const bomb = pngChunk('IDAT', deflateSync(Buffer.alloc(5_000_000)));
-    expect(formatWithinLimits(pngOf(pngHeader(100, 100, { isInterlaced: true }), bomb))).toBe('too_large');
   });
 });

@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest';
 import { invite, removeMember } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/user.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startTestBot({ pool, clock });
-const { telegram } = world;
+const { pool, telegram, audit, ownerOf, logged, start, stop } = await createBotWorld({ clock });
 
 const countKeys = async (partner: string) => {
   const { rows } = await pool.query(
@@ -32,18 +29,16 @@ async function bring(owner: PrivateUser, role: string, firstName: string): Promi
 }
 
 test('a callback query of an outsider does nothing, in any chat and with any data', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Castle');
+  const { owner, partnerId } = await ownerOf('Castle');
   const { message } = await owner.goes(['🔑 Keys', /no active keys/]);
   const asked = await owner.goes(['➕ Test key', /Which IP addresses/]);
   const outsider = telegram.user({ firstName: 'Mallory', languageCode: 'en' });
   const own = await outsider.writes('/start', /Choose/);
   const suffix = partnerId.slice(4);
 
-  const elsewhere = await outsider.forgeCallback(message, `kn:${suffix}:test`);
-  expect((await elsewhere.answer()).text).toBe('This button is not for you.');
+  expect(await outsider.forges(message, `kn:${suffix}:test`)).toBe('This button is not for you.');
   for (const data of [`k:${suffix}`, `wk:${suffix}`, `ti:${suffix}:owner`, `h:${suffix}`]) {
-    const press = await outsider.forgeCallback(own.message, data);
-    expect((await press.answer()).text).toBe("You are not a member of this partner's team.");
+    expect(await outsider.forges(own.message, data)).toBe("You are not a member of this partner's team.");
   }
   const nonce = asked.message.keyboard.flat().find(button => 'callback_data' in button)!;
   for (const data of [
@@ -62,12 +57,13 @@ test('a callback query of an outsider does nothing, in any chat and with any dat
 });
 
 test('an invitation admits one person; roles are enforced; a removed member loses access at once', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Team');
+  const { owner, partnerId } = await ownerOf('Team');
   const viewer = await bring(owner, 'viewer', 'Vera');
   await owner.reads(/Vera joined the team as viewer/);
   expect(viewer.screen().buttons.flat()).not.toContain('🔑 Keys');
-  const forged = await viewer.forgeCallback(viewer.screen().message, `kn:${partnerId.slice(4)}:test`);
-  expect((await forged.answer()).text).toBe('Required role: developer or higher.');
+  expect(await viewer.forges(viewer.screen().message, `kn:${partnerId.slice(4)}:test`)).toBe(
+    'Required role: developer or higher.',
+  );
 
   const developer = await bring(owner, 'developer', 'Dan');
   const used = /start=(\S+)/.exec(owner.messages.findLast(({ text }) => text.includes('start='))!.text)![1];
@@ -76,8 +72,7 @@ test('an invitation admits one person; roles are enforced; a removed member lose
   await late.writes('/start inv_nonsense', /was already used, has expired or does not exist/);
 
   await developer.goes(['🔑 Keys', /no active keys/]);
-  const liveKey = await developer.press('➕ Live key');
-  expect((await liveKey.answer()).text).toBe('Required role: owner or higher.');
+  expect(await developer.presses('➕ Live key')).toBe('Required role: owner or higher.');
   const { message } = await developer.goes(['➕ Test key', /Which IP addresses/]);
 
   await owner.writes('/menu', /Your role/);
@@ -94,14 +89,12 @@ test('an invitation admits one person; roles are enforced; a removed member lose
   expect(await countKeys('Team')).toBe(0);
 
   await owner.goes(['🚪 Leave', /Leave Team/]);
-  const leave = await owner.press('🚪 Leave');
-  expect((await leave.answer()).text).toMatch(/needs an owner/);
+  expect(await owner.presses('🚪 Leave')).toMatch(/needs an owner/);
 });
 
 test('an invitation expires after a day, and when its creator is no longer an owner', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Expiry');
+  const { owner, partnerId } = await ownerOf('Expiry');
   const second = await bring(owner, 'owner', 'Olga');
-  const audit = { ...auditContextOf(pool), clock };
   const ofRemoved = await invite(audit, partnerId, BigInt(second.account.id), 'owner');
   const old = await invite(audit, partnerId, BigInt(owner.account.id), 'owner');
   await removeMember(audit, partnerId, BigInt(second.account.id));
@@ -113,31 +106,31 @@ test('an invitation expires after a day, and when its creator is no longer an ow
 });
 
 test('a conversation survives a restart; a forwarded message is not accepted', async () => {
-  const { owner } = await ownerOf(world, pool, 'Phoenix');
+  const { owner } = await ownerOf('Phoenix');
   await owner.goes(
     ['💰 Balance', /Low-balance alert: off/],
     ['🪫 Low-balance alert', /At what live balance/],
   );
-  await world.stop();
+  await stop();
   const outsider = telegram.user({ firstName: 'Mallory' });
   await owner.sendForwarded('1', outsider.account);
   await owner.send('77');
-  world.start();
+  start();
   await owner.reads(/Forwarded messages are not accepted/);
   await owner.reads(/below 77\.000000 USDT/);
 });
 
 test('a secret is deleted after a minute, also when the bot was restarted in between', async () => {
-  const { owner } = await ownerOf(world, pool, 'Secrets');
+  const { owner } = await ownerOf('Secrets');
   const { message, text } = await owner.goes(
     ['🔑 Keys', /no active keys/],
     ['➕ Test key', /Which IP/],
     ['🌍 Any IP address', /svc_test_/],
   );
   const secret = /svc_test_\w+/.exec(text)![0];
-  await world.stop();
+  await stop();
   clock.advance(59_000);
-  world.start();
+  start();
   await owner.writes('/menu', /Your role/);
   expect(message.isDeleted).toBe(false);
   clock.advance(1_000);
@@ -150,13 +143,13 @@ test('a secret is deleted after a minute, also when the bot was restarted in bet
     ]);
     expect([table, rows[0].found]).toEqual([table, 0]);
   }
-  expect(world.logged.join('\n')).not.toContain(secret);
+  expect(logged.join('\n')).not.toContain(secret);
   const buttons = telegram.calls.map(({ values }) => JSON.stringify(values.reply_markup ?? ''));
   expect(buttons.filter(text => /svc_|whsec_|inv_/.test(text))).toEqual([]);
 });
 
 test('a throttled user gets one message, and others are not delayed', async () => {
-  const { owner } = await ownerOf(world, pool, 'Throttle');
+  const { owner } = await ownerOf('Throttle');
   const hasty = telegram.user({ firstName: 'Hasty', languageCode: 'en' });
   for (let n = 0; n < 80; n++) await hasty.send('/menu');
   await hasty.reads(/Too many requests/);

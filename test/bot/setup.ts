@@ -1,13 +1,15 @@
 import { afterAll, afterEach, expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
+import type { Id } from '../../src/base/ids.ts';
 import { createMutex } from '../../src/base/mutex.ts';
 import { startBot } from '../../src/bot/index.ts';
 import { openOutsidePools } from '../../src/db/postgres/outside-pools.ts';
 import type { Pool } from '../../src/db/postgres/pool.ts';
 import type { DepositChains } from '../../src/deposits/index.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
-import { signUp } from '../../src/partners/index.ts';
+import { acceptInvitation, invite, type MemberRole, signUp } from '../../src/partners/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
 import { startTelegram, type Telegram } from '../telegram/index.ts';
 
@@ -92,6 +94,34 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
     await outside.close();
   });
   return { telegram, logged, stop, start, first };
+}
+
+/** A database of its own with a running bot, and people who use it. */
+export async function createBotWorld(options: Omit<BotOptions, 'pool'> = {}) {
+  const { pool, url } = await createDatabase();
+  const world = await startTestBot({ ...options, pool });
+  const audit = auditContextOf(pool, options.clock);
+  return {
+    ...world,
+    pool,
+    url,
+    audit,
+    ownerOf: (name: string, languageCode?: 'ru' | 'en') => ownerOf(world, pool, name, languageCode),
+    /** A user who joined the team of a partner, and has its menu open. */
+    memberOf: async (
+      partnerId: Id<'prt'>,
+      role: MemberRole,
+      firstName: string,
+      languageCode: 'ru' | 'en' = 'en',
+    ) => {
+      const member = world.telegram.user({ firstName, languageCode });
+      const person = { userId: BigInt(member.account.id), name: firstName };
+      const { outcome } = await acceptInvitation(audit, await invite(audit, partnerId, null, role), person);
+      expect(outcome).toBe('joined');
+      await member.writes('/menu', languageCode === 'en' ? new RegExp(`Your role: ${role}`) : /Ваша роль/);
+      return member;
+    },
+  };
 }
 
 /** A user who owns a partner and has its menu open. */

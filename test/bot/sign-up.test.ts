@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
 import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase } from '../helpers/database.ts';
 import { dialogueToSvg } from '../telegram/index.ts';
-import { startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
-const { telegram } = await startTestBot({ pool });
+const { pool, telegram } = await createBotWorld();
 const { address } = await startApi({ pool });
 await setRate(pool);
 
@@ -42,10 +40,10 @@ test('the same in English, with invalid names and a double click that creates on
     `SELECT k.mode FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE p.name = 'Tea'`,
   );
   expect(rows).toEqual([{ mode: 'test' }]);
-  const audit = await pool.query('SELECT DISTINCT actor FROM audit WHERE actor LIKE $1', [
+  const actors = await pool.query('SELECT DISTINCT actor FROM audit WHERE actor LIKE $1', [
     `telegram:${john.account.id}`,
   ]);
-  expect(audit.rows).toHaveLength(1);
+  expect(actors.rows).toHaveLength(1);
 });
 
 test('the picture in the README is the current dialogue', async () => {

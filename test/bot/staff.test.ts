@@ -2,18 +2,15 @@ import { expect, test } from 'vitest';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { findPartner } from '../../src/partners/index.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
 const staffChat = -1_002_000_000_777;
-const world = await startTestBot({ pool, staffChat });
-const { telegram } = world;
+const { pool, telegram, ownerOf } = await createBotWorld({ staffChat });
 const group = telegram.group({ id: staffChat, title: 'Kopeck staff' });
 const operator = group.join({ firstName: 'Olga', languageCode: 'en' });
 
 test('a new partner is approved in the staff chat, with an audit record and a notice', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Newcomer <1>');
+  const { owner, partnerId } = await ownerOf('Newcomer <1>');
   const { message } = await operator.reads(/Newcomer <1> signed up/);
   const forged = await owner.forgeCallback(owner.screen().message, `approve:${partnerId}`);
   await forged.answer();
@@ -27,7 +24,7 @@ test('a new partner is approved in the staff chat, with an audit record and a no
 });
 
 test('a refused partner stays in test mode and gets a notice', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Doubtful');
+  const { owner, partnerId } = await ownerOf('Doubtful');
   await operator.reads(/Doubtful signed up/);
   await operator.goes(['Reject', /stays in test mode/]);
   await owner.reads(/was not approved/);

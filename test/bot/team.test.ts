@@ -1,23 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Id } from '../../src/base/ids.ts';
-import { uuidFromId } from '../../src/base/ids.ts';
-import { acceptInvitation, invite, listMembers, type MemberRole } from '../../src/partners/index.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { invite, listMembers } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import type { PrivateUser } from '../telegram/user.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startTestBot({ pool, clock });
-const { telegram } = world;
-const audit = auditContextOf(pool, clock);
-
-async function join(partnerId: Id<'prt'>, role: MemberRole, user: PrivateUser): Promise<void> {
-  const person = { userId: BigInt(user.account.id), name: user.account.first_name };
-  const { outcome } = await acceptInvitation(audit, await invite(audit, partnerId, null, role), person);
-  expect(outcome).toBe('joined');
-}
+const { pool, telegram, audit, ownerOf, memberOf } = await createBotWorld({ clock });
 
 /** Members who joined one after the other and never wrote to the bot. */
 const fill = (partnerId: Id<'prt'>, count: number) =>
@@ -28,14 +16,12 @@ const fill = (partnerId: Id<'prt'>, count: number) =>
   );
 
 test('an owner changes a role once confirmed, at once and on record', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Grades');
-  const vera = telegram.user({ firstName: 'Vera', languageCode: 'en' });
-  await join(partnerId, 'viewer', vera);
-  const menu = await vera.writes('/menu', /Your role: viewer/);
+  const { owner, partnerId } = await ownerOf('Grades');
+  const vera = await memberOf(partnerId, 'viewer', 'Vera');
+  const menu = vera.screen();
   const suffix = partnerId.slice(4);
   for (const data of [`tg:${suffix}:${vera.account.id}`, `tc:${suffix}:${vera.account.id}:owner`]) {
-    const forged = await vera.forgeCallback(menu.message, data);
-    expect((await forged.answer()).text).toBe('Required role: owner or higher.');
+    expect(await vera.forges(menu.message, data)).toBe('Required role: owner or higher.');
   }
   const keys = () => vera.forgeCallback(menu.message, `k:${suffix}`);
   expect((await (await keys()).answer()).text).toBe('Required role: developer or higher.');
@@ -62,14 +48,14 @@ test('an owner changes a role once confirmed, at once and on record', async () =
     [`🎭 ${owner.account.first_name}: owner`, ({ buttons }) => buttons.flat().includes('➡️ developer')],
     ['➡️ developer', /to developer\? It takes effect immediately/],
   );
-  expect((await (await owner.press('➡️ developer')).answer()).text).toMatch(/team needs an owner/);
+  expect(await owner.presses('➡️ developer')).toMatch(/team needs an owner/);
   const members = await listMembers(pool, partnerId);
   expect(members.map(({ role }) => role)).toEqual(['owner', 'developer']);
 });
 
 test('an owner who gives up the role has no owner buttons any more', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Modest');
-  await join(partnerId, 'owner', telegram.user({ firstName: 'Heir', languageCode: 'en' }));
+  const { owner, partnerId } = await ownerOf('Modest');
+  await memberOf(partnerId, 'owner', 'Heir');
   const { message } = owner.screen();
   await owner.forgeCallback(message, `tc:${partnerId.slice(4)}:${owner.account.id}:viewer`);
   await owner.reads(/takes effect immediately/);
@@ -78,11 +64,9 @@ test('an owner who gives up the role has no owner buttons any more', async () =>
 });
 
 test('the last member of a large team can leave, and an owner removes the members shown', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Crowd');
-  const late = telegram.user({ firstName: 'Late', languageCode: 'ru' });
-  await join(partnerId, 'viewer', late);
+  const { owner, partnerId } = await ownerOf('Crowd');
+  const late = await memberOf(partnerId, 'viewer', 'Late', 'ru');
   await fill(partnerId, 50);
-  await late.writes('/menu', /Crowd/);
   const { text } = await late.goes(['👥 Команда', /Late, наблюдатель/]);
   expect(text).toContain('… и ещё 11');
   await late.goes(['🚪 Выйти', /Выйти из Crowd/], ['🚪 Выйти', /Вы вышли из Crowd/]);
@@ -92,7 +76,7 @@ test('the last member of a large team can leave, and an owner removes the member
 });
 
 test('nobody joins a full team, and the invitation stays', async () => {
-  const { partnerId } = await ownerOf(world, pool, 'Full');
+  const { partnerId } = await ownerOf('Full');
   await fill(partnerId, 39);
   const token = await invite(audit, partnerId, null, 'developer');
   const guest = telegram.user({ firstName: 'Guest', languageCode: 'en' });

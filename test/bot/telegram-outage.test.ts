@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { startHere } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { secretKey } from '../helpers/partners.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool, url } = await createDatabase();
-const world = await startTestBot({ pool });
-const { telegram } = world;
+const { pool, url, telegram, ownerOf, logged, start, stop } = await createBotWorld();
 
 afterEach(telegram.clearFaults);
 
@@ -24,8 +21,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 const callsOf = (method: string) => telegram.calls.filter(call => call.method === method).length;
 
 test('one chat in which Telegram does not answer delays nobody else', async () => {
-  const slow = await ownerOf(world, pool, 'Slow');
-  const quick = await ownerOf(world, pool, 'Quick');
+  const slow = await ownerOf('Slow');
+  const quick = await ownerOf('Quick');
   telegram.fail({ kind: 'hang' }, { chatId: slow.owner.account.id, times: 100 });
   await slow.owner.press('💰 Balance');
   // Not in the same batch of updates.
@@ -34,7 +31,7 @@ test('one chat in which Telegram does not answer delays nobody else', async () =
 });
 
 test('graceful shutdown is quick although Telegram does not answer, in conversations and in the outbox', async () => {
-  const { owner } = await ownerOf(world, pool, 'Stopped');
+  const { owner } = await ownerOf('Stopped');
   const chatId = owner.account.id;
   telegram.fail({ kind: 'hang' }, { method: 'sendMessage', chatId, times: 100 });
   telegram.fail({ kind: 'hang' }, { method: 'deleteMessage', chatId, times: 100 });
@@ -48,31 +45,31 @@ test('graceful shutdown is quick although Telegram does not answer, in conversat
   await expect.poll(() => callsOf('sendMessage')).toBeGreaterThan(sent);
   await expect.poll(() => callsOf('deleteMessage')).toBeGreaterThan(0);
   telegram.fail({ kind: 'hang' }, { method: 'getUpdates', times: 100 });
-  expect(await timed(world.stop)).toBeLessThan(boundMs);
+  expect(await timed(stop)).toBeLessThan(boundMs);
 });
 
 test('every failed getMe is logged; then the bot gets ready', async () => {
-  await world.stop();
+  await stop();
   await pool.query('DELETE FROM chat_jobs');
   telegram.fail({ kind: 'serverError', status: 502 }, { method: 'getMe' });
   telegram.fail({ kind: 'disconnect' }, { method: 'deleteWebhook' });
-  world.logged.length = 0;
+  logged.length = 0;
   const before = callsOf('getMe');
-  world.start();
-  await expect.poll(() => world.logged.filter(line => /'getMe' failed/.test(line)).length).toBe(1);
+  start();
+  await expect.poll(() => logged.filter(line => /'getMe' failed/.test(line)).length).toBe(1);
   expect(callsOf('getMe')).toBe(before + 1);
   await expect
-    .poll(() => world.logged.join('\n'), { timeout: 10_000 })
+    .poll(() => logged.join('\n'), { timeout: 10_000 })
     .toMatch(/'deleteWebhook' failed[\s\S]*the bot is ready/);
 });
 
 test('the bot can be stopped while getMe hangs', async () => {
-  await world.stop();
+  await stop();
   telegram.fail({ kind: 'hang' }, { method: 'getMe' });
   const before = callsOf('getMe');
-  world.start();
+  start();
   await expect.poll(() => callsOf('getMe')).toBe(before + 1);
-  expect(await timed(world.stop)).toBeLessThan(boundMs);
+  expect(await timed(stop)).toBeLessThan(boundMs);
 });
 
 test('graceful shutdown of the service is quick while a webhook update is being handled', async () => {

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { ownerOf, startTestBot } from './setup.ts';
+import { createBotWorld } from './setup.ts';
 
-const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startTestBot({ pool, clock });
+const { audit, ownerOf, logged } = await createBotWorld({ clock });
 
 /** The longest texts that Telegram allows, and characters that cannot be shown or stored. */
 const unusable = [
@@ -108,10 +106,10 @@ const questions: Question[] = [
 test.each(questions.map(question => [question.path.at(-1)!, question] as const))(
   '%s: a wrong answer is explained and the question stays',
   async (name, { path, asked, answers, wrong, right, done }) => {
-    const { owner, partnerId } = await ownerOf(world, pool, `Wrong ${name}`);
-    await approveLive(auditContextOf(pool), partnerId);
+    const { owner, partnerId } = await ownerOf(`Wrong ${name}`);
+    await approveLive(audit, partnerId);
     await owner.writes('/menu', /Your role/);
-    for (const button of path) await (await owner.press(button)).answer();
+    for (const button of path) await owner.presses(button);
     await owner.reads(asked);
     for (const typed of answers) {
       clock.advance(1_000);
@@ -120,13 +118,13 @@ test.each(questions.map(question => [question.path.at(-1)!, question] as const))
     }
     await owner.send(right);
     await owner.reads(done);
-    expect(world.logged.filter(line => line.includes('bot error'))).toEqual([]);
+    expect(logged.filter(line => line.includes('bot error'))).toEqual([]);
   },
 );
 
 test('unusual names are shown as they are', async () => {
   const name = `<b>${'&'.repeat(120)}</b>`;
-  const { owner } = await ownerOf(world, pool, 'Plain');
+  const { owner } = await ownerOf('Plain');
   await owner.goes(['🔀 Switch partner', /Choose a partner/], ['🚀 Sign up', /What is the name/]);
   const { text } = await owner.writes(name, /is signed up/);
   expect(text).toContain(name);

@@ -1,35 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { openPool, transaction } from '../../src/db/postgres/pool.ts';
-import {
-  createAuthenticator,
-  createKey,
-  createPartner,
-  noticeExpiries,
-  revokeKey,
-  rollKey,
-  type WantedKey,
-} from '../../src/partners/index.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
+import { noticeExpiries, revokeKey, rollKey } from '../../src/partners/index.ts';
 import { pruneKeyAddresses } from '../../src/partners/key-addresses.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
+import { createKeysWorld } from './keys-world.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
-const audit = auditContextOf(pool, clock);
+const { pool, clock, audit, issue, startProcess } = await createKeysWorld();
 const dayMs = 86_400_000;
-
-async function issue(more: Partial<WantedKey> = {}) {
-  const { partnerId } = await createPartner(audit, 'Shop');
-  const creation = await createKey(audit, keyring, {
-    partnerId,
-    mode: 'test',
-    allowedAddresses: [],
-    ...more,
-  });
-  if (creation.outcome !== 'created') throw new Error(creation.outcome);
-  return { key: creation.key, keyId: creation.apiKey.keyId };
-}
 
 const notices = async (keyId: string, kind: string) =>
   (
@@ -84,21 +61,10 @@ describe('before a key expires the team is notified', () => {
 describe('of a new address the team is notified', () => {
   const addressesOf = async (keyId: string) =>
     (await notices(keyId, 'key_new_address')).map(({ address }) => address);
-  const processWith = () => {
-    const own = openPool({ ...pool.options }, 2);
-    const authenticator = createAuthenticator(own, clock, keyring);
-    return {
-      use: (key: string, address: string) => authenticator.authenticate({ key, address }),
-      end: async () => {
-        await authenticator.close();
-        await own.end();
-      },
-    };
-  };
 
   test('once, whichever process sees it, but not of the first one', async () => {
     const { key, keyId } = await issue();
-    const [one, other] = [processWith(), processWith()];
+    const [one, other] = [startProcess(), startProcess()];
     for (const from of ['192.0.2.1', '192.0.2.1', '::ffff:192.0.2.1'])
       expect((await one.use(key, from)).outcome).toBe('ok');
     expect(await addressesOf(keyId)).toEqual([]);
@@ -106,7 +72,7 @@ describe('of a new address the team is notified', () => {
     await other.use(key, '192.0.2.1');
     await one.end();
     await other.end();
-    const restarted = processWith();
+    const restarted = startProcess();
     await restarted.use(key, '198.51.100.7');
     await restarted.end();
     expect(await addressesOf(keyId)).toEqual(['198.51.100.7']);
@@ -114,7 +80,7 @@ describe('of a new address the team is notified', () => {
 
   test('by network in IPv6, and not of a use that was refused', async () => {
     const { key, keyId } = await issue({ allowedAddresses: ['2001:db8::/32'] });
-    const { use, end } = processWith();
+    const { use, end } = startProcess();
     await use(key, '2001:db8:1:2::1');
     await use(key, '2001:db8:1:2:ffff::9');
     await use(key, '203.0.113.9');
@@ -127,10 +93,14 @@ describe('of a new address the team is notified', () => {
 
   test('a key has 200 of them at most, and they go a month after its end', async () => {
     const { key, keyId } = await issue();
-    const { use, end } = processWith();
-    for (let nth = 0; nth < 205; nth++) expect((await use(key, `10.0.${nth}.1`)).outcome).toBe('ok');
+    const { use, end } = startProcess();
+    await pool.query(
+      `INSERT INTO key_addresses (key_id, address, first_used_at) SELECT $1, '10.0.' || n || '.1', $2 FROM generate_series(1, 197) n`,
+      [keyId, new Date(clock.nowMs())],
+    );
+    for (let nth = 198; nth < 205; nth++) expect((await use(key, `10.0.${nth}.1`)).outcome).toBe('ok');
     await end();
-    expect(await addressesOf(keyId)).toHaveLength(199);
+    expect(await addressesOf(keyId)).toEqual(['10.0.198.1', '10.0.199.1', '10.0.200.1']);
     const kept = async () =>
       (await pool.query('SELECT count(*)::int AS count FROM key_addresses WHERE key_id = $1', [keyId]))
         .rows[0].count;

@@ -1,13 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { openPool } from '../../src/db/postgres/pool.ts';
-import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import {
   allRights,
-  createAuthenticator,
-  createKey,
-  createPartner,
   keyState,
   listKeys,
   maxOverlapMs,
@@ -15,31 +10,13 @@ import {
   rollKey,
   setAllowedAddresses,
   setSuspended,
-  type WantedKey,
 } from '../../src/partners/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { countWaiting, holdLocks } from '../helpers/locks.ts';
+import { keyring } from '../helpers/partners.ts';
+import { createKeysWorld } from './keys-world.ts';
 
-const { pool, url } = await createDatabase();
-const clock = manualClock();
-const audit = auditContextOf(pool, clock);
-const keyring = createKeyring(['a secret key for the tests, long enough']);
-const authenticator = createAuthenticator(pool, clock, keyring);
-afterAll(authenticator.close);
+const { pool, url, clock, audit, authenticate, issue, startProcess } = await createKeysWorld();
 const hourMs = 3_600_000;
-
-async function issue(more: Partial<WantedKey> = {}) {
-  const partnerId = more.partnerId ?? (await createPartner(audit, 'Shop')).partnerId;
-  const creation = await createKey(audit, keyring, {
-    partnerId,
-    mode: 'test',
-    allowedAddresses: [],
-    ...more,
-  });
-  if (creation.outcome !== 'created') throw new Error(creation.outcome);
-  return { partnerId, key: creation.key, keyId: creation.apiKey.keyId };
-}
 
 async function roll(keyId: string, overlapMs: number) {
   const rolled = await rollKey(audit, keyring, keyId, overlapMs);
@@ -47,7 +24,6 @@ async function roll(keyId: string, overlapMs: number) {
   return rolled;
 }
 
-const authenticate = (key: string, address = '192.0.2.1') => authenticator.authenticate({ key, address });
 const outcomeOf = async (key: string) => (await authenticate(key)).outcome;
 const readOnly = { ...allRights, scopes: ['read' as const] };
 
@@ -101,16 +77,7 @@ describe('a key that expires', () => {
   });
 
   test('is not created with a time that has passed', async () => {
-    const { partnerId } = await createPartner(audit, 'Shop');
-    const wanted = {
-      partnerId,
-      mode: 'test',
-      allowedAddresses: [],
-      expiresAt: new Date(clock.nowMs()),
-    } as const;
-    expect(await createKey(audit, keyring, { ...wanted, allowedAddresses: [] })).toEqual({
-      outcome: 'expiry_passed',
-    });
+    await expect(issue({ expiresAt: new Date(clock.nowMs()) })).rejects.toThrow('expiry_passed');
   });
 });
 
@@ -152,16 +119,13 @@ describe('a roll', () => {
 
   test('without an overlap ends the old key at once, in every process', async () => {
     const first = await issue();
-    const otherPool = openPool({ ...pool.options }, 1);
-    const otherProcess = createAuthenticator(otherPool, clock, keyring);
-    const elsewhere = async () =>
-      (await otherProcess.authenticate({ key: first.key, address: '192.0.2.1' })).outcome;
+    const { use, end } = startProcess();
+    const elsewhere = async () => (await use(first.key)).outcome;
     await expect.poll(elsewhere).toBe('ok');
     await roll(first.keyId, 0);
     // The clock stands still, so only the notification can have caused it, not the expiry of the cache.
     await expect.poll(elsewhere, { interval: 1, timeout: 1_000 }).toBe('unauthorized');
-    await otherProcess.close();
-    await otherPool.end();
+    await end();
   });
 
   test('during use refuses no request with either key', async () => {

@@ -1,36 +1,13 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { openPool } from '../../src/db/postgres/pool.ts';
 import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { isAddressAllowed } from '../../src/partners/addresses.ts';
-import {
-  createAuthenticator,
-  createKey,
-  createPartner,
-  isAddressRange,
-  listKeys,
-  revokeKey,
-  setSuspended,
-} from '../../src/partners/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { isAddressRange, listKeys, revokeKey, setSuspended } from '../../src/partners/index.ts';
+import { createKeysWorld } from './keys-world.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
-const audit = auditContextOf(pool, clock);
-const keyring = createKeyring(['a secret key for the tests, long enough']);
-
-async function issue(mode: 'test' | 'live' = 'test', allowedAddresses: string[] = []) {
-  const { partnerId } = await createPartner(audit, 'Shop');
-  const creation = await createKey(audit, keyring, { partnerId, mode, allowedAddresses });
-  if (creation.outcome !== 'created') throw new Error(creation.outcome);
-  return { partnerId, key: creation.key, keyId: creation.apiKey.keyId };
-}
-
-const authenticator = createAuthenticator(pool, clock, keyring);
-afterAll(authenticator.close);
+const { pool, clock, audit, authenticate, issue, startProcess } = await createKeysWorld();
 const present = async (key: string, address = '192.0.2.1') => {
-  const authentication = await authenticator.authenticate({ key, address });
+  const authentication = await authenticate(key, address);
   if (authentication.outcome !== 'ok') return authentication;
   const { limits, ...rest } = authentication;
   expect(limits.concurrent).toBe(2);
@@ -39,12 +16,12 @@ const present = async (key: string, address = '192.0.2.1') => {
 
 describe('a key', () => {
   test('has the shape of the contract and at least 160 random bits', async () => {
-    expect((await issue('test')).key).toMatch(/^svc_test_[0-9a-f]{12}_[0-9a-f]{48}$/);
-    expect((await issue('live')).key).toMatch(/^svc_live_[0-9a-f]{12}_[0-9a-f]{48}$/);
+    expect((await issue()).key).toMatch(/^svc_test_[0-9a-f]{12}_[0-9a-f]{48}$/);
+    expect((await issue({ mode: 'live' })).key).toMatch(/^svc_live_[0-9a-f]{12}_[0-9a-f]{48}$/);
   });
 
   test('authenticates its partner and mode', async () => {
-    const { partnerId, key, keyId } = await issue('live');
+    const { partnerId, key, keyId } = await issue({ mode: 'live' });
     expect(await present(key)).toEqual({ outcome: 'ok', partnerId, mode: 'live', keyId });
   });
 
@@ -59,7 +36,7 @@ describe('a key', () => {
   });
 
   test('is refused when any part of it is changed', async () => {
-    const { key } = await issue('test');
+    const { key } = await issue();
     const flip = (at: number) => key.slice(0, at) + (key[at] === '0' ? '1' : '0') + key.slice(at + 1);
     const forgeries = [
       '',
@@ -80,27 +57,20 @@ describe('a key', () => {
 
   test('is refused with another SECRET_KEY', async () => {
     const { key } = await issue();
-    const otherAuthenticator = createAuthenticator(
-      pool,
-      clock,
-      createKeyring(['another secret key, as long as the first']),
-    );
-    const other = await otherAuthenticator.authenticate({ key, address: '192.0.2.1' });
-    await otherAuthenticator.close();
-    expect(other).toEqual({ outcome: 'unauthorized' });
+    const { use, end } = startProcess(createKeyring(['another secret key, as long as the first']));
+    expect(await use(key)).toEqual({ outcome: 'unauthorized' });
+    await end();
   });
 
   test('that is revoked is refused at once by every process, and revoking again changes nothing', async () => {
     const { partnerId, key, keyId } = await issue();
-    const otherPool = openPool({ ...pool.options }, 1);
-    const otherProcess = createAuthenticator(otherPool, clock, keyring);
-    const elsewhere = async () => (await otherProcess.authenticate({ key, address: '192.0.2.1' })).outcome;
+    const { use, end } = startProcess();
+    const elsewhere = async () => (await use(key)).outcome;
     await expect.poll(elsewhere).toBe('ok');
     expect((await revokeKey(audit, keyId)).outcome).toBe('revoked');
     // The clock stands still, so only the notification can have caused it, not the expiry of the cache.
     await expect.poll(elsewhere, { interval: 1 }).toBe('unauthorized');
-    await otherProcess.close();
-    await otherPool.end();
+    await end();
     clock.advance(1_000);
     const again = await revokeKey(audit, keyId);
     const [listed] = await listKeys(pool, partnerId);
@@ -116,21 +86,17 @@ describe('a key', () => {
     await setSuspended(audit, partnerId, true);
     const holder = { partnerId, mode: 'test', keyId };
     await expect.poll(() => present(key), { interval: 1 }).toEqual({ outcome: 'partner_suspended', holder });
-    const wanted = { partnerId, mode: 'test', allowedAddresses: [] } as const;
-    expect(await createKey(audit, keyring, { ...wanted, allowedAddresses: [] })).toEqual({
-      outcome: 'partner_suspended',
-    });
+    await expect(issue({ partnerId })).rejects.toThrow('partner_suspended');
     await setSuspended(audit, partnerId, false);
     await expect.poll(async () => (await present(key)).outcome, { interval: 1 }).toBe('ok');
   });
 
   test('is not issued for an unknown partner', async () => {
-    const wanted = { partnerId: newId('prt', clock), mode: 'test' as const, allowedAddresses: [] };
-    expect(await createKey(audit, keyring, wanted)).toEqual({ outcome: 'no_partner' });
+    await expect(issue({ partnerId: newId('prt', clock) })).rejects.toThrow('no_partner');
   });
 
   test('records its last accepted use, to the minute', async () => {
-    const { partnerId, key } = await issue('test', ['192.0.2.0/24']);
+    const { partnerId, key } = await issue({ allowedAddresses: ['192.0.2.0/24'] });
     const lastUse = async () => (await listKeys(pool, partnerId))[0]!.lastUsedAt?.getTime();
     await present(key, '198.51.100.1');
     expect(await lastUse()).toBeUndefined();
@@ -145,7 +111,7 @@ describe('a key', () => {
   });
 
   test('limited to addresses is refused from others', async () => {
-    const { partnerId, key, keyId } = await issue('test', ['192.0.2.0/24', '2001:db8::/32']);
+    const { partnerId, key, keyId } = await issue({ allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'] });
     expect((await present(key, '192.0.2.77')).outcome).toBe('ok');
     expect((await present(key, '::ffff:192.0.2.77')).outcome).toBe('ok');
     expect((await present(key, '2001:db8:1::1')).outcome).toBe('ok');

@@ -35,6 +35,9 @@ export interface FakeUser {
   pressOn(message: ChatMessage, caption: string): Promise<Press>;
   /** A press with any data on any message, also of a chat that this person is not in. */
   forgeCallback(message: ChatMessage, data: string): Promise<Press>;
+  /** The same two, until the bot has answered the callback query; resolves with its text. */
+  presses(caption: string): Promise<string | undefined>;
+  forges(message: ChatMessage, data: string): Promise<string | undefined>;
   /**
    * Waits for something of the bot that matches and was not read yet. Users read from the top: what comes before
    * it counts as read, too. A message that is edited is there to be read again.
@@ -119,6 +122,8 @@ function createFakeUser(world: World, chatState: ChatState, account: User): Fake
       return query(message, button.callback_data);
     },
     forgeCallback: query,
+    presses: async caption => (await (await user.press(caption)).answer()).text,
+    forges: async (message, data) => (await (await query(message, data)).answer()).text,
     reads: async expected => {
       const matches = expected instanceof RegExp ? (screen: Screen) => expected.test(screen.text) : expected;
       const { promise, resolve } = Promise.withResolvers<Screen>();

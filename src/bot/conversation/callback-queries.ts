@@ -1,5 +1,5 @@
 import { parseId } from '../../base/ids.ts';
-import type { ChatContext } from './chat-context.ts';
+import { type ChatContext, toast } from './chat-context.ts';
 import { asMember } from './membership.ts';
 import { findPartnerAction, findPartnerStep, findPersonalAction } from './menus/registry.ts';
 import { consumeDialogue } from './users.ts';
@@ -11,17 +11,12 @@ export async function handleCallback(chat: ChatContext, data: string): Promise<v
   // Another button cancels the open question: what is typed next is not its answer.
   if (chat.user.dialogue && name !== 'hide')
     await consumeDialogue(chat.deps.pool, chat.user.userId, chat.user.dialogue.nonce);
-  const action = findPersonalAction(name);
-  if (action) return action(chat, ...args);
-  const partnerAction = findPartnerAction(name);
+  const personal = findPersonalAction(name);
+  if (personal) return personal(chat, ...args);
+  const action = findPartnerAction(name);
   const partnerId = parseId('prt', `prt_${args[0]}`);
-  if (!partnerAction || !partnerId) {
-    chat.toast = chat.texts.outdated;
-    return;
-  }
-  await asMember(chat, partnerId, partnerAction.role, partnerChat =>
-    partnerAction.run(partnerChat, ...args.slice(1)),
-  );
+  if (!action || !partnerId) return toast(chat, chat.texts.outdated);
+  await asMember(chat, partnerId, action.role, partnerChat => action.run(partnerChat, ...args.slice(1)));
 }
 
 async function confirm(chat: ChatContext, nonce: string): Promise<void> {
@@ -29,11 +24,8 @@ async function confirm(chat: ChatContext, nonce: string): Promise<void> {
   const step = dialogue && findPartnerStep(dialogue.step);
   const isConsumed =
     dialogue?.nonce === nonce && (await consumeDialogue(chat.deps.pool, chat.user.userId, nonce));
-  if (!isConsumed || !step?.confirm || !dialogue?.partnerId) {
-    chat.toast = chat.texts.outdated;
-    return;
-  }
+  if (!isConsumed || !step?.confirm || !dialogue?.partnerId) return toast(chat, chat.texts.outdated);
   await asMember(chat, dialogue.partnerId, step.role, partnerChat =>
-    step.confirm!(partnerChat, dialogue.args),
+    step.confirm!(partnerChat, ...dialogue.args),
   );
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Api, GrammyError } from 'grammy';
+import { type Api, GrammyError, InputFile } from 'grammy';
 import type { Id } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../partners/index.ts';
 import type { BotDeps } from '../deps.ts';
 import type { Texts } from '../texts/index.ts';
-import { type Button, keyboardOf, type Screen } from './screen.ts';
+import { type Button, htmlWith, keyboardOf } from './screen.ts';
 import { type ChatUser, setDialogue } from './users.ts';
 
 /** One message or callback query in the private chat of a user with the bot. */
@@ -39,29 +39,38 @@ export interface PartnerContext extends ChatContext {
   role: MemberRole;
 }
 
-const htmlWith = (buttons: Button[][]) =>
-  ({
-    parse_mode: 'HTML',
-    reply_markup: keyboardOf(buttons),
-    link_preview_options: { is_disabled: true },
-  }) as const;
-
 /** Sends a new message and returns its id. */
-export async function send({ api, chatId }: ChatContext, { text, buttons }: Screen): Promise<number> {
+export async function send(
+  { api, chatId }: ChatContext,
+  text: string,
+  buttons: Button[][] = [],
+): Promise<number> {
   return (await api.sendMessage(chatId, text, htmlWith(buttons))).message_id;
 }
 
+/** Sends a PNG with a text below it. */
+export async function sendPicture(
+  { api, chatId }: ChatContext,
+  picture: { png: Buffer; fileName: string; caption: string },
+  buttons: Button[][],
+): Promise<void> {
+  const { png, fileName, caption } = picture;
+  const options = { caption, parse_mode: 'HTML', reply_markup: keyboardOf(buttons) } as const;
+  await api.sendPhoto(chatId, new InputFile(png, fileName), options);
+}
+
 /** Replaces the screen whose button was pressed, or sends a new one. */
-export async function show(chat: ChatContext, screen: Screen): Promise<void> {
-  if (chat.pressedMessageId === undefined || !(await edit(chat, chat.pressedMessageId, screen)))
-    await send(chat, screen);
+export async function show(chat: ChatContext, text: string, buttons: Button[][]): Promise<void> {
+  if (chat.pressedMessageId === undefined || !(await edit(chat, chat.pressedMessageId, text, buttons)))
+    await send(chat, text, buttons);
 }
 
 /** False if the message is deleted, too old, or has no text. */
 export async function edit(
   { api, chatId }: ChatContext,
   messageId: number,
-  { text, buttons }: Screen,
+  text: string,
+  buttons: Button[][],
 ): Promise<boolean> {
   try {
     await api.editMessageText(chatId, messageId, text, htmlWith(buttons));
@@ -72,13 +81,21 @@ export async function edit(
   }
 }
 
+export function toast(chat: ChatContext, text: string): void {
+  chat.toast = text;
+}
+
+/** The membership as it is now: read for every action, so that a removal takes effect at once. */
+export async function findMembership({ deps, user }: ChatContext, partnerId: Id<'prt'>) {
+  const memberships = await listMemberships(deps.pool, user.userId);
+  return memberships.find(({ partner }) => partner.partnerId === partnerId);
+}
+
 /** Checks the role again before a write that follows slow work. False if it was lost; the user gets a message. */
 export async function canStillAct(chat: PartnerContext, needed: MemberRole): Promise<boolean> {
-  const { deps, user, partner, texts } = chat;
-  const memberships = await listMemberships(deps.pool, user.userId);
-  const role = memberships.find(one => one.partner.partnerId === partner.partnerId)?.role;
+  const role = (await findMembership(chat, chat.partner.partnerId))?.role;
   if (role && roleIncludes(role, needed)) return true;
-  await send(chat, { text: role ? texts.notAllowed(needed) : texts.noMember, buttons: [] });
+  await send(chat, role ? chat.texts.notAllowed(needed) : chat.texts.noMember);
   return false;
 }
 
@@ -86,34 +103,54 @@ export async function canStillAct(chat: PartnerContext, needed: MemberRole): Pro
 export const callbackData = (action: string, { partnerId }: Pick<Partner, 'partnerId'>, ...args: string[]) =>
   [action, partnerId.slice('prt_'.length), ...args].join(':');
 
-const newNonce = () => randomBytes(9).toString('base64url');
+/** A button about the partner of the chat. */
+export const button = (
+  { partner }: PartnerContext,
+  text: string,
+  action: string,
+  ...args: string[]
+): Button => ({ text, data: callbackData(action, partner, ...args) });
 
-export interface Question {
+/** The last row of a screen. */
+export const backTo = (chat: PartnerContext, action: string, ...args: string[]): Button[] => [
+  button(chat, chat.texts.back, action, ...args),
+];
+
+interface Question {
   step: string;
-  partnerId?: Id<'prt'>;
   args?: string[];
   text: string;
   /** The caption of the button that answers without typing, if there is one. */
   confirm?: string;
+}
+
+interface PersonalQuestion extends Question {
+  partnerId?: Id<'prt'>;
   /** The callback data of Cancel. */
-  back: string;
+  cancel: string;
 }
 
 /** Asks a question and stores it as the open dialogue. Its button works once, and only until the next question. */
-export async function ask(
+export async function askPerson(
   chat: ChatContext,
-  { step, partnerId, args = [], ...shown }: Question,
+  { step, args = [], text, confirm, partnerId, cancel }: PersonalQuestion,
 ): Promise<void> {
-  const nonce = newNonce();
-  await setDialogue(chat.deps.pool, chat.user.userId, {
-    nonce,
-    step,
-    args,
-    ...(partnerId && { partnerId }),
-  });
-  const confirm = shown.confirm ? [[{ text: shown.confirm, data: `ok:${nonce}` }]] : [];
-  await show(chat, {
-    text: shown.text,
-    buttons: [...confirm, [{ text: chat.texts.cancel, data: shown.back }]],
-  });
+  const nonce = randomBytes(9).toString('base64url');
+  const dialogue = { nonce, step, args, ...(partnerId && { partnerId }) };
+  await setDialogue(chat.deps.pool, chat.user.userId, dialogue);
+  await show(chat, text, [
+    ...(confirm ? [[{ text: confirm, data: `ok:${nonce}` }]] : []),
+    [{ text: chat.texts.cancel, data: cancel }],
+  ]);
 }
+
+/** A question about the partner of the chat; `back` is where Cancel leads. */
+export const ask = (
+  chat: PartnerContext,
+  { back: [action, ...args], ...question }: Question & { back: [action: string, ...args: string[]] },
+): Promise<void> =>
+  askPerson(chat, {
+    ...question,
+    partnerId: chat.partner.partnerId,
+    cancel: callbackData(action, chat.partner, ...args),
+  });

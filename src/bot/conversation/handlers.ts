@@ -41,7 +41,7 @@ export function registerHandlers(bot: Bot, deps: BotDeps, runInBackground: RunIn
     if (decision === 'throttled_again') return;
     const chat = await createChatContext(deps, context, runInBackground);
     if (decision === 'allowed') await handleMessage(chat, context.message, qrReader);
-    else await send(chat, { text: chat.texts.tooFast, buttons: [] });
+    else await send(chat, chat.texts.tooFast);
   });
 
   bot.on('my_chat_member', async ({ chat, myChatMember }) => {

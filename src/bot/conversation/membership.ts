@@ -1,7 +1,7 @@
 import type { Id } from '../../base/ids.ts';
-import { listMemberships, type MemberRole, roleIncludes } from '../../partners/index.ts';
-import { type ChatContext, type PartnerContext, send } from './chat-context.ts';
-import { goHome } from './menus/home.ts';
+import { type MemberRole, roleIncludes } from '../../partners/index.ts';
+import { type ChatContext, findMembership, type PartnerContext, send } from './chat-context.ts';
+import { findCurrent, goHome } from './menus/home.ts';
 
 /** Runs `work` if the user has the role now, whatever it was when the button was shown. */
 export async function asMember(
@@ -10,15 +10,14 @@ export async function asMember(
   role: MemberRole,
   work: (chat: PartnerContext) => Promise<void>,
 ): Promise<void> {
-  const memberships = await listMemberships(chat.deps.pool, chat.user.userId);
-  const membership = memberships.find(({ partner }) => partner.partnerId === partnerId);
+  const membership = await findMembership(chat, partnerId);
   if (!membership) {
     chat.toast = chat.texts.noMember;
     return goHome(chat);
   }
   if (!roleIncludes(membership.role, role)) {
     chat.toast = chat.texts.notAllowed(role);
-    if (chat.pressedMessageId === undefined) await send(chat, { text: chat.toast, buttons: [] });
+    if (chat.pressedMessageId === undefined) await send(chat, chat.toast);
     return;
   }
   const partnerChat: PartnerContext = { ...chat, ...membership };
@@ -30,8 +29,6 @@ export async function withCurrentPartner(
   chat: ChatContext,
   work: (chat: PartnerContext) => Promise<void>,
 ): Promise<void> {
-  const memberships = await listMemberships(chat.deps.pool, chat.user.userId);
-  const current =
-    memberships.find(({ partner }) => partner.partnerId === chat.user.partnerId) ?? memberships[0];
+  const current = await findCurrent(chat);
   return current ? work({ ...chat, ...current }) : goHome(chat);
 }

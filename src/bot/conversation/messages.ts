@@ -11,7 +11,7 @@ import { consumeDialogue, type Dialogue } from './users.ts';
 export async function handleMessage(chat: ChatContext, message: Message, qrReader: QrReader): Promise<void> {
   const { text, photo, document, forward_origin } = message;
   const { dialogue } = chat.user;
-  const reply = async (html: string) => void (await send(chat, { text: html, buttons: [] }));
+  const reply = async (html: string) => void (await send(chat, html));
   const picture = photo?.at(-1)?.file_id ?? document?.file_id;
   if (picture !== undefined)
     return withCurrentPartner(chat, partnerChat => showQrPhoto(partnerChat, picture, qrReader));
@@ -34,7 +34,7 @@ async function handleAnswer(chat: ChatContext, dialogue: Dialogue, typed: string
   if (dialogue.step === signUpStep) await answerSignUp(chat, typed);
   else
     await asMember(chat, dialogue.partnerId!, step!.role, partnerChat =>
-      step!.answer!(partnerChat, dialogue.args, typed),
+      step!.answer!(partnerChat, typed, ...dialogue.args),
     );
   return true;
 }

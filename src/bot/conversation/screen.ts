@@ -15,6 +15,14 @@ export interface Screen {
 /** Telegram's limit for callback data. */
 const maxDataBytes = 64;
 
+/** How the bot sends text. */
+export const htmlWith = (buttons: Button[][]) =>
+  ({
+    parse_mode: 'HTML',
+    reply_markup: keyboardOf(buttons),
+    link_preview_options: { is_disabled: true },
+  }) as const;
+
 export function keyboardOf(buttons: Button[][]): InlineKeyboardMarkup {
   return {
     inline_keyboard: buttons.map(row =>

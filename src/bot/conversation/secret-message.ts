@@ -1,5 +1,6 @@
+import type { MemberRole } from '../../partners/index.ts';
 import { addJob } from '../notices/outbox.ts';
-import { type ChatContext, edit, send } from './chat-context.ts';
+import { canStillAct, edit, type PartnerContext, send } from './chat-context.ts';
 
 const shownMs = 60_000;
 
@@ -14,21 +15,25 @@ export interface SecretMessage {
 /**
  * A message that is deleted after a minute. It is sent without the secret, and its deletion is in the outbox before the
  * secret is in it: wherever the process dies, no secret stays in the chat. Callers create the secret after this call, so
- * none is created that cannot be shown.
+ * none is created that cannot be shown. Undefined if the user has lost the role since; they get a message.
  */
-export async function sendSecretMessage(chat: ChatContext): Promise<SecretMessage> {
+export async function sendSecretMessage(
+  chat: PartnerContext,
+  needed: MemberRole,
+): Promise<SecretMessage | undefined> {
   const { deps, texts, api, chatId } = chat;
-  const messageId = await send(chat, { text: texts.secret.coming, buttons: [] });
+  const messageId = await send(chat, texts.secret.coming);
   await addJob(deps.pool, deps.clock, BigInt(chatId), { do: 'delete', messageId }, shownMs);
+  const discard = async () => {
+    await api.deleteMessage(chatId, messageId).catch(() => {});
+  };
+  if (!(await canStillAct(chat, needed))) return void (await discard());
   return {
     reveal: async html => {
       const text = `${html}\n\n${texts.secret.goesAway(shownMs / 1_000)}`;
-      const buttons = [[{ text: texts.secret.hide, data: 'hide' }]];
-      if (!(await edit(chat, messageId, { text, buttons })))
+      if (!(await edit(chat, messageId, text, [[{ text: texts.secret.hide, data: 'hide' }]])))
         throw new Error('the message was deleted before the secret was shown');
     },
-    discard: async () => {
-      await api.deleteMessage(chatId, messageId).catch(() => {});
-    },
+    discard,
   };
 }

@@ -3,10 +3,8 @@ import type { Update } from 'grammy/types';
 import { abortAfter } from '../../base/clock.ts';
 import { TooManyChangesError } from '../../db/audit/index.ts';
 import { isDatabaseUnavailable } from '../../db/postgres/index.ts';
-import { abortCallsOnShutdown } from '../abort-calls-on-shutdown.ts';
 import type { BotDeps } from '../deps.ts';
-import { retryCalls } from '../retry.ts';
-import { telegramClient } from '../telegram-client.ts';
+import { abortCallsOnShutdown, retryCalls, telegramClient } from '../telegram-client.ts';
 import { textsByLanguage } from '../texts/index.ts';
 import { registerHandlers } from './handlers.ts';
 

@@ -18,17 +18,8 @@ export interface ChatUser {
   language: Language;
   muted: string[];
   partnerId: Id<'prt'> | undefined;
-  dialogue: Dialogue | undefined;
-  isNew: boolean;
-}
-
-interface UserRow {
-  user_id: bigint;
-  language: Language;
-  muted: string[];
-  partner_id: string | null;
   dialogue: Dialogue | null;
-  is_new: boolean;
+  isNew: boolean;
 }
 
 /** Stores a user at the first update; any later one shows that the bot is not blocked any more. */
@@ -38,21 +29,14 @@ export async function upsertUser(
   userId: bigint,
   language: Language,
 ): Promise<ChatUser> {
-  const { rows } = await db.query<UserRow>({
+  const { rows } = await db.query<Omit<ChatUser, 'partnerId'> & { partner_id: string | null }>({
     text: `INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, $2, $3)
            ON CONFLICT (user_id) DO UPDATE SET blocked_at = NULL
-           RETURNING *, xmax = 0 AS is_new`,
+           RETURNING user_id AS "userId", language, muted, partner_id, dialogue, xmax = 0 AS "isNew"`,
     values: [userId, language, instantOf(clock)],
   });
-  const row = rows[0]!;
-  return {
-    userId: row.user_id,
-    language: row.language,
-    muted: row.muted,
-    partnerId: row.partner_id === null ? undefined : idFromUuid('prt', row.partner_id),
-    dialogue: row.dialogue ?? undefined,
-    isNew: row.is_new,
-  };
+  const { partner_id, ...user } = rows[0]!;
+  return { ...user, partnerId: partner_id === null ? undefined : idFromUuid('prt', partner_id) };
 }
 
 /** The language of the bot's messages, and the topics that a user has muted; undefined if they never wrote to the bot. */

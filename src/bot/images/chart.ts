@@ -12,8 +12,6 @@ interface ChartOptions {
   title: string;
   /** As the reader's language writes it. */
   formatRate(rateE4: bigint): string;
-  width?: number;
-  height?: number;
 }
 
 /** System fonts differ between machines and are often missing on servers, so the font is a dependency. */
@@ -39,55 +37,37 @@ export async function drawRateChart(points: RatePoint[], options: ChartOptions):
   return image.asPng();
 }
 
-function rateChartSvg(points: RatePoint[], options: ChartOptions): string {
-  const { title, width = 800, height = 400 } = options;
+/** In pixels. */
+const width = 800;
+const height = 400;
+const fontSize = 20;
+const margin = 18;
+const right = 778;
+const top = 66;
+const bottom = 350;
+const titleBaseline = 32;
+const labelGap = 12;
+
+function rateChartSvg(points: RatePoint[], { title, formatRate }: ChartOptions): string {
   const inOrder = points.toSorted((a, b) => a.at.getTime() - b.at.getTime());
-  const frame = frameOf(width, height, inOrder, options.formatRate);
-  const { unit, margin, fontSize, left, right } = frame;
-  const isTitleShort = widthOf(title, fontSize) <= right - left;
+  const widestRate = Math.max(0, ...extremes(points).map(rate => widthOf(formatRate(rate))));
+  const frame = { left: margin + widestRate + labelGap, formatRate };
+  const isTitleShort = widthOf(title) <= right - frame.left;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-size="${fontSize}">`,
     `<rect width="${width}" height="${height}" fill="${background}"/>`,
-    isTitleShort ? textAt(title, margin, margin + 7 * unit, 'start', ink) : '',
+    isTitleShort ? textAt(title, margin, titleBaseline, 'start', ink) : '',
     ...(inOrder.length === 0 ? [noData(frame)] : ratesSvg(frame, inOrder)),
     '</svg>',
   ].join('\n');
 }
 
-/** Positions and sizes in pixels, and how rates are written. Everything scales with the picture, so it looks the same in any size. */
+/** Where the lines begin, beside the widest rate, and how rates are written. */
 interface Frame extends Pick<ChartOptions, 'formatRate'> {
-  unit: number;
-  fontSize: number;
-  margin: number;
   left: number;
-  right: number;
-  top: number;
-  bottom: number;
 }
 
-function frameOf(
-  width: number,
-  height: number,
-  points: RatePoint[],
-  formatRate: ChartOptions['formatRate'],
-): Frame {
-  const unit = Math.min(width / 400, height / 200);
-  const fontSize = 10 * unit;
-  const margin = 9 * unit;
-  const widestRate = Math.max(0, ...extremes(points).map(rate => widthOf(formatRate(rate), fontSize)));
-  return {
-    formatRate,
-    unit,
-    fontSize,
-    margin,
-    left: margin + widestRate + 6 * unit,
-    right: width - margin - 2 * unit,
-    top: margin + 24 * unit,
-    bottom: height - margin - 16 * unit,
-  };
-}
-
-const widthOf = (text: string, fontSize: number) => [...text].length * characterWidth * fontSize;
+const widthOf = (text: string) => [...text].length * characterWidth * fontSize;
 
 /** The lowest and the highest rate; empty if there are no points. */
 function extremes(points: RatePoint[]): bigint[] {
@@ -96,7 +76,6 @@ function extremes(points: RatePoint[]): bigint[] {
 }
 
 function ratesSvg(frame: Frame, points: RatePoint[]): string[] {
-  const { unit, bottom } = frame;
   const path = pathOf(frame, points);
   const [first, last] = [path[0]!, path.at(-1)!];
   const line = path.map(({ x, y }) => `${x.toFixed(2)},${y.toFixed(2)}`).join(' ');
@@ -105,25 +84,25 @@ function ratesSvg(frame: Frame, points: RatePoint[]): string[] {
   return [
     gridSvg(frame),
     `<polygon points="${first.x},${bottom} ${line} ${last.x},${bottom}" fill="${accent}" fill-opacity="0.09"/>`,
-    `<polyline points="${line}" fill="none" stroke="${accent}" stroke-width="${1.2 * unit}" stroke-linejoin="round" stroke-linecap="round"/>`,
-    dot(3 * unit, background),
-    dot(2 * unit, accent),
+    `<polyline points="${line}" fill="none" stroke="${accent}" stroke-width="2.4" stroke-linejoin="round" stroke-linecap="round"/>`,
+    dot(6, background),
+    dot(4, accent),
     ...rateLabels(frame, points),
     ...timeLabels(frame, points),
   ];
 }
 
-function gridSvg({ left, right, top, bottom, unit }: Frame): string {
+function gridSvg({ left }: Frame): string {
   const lines = Array.from({ length: gridLines }, (_, index) => {
     // In the middle of a row of pixels a thin line is sharp.
     const y = Math.floor(top + ((bottom - top) * index) / (gridLines - 1)) + 0.5;
     return `M${left} ${y}H${right}`;
   });
-  return `<path d="${lines.join('')}" stroke="${gridColour}" stroke-width="${unit / 2}"/>`;
+  return `<path d="${lines.join('')}" stroke="${gridColour}" stroke-width="1"/>`;
 }
 
 /** A single moment or a constant rate has no extent, so it is drawn in the middle. */
-function pathOf({ left, right, top, bottom }: Frame, points: RatePoint[]): { x: number; y: number }[] {
+function pathOf({ left }: Frame, points: RatePoint[]): { x: number; y: number }[] {
   const [min, max] = extremes(points) as [bigint, bigint];
   const [start, end] = [points[0]!.at.getTime(), points.at(-1)!.at.getTime()];
   const share = (part: number, whole: number) => (whole === 0 ? 0.5 : part / whole);
@@ -134,28 +113,25 @@ function pathOf({ left, right, top, bottom }: Frame, points: RatePoint[]): { x: 
 }
 
 /** The extremes beside their grid lines, and the latest rate in the top right corner. */
-function rateLabels(
-  { left, right, top, bottom, margin, unit, fontSize, formatRate }: Frame,
-  points: RatePoint[],
-): string[] {
+function rateLabels({ left, formatRate }: Frame, points: RatePoint[]): string[] {
   const [min, max] = extremes(points) as [bigint, bigint];
   const label = (rateE4: bigint, y: number) =>
-    textAt(formatRate(rateE4), left - 6 * unit, y + (capitalHeight / 2) * fontSize, 'end', faintInk);
-  const latest = textAt(formatRate(points.at(-1)!.rateE4), right, margin + 7 * unit, 'end', accent);
+    textAt(formatRate(rateE4), left - labelGap, y + (capitalHeight / 2) * fontSize, 'end', faintInk);
+  const latest = textAt(formatRate(points.at(-1)!.rateE4), right, titleBaseline, 'end', accent);
   return min === max
     ? [label(min, (top + bottom) / 2), latest]
     : [label(max, top), label(min, bottom), latest];
 }
 
-function timeLabels({ left, right, bottom, unit }: Frame, points: RatePoint[]): string[] {
+function timeLabels({ left }: Frame, points: RatePoint[]): string[] {
   const [first, last] = [points[0]!, points.at(-1)!].map(({ at }) => formatTime(at)) as [string, string];
-  const y = bottom + 16 * unit;
+  const y = bottom + 32;
   return first === last
     ? [textAt(first, (left + right) / 2, y, 'middle', faintInk)]
     : [textAt(first, left, y, 'start', faintInk), textAt(last, right, y, 'end', faintInk)];
 }
 
-const noData = ({ left, right, top, bottom }: Frame) =>
+const noData = ({ left }: Frame) =>
   textAt('no data', (left + right) / 2, (top + bottom) / 2, 'middle', faintInk);
 
 /** `y` is the baseline. */

@@ -12,26 +12,22 @@ export async function readBalanceMark(db: Queryable, partnerId: Id<'prt'>): Prom
   return rows[0]?.low_micro_usdt;
 }
 
-/** A new mark can cause a notice at once, even if the earlier mark already did. */
-export const setBalanceMark = (audit: AuditContext, partnerId: Id<'prt'>, microUsdt: bigint): Promise<void> =>
+/** Null: no notices any more. A new mark can cause a notice at once, even if the earlier mark already did. */
+export const setBalanceMark = (
+  audit: AuditContext,
+  partnerId: Id<'prt'>,
+  microUsdt: bigint | null,
+): Promise<void> =>
   transaction(audit.pool, async tx => {
-    await tx.query({
-      text: `INSERT INTO balance_marks (partner_id, low_micro_usdt) VALUES ($1, $2)
-             ON CONFLICT (partner_id) DO UPDATE SET low_micro_usdt = excluded.low_micro_usdt, low_since = NULL`,
-      values: [uuidFromId(partnerId), microUsdt],
-    });
-    await recordChange(tx, audit, {
-      action: 'balance.mark',
-      subject: partnerId,
-      after: { low_usdt: formatMicroUsdt(microUsdt) },
-    });
-  });
-
-export const clearBalanceMark = (audit: AuditContext, partnerId: Id<'prt'>): Promise<void> =>
-  transaction(audit.pool, async tx => {
-    await tx.query({
-      text: 'DELETE FROM balance_marks WHERE partner_id = $1',
-      values: [uuidFromId(partnerId)],
-    });
-    await recordChange(tx, audit, { action: 'balance.mark', subject: partnerId, after: { low_usdt: null } });
+    const id = uuidFromId(partnerId);
+    if (microUsdt === null)
+      await tx.query({ text: 'DELETE FROM balance_marks WHERE partner_id = $1', values: [id] });
+    else
+      await tx.query({
+        text: `INSERT INTO balance_marks (partner_id, low_micro_usdt) VALUES ($1, $2)
+               ON CONFLICT (partner_id) DO UPDATE SET low_micro_usdt = excluded.low_micro_usdt, low_since = NULL`,
+        values: [id, microUsdt],
+      });
+    const after = { low_usdt: microUsdt === null ? null : formatMicroUsdt(microUsdt) };
+    await recordChange(tx, audit, { action: 'balance.mark', subject: partnerId, after });
   });

@@ -1,7 +1,7 @@
 import { type Api, GrammyError } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
-import { keyboardOf, type Screen } from '../conversation/screen.ts';
+import { htmlWith, type Screen } from '../conversation/screen.ts';
 import { setBlocked } from '../conversation/users.ts';
 import type { BotDeps } from '../deps.ts';
 import { type Language, textsByLanguage } from '../texts/index.ts';
@@ -68,18 +68,23 @@ async function runTask(deps: SenderDeps, api: Api, chatId: number, { task }: Job
   const screen =
     task.do === 'notify' ? await noticeScreen(deps, chatId, task) : staffScreen(task, deps.publicUrl);
   if (!screen) return;
-  const { text, buttons } = screen;
-  await api.sendMessage(chatId, text, {
-    parse_mode: 'HTML',
-    reply_markup: keyboardOf(buttons),
-    link_preview_options: { is_disabled: true },
-  });
+  await api.sendMessage(chatId, screen.text, htmlWith(screen.buttons));
 }
 
 /** Undefined if the user is not a member any more: they may have been removed while the job waited. */
-async function noticeScreen(deps: SenderDeps, userId: number, task: NoticeTask): Promise<Screen | undefined> {
-  const { kind, partner, details, count } = task;
-  const recipient = await findRecipient(deps, userId, task);
+async function noticeScreen(
+  { pool }: SenderDeps,
+  userId: number,
+  { kind, partnerId, partner, details, count }: Extract<Job['task'], { do: 'notify' }>,
+): Promise<Screen | undefined> {
+  const id = parseId('prt', partnerId ?? '');
+  const { rows } = await pool.query<{ language: Language }>({
+    text: `SELECT language FROM chat_users u WHERE user_id = $1
+              AND EXISTS (SELECT FROM members m
+                           WHERE m.user_id = u.user_id AND ($2::uuid IS NULL OR m.partner_id = $2))`,
+    values: [userId, id ? uuidFromId(id) : null],
+  });
+  const [recipient] = rows;
   if (!recipient) return undefined;
   const texts = textsByLanguage[recipient.language];
   const notice = texts.notices[kind as keyof typeof texts.notices];
@@ -88,23 +93,6 @@ async function noticeScreen(deps: SenderDeps, userId: number, task: NoticeTask):
     text: partner === null ? text : texts.about(partner, text),
     buttons: [[{ text: texts.menu, data: 'home' }]],
   };
-}
-
-type NoticeTask = Extract<Job['task'], { do: 'notify' }>;
-
-async function findRecipient(
-  { pool }: SenderDeps,
-  userId: number,
-  task: NoticeTask,
-): Promise<{ language: Language } | undefined> {
-  const partnerId = parseId('prt', task.partnerId ?? '');
-  const { rows } = await pool.query<{ language: Language }>({
-    text: `SELECT language FROM chat_users u WHERE user_id = $1
-              AND EXISTS (SELECT FROM members m
-                           WHERE m.user_id = u.user_id AND ($2::uuid IS NULL OR m.partner_id = $2))`,
-    values: [userId, partnerId ? uuidFromId(partnerId) : null],
-  });
-  return rows[0];
 }
 
 /** False if its chat must wait. */

@@ -12,7 +12,8 @@ export const mutableTopics = [
 ] as const;
 export type MutableTopic = (typeof mutableTopics)[number];
 
-export const topicOf: Record<NoticeKind, MutableTopic | 'security'> = {
+/** All other notices are about security: keys, endpoints, members, live mode. */
+const topics: { [kind in NoticeKind]?: MutableTopic } = {
   delivery_failed: 'delivery',
   sending_suspended: 'sending',
   sending_re_enabled: 'sending',
@@ -21,21 +22,6 @@ export const topicOf: Record<NoticeKind, MutableTopic | 'security'> = {
   balance_low: 'low',
   balance_credited: 'credited',
   deposit_seen: 'credited',
-  key_created: 'security',
-  key_revoked: 'security',
-  key_addresses_changed: 'security',
-  key_rolled: 'security',
-  key_expiring: 'security',
-  key_new_address: 'security',
-  endpoint_added: 'security',
-  endpoint_moved: 'security',
-  endpoint_removed: 'security',
-  endpoint_secret_rotated: 'security',
-  member_joined: 'security',
-  member_removed: 'security',
-  member_role_changed: 'security',
-  live_approved: 'security',
-  live_refused: 'security',
   maintenance_planned: 'maintenance',
   maintenance_cancelled: 'maintenance',
   maintenance_on: 'maintenance',
@@ -43,3 +29,5 @@ export const topicOf: Record<NoticeKind, MutableTopic | 'security'> = {
   rate_stale: 'rate',
   rate_fresh: 'rate',
 };
+
+export const topicOf = (kind: NoticeKind) => topics[kind] ?? 'security';

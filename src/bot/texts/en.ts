@@ -14,7 +14,7 @@ import {
 import { clip, escapeHtml as e } from '../conversation/screen.ts';
 import type { NoticeDetails } from '../notices/outbox.ts';
 import type { MutableTopic } from '../notices/topics.ts';
-import { formatsOf } from './formats.ts';
+import { formatsOf, named } from './formats.ts';
 
 export type Attempt = Awaited<ReturnType<typeof listAttempts>>[number];
 export type Resolved = {
@@ -30,12 +30,8 @@ export type PaymentFilter = { mode: Mode; status?: PaymentStatus };
 export type Notices = Record<NoticeKind, (details: NoticeDetails, count: number) => string>;
 export type BalancesOfBoth = Record<Mode, Balances>;
 
-const { amount, rub, usdt, rate, time } = formatsOf('en-GB');
-const text = (value: NoticeDetails[string] | undefined) => e(`${value ?? ''}`);
-const decimal = (value: NoticeDetails[string] | undefined) => amount(`${value ?? ''}`);
-const moment = (value: NoticeDetails[string] | undefined) => time(new Date(`${value}`));
+const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('en-GB');
 const roles = { viewer: 'viewer', developer: 'developer', owner: 'owner' };
-const named = (details: NoticeDetails) => (details.external_id ? ` (${text(details.external_id)})` : '');
 
 /** Set if it is not about the first endpoint. */
 const toUrl = (url: NoticeDetails[string] | undefined) => (url ? ` to <code>${text(url)}</code>` : '');
@@ -120,9 +116,9 @@ const notices: Notices = {
   live_approved: () => '🎉 Live mode is approved. An owner can now create live keys.',
   live_refused: () => 'Live mode was not approved. Test mode keeps working. To learn why, contact support.',
   maintenance_planned: ({ from, until }) =>
-    `🗓 Scheduled maintenance: from ${time(new Date(`${from}`))} to ${time(new Date(`${until}`))}. We will not accept new payments during this time.`,
+    `🗓 Scheduled maintenance: from ${moment(from)} to ${moment(until)}. We will not accept new payments during this time.`,
   maintenance_cancelled: ({ from, until }) =>
-    `✅ The maintenance scheduled from ${time(new Date(`${from}`))} to ${time(new Date(`${until}`))} is cancelled.`,
+    `✅ The maintenance scheduled from ${moment(from)} to ${moment(until)} is cancelled.`,
   maintenance_on: () => '🔧 Maintenance: new payments are not accepted. Payments in progress continue.',
   maintenance_off: () => '✅ Maintenance is over. Payments are accepted again.',
   rate_stale: () => '📉 The exchange rate is out of date: payments are not accepted until it is updated.',

@@ -1,6 +1,13 @@
 import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
+import { escapeHtml } from '../conversation/screen.ts';
+import type { NoticeDetails } from '../notices/outbox.ts';
 
-/** Amounts and times as the readers of a language write them. */
+type Detail = NoticeDetails[string] | undefined;
+const text = (value: Detail) => escapeHtml(`${value ?? ''}`);
+/** What the partner calls a payment. */
+export const named = ({ external_id }: NoticeDetails) => (external_id ? ` (${text(external_id)})` : '');
+
+/** Amounts, times and details of notices as the readers of a language write them. */
 export function formatsOf(locale: 'en-GB' | 'ru') {
   const time = new Intl.DateTimeFormat(locale, {
     day: '2-digit',
@@ -20,12 +27,16 @@ export function formatsOf(locale: 'en-GB' | 'ru') {
     });
     return format.format(text as Intl.StringNumericLiteral);
   };
+  const timeOf = (at: Date) => `${time.format(at)} UTC`;
   return {
     amount,
     rub: (kopecks: bigint) => amount(formatKopecks(kopecks)),
     usdt: (microUsdt: bigint) => amount(formatMicroUsdt(microUsdt)),
     rate: (rateE4: bigint) => amount(formatRate(rateE4)),
     /** To the minute and in one time zone, since partners are in many. */
-    time: (at: Date) => `${time.format(at)} UTC`,
+    time: timeOf,
+    text,
+    decimal: (value: Detail) => amount(`${value ?? ''}`),
+    moment: (value: Detail) => timeOf(new Date(`${value}`)),
   };
 }

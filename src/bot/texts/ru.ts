@@ -4,16 +4,12 @@ import { formatEventId } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e } from '../conversation/screen.ts';
 import type { NoticeDetails } from '../notices/outbox.ts';
 import { marked, type Notices, type PaymentFilter, sampleLink, signs, stateOf, type Texts } from './en.ts';
-import { formatsOf } from './formats.ts';
+import { formatsOf, named } from './formats.ts';
 
-const { amount, rub, usdt, rate, time } = formatsOf('ru');
-const text = (value: NoticeDetails[string] | undefined) => e(`${value ?? ''}`);
-const decimal = (value: NoticeDetails[string] | undefined) => amount(`${value ?? ''}`);
+const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('ru');
 const scopeNames = { read: 'чтение', pay: 'оплата', both: 'чтение и оплата' };
-const moment = (value: NoticeDetails[string] | undefined) => time(new Date(`${value}`));
 const roles = { viewer: 'наблюдатель', developer: 'разработчик', owner: 'владелец' };
 const modes: Record<string, string> = { live: 'боевой', test: 'тестовый' };
-const named = (details: NoticeDetails) => (details.external_id ? ` (${text(details.external_id)})` : '');
 const statuses: Record<Payment['status'], string> = {
   processing: 'в обработке',
   succeeded: 'успешный',
@@ -131,9 +127,9 @@ const notices: Notices = {
   live_refused: () =>
     'Боевой режим не одобрен. Тестовый режим продолжает работать. Чтобы узнать причину, напишите в поддержку.',
   maintenance_planned: ({ from, until }) =>
-    `🗓 Запланированы технические работы с ${time(new Date(`${from}`))} до ${time(new Date(`${until}`))}. В это время новые платежи не принимаются.`,
+    `🗓 Запланированы технические работы с ${moment(from)} до ${moment(until)}. В это время новые платежи не принимаются.`,
   maintenance_cancelled: ({ from, until }) =>
-    `✅ Технические работы с ${time(new Date(`${from}`))} до ${time(new Date(`${until}`))} отменены.`,
+    `✅ Технические работы с ${moment(from)} до ${moment(until)} отменены.`,
   maintenance_on: () => '🔧 Технические работы: новые платежи пока не принимаются. Начатые завершатся.',
   maintenance_off: () => '✅ Технические работы завершены. Платежи снова принимаются.',
   rate_stale: () => '📉 Курс устарел: платежи не принимаются, пока он не обновится.',

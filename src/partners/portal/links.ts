@@ -30,12 +30,12 @@ export async function findPortalLink(
   token: string,
 ): Promise<Person | undefined> {
   if (!isToken(token)) return undefined;
-  const { rows } = await tx.query<{ user_id: bigint; name: string }>({
-    text: `SELECT user_id, name FROM portal_links
+  const { rows } = await tx.query<Person>({
+    text: `SELECT user_id AS "userId", name FROM portal_links
             WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 FOR UPDATE`,
     values: [hashOfToken(token), instantOf(clock)],
   });
-  return rows[0] && { userId: rows[0].user_id, name: rows[0].name };
+  return rows[0];
 }
 
 /** Of a link that was found in the same transaction. */

@@ -23,26 +23,14 @@ export interface PortalSession extends Person {
   endsAt: Date;
 }
 
-interface SessionRow {
-  id: string;
-  user_id: bigint;
-  name: string;
-  address: string;
-  user_agent: string;
-  created_at: Date;
-  last_seen_at: Date;
-  ends_at: Date;
-}
+const columns = `id, user_id AS "userId", name, address, user_agent AS "userAgent", created_at AS "createdAt",
+                 last_seen_at AS "lastSeenAt", ends_at AS "endsAt"`;
 
-const toSession = (row: SessionRow): PortalSession => ({
-  sessionId: idFromUuid('ses', row.id),
-  userId: row.user_id,
-  name: row.name,
-  address: row.address,
-  userAgent: row.user_agent,
-  createdAt: row.created_at,
-  lastSeenAt: row.last_seen_at,
-  endsAt: row.ends_at,
+type SessionRow = Omit<PortalSession, 'sessionId'> & { id: string };
+
+const toSession = ({ id, ...session }: SessionRow): PortalSession => ({
+  sessionId: idFromUuid('ses', id),
+  ...session,
 });
 
 export interface SignInDeps {
@@ -73,7 +61,7 @@ export async function openSession(
   const sessionId = newId('ses', clock);
   const { rows } = await tx.query<SessionRow>({
     text: `INSERT INTO portal_sessions (id, user_id, name, token_hash, address, user_agent, created_at, last_seen_at, ends_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8) RETURNING *`,
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8) RETURNING ${columns}`,
     values: [
       uuidFromId(sessionId),
       userId,
@@ -107,16 +95,16 @@ export async function findPortalSession(
   if (!isToken(token)) return undefined;
   const { rows } = await db.query<SessionRow>({
     name: 'find a portal session',
-    text: `SELECT * FROM portal_sessions WHERE token_hash = $3 AND ${isOpen}`,
+    text: `SELECT ${columns} FROM portal_sessions WHERE token_hash = $3 AND ${isOpen}`,
     values: [...openSince(clock), hashOfToken(token)],
   });
   const [row] = rows;
   if (!row) return undefined;
-  if (isUserActivity && clock.nowMs() - row.last_seen_at.getTime() >= lastSeenPrecisionMs) {
-    row.last_seen_at = instantOf(clock);
+  if (isUserActivity && clock.nowMs() - row.lastSeenAt.getTime() >= lastSeenPrecisionMs) {
+    row.lastSeenAt = instantOf(clock);
     await db.query({
       text: `UPDATE portal_sessions SET last_seen_at = greatest(last_seen_at, $2) FROM ${commitsWithoutWaiting} WHERE id = $1`,
-      values: [row.id, row.last_seen_at],
+      values: [row.id, row.lastSeenAt],
     });
   }
   return toSession(row);
@@ -129,7 +117,7 @@ export async function listPortalSessions(
   userId: bigint,
 ): Promise<PortalSession[]> {
   const { rows } = await db.query<SessionRow>({
-    text: `SELECT * FROM portal_sessions WHERE ${isOpen} AND user_id = $3 ORDER BY id DESC LIMIT 100`,
+    text: `SELECT ${columns} FROM portal_sessions WHERE ${isOpen} AND user_id = $3 ORDER BY id DESC LIMIT 100`,
     values: [...openSince(clock), userId],
   });
   return rows.map(toSession);
@@ -142,11 +130,13 @@ export async function lockSession(
   token: string,
 ): Promise<{ session: PortalSession; isOpen: boolean } | undefined> {
   if (!isToken(token)) return undefined;
-  const { rows } = await tx.query<SessionRow & { is_open: boolean }>({
-    text: `SELECT *, ${isOpen} AS is_open FROM portal_sessions WHERE token_hash = $3 FOR UPDATE`,
+  const { rows } = await tx.query<SessionRow & { isOpen: boolean }>({
+    text: `SELECT ${columns}, ${isOpen} AS "isOpen" FROM portal_sessions WHERE token_hash = $3 FOR UPDATE`,
     values: [...openSince(clock), hashOfToken(token)],
   });
-  return rows[0] && { session: toSession(rows[0]), isOpen: rows[0].is_open };
+  if (!rows[0]) return undefined;
+  const { isOpen: open, ...row } = rows[0];
+  return { session: toSession(row), isOpen: open };
 }
 
 /** Signing out, here or elsewhere. A person ends only their own sessions. */

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { renderSVG } from 'uqr';
 import { parseId } from '../../base/ids.ts';
 import { formatMicroUsdt, parseMicroUsdt } from '../../base/money.ts';
-import { clearBalanceMark, readBalanceMark, setBalanceMark } from '../../bot/index.ts';
+import { readBalanceMark, setBalanceMark } from '../../bot/index.ts';
 import { type Deposit, listDeposits, openAddresses } from '../../deposits/index.ts';
 import { listCredits, readBalances } from '../../ledger/index.ts';
 import { limitsObject, refillTestBalance } from '../../partners/index.ts';
@@ -86,9 +86,8 @@ const setAlert = post('/balance/alert', 'owner', { body: { alert_usdt } }, async
   const audit = auditContextOf(deps, request);
   const wanted = request.body.alert_usdt;
   const mark = wanted === null ? null : parseMicroUsdt(wanted);
-  if (mark === null) await clearBalanceMark(audit, partnerId);
-  else if (!mark) return refuse(400, 'invalid_request', 'Enter an amount above zero.');
-  else await setBalanceMark(audit, partnerId, mark);
+  if (mark === undefined || mark === 0n) return refuse(400, 'invalid_request', 'Enter an amount above zero.');
+  await setBalanceMark(audit, partnerId, mark);
   return done;
 });
 

@@ -1,80 +1,73 @@
 import { parseMicroUsdt } from '../../../base/money.ts';
+import { openAddresses } from '../../../deposits/index.ts';
 import { listCredits, readBalances } from '../../../ledger/index.ts';
 import { refillTestBalance } from '../../../partners/index.ts';
-import { clearBalanceMark, readBalanceMark, setBalanceMark } from '../../notices/balance-marks.ts';
-import { ask, callbackData, type PartnerContext, show } from '../chat-context.ts';
+import { drawQrCode } from '../../images/qr-code.ts';
+import { readBalanceMark, setBalanceMark } from '../../notices/balance-marks.ts';
+import { ask, backTo, button, type PartnerContext, sendPicture, show } from '../chat-context.ts';
 import type { Menu } from './menu.ts';
-import { showTopUp } from './top-up.ts';
 
 const creditsShown = 10;
 
 async function showBalance(chat: PartnerContext): Promise<void> {
-  const { texts, deps, partner } = chat;
+  const { deps, partner } = chat;
+  const texts = chat.texts.balance;
   const balances = await readBalances(deps.pool, partner.partnerId);
   const mark = await readBalanceMark(deps.pool, partner.partnerId);
-  await show(chat, {
-    text: texts.balance.state(balances, partner.limits, mark),
-    buttons: [
-      [
-        { text: texts.balance.topUp, data: callbackData('bt', partner) },
-        { text: texts.balance.history, data: callbackData('bh', partner) },
-      ],
-      [
-        { text: texts.balance.refill, data: callbackData('br', partner) },
-        { text: texts.balance.setMark, data: callbackData('bl', partner) },
-      ],
-      [{ text: texts.back, data: callbackData('h', partner) }],
-    ],
-  });
+  await show(chat, texts.state(balances, partner.limits, mark), [
+    [button(chat, texts.topUp, 'bt'), button(chat, texts.history, 'bh')],
+    [button(chat, texts.refill, 'br'), button(chat, texts.setMark, 'bl')],
+    backTo(chat, 'h'),
+  ]);
 }
 
-const backTo = ({ texts, partner }: PartnerContext) => [
-  [{ text: texts.back, data: callbackData('b', partner) }],
-];
+/** Where to send USDT: of the chosen chain, or of the only one. Without chains support gives the address. */
+async function showTopUp(chat: PartnerContext, chosen?: string): Promise<void> {
+  const { deps, partner } = chat;
+  const texts = chat.texts.balance;
+  const back = backTo(chat, 'b');
+  const addresses = await openAddresses(deps.pool, deps.clock, deps.chains, partner.partnerId);
+  if (addresses.length === 0) return show(chat, texts.howToTopUp(partner.partnerId), [back]);
+  const found = addresses.length === 1 ? addresses[0] : addresses.find(({ chain }) => chain.name === chosen);
+  if (!found) {
+    const networks = addresses.map(({ chain }) => [button(chat, chain.title, 'bt', chain.name)]);
+    return show(chat, texts.chooseNetwork, [...networks, back]);
+  }
+  const png = await drawQrCode(found.address);
+  await sendPicture(chat, { png, fileName: 'address.png', caption: texts.sendTo(found) }, [back]);
+}
 
-const askForMark = (chat: PartnerContext, text: string) =>
-  ask(chat, {
-    step: 'balance_mark',
-    partnerId: chat.partner.partnerId,
-    text,
-    confirm: chat.texts.balance.noMark,
-    back: callbackData('b', chat.partner),
-  });
+async function showHistory(chat: PartnerContext): Promise<void> {
+  const credits = await listCredits(chat.deps.pool, chat.partner.partnerId, creditsShown);
+  await show(chat, chat.texts.balance.credits(credits), [backTo(chat, 'b')]);
+}
+
+async function refill(chat: PartnerContext): Promise<void> {
+  const outcome = await refillTestBalance(chat.audit, chat.partner.partnerId);
+  chat.toast = outcome === 'refilled' ? chat.texts.balance.refilled : chat.texts.balance.notAgainToday;
+  await showBalance(chat);
+}
+
+const askForMark = (chat: PartnerContext, wrong?: string) => {
+  const { askMark, noMark } = chat.texts.balance;
+  return ask(chat, { step: 'balance_mark', text: wrong ?? askMark, confirm: noMark, back: ['b'] });
+};
+
+async function setMark(chat: PartnerContext, mark: bigint | null): Promise<void> {
+  await setBalanceMark(chat.audit, chat.partner.partnerId, mark);
+  await showBalance(chat);
+}
+
+async function setTypedMark(chat: PartnerContext, typed: string): Promise<void> {
+  const mark = parseMicroUsdt(typed.trim().replace(',', '.'));
+  await (mark ? setMark(chat, mark) : askForMark(chat, chat.texts.balance.badMark));
+}
 
 export const balance: Menu = {
-  actions: {
-    b: { role: 'viewer', run: showBalance },
-    bt: { role: 'viewer', run: showTopUp },
-    bh: {
-      role: 'viewer',
-      run: async chat => {
-        const credits = await listCredits(chat.deps.pool, chat.partner.partnerId, creditsShown);
-        await show(chat, { text: chat.texts.balance.credits(credits), buttons: backTo(chat) });
-      },
-    },
-    br: {
-      role: 'developer',
-      run: async chat => {
-        const outcome = await refillTestBalance(chat.audit, chat.partner.partnerId);
-        chat.toast = outcome === 'refilled' ? chat.texts.balance.refilled : chat.texts.balance.notAgainToday;
-        await showBalance(chat);
-      },
-    },
-    bl: { role: 'owner', run: chat => askForMark(chat, chat.texts.balance.askMark) },
-  },
-  steps: {
-    balance_mark: {
-      role: 'owner',
-      answer: async (chat, _args, typed) => {
-        const mark = parseMicroUsdt(typed.trim().replace(',', '.'));
-        if (!mark) return askForMark(chat, chat.texts.balance.badMark);
-        await setBalanceMark(chat.audit, chat.partner.partnerId, mark);
-        await showBalance(chat);
-      },
-      confirm: async chat => {
-        await clearBalanceMark(chat.audit, chat.partner.partnerId);
-        await showBalance(chat);
-      },
-    },
+  viewer: { actions: { b: showBalance, bt: showTopUp, bh: showHistory } },
+  developer: { actions: { br: refill } },
+  owner: {
+    actions: { bl: chat => askForMark(chat) },
+    steps: { balance_mark: { answer: setTypedMark, confirm: chat => setMark(chat, null) } },
   },
 };

@@ -9,80 +9,82 @@ import {
   maxActiveKeys,
   revokeKey,
   roleIncludes,
+  setAllowedAddresses,
   type WantedKey,
 } from '../../../partners/index.ts';
 import type { Texts } from '../../texts/index.ts';
-import { ask, callbackData, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
+import { ask, backTo, button, type PartnerContext, send, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
-import type { Menu } from './menu.ts';
+import type { Menu, PartnerAction } from './menu.ts';
 
 /** A message holds no more; the command line shows all. */
 const maxShown = 20;
 const maxAddresses = 20;
 
+async function listActive({ deps, partner }: PartnerContext): Promise<ApiKey[]> {
+  const keys = await listKeys(deps.pool, partner.partnerId);
+  return keys.filter(key => keyState(key, deps.clock) === 'active');
+}
+
 export async function showKeys(chat: PartnerContext): Promise<void> {
-  const { texts, partner, deps } = chat;
-  const keys = (await listKeys(deps.pool, partner.partnerId)).filter(
-    key => keyState(key, deps.clock) === 'active',
-  );
-  const shown = keys.slice(-maxShown);
-  await show(chat, {
-    text: texts.keys.list(shown),
-    buttons: [
-      ...shown.map(key => [{ text: texts.keys.name(key), data: callbackData('kv', partner, key.keyId) }]),
-      [
-        { text: texts.keys.create('test'), data: callbackData('kn', partner, 'test') },
-        { text: texts.keys.create('live'), data: callbackData('kn', partner, 'live') },
-      ],
-      [{ text: texts.keys.createLimited, data: callbackData('kl', partner) }],
-      [{ text: texts.back, data: callbackData('h', partner) }],
-    ],
-  });
+  const texts = chat.texts.keys;
+  const shown = (await listActive(chat)).slice(-maxShown);
+  await show(chat, texts.list(shown), [
+    ...shown.map(key => [button(chat, texts.name(key), 'kv', key.keyId)]),
+    [button(chat, texts.create('test'), 'kn', 'test'), button(chat, texts.create('live'), 'kn', 'live')],
+    [button(chat, texts.createLimited, 'kl')],
+    backTo(chat, 'h'),
+  ]);
 }
 
 /** An active key of this partner; undefined for the keys of others. */
-export async function findKey({ deps, partner }: PartnerContext, keyId: string): Promise<ApiKey | undefined> {
-  const keys = await listKeys(deps.pool, partner.partnerId);
-  return keys.find(key => key.keyId === keyId && keyState(key, deps.clock) === 'active');
-}
+export const findKey = async (chat: PartnerContext, keyId: string): Promise<ApiKey | undefined> =>
+  (await listActive(chat)).find(key => key.keyId === keyId);
 
-export async function showKey(chat: PartnerContext, keyId: string): Promise<void> {
+async function showKey(chat: PartnerContext, keyId = ''): Promise<void> {
   const key = await findKey(chat, keyId);
   if (!key) return showKeys(chat);
-  const { texts, partner } = chat;
-  await show(chat, {
-    text: texts.keys.details(key),
-    buttons: [
-      [{ text: texts.keys.allow, data: callbackData('ka', partner, keyId) }],
-      ...(key.rolledTo ? [] : [[{ text: texts.keys.roll, data: callbackData('ko', partner, keyId) }]]),
-      [{ text: texts.keys.revoke, data: callbackData('kr', partner, keyId) }],
-      [{ text: texts.back, data: callbackData('k', partner) }],
-    ],
-  });
+  const texts = chat.texts.keys;
+  await show(chat, texts.details(key), [
+    [button(chat, texts.allow, 'ka', keyId)],
+    ...(key.rolledTo ? [] : [[button(chat, texts.roll, 'ko', keyId)]]),
+    [button(chat, texts.revoke, 'kr', keyId)],
+    backTo(chat, 'k'),
+  ]);
 }
 
 /** A live key spends the balance, so only an owner creates one. */
 export const roleFor = (mode: Mode) => (mode === 'live' ? 'owner' : 'developer');
 
-async function askForAddresses(chat: PartnerContext, mode: string, wrong?: string): Promise<void> {
-  const { texts, partner } = chat;
-  if (mode !== 'live' && mode !== 'test') return;
-  if (!roleIncludes(chat.role, roleFor(mode))) {
-    chat.toast = texts.notAllowed(roleFor(mode));
-    return;
-  }
-  if (mode === 'live' && !partner.liveApproved) {
-    chat.toast = texts.keys.notApproved;
-    return;
-  }
-  await ask(chat, {
-    step: 'key_addresses',
-    partnerId: partner.partnerId,
-    args: [mode],
-    text: wrong ?? texts.keys.askAddresses(mode),
-    confirm: texts.keys.anyAddress,
-    back: callbackData('k', partner),
-  });
+/** Whether the member may create and change keys of this mode; otherwise the user sees which role is needed. */
+export function mayManage(chat: PartnerContext, mode: Mode): boolean {
+  if (roleIncludes(chat.role, roleFor(mode))) return true;
+  chat.toast = chat.texts.notAllowed(roleFor(mode));
+  return false;
+}
+
+/** Whether there may be a new key of this mode; otherwise the user sees why not. */
+export function mayCreate(chat: PartnerContext, mode: string): mode is Mode {
+  if ((mode !== 'live' && mode !== 'test') || !mayManage(chat, mode)) return false;
+  if (mode === 'test' || chat.partner.liveApproved) return true;
+  chat.toast = chat.texts.keys.notApproved;
+  return false;
+}
+
+/** A button about a key that the member may change. */
+const onKey =
+  (run: (chat: PartnerContext, key: ApiKey) => Promise<void>): PartnerAction =>
+  async (chat, keyId = '') => {
+    const key = await findKey(chat, keyId);
+    if (!key) return showKeys(chat);
+    if (mayManage(chat, key.mode)) await run(chat, key);
+  };
+
+async function askForAddresses(chat: PartnerContext, mode = '', wrong?: string): Promise<void> {
+  if (!mayCreate(chat, mode)) return;
+  const { askAddresses, anyAddress } = chat.texts.keys;
+  const text = wrong ?? askAddresses(mode);
+  await ask(chat, { step: 'key_addresses', args: [mode], text, confirm: anyAddress, back: ['k'] });
 }
 
 /** Undefined if it is not a list of addresses, or is too long. */
@@ -114,11 +116,8 @@ export async function createKeyAndShow(
 ): Promise<boolean> {
   const { texts, deps, partner } = chat;
   const wanted = { ...more, partnerId: partner.partnerId, mode, allowedAddresses };
-  const message = await sendSecretMessage(chat);
-  if (!(await canStillAct(chat, roleFor(mode)))) {
-    await message.discard();
-    return false;
-  }
+  const message = await sendSecretMessage(chat, roleFor(mode));
+  if (!message) return false;
   const creation = await createKey(chat.audit, deps.keyring, wanted);
   if (creation.outcome === 'created') {
     await message.reveal(texts.keys.created(creation.key)).catch(async error => {
@@ -129,10 +128,7 @@ export async function createKeyAndShow(
     return true;
   }
   await message.discard();
-  await send(chat, {
-    text: reasonOf(texts, creation.outcome),
-    buttons: [[{ text: texts.back, data: callbackData('k', partner) }]],
-  });
+  await send(chat, reasonOf(texts, creation.outcome), [backTo(chat, 'k')]);
   return false;
 }
 
@@ -142,59 +138,71 @@ export async function createFor(
   addresses: string[],
   more: Partial<WantedKey> = {},
 ): Promise<void> {
-  if (mode !== 'live' && mode !== 'test') return;
-  if (!roleIncludes(chat.role, roleFor(mode))) {
-    chat.toast = chat.texts.notAllowed(roleFor(mode));
-    return;
-  }
+  if ((mode !== 'live' && mode !== 'test') || !mayManage(chat, mode)) return;
   if (!(await createKeyAndShow(chat, mode, addresses, more))) return;
   // Below the key, so that both are visible.
   await showKeys({ ...chat, pressedMessageId: undefined });
 }
 
+const askToRevoke = onKey((chat, key) => {
+  const { askRevoke, revoke } = chat.texts.keys;
+  const args = [key.keyId];
+  const question = { step: 'key_revoke', args, text: askRevoke(key), confirm: revoke };
+  return ask(chat, { ...question, back: ['kv', ...args] });
+});
+
+async function revoke(chat: PartnerContext, keyId = ''): Promise<void> {
+  const key = await findKey(chat, keyId);
+  const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
+  if (isAllowed) await revokeKey(chat.audit, keyId);
+  chat.toast = isAllowed ? chat.texts.keys.revoked : chat.texts.outdated;
+  await showKeys(chat);
+}
+
+const askForAllowed = (wrong?: string) =>
+  onKey((chat, key) => {
+    const { askAllowed, anyAddress } = chat.texts.keys;
+    const { keyId } = key;
+    const text = wrong ?? askAllowed(key);
+    return ask(chat, { step: 'key_allow', args: [keyId], text, confirm: anyAddress, back: ['kv', keyId] });
+  });
+
+/** Changes the allowed addresses of an existing key. */
+async function allow(chat: PartnerContext, keyId: string, addresses: string[]): Promise<void> {
+  const key = await findKey(chat, keyId);
+  const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
+  const outcome = isAllowed ? (await setAllowedAddresses(chat.audit, keyId, addresses)).outcome : undefined;
+  if (outcome === 'too_many_key_changes') chat.toast = chat.texts.keys.tooManyChanges;
+  else chat.toast = isAllowed ? chat.texts.keys.allowed : chat.texts.outdated;
+  await showKey(chat, keyId);
+}
+
 export const keys: Menu = {
-  actions: {
-    k: { role: 'developer', run: showKeys },
-    kv: { role: 'developer', run: (chat, keyId = '') => showKey(chat, keyId) },
-    kn: { role: 'developer', run: (chat, mode = '') => askForAddresses(chat, mode) },
-    kr: {
-      role: 'developer',
-      run: async (chat, keyId = '') => {
-        const key = await findKey(chat, keyId);
-        if (!key) return showKeys(chat);
-        if (!roleIncludes(chat.role, roleFor(key.mode))) {
-          chat.toast = chat.texts.notAllowed(roleFor(key.mode));
-          return;
-        }
-        await ask(chat, {
-          step: 'key_revoke',
-          partnerId: chat.partner.partnerId,
-          args: [keyId],
-          text: chat.texts.keys.askRevoke(key),
-          confirm: chat.texts.keys.revoke,
-          back: callbackData('kv', chat.partner, keyId),
-        });
-      },
+  developer: {
+    actions: {
+      k: showKeys,
+      kv: showKey,
+      kn: (chat, mode) => askForAddresses(chat, mode),
+      kr: askToRevoke,
+      ka: askForAllowed(),
     },
-  },
-  steps: {
-    key_addresses: {
-      role: 'developer',
-      answer: async (chat, [mode = ''], typed) => {
-        const addresses = readAddresses(typed);
-        if (!addresses) return askForAddresses(chat, mode, chat.texts.keys.badAddresses);
-        await createFor(chat, mode, addresses);
+    steps: {
+      key_addresses: {
+        answer: (chat, typed, mode = '') => {
+          const addresses = readAddresses(typed);
+          if (!addresses) return askForAddresses(chat, mode, chat.texts.keys.badAddresses);
+          return createFor(chat, mode, addresses);
+        },
+        confirm: (chat, mode = '') => createFor(chat, mode, []),
       },
-      confirm: (chat, [mode = '']) => createFor(chat, mode, []),
-    },
-    key_revoke: {
-      role: 'developer',
-      confirm: async (chat, [keyId = '']) => {
-        const key = await findKey(chat, keyId);
-        const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
-        if (isAllowed) await revokeKey(chat.audit, keyId);
-        chat.toast = isAllowed ? chat.texts.keys.revoked : chat.texts.outdated;
-        await showKeys(chat);
+      key_revoke: { confirm: revoke },
+      key_allow: {
+        answer: (chat, typed, keyId = '') => {
+          const addresses = readAddresses(typed);
+          if (!addresses) return askForAllowed(chat.texts.keys.badAddresses)(chat, keyId);
+          return allow(chat, keyId, addresses);
+        },
+        confirm: (chat, keyId = '') => allow(chat, keyId, []),
       },
     },
   },

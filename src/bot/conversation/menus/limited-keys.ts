@@ -1,10 +1,9 @@
 import { isLabel } from '../../../base/label.ts';
 import { parseKopecks } from '../../../base/money.ts';
-import type { Mode } from '../../../ledger/index.ts';
-import { type KeyRights, roleIncludes, type Scope, scopes, type WantedKey } from '../../../partners/index.ts';
-import { ask, callbackData, type PartnerContext, show } from '../chat-context.ts';
-import { createFor, readAddresses, roleFor } from './keys.ts';
-import type { Menu } from './menu.ts';
+import { type KeyRights, type Scope, scopes, type WantedKey } from '../../../partners/index.ts';
+import { ask, backTo, button, type PartnerContext, show } from '../chat-context.ts';
+import { createFor, mayCreate, readAddresses } from './keys.ts';
+import type { Menu, PartnerStep } from './menu.ts';
 
 const dayMs = 86_400_000;
 const scopeChoices = [...scopes, 'both'] as const;
@@ -12,81 +11,79 @@ const scopeChoices = [...scopes, 'both'] as const;
 /** The answers so far, in the order of the questions: mode, scope, days, limit per payment, limit per day, label. */
 type Answers = string[];
 
-/** Step by step, so that each answer is one message; every question has a button for "none". */
-function askNext(chat: PartnerContext, step: string, answers: Answers, text: string, confirm: string) {
-  const { partner } = chat;
-  return ask(chat, {
-    step,
-    partnerId: partner.partnerId,
-    args: answers,
-    text,
-    confirm,
-    back: callbackData('k', partner),
-  });
-}
-
-const modeOf = (answers: Answers) => (answers[0] === 'live' ? 'live' : 'test') satisfies Mode;
+const modeOf = (answers: Answers) => (answers[0] === 'live' ? 'live' : 'test');
 
 async function chooseScope(chat: PartnerContext): Promise<void> {
-  const { texts, partner } = chat;
-  await show(chat, {
-    text: texts.keys.askScope,
-    buttons: [
-      ...scopeChoices.map(scope =>
-        (['test', 'live'] as const).map(mode => ({
-          text: texts.keys.scopeButton(mode, scope),
-          data: callbackData('kc', partner, mode, scope),
-        })),
+  const texts = chat.texts.keys;
+  await show(chat, texts.askScope, [
+    ...scopeChoices.map(scope =>
+      (['test', 'live'] as const).map(mode =>
+        button(chat, texts.scopeButton(mode, scope), 'kc', mode, scope),
       ),
-      [{ text: texts.back, data: callbackData('k', partner) }],
-    ],
-  });
+    ),
+    backTo(chat, 'k'),
+  ]);
 }
 
-async function begin(chat: PartnerContext, mode: string, scope: string): Promise<void> {
-  const { texts, partner } = chat;
-  if ((mode !== 'test' && mode !== 'live') || !scopeChoices.some(known => known === scope)) return;
-  if (!roleIncludes(chat.role, roleFor(mode))) {
-    chat.toast = texts.notAllowed(roleFor(mode));
-    return;
-  }
-  if (mode === 'live' && !partner.liveApproved) {
-    chat.toast = texts.keys.notApproved;
-    return;
-  }
-  await askExpiry(chat, [mode, scope]);
+async function begin(chat: PartnerContext, mode = '', scope = ''): Promise<void> {
+  if (scopeChoices.some(known => known === scope) && mayCreate(chat, mode))
+    await askNext(chat, 0, [mode, scope]);
 }
 
-const askExpiry = (chat: PartnerContext, answers: Answers, wrong?: string) =>
-  askNext(chat, 'key_expiry', answers, wrong ?? chat.texts.keys.askExpiry, chat.texts.keys.noExpiry);
-
-const askLimits = (chat: PartnerContext, answers: Answers, wrong?: string) =>
-  // A key that only reads needs no limits.
-  answers[1] === 'read'
-    ? askLabel(chat, [...answers, '', ''])
-    : askNext(chat, 'key_limits', answers, wrong ?? chat.texts.keys.askLimits, chat.texts.keys.noLimits);
-
-const askLabel = (chat: PartnerContext, answers: Answers, wrong?: string) =>
-  askNext(chat, 'key_label', answers, wrong ?? chat.texts.keys.askLabel, chat.texts.keys.noLabel);
-
-const askAddresses = (chat: PartnerContext, answers: Answers, wrong?: string) =>
-  askNext(
-    chat,
-    'key_limited_addresses',
-    answers,
-    wrong ?? chat.texts.keys.askAddresses(modeOf(answers)),
-    chat.texts.keys.anyAddress,
-  );
+function readDays(typed: string): Answers | undefined {
+  const days = typed.trim();
+  return /^[1-9]\d{0,3}$/.test(days) ? [days] : undefined;
+}
 
 /** Two amounts in rubles; 0 means none. Undefined for anything else. */
-function readLimits(typed: string): [payment: string, day: string] | undefined {
+function readLimits(typed: string): Answers | undefined {
   const amounts = typed.trim().split(/[\s;]+/);
   const kopecks = amounts.map(parseKopecks);
   if (amounts.length !== 2 || kopecks.some(one => one === undefined)) return undefined;
-  return [`${kopecks[0] || ''}`, `${kopecks[1] || ''}`];
+  return kopecks.map(one => `${one || ''}`);
 }
 
-const readDays = (typed: string) => (/^[1-9]\d{0,3}$/.test(typed.trim()) ? typed.trim() : undefined);
+function readLabel(typed: string): Answers | undefined {
+  const label = typed.trim();
+  return isLabel(label) ? [label] : undefined;
+}
+
+/**
+ * Each answer is one message; every question has a button for "none". The texts of a question are `askExpiry`, `noExpiry`
+ * and `badExpiry`. The addresses are asked for last.
+ */
+const questions = [
+  { step: 'key_expiry', name: 'Expiry', read: readDays, empty: [''] },
+  { step: 'key_limits', name: 'Limits', read: readLimits, empty: ['', ''] },
+  { step: 'key_label', name: 'Label', read: readLabel, empty: [''] },
+] as const;
+
+function askNext(chat: PartnerContext, index: number, answers: Answers, wrong?: string): Promise<void> {
+  const question = questions[index];
+  if (!question) return askAddresses(chat, answers);
+  const { step, name, empty } = question;
+  // A key that only reads needs no limits.
+  if (step === 'key_limits' && answers[1] === 'read') return askNext(chat, index + 1, [...answers, ...empty]);
+  const { [`ask${name}` as const]: text, [`no${name}` as const]: confirm } = chat.texts.keys;
+  return ask(chat, { step, args: answers, text: wrong ?? text, confirm, back: ['k'] });
+}
+
+const stepAt = (index: number): PartnerStep => ({
+  answer: (chat, typed, ...answers) => {
+    const { read, name } = questions[index]!;
+    const answer = read(typed);
+    if (!answer) return askNext(chat, index, answers, chat.texts.keys[`bad${name}`]);
+    return askNext(chat, index + 1, [...answers, ...answer]);
+  },
+  confirm: (chat, ...answers) => askNext(chat, index + 1, [...answers, ...questions[index]!.empty]),
+});
+
+function askAddresses(chat: PartnerContext, answers: Answers, wrong?: string): Promise<void> {
+  const texts = chat.texts.keys;
+  const text = wrong ?? texts.askAddresses(modeOf(answers));
+  const question = { step: 'key_limited_addresses', args: answers, text, confirm: texts.anyAddress };
+  return ask(chat, { ...question, back: ['k'] });
+}
 
 function wantedOf(chat: PartnerContext, answers: Answers): Partial<WantedKey> {
   const [, scope = '', days = '', payment = '', day = '', label = ''] = answers;
@@ -100,52 +97,23 @@ function wantedOf(chat: PartnerContext, answers: Answers): Partial<WantedKey> {
   return { rights, expiresAt, label: label || null };
 }
 
+const create = (chat: PartnerContext, answers: Answers, addresses: string[]) =>
+  createFor(chat, modeOf(answers), addresses, wantedOf(chat, answers));
+
 /** Creates a key with chosen scopes, expiry, limits and label. */
 export const limitedKeys: Menu = {
-  actions: {
-    kl: { role: 'developer', run: chooseScope },
-    kc: { role: 'developer', run: (chat, mode = '', scope = '') => begin(chat, mode, scope) },
-  },
-  steps: {
-    key_expiry: {
-      role: 'developer',
-      answer: (chat, answers, typed) => {
-        const days = readDays(typed);
-        return days === undefined
-          ? askExpiry(chat, answers, chat.texts.keys.badExpiry)
-          : askLimits(chat, [...answers, days]);
+  developer: {
+    actions: { kl: chooseScope, kc: begin },
+    steps: {
+      ...Object.fromEntries(questions.map(({ step }, index) => [step, stepAt(index)])),
+      key_limited_addresses: {
+        answer: (chat, typed, ...answers) => {
+          const addresses = readAddresses(typed);
+          if (!addresses) return askAddresses(chat, answers, chat.texts.keys.badAddresses);
+          return create(chat, answers, addresses);
+        },
+        confirm: (chat, ...answers) => create(chat, answers, []),
       },
-      confirm: (chat, answers) => askLimits(chat, [...answers, '']),
-    },
-    key_limits: {
-      role: 'developer',
-      answer: (chat, answers, typed) => {
-        const limits = readLimits(typed);
-        return limits
-          ? askLabel(chat, [...answers, ...limits])
-          : askLimits(chat, answers, chat.texts.keys.badLimits);
-      },
-      confirm: (chat, answers) => askLabel(chat, [...answers, '', '']),
-    },
-    key_label: {
-      role: 'developer',
-      answer: (chat, answers, typed) => {
-        const label = typed.trim();
-        return isLabel(label)
-          ? askAddresses(chat, [...answers, label])
-          : askLabel(chat, answers, chat.texts.keys.badLabel);
-      },
-      confirm: (chat, answers) => askAddresses(chat, [...answers, '']),
-    },
-    key_limited_addresses: {
-      role: 'developer',
-      answer: (chat, answers, typed) => {
-        const addresses = readAddresses(typed);
-        return addresses
-          ? createFor(chat, modeOf(answers), addresses, wantedOf(chat, answers))
-          : askAddresses(chat, answers, chat.texts.keys.badAddresses);
-      },
-      confirm: (chat, answers) => createFor(chat, modeOf(answers), [], wantedOf(chat, answers)),
     },
   },
 };

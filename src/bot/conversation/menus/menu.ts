@@ -1,23 +1,19 @@
 import type { MemberRole } from '../../../partners/index.ts';
 import type { ChatContext, PartnerContext } from '../chat-context.ts';
 
-/** What a button about a partner does, and the role it needs. */
-export interface PartnerAction {
-  role: MemberRole;
-  run(chat: PartnerContext, ...args: string[]): Promise<void>;
-}
+/** What a button about a partner does. Its arguments may be forged, or missing. */
+export type PartnerAction = (chat: PartnerContext, ...args: string[]) => Promise<void>;
 
-/** Handles the answer to a question: typed, or given by its button. */
+/** Handles the answer to a question: typed, or given by its button. The arguments are those of the question. */
 export interface PartnerStep {
-  role: MemberRole;
-  answer?(chat: PartnerContext, args: string[], typed: string): Promise<void>;
-  confirm?(chat: PartnerContext, args: string[]): Promise<void>;
+  answer?: (chat: PartnerContext, typed: string, ...args: string[]) => Promise<void>;
+  confirm?: PartnerAction;
 }
 
-export interface Menu {
-  actions: Record<string, PartnerAction>;
-  steps: Record<string, PartnerStep>;
-}
+/** Buttons and questions about a partner, by the role that they need. */
+export type Menu = {
+  [role in MemberRole]?: { actions?: Record<string, PartnerAction>; steps?: Record<string, PartnerStep> };
+};
 
 /** What a button does that concerns no partner. */
 export type PersonalAction = (chat: ChatContext, ...args: string[]) => Promise<void>;

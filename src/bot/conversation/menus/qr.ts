@@ -6,7 +6,7 @@ import { callHttp } from '../../../http-client/index.ts';
 import { resolveQr } from '../../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../../rates/index.ts';
 import type { QrReader } from '../../images/qr-reader.ts';
-import { callbackData, type PartnerContext, send } from '../chat-context.ts';
+import { button, type PartnerContext, send } from '../chat-context.ts';
 import { clip } from '../screen.ts';
 
 /** Telegram's own photos are far smaller. */
@@ -18,28 +18,25 @@ const maxTextLength = 500;
 
 /** Resolves the QR code and shows its recipient and current price; nothing is paid. */
 async function showQr(chat: PartnerContext, link: string): Promise<void> {
-  const { texts, deps, partner } = chat;
-  const buttons = [[{ text: texts.menu, data: callbackData('h', partner) }]];
-  if (partner.suspended) return void (await send(chat, { text: texts.partner.suspended, buttons }));
+  const text = await textAbout(chat, link);
+  await send(chat, text, [[button(chat, chat.texts.menu, 'h')]]);
+}
+
+async function textAbout({ texts, deps, partner }: PartnerContext, link: string): Promise<string> {
+  if (partner.suspended) return texts.partner.suspended;
   const mode = partner.liveApproved ? 'live' : 'test';
   const resolution = await resolveQr(deps, { ...partner, mode }, link);
-  if (resolution.outcome === 'refused') {
-    await send(chat, { text: texts.qr.refused[resolution.code], buttons });
-    return;
-  }
+  if (resolution.outcome === 'refused') return texts.qr.refused[resolution.code];
   const { qr } = resolution;
   const rate = await readCurrentRate(deps.pool);
   const fresh = rate && !isStale(rate, deps.clock, deps.rateMaxAgeSec) ? rate : undefined;
-  await send(chat, {
-    text: texts.qr.resolved({
-      mode,
-      recipient: clip(qr.recipient, maxTextLength),
-      purpose: clip(qr.purpose, maxTextLength),
-      rub: formatKopecks(qr.amountKopecks),
-      usdt: fresh && formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, fresh.rateE4)),
-      blocked: await isRecipientBlocked(deps.pool, [qr.recipient, qr.recipientId]),
-    }),
-    buttons,
+  return texts.qr.resolved({
+    mode,
+    recipient: clip(qr.recipient, maxTextLength),
+    purpose: clip(qr.purpose, maxTextLength),
+    rub: formatKopecks(qr.amountKopecks),
+    usdt: fresh && formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, fresh.rateE4)),
+    blocked: await isRecipientBlocked(deps.pool, [qr.recipient, qr.recipientId]),
   });
 }
 
@@ -53,11 +50,10 @@ export async function showQrPhoto(chat: PartnerContext, fileId: string, qrReader
   const { texts } = chat;
   chat.runInBackground(async () => {
     const reading = await qrReader.read(chat.person.userId, () => load(chat, fileId));
-    if (reading.outcome === 'busy') return void (await send(chat, { text: texts.qr.busy, buttons: [] }));
-    if (reading.outcome === 'too_large')
-      return void (await send(chat, { text: texts.qr.tooLarge, buttons: [] }));
-    if (reading.text === undefined) return void (await send(chat, { text: texts.qr.noCode, buttons: [] }));
-    await showQr(chat, reading.text);
+    const text = reading.outcome === 'read' ? reading.text : undefined;
+    if (text !== undefined) return showQr(chat, text);
+    const { busy, tooLarge, noCode } = texts.qr;
+    await send(chat, { busy, too_large: tooLarge, read: noCode }[reading.outcome]);
   });
 }
 

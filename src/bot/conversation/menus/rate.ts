@@ -1,11 +1,9 @@
-import { InputFile } from 'grammy';
 import { formatRate } from '../../../base/money.ts';
 import { isStale, listRates, readCurrentRate } from '../../../rates/index.ts';
 import type { BotDeps } from '../../deps.ts';
 import { drawRateChart } from '../../images/chart.ts';
 import type { Texts } from '../../texts/index.ts';
-import { callbackData, type PartnerContext } from '../chat-context.ts';
-import { keyboardOf } from '../screen.ts';
+import { button, type PartnerContext, sendPicture, toast } from '../chat-context.ts';
 import type { Menu } from './menu.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -29,24 +27,16 @@ async function chartOf({ pool, clock }: BotDeps, rateId: bigint, texts: Texts): 
 }
 
 async function showRate(chat: PartnerContext): Promise<void> {
-  const { texts, deps, api, chatId } = chat;
+  const { texts, deps } = chat;
   const rate = await readCurrentRate(deps.pool);
-  if (!rate) {
-    chat.toast = texts.rate.none;
-    return;
-  }
+  if (!rate) return toast(chat, texts.rate.none);
   const stale = isStale(rate, deps.clock, deps.rateMaxAgeSec);
   const caption = texts.rate.now(formatRate(rate.rateE4), rate.asOf, stale);
-  const reply_markup = keyboardOf([
-    [{ text: texts.refresh, data: callbackData('r', chat.partner) }],
-    [{ text: texts.menu, data: callbackData('h', chat.partner) }],
+  const png = await chartOf(deps, rate.rateId, texts);
+  await sendPicture(chat, { png, fileName: 'rate.png', caption }, [
+    [button(chat, texts.refresh, 'r')],
+    [button(chat, texts.menu, 'h')],
   ]);
-  const chart = await chartOf(deps, rate.rateId, texts);
-  await api.sendPhoto(chatId, new InputFile(chart, 'rate.png'), {
-    caption,
-    parse_mode: 'HTML',
-    reply_markup,
-  });
 }
 
-export const rate: Menu = { actions: { r: { role: 'viewer', run: showRate } }, steps: {} };
+export const rate: Menu = { viewer: { actions: { r: showRate } } };

@@ -1,27 +1,27 @@
+import { type MemberRole, memberRoles } from '../../../partners/index.ts';
 import { balance } from './balance.ts';
 import { home, personalActions } from './home.ts';
-import { keyAddresses } from './key-addresses.ts';
 import { keys } from './keys.ts';
 import { limitedKeys } from './limited-keys.ts';
 import type { PartnerAction, PartnerStep, PersonalAction } from './menu.ts';
 import { payments } from './payments.ts';
-import { portalActions } from './portal.ts';
 import { rate } from './rate.ts';
 import { keyRolls } from './roll-key.ts';
 import { settingsActions } from './settings.ts';
 import { team } from './team.ts';
 import { webhook } from './webhook.ts';
 
-const menus = [home, keys, keyAddresses, limitedKeys, keyRolls, webhook, balance, payments, rate, team];
-
 /** Maps instead of objects: names come from callback data, and `__proto__` must not match anything. */
-const partnerActions = new Map<string, PartnerAction>(
-  menus.flatMap(({ actions }) => Object.entries(actions)),
-);
-const partnerSteps = new Map<string, PartnerStep>(menus.flatMap(({ steps }) => Object.entries(steps)));
-const personal = new Map<string, PersonalAction>(
-  Object.entries({ ...personalActions, ...portalActions, ...settingsActions }),
-);
+const partnerActions = new Map<string, { role: MemberRole; run: PartnerAction }>();
+const partnerSteps = new Map<string, PartnerStep & { role: MemberRole }>();
+const personal = new Map<string, PersonalAction>(Object.entries({ ...personalActions, ...settingsActions }));
+
+for (const menu of [home, keys, limitedKeys, keyRolls, webhook, balance, payments, rate, team])
+  for (const role of memberRoles) {
+    const { actions = {}, steps = {} } = menu[role] ?? {};
+    for (const [name, run] of Object.entries(actions)) partnerActions.set(name, { role, run });
+    for (const [name, step] of Object.entries(steps)) partnerSteps.set(name, { role, ...step });
+  }
 
 export const findPartnerAction = (name: string) => partnerActions.get(name);
 export const findPartnerStep = (name: string) => partnerSteps.get(name);

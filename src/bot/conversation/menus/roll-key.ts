@@ -1,7 +1,7 @@
-import { maxRolledKeys, roleIncludes, rollKey, undoRoll } from '../../../partners/index.ts';
-import { ask, callbackData, canStillAct, type PartnerContext, show } from '../chat-context.ts';
+import { maxRolledKeys, rollKey, undoRoll } from '../../../partners/index.ts';
+import { ask, backTo, button, type PartnerContext, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
-import { findKey, roleFor, showKeys } from './keys.ts';
+import { findKey, mayManage, roleFor, showKeys } from './keys.ts';
 import type { Menu } from './menu.ts';
 
 /** How long the old key stays valid. */
@@ -11,50 +11,34 @@ const hourMs = 3_600_000;
 /** A key that this member may roll; otherwise the user sees why not. */
 async function findToRoll(chat: PartnerContext, keyId: string) {
   const key = await findKey(chat, keyId);
-  if (!key) {
-    await showKeys(chat);
-    return undefined;
-  }
+  if (!key) return void (await showKeys(chat));
   if (key.rolledTo) chat.toast = chat.texts.keys.alreadyRolled;
-  else if (!roleIncludes(chat.role, roleFor(key.mode))) chat.toast = chat.texts.notAllowed(roleFor(key.mode));
-  else return key;
+  else if (mayManage(chat, key.mode)) return key;
   return undefined;
 }
 
-async function chooseOverlap(chat: PartnerContext, keyId: string): Promise<void> {
-  const { texts, partner } = chat;
+async function chooseOverlap(chat: PartnerContext, keyId = ''): Promise<void> {
+  const texts = chat.texts.keys;
   const key = await findToRoll(chat, keyId);
   if (!key) return;
-  await show(chat, {
-    text: texts.keys.askOverlap(key),
-    buttons: [
-      ...overlapHours.map(hours => [
-        { text: texts.keys.overlap(hours), data: callbackData('kw', partner, keyId, `${hours}`) },
-      ]),
-      [{ text: texts.back, data: callbackData('kv', partner, keyId) }],
-    ],
-  });
+  await show(chat, texts.askOverlap(key), [
+    ...overlapHours.map(hours => [button(chat, texts.overlap(hours), 'kw', keyId, `${hours}`)]),
+    backTo(chat, 'kv', keyId),
+  ]);
 }
 
-async function askRoll(chat: PartnerContext, keyId: string, hours: string): Promise<void> {
-  const { texts, partner } = chat;
+async function askRoll(chat: PartnerContext, keyId = '', hours = ''): Promise<void> {
+  const texts = chat.texts.keys;
   const key = overlapHours.includes(Number(hours)) ? await findToRoll(chat, keyId) : undefined;
   if (!key) return;
-  await ask(chat, {
-    step: 'key_roll',
-    partnerId: partner.partnerId,
-    args: [keyId, hours],
-    text: texts.keys.askRoll(key, Number(hours)),
-    confirm: texts.keys.roll,
-    back: callbackData('kv', partner, keyId),
-  });
+  const text = texts.askRoll(key, Number(hours));
+  await ask(chat, { step: 'key_roll', args: [keyId, hours], text, confirm: texts.roll, back: ['kv', keyId] });
 }
 
-async function roll(chat: PartnerContext, keyId: string, hours: string): Promise<void> {
+async function roll(chat: PartnerContext, keyId = '', hours = ''): Promise<void> {
   const key = await findToRoll(chat, keyId);
-  if (!key) return;
-  const message = await sendSecretMessage(chat);
-  if (!(await canStillAct(chat, roleFor(key.mode)))) return message.discard();
+  const message = key && (await sendSecretMessage(chat, roleFor(key.mode)));
+  if (!message) return;
   const rolled = await rollKey(chat.audit, chat.deps.keyring, keyId, Number(hours) * hourMs);
   if (rolled.outcome !== 'rolled') {
     await message.discard();
@@ -75,14 +59,5 @@ async function roll(chat: PartnerContext, keyId: string, hours: string): Promise
 
 /** Replaces a key by a new one; both are valid for a while. */
 export const keyRolls: Menu = {
-  actions: {
-    ko: { role: 'developer', run: (chat, keyId = '') => chooseOverlap(chat, keyId) },
-    kw: { role: 'developer', run: (chat, keyId = '', hours = '') => askRoll(chat, keyId, hours) },
-  },
-  steps: {
-    key_roll: {
-      role: 'developer',
-      confirm: (chat, [keyId = '', hours = '']) => roll(chat, keyId, hours),
-    },
-  },
+  developer: { actions: { ko: chooseOverlap, kw: askRoll }, steps: { key_roll: { confirm: roll } } },
 };

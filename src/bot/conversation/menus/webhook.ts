@@ -1,74 +1,71 @@
 import {
+  addEndpoint,
   checkPartner,
+  contractEvents,
+  type EventKind,
+  eventKinds,
   formatEventId,
   listAttempts,
   listWebhooks,
   moveWebhook,
   parseEventId,
   readSecrets,
+  readWebhookAddress,
+  removeEndpoint,
   resendEvent,
   rotateSecret,
+  setEvents,
   setWebhook,
   type Webhook,
 } from '../../../webhooks/index.ts';
-import { ask, callbackData, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
-import type { Button } from '../screen.ts';
+import { ask, backTo, button, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
 import { type SecretMessage, sendSecretMessage } from '../secret-message.ts';
 import type { Menu, PartnerAction } from './menu.ts';
-import {
-  addButton,
-  addFromTyped,
-  askToRemove,
-  beginToAdd,
-  findByRef,
-  kindButtons,
-  readAddress,
-  refOf,
-  removeNow,
-  showEndpoints,
-  toggleKind,
-} from './webhook-endpoints.ts';
 
 const attemptsShown = 10;
 
+/** The end of the id names an endpoint in buttons, whose data are short. */
+const refOf = ({ endpointId }: Pick<Webhook, 'endpointId'>) => endpointId.slice(-8);
+
+/** The endpoint of a button; without one, the first that the partner has: so were buttons made before there were several. */
+async function findByRef(chat: PartnerContext, ref: string | undefined): Promise<Webhook | undefined> {
+  const endpoints = await listWebhooks(chat.deps.pool, chat.partner.partnerId);
+  return ref ? endpoints.find(one => refOf(one) === ref) : endpoints[0];
+}
+
 /** The only endpoint, or the list of all. */
 async function showWebhook(chat: PartnerContext): Promise<void> {
-  const { texts, deps, partner } = chat;
-  const endpoints = await listWebhooks(deps.pool, partner.partnerId);
-  const [only] = endpoints;
-  if (endpoints.length > 1) return showEndpoints(chat, endpoints);
-  if (only) return showEndpoint(chat, only, 'h');
-  const back = [{ text: texts.back, data: callbackData('h', partner) }];
-  await show(chat, {
-    text: texts.webhook.none,
-    buttons: [[{ text: texts.webhook.set, data: callbackData('ws', partner) }], back],
-  });
+  const texts = chat.texts.webhook;
+  const endpoints = await listWebhooks(chat.deps.pool, chat.partner.partnerId);
+  const [only, ...others] = endpoints;
+  if (only && others.length === 0) return showEndpoint(chat, only, 'h');
+  if (!only) return show(chat, texts.none, [[button(chat, texts.set, 'ws')], backTo(chat, 'h')]);
+  await show(chat, texts.endpoints(endpoints), [
+    ...endpoints.map((one, index) => [button(chat, texts.open(index + 1, one), 'wv', refOf(one))]),
+    [button(chat, texts.add, 'wa')],
+    backTo(chat, 'h'),
+  ]);
 }
 
 async function showEndpoint(chat: PartnerContext, webhook: Webhook, back: 'h' | 'w'): Promise<void> {
-  const { texts, partner } = chat;
-  const button = (text: string, action: string, ...args: string[]): Button => ({
-    text,
-    data: callbackData(action, partner, refOf(webhook), ...args),
-  });
+  const texts = chat.texts.webhook;
+  const to = (text: string, action: string, ...args: string[]) =>
+    button(chat, text, action, refOf(webhook), ...args);
   const hasRefunds = webhook.events.includes('payment.refunded');
-  await show(chat, {
-    text: texts.webhook.state(webhook),
-    buttons: [
-      [button(texts.webhook.check, 'wc'), button(texts.webhook.log, 'wl')],
-      [button(texts.webhook.secret, 'wk'), button(texts.webhook.rotate, 'wr')],
-      ...(webhook.isFirst
-        ? [[button(texts.webhook.refunds(hasRefunds), 'wf', 'payment.refunded')]]
-        : kindButtons(chat, webhook)),
-      [button(texts.webhook.set, 'ws'), button(texts.webhook.remove, 'wd')],
-      ...(back === 'h' ? [[addButton(chat)]] : []),
-      [{ text: texts.back, data: callbackData(back, partner) }],
-    ],
-  });
+  await show(chat, texts.state(webhook), [
+    [to(texts.check, 'wc'), to(texts.log, 'wl')],
+    [to(texts.secret, 'wk'), to(texts.rotate, 'wr')],
+    ...(webhook.isFirst
+      ? [[to(texts.refunds(hasRefunds), 'wf', 'payment.refunded')]]
+      : eventKinds.map(kind => [to(texts.kind(kind, webhook.events.includes(kind)), 'wf', kind)])),
+    [to(texts.set, 'ws'), to(texts.remove, 'wd')],
+    ...(back === 'h' ? [[button(chat, texts.add, 'wa')]] : []),
+    backTo(chat, back),
+  ]);
 }
 
 /** Shows the endpoint again after a change; the list if it is gone. */
-async function showAgain(chat: PartnerContext, ref: string | undefined): Promise<void> {
+async function showAgain(chat: PartnerContext, ref?: string): Promise<void> {
   const endpoints = await listWebhooks(chat.deps.pool, chat.partner.partnerId);
   const found = endpoints.find(one => refOf(one) === ref);
   if (found) await showEndpoint(chat, found, endpoints.length > 1 ? 'w' : 'h');
@@ -76,38 +73,83 @@ async function showAgain(chat: PartnerContext, ref: string | undefined): Promise
 }
 
 /** A button about an endpoint: it does nothing but show what there is, if the endpoint was removed. */
-const onEndpoint = (
-  run: (chat: PartnerContext, webhook: Webhook, ...args: string[]) => Promise<void>,
-): PartnerAction => ({
-  role: 'developer',
-  run: async (chat, ref, ...args) => {
+const onEndpoint =
+  (run: (chat: PartnerContext, webhook: Webhook, ...args: string[]) => Promise<void>): PartnerAction =>
+  async (chat, ref, ...args) => {
     const webhook = await findByRef(chat, ref);
     await (webhook ? run(chat, webhook, ...args) : showWebhook(chat));
-  },
-});
+  };
 
-const askForAddress = (chat: PartnerContext, ref: string | undefined, text: string) =>
-  ask(chat, {
-    step: 'webhook_url',
-    partnerId: chat.partner.partnerId,
-    args: ref ? [ref] : [],
-    text,
-    back: callbackData('w', chat.partner),
-  });
+const askForAddress = (chat: PartnerContext, ref?: string, wrong?: string) => {
+  const text = wrong ?? chat.texts.webhook.askAddress;
+  return ask(chat, { step: 'webhook_url', args: ref ? [ref] : [], text, back: ['w'] });
+};
 
 /** Without an endpoint it is the first one, which is not there yet. */
-async function saveAddress(chat: PartnerContext, ref: string | undefined, typed: string): Promise<void> {
-  const { texts, deps, partner } = chat;
-  const url = await readAddress(chat, typed);
-  if (!url) return askForAddress(chat, ref, texts.webhook.badAddress);
+async function saveAddress(chat: PartnerContext, typed: string, ref?: string): Promise<void> {
+  const { deps, partner } = chat;
+  const texts = chat.texts.webhook;
+  const url = await readWebhookAddress(typed, deps.webhookAllowPrivate);
+  if (!url) return askForAddress(chat, ref, texts.badAddress);
   if (!(await canStillAct(chat, 'developer'))) return;
   const webhook = ref ? await findByRef(chat, ref) : undefined;
   if (ref && !webhook) return showWebhook(chat);
   if (webhook) await moveWebhook(chat.audit, webhook, url);
   else await setWebhook(chat.audit, deps.vault, partner.partnerId, url);
-  await send(chat, { text: texts.webhook.saved, buttons: [] });
+  await send(chat, texts.saved);
   await showAgain(chat, ref);
 }
+
+async function beginToAdd(chat: PartnerContext, mode?: string, wrong?: string): Promise<void> {
+  const texts = chat.texts.webhook;
+  if (mode === 'live' || mode === 'test')
+    return ask(chat, { step: 'webhook_add', args: [mode], text: wrong ?? texts.askAddress, back: ['w'] });
+  await show(chat, texts.askMode, [
+    [button(chat, texts.modes.live, 'wa', 'live'), button(chat, texts.modes.test, 'wa', 'test')],
+    backTo(chat, 'w'),
+  ]);
+}
+
+async function add(chat: PartnerContext, typed: string, asked?: string): Promise<void> {
+  const { deps, partner, audit } = chat;
+  const texts = chat.texts.webhook;
+  const mode = asked === 'live' ? 'live' : 'test';
+  const url = await readWebhookAddress(typed, deps.webhookAllowPrivate);
+  if (!url) return beginToAdd(chat, mode, texts.badAddress);
+  if (!(await canStillAct(chat, 'developer'))) return;
+  const wanted = { mode, url, events: contractEvents } as const;
+  const added = await addEndpoint(audit, deps.vault, partner.partnerId, wanted);
+  await send(chat, added.outcome === 'added' ? texts.added : texts.tooMany);
+  if (added.outcome === 'added') await showAgain(chat, refOf(added));
+}
+
+async function chooseKind(chat: PartnerContext, webhook: Webhook, kind?: string): Promise<void> {
+  const isKind = (one: EventKind) => one === kind;
+  const events = eventKinds.filter(one => isKind(one) !== webhook.events.includes(one));
+  const outcome = await setEvents(chat.audit, webhook, events);
+  if (outcome === 'no_events') chat.toast = chat.texts.webhook.lastKind;
+  await showAgain(chat, refOf(webhook));
+}
+
+/** The button of a question about an endpoint carries it out. */
+const askAbout = (chat: PartnerContext, webhook: Webhook, step: string, text: string, confirm: string) =>
+  ask(chat, { step, args: [refOf(webhook)], text, confirm, back: ['wv', refOf(webhook)] });
+
+const askToRotate = onEndpoint((chat, webhook) => {
+  const { askRotate, rotate } = chat.texts.webhook;
+  return askAbout(chat, webhook, 'webhook_rotate', askRotate, rotate);
+});
+
+const askToRemove = onEndpoint((chat, webhook) => {
+  const { askRemove, remove } = chat.texts.webhook;
+  return askAbout(chat, webhook, 'webhook_remove', askRemove(webhook), remove);
+});
+
+const remove = onEndpoint(async (chat, webhook) => {
+  const outcome = await removeEndpoint(chat.audit, webhook);
+  if (outcome === 'removed') chat.toast = chat.texts.webhook.removed;
+  await showWebhook(chat);
+});
 
 async function revealSecret(chat: PartnerContext, webhook: Webhook, message: SecretMessage): Promise<void> {
   const { deps, texts } = chat;
@@ -117,71 +159,59 @@ async function revealSecret(chat: PartnerContext, webhook: Webhook, message: Sec
   else await message.discard();
 }
 
-async function showSecret(chat: PartnerContext, webhook: Webhook): Promise<void> {
-  const message = await sendSecretMessage(chat);
-  if (await canStillAct(chat, 'developer')) await revealSecret(chat, webhook, message);
-  else await message.discard();
-}
+const showSecret = onEndpoint(async (chat, webhook) => {
+  const message = await sendSecretMessage(chat, 'developer');
+  if (message) await revealSecret(chat, webhook, message);
+});
 
 /** If the new secret cannot be shown now, the user can open it later. */
-async function rotate(chat: PartnerContext, ref: string | undefined): Promise<void> {
+const rotate = onEndpoint(async (chat, webhook) => {
   const { deps, partner, texts } = chat;
-  const webhook = await findByRef(chat, ref);
-  if (!webhook) return showWebhook(chat);
-  const message = await sendSecretMessage(chat);
-  if (!(await canStillAct(chat, 'developer'))) return message.discard();
+  const message = await sendSecretMessage(chat, 'developer');
+  if (!message) return;
   const { endpointId } = webhook;
   const outcome = await rotateSecret(chat.audit, deps.vault, partner.partnerId, { endpointId });
   if (outcome === 'rotated') await revealSecret(chat, webhook, message);
   else await message.discard();
   if (outcome === 'overlap') chat.toast = texts.webhook.overlap;
   await showAgain(chat, refOf(webhook));
-}
+});
 
 /** A second press does not start a second check. */
 const beingChecked = new Set<string>();
 
 /** Sends five requests, so it can take five times the receiver's timeout. */
-async function check(chat: PartnerContext, { endpointId }: Webhook): Promise<void> {
+const check = onEndpoint(async (chat, { endpointId }) => {
   chat.toast = chat.texts.webhook.checking;
   if (beingChecked.has(endpointId)) return;
   beingChecked.add(endpointId);
   chat.runInBackground(async () => {
     await checkNow(chat, endpointId).finally(() => beingChecked.delete(endpointId));
   });
-}
+});
 
 async function checkNow(chat: PartnerContext, endpointId: Webhook['endpointId']): Promise<void> {
   const { deps, audit, partner, texts } = chat;
-  const result = await checkPartner({ ...deps, audit }, partner.partnerId, {
-    endpointId,
-    mayStillAct: () => canStillAct(chat, 'developer'),
-  });
+  const mayStillAct = () => canStillAct(chat, 'developer');
+  const result = await checkPartner({ ...deps, audit }, partner.partnerId, { endpointId, mayStillAct });
   if (result.outcome !== 'checked') return;
-  const { check, reEnabled } = result;
-  await send(chat, {
-    text: texts.webhook.checkResult(check, reEnabled),
-    buttons: [[{ text: texts.webhook.button, data: callbackData('w', partner) }]],
-  });
+  const text = texts.webhook.checkResult(result.check, result.reEnabled);
+  await send(chat, text, [[button(chat, texts.webhook.button, 'w')]]);
 }
 
-async function showLog(chat: PartnerContext, webhook: Webhook): Promise<void> {
-  const { deps, partner, texts } = chat;
+const showLog = onEndpoint(async (chat, webhook) => {
+  const { deps, partner } = chat;
+  const texts = chat.texts.webhook;
   const { endpointId } = webhook;
   const attempts = await listAttempts(deps.pool, partner.partnerId, attemptsShown, { endpointId });
   const events = [...new Set(attempts.map(({ eventId }) => formatEventId(eventId)))].slice(0, 5);
-  await show(chat, {
-    text: texts.webhook.attempts(attempts),
-    buttons: [
-      ...events.map(event => [
-        { text: texts.webhook.resend(event), data: callbackData('we', partner, event, refOf(webhook)) },
-      ]),
-      [{ text: texts.back, data: callbackData('wv', partner, refOf(webhook)) }],
-    ],
-  });
-}
+  await show(chat, texts.attempts(attempts), [
+    ...events.map(event => [button(chat, texts.resend(event), 'we', event, refOf(webhook))]),
+    backTo(chat, 'wv', refOf(webhook)),
+  ]);
+});
 
-async function resend(chat: PartnerContext, event: string, ref: string | undefined): Promise<void> {
+async function resend(chat: PartnerContext, event = '', ref?: string): Promise<void> {
   const { texts, audit, partner } = chat;
   const eventId = parseEventId(event);
   const webhook = await findByRef(chat, ref);
@@ -191,53 +221,26 @@ async function resend(chat: PartnerContext, event: string, ref: string | undefin
   else chat.toast = result.suspended ? texts.webhook.queuedSuspended : texts.webhook.queued;
 }
 
-async function chooseKind(chat: PartnerContext, webhook: Webhook, kind = ''): Promise<void> {
-  await toggleKind(chat, webhook, kind);
-  await showAgain(chat, refOf(webhook));
-}
-
-async function remove(chat: PartnerContext, ref: string | undefined): Promise<void> {
-  const webhook = await findByRef(chat, ref);
-  if (webhook) await removeNow(chat, webhook);
-  await showWebhook(chat);
-}
-
-async function add(chat: PartnerContext, mode: string | undefined, typed: string): Promise<void> {
-  const ref = await addFromTyped(chat, mode, typed);
-  if (ref) await showAgain(chat, ref);
-}
-
-const askToRotate = (chat: PartnerContext, webhook: Webhook) =>
-  ask(chat, {
-    step: 'webhook_rotate',
-    partnerId: chat.partner.partnerId,
-    args: [refOf(webhook)],
-    text: chat.texts.webhook.askRotate,
-    confirm: chat.texts.webhook.rotate,
-    back: callbackData('wv', chat.partner, refOf(webhook)),
-  });
-
 export const webhook: Menu = {
-  actions: {
-    w: { role: 'developer', run: showWebhook },
-    wv: { role: 'developer', run: showAgain },
-    wa: { role: 'developer', run: beginToAdd },
-    ws: {
-      role: 'developer',
-      run: (chat, ref) => askForAddress(chat, ref, chat.texts.webhook.askAddress),
+  developer: {
+    actions: {
+      w: showWebhook,
+      wv: showAgain,
+      wa: (chat, mode) => beginToAdd(chat, mode),
+      ws: (chat, ref) => askForAddress(chat, ref),
+      wk: showSecret,
+      wc: check,
+      wl: showLog,
+      wf: onEndpoint(chooseKind),
+      wd: askToRemove,
+      wr: askToRotate,
+      we: resend,
     },
-    wk: onEndpoint(showSecret),
-    wc: onEndpoint(check),
-    wl: onEndpoint(showLog),
-    wf: onEndpoint(chooseKind),
-    wd: onEndpoint(askToRemove),
-    wr: onEndpoint(askToRotate),
-    we: { role: 'developer', run: (chat, event = '', ref) => resend(chat, event, ref) },
-  },
-  steps: {
-    webhook_url: { role: 'developer', answer: (chat, [ref], typed) => saveAddress(chat, ref, typed) },
-    webhook_add: { role: 'developer', answer: (chat, [mode], typed) => add(chat, mode, typed) },
-    webhook_rotate: { role: 'developer', confirm: (chat, [ref]) => rotate(chat, ref) },
-    webhook_remove: { role: 'developer', confirm: (chat, [ref]) => remove(chat, ref) },
+    steps: {
+      webhook_url: { answer: saveAddress },
+      webhook_add: { answer: add },
+      webhook_rotate: { confirm: rotate },
+      webhook_remove: { confirm: remove },
+    },
   },
 };

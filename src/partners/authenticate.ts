@@ -17,7 +17,7 @@ export interface KeyHolder {
   keyId: string;
 }
 
-/** Of a key that may not do everything. */
+/** The rights of a key that may not do everything. */
 export interface LimitedRights extends KeyRights {
   /** The key whose turnover of the day counts: keys that were rolled share one. */
   turnoverKey: string;

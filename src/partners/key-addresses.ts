@@ -5,7 +5,7 @@ import { createBatcher, nextLoopTurn } from '../db/batching/index.ts';
 import { isItemError, type Queryable } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 
-/** Of one key. A partner whose address changes all the time is not notified without limit. */
+/** For one key. A partner whose address changes all the time is not notified without limit. */
 const maxAddresses = 200;
 const maxRemembered = 20_000;
 

@@ -4,10 +4,10 @@ import { type AuditContext, takeDailyChange } from '../db/audit/index.ts';
 import type { Queryable } from '../db/postgres/index.ts';
 import type { AccountKey } from '../ledger/index.ts';
 
-/** Of one partner and mode. Keys that were rolled do not count: they are replaced already, so a roll adds none. */
+/** For one partner and mode. Keys that were rolled do not count: they are replaced already, so a roll adds none. */
 export const maxActiveKeys = 20;
 
-/** Of one partner and mode: keys that were rolled and have not ended. A roll without an overlap is always possible. */
+/** For one partner and mode: keys that were rolled and have not ended. A roll without an overlap is always possible. */
 export const maxRolledKeys = 20;
 
 /** Keys that are valid now. The partner is locked, so that a maximum holds over all processes. */

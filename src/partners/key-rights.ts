@@ -7,9 +7,9 @@ export type Scope = (typeof scopes)[number];
 /** What a key may do. It never changes: processes cache it, and the hash of a limited key is made for it. */
 export interface KeyRights {
   scopes: Scope[];
-  /** Of one payment, beside the limit of the partner; null: no limit. */
+  /** The most for one payment, beside the limit of the partner; null: no limit. */
   maxKopecks: bigint | null;
-  /** Of a day (UTC), counted as the daily limit of the partner; null: no limit. */
+  /** The most for a day (UTC), counted as the daily limit of the partner; null: no limit. */
   dailyKopecks: bigint | null;
 }
 

@@ -20,7 +20,7 @@ const fontFile = createRequire(import.meta.url).resolve(
 );
 const font = { loadSystemFonts: false, fontFiles: [fontFile], defaultFontFamily: 'PT Mono' };
 
-/** Of PT Mono, as shares of the font size. All its characters have one width, so text is measured by counting. */
+/** Sizes of PT Mono, as shares of the font size. All its characters have one width, so text is measured by counting. */
 const characterWidth = 0.6;
 const capitalHeight = 0.7;
 

@@ -7,7 +7,7 @@ import type { Acquire } from '../../base/mutex.ts';
 const maxQueued = 10;
 /** Queued or being read: nobody's photos take the places of others. */
 const maxPerUser = 1;
-/** Of the heap. Pixels are outside of it: the limits on images bound them. */
+/** The heap's. Pixels are outside of it: the limits on images bound them. */
 const maxMemoryMb = 128;
 /** The largest allowed photo takes about a second; a crafted file can take hours. */
 const defaultTimeoutMs = 8_000;

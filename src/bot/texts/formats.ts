@@ -18,7 +18,7 @@ export function formatsOf(locale: 'en-GB' | 'ru') {
     hourCycle: 'h23',
     timeZone: 'UTC',
   });
-  /** Of a decimal number as text: a number would lose digits. */
+  /** Formats a decimal number given as text: a number would lose digits. */
   const amount = (text: string) => {
     const digits = text.split('.')[1]?.length ?? 0;
     const format = new Intl.NumberFormat(locale, {

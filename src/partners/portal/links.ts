@@ -38,7 +38,7 @@ export async function findPortalLink(
   return rows[0];
 }
 
-/** Of a link that was found in the same transaction. */
+/** Takes a link that was found in the same transaction. */
 export async function takePortalLink(tx: Queryable, clock: Clock, token: string): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: 'UPDATE portal_links SET used_at = $2 WHERE hash = $1',

@@ -110,7 +110,7 @@ export async function findPortalSession(
   return toSession(row);
 }
 
-/** Of one person, newest first. */
+/** Lists those of one person, newest first. */
 export async function listPortalSessions(
   db: Queryable,
   clock: Clock,

@@ -1,13 +1,10 @@
-import type { Command } from 'commander';
 import { type DistributeResult, distributeArchive } from '../payments/index.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { lateProgressBar, type Output } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export const distributeCommand = (withDatabase: WithDatabase): Command =>
-  command('distribute', 'move the archive to the workers of a Citus cluster').action(({ json }) =>
-    withDatabase(json, run),
-  );
+export const distributeCommand = (withDatabase: WithDatabase) =>
+  command('distribute', 'move the archive to the workers of a Citus cluster').action(withDatabase(run));
 
 const units = { copy: 'rows copied', verify: 'rows compared', drop: 'tables put in place' };
 

@@ -18,15 +18,12 @@ function moveCommand(withDatabase: WithDatabase): Command {
   return command('move', 'move closed months of payments, events and entries to the archive')
     .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
     .option('--dry-run', 'count the rows without moving them')
-    .action(({ json, before, dryRun = false }) =>
-      withDatabase(json, context => run(context, before, dryRun)),
-    );
+    .action(withDatabase(run));
 }
 
 async function run(
   { audit, screen, progress }: CommandContext,
-  before: Date,
-  isDryRun: boolean,
+  { before, dryRun: isDryRun = false }: { before: Date; dryRun?: boolean },
 ): Promise<Output> {
   const startedAt = systemClock.monotonicMs();
   const cancelNotice = systemClock.timer(2_000, () => progress('Counting the rows to archive …'));

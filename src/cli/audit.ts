@@ -1,7 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Command } from 'commander';
 import { programName } from '../base/program-name.ts';
 import {
   type ChainFault,
@@ -14,28 +13,23 @@ import {
   verifyChain,
 } from '../db/audit/index.ts';
 import { chainHead } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import type { Output } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function auditCommands(withDatabase: WithDatabase): Command {
-  return new Command('audit')
-    .description('verify and export the audit log')
-    .addCommand(
-      command('verify', 'prove that no record of the audit log was changed, removed or added')
-        .option(
-          '--head <place:hash>',
-          'a head from the log of the service, to find records cut off at the end',
-          chainHead,
-        )
-        .action(({ json, head }) => withDatabase(json, context => verify(context, head))),
-    )
-    .addCommand(
-      command('export', 'write the audit log to a file that others can verify')
-        .requiredOption('--to <file>', 'a new file; one JSON object per line')
-        .action(({ json, to }) => withDatabase(json, context => exportTo(context, to))),
-    );
-}
+export const auditCommands = (withDatabase: WithDatabase) =>
+  group('audit', 'verify and export the audit log', [
+    command('verify', 'prove that no record of the audit log was changed, removed or added')
+      .option(
+        '--head <place:hash>',
+        'a head from the log of the service, to find records cut off at the end',
+        chainHead,
+      )
+      .action(withDatabase(verify)),
+    command('export', 'write the audit log to a file that others can verify')
+      .requiredOption('--to <file>', 'a new file; one JSON object per line')
+      .action(withDatabase(exportTo)),
+  ]);
 
 const lost = `removed at the end, or lost in a restore or fail-over of the database (see ${programName} recovery show)`;
 
@@ -52,7 +46,10 @@ const describe: { [Fault in ChainFault['fault']]: (fault: Extract<ChainFault, { 
       `Place ${place} has another hash than a head that has left the database: earlier records were changed, or ${lost}.`,
   };
 
-async function verify({ audit, settings }: CommandContext, given: ChainHead | undefined): Promise<Output> {
+async function verify(
+  { audit, settings }: CommandContext,
+  { head: given }: { head?: ChainHead },
+): Promise<Output> {
   await extendChain(audit.pool);
   const heads = openAuditHeads(settings);
   const kept = (await heads?.list()) ?? [];
@@ -78,7 +75,7 @@ async function verify({ audit, settings }: CommandContext, given: ChainHead | un
   };
 }
 
-async function exportTo({ audit }: CommandContext, file: string): Promise<Output> {
+async function exportTo({ audit }: CommandContext, { to: file }: { to: string }): Promise<Output> {
   await extendChain(audit.pool);
   // Others may add records meanwhile: the file and the printed head must agree.
   const head = await readHead(audit.pool);

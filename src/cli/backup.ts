@@ -1,85 +1,83 @@
 import { Command } from 'commander';
 import { findChain, removeOldBackups, sealSecretKey, takeBackup } from '../db/backup/index.ts';
-import {
-  type BackupStore,
-  listBackups,
-  type Manifest,
-  megabytes,
-  withFileErrors,
-} from '../db/backup-store/index.ts';
+import { listBackups, type Manifest, megabytes, withFileErrors } from '../db/backup-store/index.ts';
 import { loadSettings } from '../db/secrets/index.ts';
 import { positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
-import { command, printOutput, type Terminal, type WithDatabase } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
 import { readPassphrase } from './passphrase.ts';
 import { rehearse, restoreSteps } from './rehearsal.ts';
+import { progressOn, type Terminal, withTerminal } from './terminal.ts';
+
+const fromOption = ['--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)'] as const;
 
 export function backupCommands(withDatabase: WithDatabase, terminal: Terminal): Command {
-  return new Command('backup')
-    .description('back up the database, list and verify backups')
-    .addCommand(createCommand(withDatabase, terminal), { isDefault: true })
-    .addCommand(listCommand(terminal))
-    .addCommand(verifyCommand(terminal));
-}
-
-function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command {
-  return command('create', 'back up the running database')
+  const create = command('create', 'back up the running database')
     .option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .option('--keep <count>', 'keep this many backups and delete older ones', positiveCount)
     .option('--with-secret-key', 'include the secret key, encrypted with a passphrase')
-    .action(({ json, to, keep, withSecretKey = false }) =>
-      withDatabase(json, async ({ settings, keyring, audit, screen }) => {
-        const store = backupStore(to, settings, '--to');
-        const sealedKey = withSecretKey
-          ? sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
-          : undefined;
-        const backup = await withFileErrors(() =>
-          takeBackup(audit.pool, {
-            to: store,
-            origin: settings.databaseUrl ? 'outside' : 'embedded',
-            sealedKey,
-            onProgress: lateProgressBar(screen, megabytes, 'MB'),
-          }),
-        );
-        const removed =
-          keep === undefined ? undefined : await withFileErrors(() => removeOldBackups(store, keep));
-        const summary = `Backup ${backup.id} in ${store.address}: ${megabytes(backup.bytes)} MB.`;
-        const kept = removed?.backups.length ? ` Removed ${removed.backups.join(', ')}.` : '';
-        return {
-          json: {
-            ...backupObject(backup),
-            removed: removed?.backups ?? [],
-            removed_wal: removed?.walFiles ?? 0,
-          },
-          text: summary + kept,
-        };
-      }),
-    );
+    .action(withDatabase((context, options: CreateOptions) => createBackup(context, options, terminal)));
+  const list = command('list', 'list complete backups')
+    .option(...fromOption)
+    .action(withTerminal(terminal)(listAll));
+  const verify = command(
+    'verify [backup]',
+    'check a backup, restore it to a temporary folder and verify its ledger',
+  )
+    .option(...fromOption)
+    .action(withTerminal(terminal)(verifyBackup));
+  return new Command('backup')
+    .description('back up the database, list and verify backups')
+    .addCommand(create, { isDefault: true })
+    .addCommand(list)
+    .addCommand(verify);
 }
 
-function listCommand(terminal: Terminal): Command {
-  return command('list', 'list complete backups')
-    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
-    .action(async ({ json, from }) => {
-      const store = backupStore(from, loadSettings(terminal.env), '--from');
-      printOutput(terminal, json, await withFileErrors(() => describeBackups(store)));
-    });
+interface CreateOptions {
+  to?: string;
+  keep?: number;
+  withSecretKey?: boolean;
 }
 
-function verifyCommand(terminal: Terminal): Command {
-  return command('verify [backup]', 'check a backup, restore it to a temporary folder and verify its ledger')
-    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
-    .action(async (backupId, { json, from }) => {
-      const settings = loadSettings(terminal.env);
-      const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
-      const store = backupStore(from, settings, '--from');
-      printOutput(
-        terminal,
-        json,
-        await rehearse(restoreSteps, { settings, from: store, backupId, progress }),
-      );
-    });
+async function createBackup(
+  { settings, keyring, audit, screen }: CommandContext,
+  { to, keep, withSecretKey }: CreateOptions,
+  terminal: Terminal,
+): Promise<Output> {
+  const store = backupStore(to, settings, '--to');
+  const sealedKey = withSecretKey
+    ? sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
+    : undefined;
+  const backup = await withFileErrors(() =>
+    takeBackup(audit.pool, {
+      to: store,
+      origin: settings.databaseUrl ? 'outside' : 'embedded',
+      sealedKey,
+      onProgress: lateProgressBar(screen, megabytes, 'MB'),
+    }),
+  );
+  const removed = keep === undefined ? undefined : await withFileErrors(() => removeOldBackups(store, keep));
+  const summary = `Backup ${backup.id} in ${store.address}: ${megabytes(backup.bytes)} MB.`;
+  const kept = removed?.backups.length ? ` Removed ${removed.backups.join(', ')}.` : '';
+  return {
+    json: {
+      ...backupObject(backup),
+      removed: removed?.backups ?? [],
+      removed_wal: removed?.walFiles ?? 0,
+    },
+    text: summary + kept,
+  };
+}
+
+async function verifyBackup(
+  terminal: Terminal,
+  backupId: string | undefined,
+  { from }: { from?: string },
+): Promise<Output> {
+  const settings = loadSettings(terminal.env);
+  const store = backupStore(from, settings, '--from');
+  return rehearse(restoreSteps, { settings, from: store, backupId, progress: progressOn(terminal) });
 }
 
 const backupObject = ({ files, folders: _folders, ...backup }: Manifest) => ({
@@ -87,9 +85,12 @@ const backupObject = ({ files, folders: _folders, ...backup }: Manifest) => ({
   files: files.length,
 });
 
-async function describeBackups(store: BackupStore): Promise<Output> {
-  const backups = await listBackups(store);
-  const chains = await Promise.all(backups.map(backup => findChain(store, backup)));
+async function listAll({ env }: Terminal, { from }: { from?: string }): Promise<Output> {
+  const store = backupStore(from, loadSettings(env), '--from');
+  const { backups, chains } = await withFileErrors(async () => {
+    const all = await listBackups(store);
+    return { backups: all, chains: await Promise.all(all.map(backup => findChain(store, backup))) };
+  });
   const until = chains.map(
     ({ until: archived }, nth) => archived?.toISOString() ?? backups[nth]!.finished_at,
   );

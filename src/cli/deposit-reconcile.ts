@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { createAlarms } from '../alarms/index.ts';
 import { type DepositDifference, type DepositDifferenceKind, reconcileDeposits } from '../deposits/index.ts';
 import { day } from './arguments.ts';
@@ -6,14 +5,14 @@ import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { openConfiguredChain } from './deposit-chains.ts';
 import { type Output, table } from './output.ts';
 
-export const reconcileDepositsCommand = (withDatabase: WithDatabase): Command =>
+export const reconcileDepositsCommand = (withDatabase: WithDatabase) =>
   command(
     'reconcile',
     "compare a day's deposits with the chain and the ledger; raises an alarm and exits with 1 on discrepancies",
   )
     .requiredOption('--chain <chain>', 'of this chain')
     .requiredOption('--day <day>', 'of the blocks, UTC', day)
-    .action(({ json, chain, day }) => withDatabase(json, context => reconcile(context, chain, day)));
+    .action(withDatabase(reconcile));
 
 const headings: Record<DepositDifferenceKind, string> = {
   not_on_record: 'on chain, not on record',
@@ -29,7 +28,10 @@ const rowOf = ({ kind, transaction, ordinal, partnerId, chainUnits, recordedUnit
 });
 type DifferenceRow = ReturnType<typeof rowOf>;
 
-async function reconcile({ audit, settings }: CommandContext, name: string, from: Date): Promise<Output> {
+async function reconcile(
+  { audit, settings }: CommandContext,
+  { chain: name, day: from }: { chain: string; day: Date },
+): Promise<Output> {
   const chain = await openConfiguredChain(settings, name);
   const { pool: db, clock } = audit;
   const alarms = createAlarms({ db, clock, log: { warn: () => {} } });

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { programName } from '../base/program-name.ts';
 import { type RewindOutcome, rewindChain } from '../deposits/index.ts';
 import { blockNumber, label } from './arguments.ts';
@@ -7,19 +6,16 @@ import { openConfiguredChain } from './deposit-chains.ts';
 import type { Output } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export const rewindCommand = (withDatabase: WithDatabase): Command =>
+export const rewindCommand = (withDatabase: WithDatabase) =>
   command('rewind', 'read the blocks of a chain again after this one; nothing is credited twice')
     .requiredOption('--chain <chain>', 'of this chain')
     .requiredOption('--block <number>', 'the last block that stays as it is booked', blockNumber)
     .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
-    .action(({ json, chain, block, reason }) =>
-      withDatabase(json, context => rewind(context, chain, { block, reason })),
-    );
+    .action(withDatabase(rewind));
 
 async function rewind(
   { audit, settings }: CommandContext,
-  name: string,
-  { block, reason }: { block: bigint; reason: string },
+  { chain: name, block, reason }: { chain: string; block: bigint; reason: string },
 ): Promise<Output> {
   const chain = await openConfiguredChain(settings, name);
   const result = await rewindChain(audit, chain, { block, reason });

@@ -1,4 +1,3 @@
-import { Command, Option } from 'commander';
 import { csvLine } from '../base/csv.ts';
 import type { ChainName } from '../base/deposit-settings.ts';
 import { parseId } from '../base/ids.ts';
@@ -15,7 +14,7 @@ import {
   readSweep,
 } from '../deposits/index.ts';
 import { label, pageSize } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { notConfigured, openConfigured, openConfiguredChain } from './deposit-chains.ts';
 import { reconcileDepositsCommand } from './deposit-reconcile.ts';
 import { rewindCommand } from './deposit-rewind.ts';
@@ -23,49 +22,33 @@ import { formatInstant, type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { RefusedError } from './refused.ts';
 
-export function depositCommands(withDatabase: WithDatabase): Command {
-  return new Command('deposit')
-    .description('USDT deposits on chain')
-    .addCommand(
-      command('address <partner>', 'show the deposit addresses of a partner')
-        .option('--chain <chain>', 'only of this chain')
-        .action((partner, { json, chain }) =>
-          withDatabase(json, context => address(context, partner, chain)),
-        ),
-    )
-    .addCommand(
-      command('list <partner>', 'list the deposits of a partner, newest first')
-        .option('--limit <count>', 'how many', pageSize, 20)
-        .action((partner, { json, limit }) => withDatabase(json, context => list(context, partner, limit))),
-    )
-    .addCommand(
-      command('decide <deposit>', 'credit or reject a held deposit; it cannot be undone')
-        .addOption(
-          new Option('--outcome <outcome>', 'credited: on the balance of the partner')
-            .choices(['credited', 'rejected'])
-            .makeOptionMandatory(),
-        )
-        .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
-        .action((deposit, { json, outcome, reason }) =>
-          withDatabase(json, context => decide(context, deposit, { outcome, reason })),
-        ),
-    )
-    .addCommand(
-      command('sweep', 'print addresses, paths and balances as CSV, for an offline signer; signs nothing')
-        .requiredOption('--chain <chain>', 'of this chain')
-        .action(({ json, chain }) => withDatabase(json, context => sweep(context, chain))),
-    )
-    .addCommand(reconcileDepositsCommand(withDatabase))
-    .addCommand(rewindCommand(withDatabase))
-    .addCommand(
-      command('chains', 'show how far each chain is booked').action(({ json }) =>
-        withDatabase(json, progress),
-      ),
-    );
-}
+export const depositCommands = (withDatabase: WithDatabase) =>
+  group('deposit', 'USDT deposits on chain', [
+    command('address <partner>', 'show the deposit addresses of a partner')
+      .option('--chain <chain>', 'only of this chain')
+      .action(withDatabase(address)),
+    command('list <partner>', 'list the deposits of a partner, newest first')
+      .option('--limit <count>', 'how many', pageSize, 20)
+      .action(withDatabase(list)),
+    command('decide <deposit>', 'credit or reject a held deposit; it cannot be undone')
+      .addOption(
+        choice('--outcome <outcome>', 'credited: on the balance of the partner', ['credited', 'rejected']),
+      )
+      .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
+      .action(withDatabase(decide)),
+    command('sweep', 'print addresses, paths and balances as CSV, for an offline signer; signs nothing')
+      .requiredOption('--chain <chain>', 'of this chain')
+      .action(withDatabase(sweep)),
+    reconcileDepositsCommand(withDatabase),
+    rewindCommand(withDatabase),
+    command('chains', 'show how far each chain is booked').action(withDatabase(progress)),
+  ]);
 
 /** Balances in the smallest units of the token, as a signer needs them. */
-async function sweep({ audit, settings }: CommandContext, name: string): Promise<Output> {
+async function sweep(
+  { audit, settings }: CommandContext,
+  { chain: name }: { chain: string },
+): Promise<Output> {
   const chain = await openConfiguredChain(settings, name);
   const rows = await readSweep(audit.pool, chain);
   const lines = rows.map(({ address: text, path, units }) => csvLine([chain.name, text, path, units]));
@@ -86,7 +69,11 @@ const addressRow = ({ chain, address: text, path }: DepositAddress) => ({
   min_usdt: formatMicroUsdt(chain.minMicroUsdt),
 });
 
-async function address(context: CommandContext, partner: string, chain: string | undefined): Promise<Output> {
+async function address(
+  context: CommandContext,
+  partner: string,
+  { chain }: { chain?: string },
+): Promise<Output> {
   const { audit, settings } = context;
   const chains = await openConfigured(settings);
   const { partnerId } = await find(context, partner);
@@ -106,9 +93,9 @@ async function address(context: CommandContext, partner: string, chain: string |
   };
 }
 
-async function list(context: CommandContext, partner: string, limit: number): Promise<Output> {
+async function list(context: CommandContext, partner: string, options: { limit: number }): Promise<Output> {
   const { partnerId } = await find(context, partner);
-  const page = await listDeposits(context.audit.pool, partnerId, { limit });
+  const page = await listDeposits(context.audit.pool, partnerId, options);
   const rows = page!.deposits.map(deposit => ({
     deposit_id: deposit.depositId,
     chain: deposit.chain,

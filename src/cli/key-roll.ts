@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { keyIdOf, maxRolledKeys, rollKey } from '../partners/index.ts';
 import { overlap } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
@@ -8,13 +7,10 @@ import { RefusedError } from './refused.ts';
 
 const defaultOverlapMs = 86_400_000;
 
-export function rollCommand(withDatabase: WithDatabase): Command {
-  return command('roll <key-id>', 'create a key in place of another, which stays valid for a while')
+export const rollCommand = (withDatabase: WithDatabase) =>
+  command('roll <key-id>', 'create a key in place of another, which stays valid for a while')
     .option('--overlap <time>', 'how long the old key stays valid, 0h to 7d; 24h by default', overlap)
-    .action((typed, { json, overlap: overlapMs = defaultOverlapMs }) =>
-      withDatabase(json, context => roll(context, keyIdOf(typed) ?? typed, overlapMs)),
-    );
-}
+    .action(withDatabase(roll));
 
 const refusals = {
   already_revoked: 'is revoked',
@@ -27,7 +23,12 @@ const refusals = {
   overlap_too_long: 'must not stay valid for more than 7 days',
 } as const;
 
-async function roll({ audit, keyring }: CommandContext, keyId: string, overlapMs: number): Promise<Output> {
+async function roll(
+  { audit, keyring }: CommandContext,
+  typed: string,
+  { overlap: overlapMs = defaultOverlapMs }: { overlap?: number },
+): Promise<Output> {
+  const keyId = keyIdOf(typed) ?? typed;
   const rolled = await rollKey(audit, keyring, keyId, overlapMs);
   switch (rolled.outcome) {
     case 'rolled': {

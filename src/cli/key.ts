@@ -1,4 +1,3 @@
-import { Command, Option } from 'commander';
 import { programName } from '../base/program-name.ts';
 import type { Mode } from '../ledger/index.ts';
 import {
@@ -13,52 +12,37 @@ import {
   setAllowedAddresses,
 } from '../partners/index.ts';
 import { addressRanges, expiry, keyScopes, label, positiveRubles } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { describeKey, keepSecret, limitsText, noSuchKey, tooManyKeyChanges } from './key-output.ts';
 import { rollCommand } from './key-roll.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
-export function keyCommands(withDatabase: WithDatabase): Command {
-  return new Command('key')
-    .description('create, list, roll and revoke API keys')
-    .addCommand(
-      command('create <partner>', 'create a key; it is shown only once')
-        .addOption(modeOption())
-        .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
-        .option('--scope <scope>', 'read or pay (repeatable); both by default', keyScopes)
-        .option('--label <text>', 'a name for people', label)
-        .option('--expires <time>', 'when it expires: a time, or a number of days such as 90d', expiry)
-        .option('--max-payment <rubles>', 'the most that one payment with it may be', positiveRubles)
-        .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles)
-        .action((partner, { json, ...options }) =>
-          withDatabase(json, context => create(context, partner, options)),
-        ),
-    )
-    .addCommand(
-      command('list <partner>', 'list the keys of a partner').action((partner, { json }) =>
-        withDatabase(json, context => list(context, partner)),
-      ),
-    )
-    .addCommand(
-      command('revoke <key-id>', 'revoke a key immediately').action((typed, { json }) =>
-        withDatabase(json, async ({ audit }) => {
-          // A whole key is accepted too, but never printed again.
-          const keyId = keyIdOf(typed) ?? typed;
-          const revocation = await revokeKey(audit, keyId);
-          if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
-          const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
-          return {
-            json: describeKey(revocation.apiKey, audit.clock),
-            text: `Key ${keyId} is ${before}revoked.`,
-          };
-        }),
-      ),
-    )
-    .addCommand(allowCommand(withDatabase))
-    .addCommand(rollCommand(withDatabase));
-}
+export const keyCommands = (withDatabase: WithDatabase) =>
+  group('key', 'create, list, roll and revoke API keys', [
+    command('create <partner>', 'create a key; it is shown only once')
+      .addOption(modeOption())
+      .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
+      .option('--scope <scope>', 'read or pay (repeatable); both by default', keyScopes)
+      .option('--label <text>', 'a name for people', label)
+      .option('--expires <time>', 'when it expires: a time, or a number of days such as 90d', expiry)
+      .option('--max-payment <rubles>', 'the most that one payment with it may be', positiveRubles)
+      .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles)
+      .action(withDatabase(create)),
+    command('list <partner>', 'list the keys of a partner').action(withDatabase(list)),
+    command('revoke <key-id>', 'revoke a key immediately').action(withDatabase(revoke)),
+    command('allow <key-id>', 'change the allowed IP addresses of a key')
+      .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
+      .option('--any', 'allow any IP address')
+      .hook('preAction', self => {
+        const { allowIp, any } = self.opts();
+        if ((allowIp === undefined) === (any === undefined))
+          self.error('error: use either --allow-ip, once or more, or --any');
+      })
+      .action(withDatabase(allow)),
+    rollCommand(withDatabase),
+  ]);
 
 interface CreateOptions {
   mode: Mode;
@@ -154,31 +138,39 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
   };
 }
 
-function allowCommand(withDatabase: WithDatabase): Command {
-  const allow = command('allow <key-id>', 'change the allowed IP addresses of a key')
-    .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
-    .option('--any', 'allow any IP address');
-  return allow.action((typed, { json, allowIp, any }) => {
-    if ((allowIp === undefined) === (any === undefined))
-      allow.error('error: use either --allow-ip, once or more, or --any', { exitCode: 2 });
-    return withDatabase(json, async ({ audit }) => {
-      const keyId = keyIdOf(typed) ?? typed;
-      const change = await setAllowedAddresses(audit, keyId, allowIp ?? []);
-      if (change.outcome === 'no_key') throw noSuchKey(keyId);
-      if (change.outcome === 'already_revoked')
-        throw new RefusedError(
-          change.outcome,
-          `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
-        );
-      if (change.outcome === 'too_many_key_changes') throw tooManyKeyChanges();
-      const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
-      return {
-        json: describeKey(change.apiKey, audit.clock),
-        text: `Allowed IP addresses of key ${keyId}: ${addresses}.`,
-      };
-    });
-  });
+/** A whole key is accepted too, but never printed again. */
+const keyIdIn = (typed: string) => keyIdOf(typed) ?? typed;
+
+async function revoke({ audit }: CommandContext, typed: string): Promise<Output> {
+  const keyId = keyIdIn(typed);
+  const revocation = await revokeKey(audit, keyId);
+  if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
+  const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
+  return {
+    json: describeKey(revocation.apiKey, audit.clock),
+    text: `Key ${keyId} is ${before}revoked.`,
+  };
 }
 
-export const modeOption = () =>
-  new Option('--mode <mode>', 'test or live').choices(['test', 'live']).makeOptionMandatory();
+async function allow(
+  { audit }: CommandContext,
+  typed: string,
+  { allowIp = [] }: { allowIp?: string[] },
+): Promise<Output> {
+  const keyId = keyIdIn(typed);
+  const change = await setAllowedAddresses(audit, keyId, allowIp);
+  if (change.outcome === 'no_key') throw noSuchKey(keyId);
+  if (change.outcome === 'already_revoked')
+    throw new RefusedError(
+      change.outcome,
+      `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
+    );
+  if (change.outcome === 'too_many_key_changes') throw tooManyKeyChanges();
+  const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
+  return {
+    json: describeKey(change.apiKey, audit.clock),
+    text: `Allowed IP addresses of key ${keyId}: ${addresses}.`,
+  };
+}
+
+export const modeOption = () => choice('--mode <mode>', 'test or live', ['test', 'live']);

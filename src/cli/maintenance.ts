@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { programName } from '../base/program-name.ts';
 import {
   cancelMaintenance,
@@ -8,38 +7,27 @@ import {
   setMaintenance,
 } from '../controls/index.ts';
 import { instant, positiveCount } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function maintenanceCommands(withDatabase: WithDatabase): Command {
-  return new Command('maintenance')
-    .description('pause and resume new payments')
-    .addCommand(
-      command('on', 'stop accepting new payments; payments in progress continue').action(({ json }) =>
-        withDatabase(json, context => switchMaintenance(context, true)),
-      ),
-    )
-    .addCommand(
-      command('off', 'accept payments again').action(({ json }) =>
-        withDatabase(json, context => switchMaintenance(context, false)),
-      ),
-    )
-    .addCommand(
-      command('plan', 'schedule a maintenance window and notify partners in the bot now')
-        .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
-        .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
-        .action(({ json, from, until }) => withDatabase(json, context => plan(context, { from, until }))),
-    )
-    .addCommand(
-      command('list', 'list maintenance windows').action(({ json }) => withDatabase(json, listWindows)),
-    )
-    .addCommand(
-      command('cancel', 'cancel a scheduled window or end an active one; partners are notified')
-        .argument('<window>', 'window number from the list', positiveCount)
-        .action((window, { json }) => withDatabase(json, context => cancel(context, window))),
-    );
-}
+export const maintenanceCommands = (withDatabase: WithDatabase) =>
+  group('maintenance', 'pause and resume new payments', [
+    command('on', 'stop accepting new payments; payments in progress continue').action(
+      withDatabase(context => switchMaintenance(context, true)),
+    ),
+    command('off', 'accept payments again').action(
+      withDatabase(context => switchMaintenance(context, false)),
+    ),
+    command('plan', 'schedule a maintenance window and notify partners in the bot now')
+      .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
+      .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
+      .action(withDatabase(plan)),
+    command('list', 'list maintenance windows').action(withDatabase(listWindows)),
+    command('cancel', 'cancel a scheduled window or end an active one; partners are notified')
+      .argument('<window>', 'window number from the list', positiveCount)
+      .action(withDatabase(cancel)),
+  ]);
 
 async function switchMaintenance({ audit }: CommandContext, on: boolean): Promise<Output> {
   await setMaintenance(audit, on);

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { programName } from '../base/program-name.ts';
 import {
   type Changed,
@@ -16,56 +16,34 @@ import {
   setupUrl,
   signOutOperator,
 } from '../operators/index.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
 export function operatorCommands(withDatabase: WithDatabase): Command {
-  return new Command('operator')
-    .description('manage operators of the console')
-    .addCommand(
-      command('create', 'create an operator; the setup link is shown only once')
-        .requiredOption('--name <name>', 'sign-in name', operatorName)
-        .addOption(roleOption())
-        .action(({ json, name, role }) => withDatabase(json, context => create(context, { name, role }))),
-    )
-    .addCommand(command('list', 'list operators').action(({ json }) => withDatabase(json, list)))
-    .addCommand(
-      command('reset <name>', 'reset password and TOTP, and show a new setup link').action((name, { json }) =>
-        withDatabase(json, context => reset(context, name)),
-      ),
-    )
-    .addCommand(
-      command('disable <name>', 'end all sessions and block sign-in').action((name, { json }) =>
-        withDatabase(json, context =>
-          change(context, name, 'is disabled', id => disableOperator(context.audit, id)),
+  const changing = (usage: string, description: string, what: string, act: Act) =>
+    command(usage, description).action(withDatabase((context, name) => change(context, name, what, act)));
+  return group('operator', 'manage operators of the console', [
+    command('create', 'create an operator; the setup link is shown only once')
+      .requiredOption('--name <name>', 'sign-in name', operatorName)
+      .addOption(roleOption())
+      .action(withDatabase(create)),
+    command('list', 'list operators').action(withDatabase(list)),
+    command('reset <name>', 'reset password and TOTP, and show a new setup link').action(withDatabase(reset)),
+    changing('disable <name>', 'end all sessions and block sign-in', 'is disabled', disableOperator),
+    changing('enable <name>', 'allow sign-in again', 'is enabled', enableOperator),
+    command('role <name>', 'change the role')
+      .addOption(roleOption())
+      .action(
+        withDatabase((context, name, { role }: { role: OperatorRole }) =>
+          change(context, name, `is ${role}`, (audit, id) => setOperatorRole(audit, id, role)),
         ),
       ),
-    )
-    .addCommand(
-      command('enable <name>', 'allow sign-in again').action((name, { json }) =>
-        withDatabase(json, context =>
-          change(context, name, 'is enabled', id => enableOperator(context.audit, id)),
-        ),
-      ),
-    )
-    .addCommand(
-      command('role <name>', 'change the role')
-        .addOption(roleOption())
-        .action((name, { json, role }) =>
-          withDatabase(json, context =>
-            change(context, name, `is ${role}`, id => setOperatorRole(context.audit, id, role)),
-          ),
-        ),
-    )
-    .addCommand(
-      command('sign-out <name>', 'end all sessions').action((name, { json }) =>
-        withDatabase(json, context =>
-          change(context, name, 'is signed out', id => signOutOperator(context.audit, id)),
-        ),
-      ),
-    );
+    changing('sign-out <name>', 'end all sessions', 'is signed out', signOutOperator),
+  ]);
 }
+
+type Act = (audit: CommandContext['audit'], id: Operator['operatorId']) => Promise<Changed>;
 
 async function create(
   context: CommandContext,
@@ -103,8 +81,7 @@ async function reset(context: CommandContext, name: string): Promise<Output> {
   return result.outcome === 'reset' ? describeInvitation(context, result) : refuse(name, result.outcome);
 }
 
-const roleOption = () =>
-  new Option('--role <role>', 'role of the operator').choices([...operatorRoles]).makeOptionMandatory();
+const roleOption = () => choice('--role <role>', 'role of the operator', operatorRoles);
 
 function operatorName(text: string): string {
   const name = readOperatorName(text);
@@ -119,13 +96,8 @@ async function find({ audit }: CommandContext, name: string): Promise<Operator> 
   return operator ?? refuse(name, 'no_operator');
 }
 
-async function change(
-  context: CommandContext,
-  name: string,
-  what: string,
-  act: (id: Operator['operatorId']) => Promise<Changed>,
-): Promise<Output> {
-  const result = await act((await find(context, name)).operatorId);
+async function change(context: CommandContext, name: string, what: string, act: Act): Promise<Output> {
+  const result = await act(context.audit, (await find(context, name)).operatorId);
   if (result.outcome !== 'done') return refuse(name, result.outcome);
   return { json: describe(result.operator), text: `${result.operator.name} ${what}.` };
 }

@@ -1,6 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 /** The output of a command: JSON for programs, text for people. */
 export interface Output {
+  /** Undefined: the text is for programs too. */
   json: unknown;
   text: string;
   /** The command ran and found problems: the exit code is 1. */

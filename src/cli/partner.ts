@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
@@ -20,53 +20,48 @@ import {
 } from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 import { webhookObject } from './webhook-object.ts';
 
-export function partnerCommands(withDatabase: WithDatabase): Command {
-  return new Command('partner')
-    .description('manage partners and their limits')
-    .addCommand(
-      command('create', 'create a partner with a test balance')
-        .requiredOption('--name <name>', 'partner name', label)
-        .action(({ name, json }) => withDatabase(json, context => create(context, name))),
-    )
-    .addCommand(command('list', 'list all partners').action(({ json }) => withDatabase(json, list)))
-    .addCommand(
-      command('show <partner>', 'show state, limits and balances of a partner').action((partner, { json }) =>
-        withDatabase(json, async context => show(context, await find(context, partner))),
-      ),
-    )
-    .addCommand(
-      command('suspend <partner>', 'reject all requests of a partner')
-        .option('--reason <reason>', 'why; stored in the audit log', label)
-        .action((partner, { json, reason }) =>
-          withDatabase(json, context => changeSuspension(context, partner, true, reason)),
+export const partnerCommands = (withDatabase: WithDatabase) =>
+  group('partner', 'manage partners and their limits', [
+    command('create', 'create a partner with a test balance')
+      .requiredOption('--name <name>', 'partner name', label)
+      .action(withDatabase(create)),
+    command('list', 'list all partners').action(withDatabase(list)),
+    command('show <partner>', 'show state, limits and balances of a partner').action(
+      withDatabase(async (context, partner) => show(context, await find(context, partner))),
+    ),
+    command('suspend <partner>', 'reject all requests of a partner')
+      .option('--reason <reason>', 'why; stored in the audit log', label)
+      .action(
+        withDatabase((context, partner, { reason }: { reason?: string }) =>
+          changeSuspension(context, partner, true, reason),
         ),
-    )
-    .addCommand(
-      command('resume <partner>', 'accept requests of a suspended partner again').action(
-        (partner, { json }) => withDatabase(json, context => changeSuspension(context, partner, false)),
       ),
-    )
-    .addCommand(
-      command('approve <partner>', 'approve live mode for a partner that signed up in the bot').action(
-        (partner, { json }) => withDatabase(json, context => approve(context, partner)),
-      ),
-    )
-    .addCommand(
-      command('invite <partner>', 'invite a person to the team of a partner, in the bot')
-        .addOption(new Option('--role <role>', 'role in the team').choices(memberRoles).default('owner'))
-        .action((partner, { json, role }) =>
-          withDatabase(json, context => inviteMember(context, partner, role)),
-        ),
-    )
-    .addCommand(limitsCommand(withDatabase));
-}
+    command('resume <partner>', 'accept requests of a suspended partner again').action(
+      withDatabase((context, partner) => changeSuspension(context, partner, false)),
+    ),
+    command('approve <partner>', 'approve live mode for a partner that signed up in the bot').action(
+      withDatabase(approve),
+    ),
+    command('invite <partner>', 'invite a person to the team of a partner, in the bot')
+      .addOption(new Option('--role <role>', 'role in the team').choices(memberRoles).default('owner'))
+      .action(withDatabase(inviteMember)),
+    command('limits <partner>', 'show or change the limits of a partner')
+      .option('--min-rub <rub>', 'minimum amount of a payment', positiveRubles)
+      .option('--max-rub <rub>', 'maximum amount of a payment', positiveRubles)
+      .option('--daily-rub <rub>', 'limit per UTC day, or "none"', rublesOrNone)
+      .option('--concurrent <count>', 'concurrent payments', positiveCount)
+      .option('--create-rps <count>', 'new payments per second', positiveCount)
+      .option('--create-burst <count>', 'new payments in a burst', positiveCount)
+      .option('--other-rps <count>', 'other requests per second', positiveCount)
+      .action(withDatabase(showOrChangeLimits)),
+  ]);
 
-async function create(context: CommandContext, name: string): Promise<Output> {
+async function create(context: CommandContext, { name }: { name: string }): Promise<Output> {
   const partner = await createPartner(context.audit, name);
   return {
     json: await describe(context, partner),
@@ -90,7 +85,11 @@ async function list({ audit }: CommandContext): Promise<Output> {
   };
 }
 
-async function inviteMember(context: CommandContext, partner: string, role: MemberRole): Promise<Output> {
+async function inviteMember(
+  context: CommandContext,
+  partner: string,
+  { role }: { role: MemberRole },
+): Promise<Output> {
   const { partnerId } = await findToChange(context, partner);
   const start = `/start inv_${await invite(context.audit, partnerId, null, role)}`;
   return {
@@ -99,25 +98,23 @@ async function inviteMember(context: CommandContext, partner: string, role: Memb
   };
 }
 
-function limitsCommand(withDatabase: WithDatabase): Command {
-  return command('limits <partner>', 'show or change the limits of a partner')
-    .option('--min-rub <rub>', 'minimum amount of a payment', positiveRubles)
-    .option('--max-rub <rub>', 'maximum amount of a payment', positiveRubles)
-    .option('--daily-rub <rub>', 'limit per UTC day, or "none"', rublesOrNone)
-    .option('--concurrent <count>', 'concurrent payments', positiveCount)
-    .option('--create-rps <count>', 'new payments per second', positiveCount)
-    .option('--create-burst <count>', 'new payments in a burst', positiveCount)
-    .option('--other-rps <count>', 'other requests per second', positiveCount)
-    .action((partner, { json, minRub, maxRub, dailyRub, ...counts }) =>
-      withDatabase(json, async context => {
-        const dailyKopecks = dailyRub === 'none' ? null : dailyRub;
-        const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks, ...counts };
-        const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-        return Object.keys(changes).length > 0
-          ? changeLimits(context, partner, changes)
-          : show(context, await find(context, partner));
-      }),
-    );
+interface GivenLimits extends Partial<Omit<Limits, 'minKopecks' | 'maxKopecks' | 'dailyKopecks'>> {
+  minRub?: bigint;
+  maxRub?: bigint;
+  dailyRub?: bigint | 'none';
+}
+
+async function showOrChangeLimits(
+  context: CommandContext,
+  partner: string,
+  { minRub, maxRub, dailyRub, ...counts }: GivenLimits,
+): Promise<Output> {
+  const dailyKopecks = dailyRub === 'none' ? null : dailyRub;
+  const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks, ...counts };
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return Object.keys(changes).length > 0
+    ? changeLimits(context, partner, changes)
+    : show(context, await find(context, partner));
 }
 
 async function changeLimits(

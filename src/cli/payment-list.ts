@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import {
@@ -21,7 +21,7 @@ interface ListOptions {
   limit: number;
 }
 
-export const paymentListCommand = (withDatabase: WithDatabase): Command =>
+export const paymentListCommand = (withDatabase: WithDatabase) =>
   command('list', 'list payments of all partners, newest first')
     .option('--partner <partner>', 'ID of a partner, or the beginning of its name', label)
     .option('--external-id <id>', 'external_id that the partner sent', label)
@@ -30,7 +30,7 @@ export const paymentListCommand = (withDatabase: WithDatabase): Command =>
       new Option('--status <status>', 'one status only').choices(['processing', 'succeeded', 'failed']),
     )
     .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
-    .action(({ json, ...options }) => withDatabase(json, context => list(context, options)));
+    .action(withDatabase(list));
 
 async function list({ audit }: CommandContext, options: ListOptions): Promise<Output> {
   const { partner, externalId, mode, status, limit } = options;

@@ -1,4 +1,3 @@
-import { Command, Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
@@ -11,38 +10,25 @@ import {
   pollNow,
 } from '../payments/index.ts';
 import { label } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output } from './output.ts';
 import { paymentListCommand } from './payment-list.ts';
 import { RefusedError } from './refused.ts';
 
-export function paymentCommands(withDatabase: WithDatabase): Command {
-  return new Command('payment')
-    .description('show payments, and resolve those without a final answer from the payment gateway')
-    .addCommand(paymentListCommand(withDatabase))
-    .addCommand(
-      command('show <payment>', 'show a payment of any partner').action((payment, { json }) =>
-        withDatabase(json, context => show(context, payment)),
-      ),
-    )
-    .addCommand(
-      command('ask <payment>', 'poll the payment gateway for an unfinished payment now').action(
-        (payment, { json }) => withDatabase(json, context => poll(context, payment)),
-      ),
-    )
-    .addCommand(
-      command('resolve <payment>', 'set the final status of an unfinished payment; it cannot be undone')
-        .addOption(
-          new Option('--outcome <outcome>', 'actual outcome at the payment gateway')
-            .choices(['succeeded', 'failed'])
-            .makeOptionMandatory(),
-        )
-        .requiredOption('--reason <reason>', 'how you know the outcome; stored in the audit log', label)
-        .action((payment, { json, outcome, reason }) =>
-          withDatabase(json, context => decide(context, payment, { outcome, reason })),
-        ),
-    );
-}
+export const paymentCommands = (withDatabase: WithDatabase) =>
+  group('payment', 'show payments, and resolve those without a final answer from the payment gateway', [
+    paymentListCommand(withDatabase),
+    command('show <payment>', 'show a payment of any partner').action(withDatabase(show)),
+    command('ask <payment>', 'poll the payment gateway for an unfinished payment now').action(
+      withDatabase(poll),
+    ),
+    command('resolve <payment>', 'set the final status of an unfinished payment; it cannot be undone')
+      .addOption(
+        choice('--outcome <outcome>', 'actual outcome at the payment gateway', ['succeeded', 'failed']),
+      )
+      .requiredOption('--reason <reason>', 'how you know the outcome; stored in the audit log', label)
+      .action(withDatabase(decide)),
+  ]);
 
 async function poll({ audit }: CommandContext, payment: string): Promise<Output> {
   const paymentId = parseId('pay', payment);

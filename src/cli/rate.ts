@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import {
@@ -12,45 +11,42 @@ import {
   rulesObject,
 } from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function rateCommands(withDatabase: WithDatabase): Command {
-  return new Command('rate')
-    .description('show the USDT/RUB rate and its rules')
-    .addCommand(
-      command('show', 'show the current rate, its age and the price of each source').action(({ json }) =>
-        withDatabase(json, showRate),
-      ),
-    )
-    .addCommand(
-      command('rules', 'show or change the rate rules')
-        .option('--spread-bps <count>', 'margin of the service in basis points', basisPoints)
-        .option('--band-percent <percent>', 'ignore sources further than this from the median', hundredths)
-        .option('--jump-percent <percent>', 'a larger jump needs two sources', hundredths)
-        .option('--reason <reason>', 'reason for the change; stored in the audit log', label)
-        .action(({ json, ...given }, self: Command) => {
-          const { reason, ...changes } = given;
-          const isChange = Object.keys(changes).length > 0;
-          if (isChange !== (reason !== undefined))
-            self.error('error: a change needs --reason, and --reason needs a change');
-          return withDatabase(json, context => (isChange ? changeRules(context, given) : showRules(context)));
-        }),
-    );
-}
+export const rateCommands = (withDatabase: WithDatabase) =>
+  group('rate', 'show the USDT/RUB rate and its rules', [
+    command('show', 'show the current rate, its age and the price of each source').action(
+      withDatabase(showRate),
+    ),
+    command('rules', 'show or change the rate rules')
+      .option('--spread-bps <count>', 'margin of the service in basis points', basisPoints)
+      .option('--band-percent <percent>', 'ignore sources further than this from the median', hundredths)
+      .option('--jump-percent <percent>', 'a larger jump needs two sources', hundredths)
+      .option('--reason <reason>', 'reason for the change; stored in the audit log', label)
+      .hook('preAction', self => {
+        const { json: _json, reason, ...changes } = self.opts();
+        if (Object.keys(changes).length > 0 !== (reason !== undefined))
+          self.error('error: a change needs --reason, and --reason needs a change');
+      })
+      .action(withDatabase(showOrChangeRules)),
+  ]);
 
 interface GivenRules {
   spreadBps?: number;
   /** In hundredths of a percent, as the option is parsed. */
   bandPercent?: number;
   jumpPercent?: number;
-  reason: string;
+  reason?: string;
 }
 
-async function changeRules({ audit, settings }: CommandContext, given: GivenRules): Promise<Output> {
-  const { rateSpreadBps } = settings;
+async function showOrChangeRules(
+  { audit, settings: { rateSpreadBps } }: CommandContext,
+  given: GivenRules,
+): Promise<Output> {
   const before = await readRateRules(audit.pool, rateSpreadBps);
+  if (given.reason === undefined) return describeRules(before);
   const { spreadBps = before.spreadBps, bandPercent = before.bandBps, jumpPercent = before.jumpBps } = given;
   const verdict = await changeRateRules(audit, rateSpreadBps, {
     rules: { spreadBps, bandBps: bandPercent, jumpBps: jumpPercent },
@@ -61,9 +57,6 @@ async function changeRules({ audit, settings }: CommandContext, given: GivenRule
     throw new RefusedError('stale', 'The rules were changed at the same time: check them and try again.');
   return describeRules(verdict.rules);
 }
-
-const showRules = async ({ audit, settings }: CommandContext) =>
-  describeRules(await readRateRules(audit.pool, settings.rateSpreadBps));
 
 function describeRules(rules: CurrentRules): Output {
   const json = { version: rules.version, ...rulesObject(rules), set_by: rules.setBy, reason: rules.reason };

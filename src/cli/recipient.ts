@@ -1,28 +1,20 @@
-import { Command } from 'commander';
 import { programName } from '../base/program-name.ts';
 import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../controls/index.ts';
 import { label } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function recipientCommands(withDatabase: WithDatabase): Command {
-  return new Command('recipient')
-    .description('block and unblock recipients')
-    .addCommand(
-      command('block', 'block payments to a recipient')
-        .argument('<id-or-name>', 'as the payment gateway names it', label)
-        .action((recipient, { json }) => withDatabase(json, context => block(context, recipient))),
-    )
-    .addCommand(
-      command('unblock', 'allow payments to a recipient again')
-        .argument('<id-or-name>', 'as it was blocked', label)
-        .action((recipient, { json }) => withDatabase(json, context => unblock(context, recipient))),
-    )
-    .addCommand(
-      command('list', 'list blocked recipients').action(({ json }) => withDatabase(json, listBlocked)),
-    );
-}
+export const recipientCommands = (withDatabase: WithDatabase) =>
+  group('recipient', 'block and unblock recipients', [
+    command('block', 'block payments to a recipient')
+      .argument('<id-or-name>', 'as the payment gateway names it', label)
+      .action(withDatabase(block)),
+    command('unblock', 'allow payments to a recipient again')
+      .argument('<id-or-name>', 'as it was blocked', label)
+      .action(withDatabase(unblock)),
+    command('list', 'list blocked recipients').action(withDatabase(listBlocked)),
+  ]);
 
 async function block({ audit }: CommandContext, recipient: string): Promise<Output> {
   const outcome = await blockRecipient(audit, recipient);

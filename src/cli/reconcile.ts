@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
@@ -16,21 +15,19 @@ import { type Output, table } from './output.ts';
 
 const dayMs = 86_400_000;
 
-export function reconcileCommand(withDatabase: WithDatabase): Command {
-  return command(
+export const reconcileCommand = (withDatabase: WithDatabase) =>
+  command(
     'reconcile',
     "compare a day's live payments with the gateway's orders; exits with 1 on discrepancies",
   )
     .option('--day <day>', 'of creation, UTC (default: today)', day)
-    .action(({ json, day }) =>
-      withDatabase(json, context => run(context, day ?? startOfToday(context.audit.clock))),
-    );
-}
+    .action(withDatabase(run));
 
 const startOfToday = (clock: Clock) => new Date(Math.floor(clock.nowMs() / dayMs) * dayMs);
 
-async function run(context: CommandContext, from: Date): Promise<Output> {
+async function run(context: CommandContext, { day: given }: { day?: Date }): Promise<Output> {
   const { audit, progress } = context;
+  const from = given ?? startOfToday(audit.clock);
   const startedAt = systemClock.monotonicMs();
   const onProgress = (orders: number) => {
     if (systemClock.monotonicMs() - startedAt > 2_000) progress(`${orders} orders read …`);

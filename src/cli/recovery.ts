@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { formatKopecks } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import {
@@ -10,45 +9,43 @@ import {
   type StrayOrder,
 } from '../payments/index.ts';
 import { label } from './arguments.ts';
-import { command, type WithDatabase } from './command.ts';
-import { formatInstant, table } from './output.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
+import { formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function recoveryCommands(withDatabase: WithDatabase): Command {
-  return new Command('recovery')
-    .description('show and resolve what was lost in a restore or fail-over of the database')
-    .addCommand(
-      command('show', 'show the histories of the database and unmatched gateway orders').action(({ json }) =>
-        withDatabase(json, async ({ audit }) => {
-          const incarnations = await listIncarnations(audit.pool);
-          const orders = await listStray(audit.pool);
-          return {
-            json: {
-              incarnations: incarnations.map(incarnationObject),
-              stray_orders: orders.map(orderObject),
-            },
-            text: describe(incarnations, orders),
-          };
-        }),
-      ),
-    )
-    .addCommand(
-      command('release <order>', 'release the QR code and idempotency key of an unmatched order')
-        .requiredOption('--reason <text>', 'what you found out; stored in the audit log', label)
-        .action((order: string, { json, reason }: { json: boolean; reason: string }) =>
-          withDatabase(json, async ({ audit }) => {
-            if (!(await releaseStray(audit, order, reason)))
-              throw new RefusedError(
-                'no_order',
-                `There is no unmatched order ${order}: see ${programName} recovery show.`,
-              );
-            return {
-              json: { order, released: true },
-              text: `The QR code and idempotency key of ${order} can be used again.`,
-            };
-          }),
-        ),
+export const recoveryCommands = (withDatabase: WithDatabase) =>
+  group('recovery', 'show and resolve what was lost in a restore or fail-over of the database', [
+    command('show', 'show the histories of the database and unmatched gateway orders').action(
+      withDatabase(show),
+    ),
+    command('release <order>', 'release the QR code and idempotency key of an unmatched order')
+      .requiredOption('--reason <text>', 'what you found out; stored in the audit log', label)
+      .action(withDatabase(release)),
+  ]);
+
+async function show({ audit }: CommandContext): Promise<Output> {
+  const incarnations = await listIncarnations(audit.pool);
+  const orders = await listStray(audit.pool);
+  return {
+    json: { incarnations: incarnations.map(incarnationObject), stray_orders: orders.map(orderObject) },
+    text: describe(incarnations, orders),
+  };
+}
+
+async function release(
+  { audit }: CommandContext,
+  order: string,
+  { reason }: { reason: string },
+): Promise<Output> {
+  if (!(await releaseStray(audit, order, reason)))
+    throw new RefusedError(
+      'no_order',
+      `There is no unmatched order ${order}: see ${programName} recovery show.`,
     );
+  return {
+    json: { order, released: true },
+    text: `The QR code and idempotency key of ${order} can be used again.`,
+  };
 }
 
 const orderObject = (order: StrayOrder) => ({

@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { createAlarms } from '../alarms/index.ts';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks } from '../base/money.ts';
@@ -11,31 +10,29 @@ import {
   readRefundsOf,
 } from '../payments/index.ts';
 import { instant } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { withGateway } from './gateway-connection.ts';
 import { formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function refundCommands(withDatabase: WithDatabase): Command {
-  return new Command('refund').description('refunds that recipients made').addCommand(
+export const refundCommands = (withDatabase: WithDatabase) =>
+  group('refund', 'refunds that recipients made', [
     command('read', 'read refunds from the payment gateway now, and book those that are not booked yet')
       .option('--since <time>', 'made since this time, such as 2026-11-15T10:00:00Z', instant)
       .option('--payment <payment>', 'of one payment')
-      .action(({ json, since, payment }, self: Command) => {
+      .hook('preAction', self => {
+        const { since, payment } = self.opts();
         if ((since === undefined) === (payment === undefined))
           self.error('error: use either --since or --payment');
-        return withDatabase(json, context => read(context, { since, payment }));
-      }),
-  );
-}
-
-interface Which {
-  since: Date | undefined;
-  payment: string | undefined;
-}
+      })
+      .action(withDatabase(read)),
+  ]);
 
 /** The service books only refunds that were made since it knows of them; here an operator decides for older ones. */
-async function read(context: CommandContext, { since, payment }: Which): Promise<Output> {
+async function read(
+  context: CommandContext,
+  { since, payment }: { since?: Date; payment?: string },
+): Promise<Output> {
   const { audit } = context;
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const found = await withGateway(context, gateway => {

@@ -21,8 +21,8 @@ import {
 } from '../db/backup-store/index.ts';
 import { type Database, openDatabase } from '../db/index.ts';
 import { verifyLedger } from '../ledger/index.ts';
-import { abortOnSignals } from './abort-on-signals.ts';
 import { type Output, table } from './output.ts';
+import { abortOnSignals } from './signals.ts';
 
 /** What the steps of a rehearsal share. Everything they make is in the folder `scratch`. */
 export interface Rehearsal {

@@ -1,32 +1,26 @@
-import { Command } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { findRequest, type LoggedRequest, type RequestFilter, searchRequests } from '../request-log/index.ts';
 import { httpStatus, instant, label, pageSize } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { RefusedError } from './refused.ts';
 
-export function requestCommands(withDatabase: WithDatabase): Command {
-  return new Command('request')
-    .description('look up requests to the partner API in the request log')
-    .addCommand(
-      command('show <request>', 'show a request: who sent it, when, and how it was answered').action(
-        (request, { json }) => withDatabase(json, context => show(context, request)),
-      ),
-    )
-    .addCommand(
-      command('list', 'list requests of all partners, newest first')
-        .option('--partner <partner>', 'ID or name of a partner', label)
-        .option('--status <status>', 'such as 404, or 4xx for all of them', httpStatus)
-        .option('--path <path>', 'such as /v1/payments, or /v1/payments/pay_… for one payment', label)
-        .option('--error <code>', 'one error code only, such as rate_limited', label)
-        .option('--since <time>', 'from this time on, such as 2026-11-15T10:00:00Z', instant)
-        .option('--until <time>', 'before this time', instant)
-        .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
-        .action(({ json, ...options }) => withDatabase(json, context => list(context, options))),
-    );
-}
+export const requestCommands = (withDatabase: WithDatabase) =>
+  group('request', 'look up requests to the partner API in the request log', [
+    command('show <request>', 'show a request: who sent it, when, and how it was answered').action(
+      withDatabase(show),
+    ),
+    command('list', 'list requests of all partners, newest first')
+      .option('--partner <partner>', 'ID or name of a partner', label)
+      .option('--status <status>', 'such as 404, or 4xx for all of them', httpStatus)
+      .option('--path <path>', 'such as /v1/payments, or /v1/payments/pay_… for one payment', label)
+      .option('--error <code>', 'one error code only, such as rate_limited', label)
+      .option('--since <time>', 'from this time on, such as 2026-11-15T10:00:00Z', instant)
+      .option('--until <time>', 'before this time', instant)
+      .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
+      .action(withDatabase(list)),
+  ]);
 
 interface ListOptions extends Pick<RequestFilter, 'status' | 'since' | 'until'> {
   partner?: string;

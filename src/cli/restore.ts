@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
 import {
@@ -19,23 +18,20 @@ import {
   withFileErrors,
 } from '../db/backup-store/index.ts';
 import { loadSettings } from '../db/secrets/index.ts';
-import { abortOnSignals } from './abort-on-signals.ts';
 import { instant } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
 import { lateProgressBar, type Output } from './output.ts';
 import { readPassphrase } from './passphrase.ts';
-import { command, printOutput, type Terminal } from './terminal.ts';
+import { abortOnSignals } from './signals.ts';
+import { command, type Terminal, withTerminal } from './terminal.ts';
 
-export function restoreCommand(terminal: Terminal): Command {
-  return command('restore', 'restore a backup into DATA_DIR, which must be empty')
+export const restoreCommand = (terminal: Terminal) =>
+  command('restore', 'restore a backup into DATA_DIR, which must be empty')
     .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .option('--backup <id>', 'backup ID (default: the newest that fits)')
     .option('--at <time>', 'point in time to restore (default: the latest)', instant)
     .option('--with-secret-key', 'also restore the encrypted secret key; needs its passphrase')
-    .action(async ({ json, ...options }) =>
-      printOutput(terminal, json, await withFileErrors(() => restore(terminal, options))),
-    );
-}
+    .action(withTerminal(terminal)((_terminal, options) => withFileErrors(() => restore(terminal, options))));
 
 interface Options {
   from?: string;

@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { programName } from '../base/program-name.ts';
 import type { Pool } from '../db/postgres/index.ts';
 import { type LiveProcess, listLiveProcesses } from '../db/processes/index.ts';
@@ -15,34 +14,28 @@ import {
 } from '../db/secrets/index.ts';
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function secretCommands(withDatabase: WithDatabase): Command {
-  return new Command('secret')
-    .description('replace SECRET_KEY')
-    .addCommand(
-      command('status', 'show what each secret key still protects, and whether an earlier one can go').action(
-        ({ json }) => withDatabase(json, ({ audit, keyring }) => showStatus(audit.pool, keyring)),
-      ),
-    )
-    .addCommand(
-      command('rotate', 'make SECRET_KEY the key in use and re-encrypt what earlier keys protect')
-        .option('--batch <count>', 'how many values to re-encrypt in one transaction', positiveCount, 100)
-        .action(({ json, batch }) => withDatabase(json, context => rotate(context, batch))),
-    )
-    .addCommand(
-      command('signing-keys', 'list the root keys, from which the keys that sign webhooks are derived')
-        .option('--rotate', 'add a new one first; its keys sign after a minute')
-        .action(({ json, rotate: rotates = false }) =>
-          withDatabase(json, context => signingKeys(context, rotates)),
-        ),
-    );
-}
+export const secretCommands = (withDatabase: WithDatabase) =>
+  group('secret', 'replace SECRET_KEY', [
+    command('status', 'show what each secret key still protects, and whether an earlier one can go').action(
+      withDatabase(showStatus),
+    ),
+    command('rotate', 'make SECRET_KEY the key in use and re-encrypt what earlier keys protect')
+      .option('--batch <count>', 'how many values to re-encrypt in one transaction', positiveCount, 100)
+      .action(withDatabase(rotate)),
+    command('signing-keys', 'list the root keys, from which the keys that sign webhooks are derived')
+      .option('--rotate', 'add a new one first; its keys sign after a minute')
+      .action(withDatabase(signingKeys)),
+  ]);
 
 /** Public keys are those of a partner and mode, and anybody can read them there. */
-async function signingKeys({ audit, keyring }: CommandContext, rotates: boolean): Promise<Output> {
+async function signingKeys(
+  { audit, keyring }: CommandContext,
+  { rotate: rotates }: { rotate?: boolean },
+): Promise<Output> {
   if (rotates) await addSigningRoot(audit, keyring);
   const roots = await listSigningRoots(audit.pool);
   const path = keySetPath({ partnerId: '{partner_id}', mode: '{mode}' });
@@ -64,7 +57,10 @@ async function signingKeys({ audit, keyring }: CommandContext, rotates: boolean)
 
 const numbersOf = (processes: LiveProcess[]) => processes.map(({ instance }) => instance).join(', ');
 
-async function rotate({ audit, keyring, screen }: CommandContext, batch: number): Promise<Output> {
+async function rotate(
+  { audit, keyring, screen }: CommandContext,
+  { batch }: { batch: number },
+): Promise<Output> {
   const result = await switchKeyWhenEnded(audit, keyring);
   if (result.outcome === 'processes_lack_key')
     throw new RefusedError(
@@ -172,8 +168,8 @@ const objectOf = (status: Status) => {
   };
 };
 
-async function showStatus(pool: Pool, keyring: Keyring): Promise<Output> {
-  const status = await readStatus(pool, keyring);
+async function showStatus({ audit, keyring }: CommandContext): Promise<Output> {
+  const status = await readStatus(audit.pool, keyring);
   const keys = table(
     ['key', 'in use', 'since (UTC)', ...kinds, 'known to'],
     status.keys.map(({ keyId, activeFrom }) => [

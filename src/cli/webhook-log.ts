@@ -7,7 +7,7 @@ import { find } from './partner.ts';
 export async function showLog(
   context: CommandContext,
   partner: string,
-  { limit, endpointId }: { limit: number; endpointId?: Id<'whe'> | undefined },
+  { limit, endpoint: endpointId }: { limit: number; endpoint?: Id<'whe'> },
 ): Promise<Output> {
   const { partnerId } = await find(context, partner);
   const attempts = await listAttempts(context.audit.pool, partnerId, limit, { endpointId });

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
@@ -9,19 +8,28 @@ import { bar, type Output } from './output.ts';
 import { RefusedError } from './refused.ts';
 import { severalEndpoints } from './webhook-choice.ts';
 
-export function resendCommand(withDatabase: WithDatabase): Command {
-  return command('resend', 'resend an event, or all that failed permanently')
+export const resendCommand = (withDatabase: WithDatabase) =>
+  command('resend', 'resend an event, or all that failed permanently')
     .argument('[event]', 'such as evt_17')
     .option('--endpoint <endpoint>', 'where to; needed if several endpoints get events of its mode', endpoint)
     .option('--failed', 'all events that failed permanently, of all partners')
     .option('--since <time>', 'only those that failed since this time, such as 2026-11-15T10:00:00Z', instant)
-    .action((event, { json, failed = false, since, endpoint: to }, self: Command) => {
-      if ((event === undefined) !== failed || (since && !failed) || (to && failed))
+    .hook('preAction', self => {
+      const { failed = false, since, endpoint: to } = self.opts();
+      if ((self.args[0] === undefined) !== failed || (since && !failed) || (to && failed))
         self.error('error: specify an event, or use --failed, optionally with --since');
-      return withDatabase(json, context =>
-        failed ? resendAll(context, since ?? new Date(0)) : resendOne(context, event, to),
-      );
-    });
+    })
+    .action(
+      withDatabase((context, event: string | undefined, options: ResendOptions) =>
+        event === undefined
+          ? resendAll(context, options.since ?? new Date(0))
+          : resendOne(context, event, options.endpoint),
+      ),
+    );
+
+interface ResendOptions {
+  since?: Date;
+  endpoint?: Id<'whe'>;
 }
 
 async function resendOne(

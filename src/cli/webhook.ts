@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import {
@@ -25,13 +25,13 @@ import {
   type Webhook,
 } from '../webhooks/index.ts';
 import { endpoint, eventKindList, positiveCount } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
 import { RefusedError } from './refused.ts';
 import { checkWebhook } from './webhook-check.ts';
 import { chooseEndpoint, modesOf, noWebhook } from './webhook-choice.ts';
-import { type EventsOptions, eventsCommand, eventsOf, refuseEvents } from './webhook-events.ts';
+import { type EventsOptions, eventsOf, refuseEvents } from './webhook-events.ts';
 import { showLog } from './webhook-log.ts';
 import { webhookObject } from './webhook-object.ts';
 import { resendCommand } from './webhook-resend.ts';
@@ -48,75 +48,56 @@ const ofEndpoint = (name: string, description: string) =>
 
 export function webhookCommands(withDatabase: WithDatabase): Command {
   /** Runs with the endpoint that was asked for. */
-  const on =
-    <Options>(
-      run: (context: CommandContext, webhook: Webhook, options: Options) => Promise<Output>,
-      findPartner = findToChange,
-    ) =>
-    (partner: string, options: Options & { json: boolean; endpoint?: Id<'whe'> }) =>
-      withDatabase(options.json, async context => {
-        const { partnerId } = await findPartner(context, partner);
-        return run(context, await chooseEndpoint(context, partnerId, options.endpoint), options);
-      });
-  return new Command('webhook')
-    .description("manage partners' webhooks")
-    .addCommand(
-      ofEndpoint('set', 'set the URL of the endpoint; the first time also creates a signing secret')
-        .requiredOption('--url <url>', urlRule)
-        .action((partner, { json, url, endpoint }) =>
-          withDatabase(json, context => set(context, partner, url, endpoint)),
-        ),
-    )
-    .addCommand(addCommand(withDatabase))
-    .addCommand(
-      ofEndpoint('remove', 'remove an endpoint with the events that wait for it').action(on(remove)),
-    )
-    .addCommand(
-      command('list <partner>', 'list the endpoints of a partner').action((partner, { json }) =>
-        withDatabase(json, async context => list(context, (await find(context, partner)).partnerId)),
-      ),
-    )
-    .addCommand(ofEndpoint('show', 'show URL, state and signing secret').action(on(show, find)))
-    .addCommand(
-      ofEndpoint(
-        'check',
-        'send five test requests to the endpoint; if it accepts a valid event, suspended delivery resumes',
-      ).action(on(checkWebhook)),
-    )
-    .addCommand(
-      ofEndpoint('rotate', 'create a new signing secret; the old one stays valid for 24 hours')
-        .option('--force', 'even if an older secret is still valid; it expires immediately')
-        .action(on(rotate)),
-    )
-    .addCommand(
-      eventsCommand(ofEndpoint('events', 'choose which events the endpoint gets'), on(chooseEvents)),
-    )
-    .addCommand(
-      ofEndpoint('ed25519', "whether requests are also signed with the partner's Ed25519 key")
-        .addOption(new Option('--sign <choice>', 'on or off').choices(['on', 'off']).makeOptionMandatory())
-        .action(on(chooseEd25519)),
-    )
-    .addCommand(resendCommand(withDatabase))
-    .addCommand(
-      command('log <partner>', 'list the latest delivery attempts, newest first')
-        .option('--endpoint <endpoint>', 'only those of this endpoint', endpoint)
-        .option('--limit <count>', 'number of attempts', positiveCount, 50)
-        .action((partner, { json, limit, endpoint }) =>
-          withDatabase(json, context => showLog(context, partner, { limit, endpointId: endpoint })),
-        ),
-    );
+  const on = <Options>(
+    run: (context: CommandContext, webhook: Webhook, options: Options) => Promise<Output>,
+    findPartner = findToChange,
+  ) =>
+    withDatabase(async (context, partner: string, options: Options & { endpoint?: Id<'whe'> }) => {
+      const { partnerId } = await findPartner(context, partner);
+      return run(context, await chooseEndpoint(context, partnerId, options.endpoint), options);
+    });
+  return group('webhook', "manage partners' webhooks", [
+    ofEndpoint('set', 'set the URL of the endpoint; the first time also creates a signing secret')
+      .requiredOption('--url <url>', urlRule)
+      .action(withDatabase(set)),
+    command('add <partner>', 'add an endpoint with its own signing secret; it gets events from now on')
+      .requiredOption('--url <url>', urlRule)
+      .addOption(choice('--mode <mode>', 'whose events it gets', ['live', 'test']))
+      .option('--events <kinds>', 'which events, separated by commas', eventKindList, contractEvents)
+      .action(withDatabase(add)),
+    ofEndpoint('remove', 'remove an endpoint with the events that wait for it').action(on(remove)),
+    command('list <partner>', 'list the endpoints of a partner').action(withDatabase(list)),
+    ofEndpoint('show', 'show URL, state and signing secret').action(on(show, find)),
+    ofEndpoint(
+      'check',
+      'send five test requests to the endpoint; if it accepts a valid event, suspended delivery resumes',
+    ).action(on(checkWebhook)),
+    ofEndpoint('rotate', 'create a new signing secret; the old one stays valid for 24 hours')
+      .option('--force', 'even if an older secret is still valid; it expires immediately')
+      .action(on(rotate)),
+    ofEndpoint('events', 'choose which events the endpoint gets')
+      .addOption(
+        new Option('--refunded <choice>', 'payment.refunded: money of a payment came back').choices(onOrOff),
+      )
+      .option('--only <kinds>', 'exactly these events, separated by commas', eventKindList)
+      .hook('preAction', self => {
+        const { refunded, only } = self.opts();
+        if ((refunded === undefined) === (only === undefined))
+          self.error('error: specify either --refunded or --only');
+      })
+      .action(on(chooseEvents)),
+    ofEndpoint('ed25519', "whether requests are also signed with the partner's Ed25519 key")
+      .addOption(choice('--sign <choice>', 'on or off', onOrOff))
+      .action(on(chooseEd25519)),
+    resendCommand(withDatabase),
+    command('log <partner>', 'list the latest delivery attempts, newest first')
+      .option('--endpoint <endpoint>', 'only those of this endpoint', endpoint)
+      .option('--limit <count>', 'number of attempts', positiveCount, 50)
+      .action(withDatabase(showLog)),
+  ]);
 }
 
-const addCommand = (withDatabase: WithDatabase) =>
-  command('add <partner>', 'add an endpoint with its own signing secret; it gets events from now on')
-    .requiredOption('--url <url>', urlRule)
-    .addOption(
-      new Option('--mode <mode>', 'whose events it gets').choices(['live', 'test']).makeOptionMandatory(),
-    )
-    .option('--events <kinds>', 'which events, separated by commas', eventKindList, contractEvents)
-    .action((partner, { json, ...endpoint }) =>
-      withDatabase(json, context => add(context, partner, endpoint)),
-    );
+const onOrOff = ['on', 'off'];
 
 async function checkUrl({ settings }: CommandContext, text: string): Promise<string> {
   const allowPrivate = settings.webhookAllowPrivate;
@@ -134,8 +115,7 @@ async function checkUrl({ settings }: CommandContext, text: string): Promise<str
 async function set(
   context: CommandContext,
   partner: string,
-  text: string,
-  endpointId?: Id<'whe'>,
+  { url: text, endpoint: endpointId }: { url: string; endpoint?: Id<'whe'> },
 ): Promise<Output> {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
@@ -177,8 +157,9 @@ async function remove({ audit }: CommandContext, webhook: Webhook): Promise<Outp
   };
 }
 
-async function list({ audit }: CommandContext, partnerId: Id<'prt'>): Promise<Output> {
-  const endpoints = await listWebhooks(audit.pool, partnerId);
+async function list(context: CommandContext, partner: string): Promise<Output> {
+  const { partnerId } = await find(context, partner);
+  const endpoints = await listWebhooks(context.audit.pool, partnerId);
   return {
     json: { partner_id: partnerId, endpoints: endpoints.map(webhookObject) },
     text: table(

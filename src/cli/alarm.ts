@@ -19,18 +19,15 @@ async function list({ audit }: CommandContext, { all = false }: { all?: boolean 
   const alarms = await listAlarms(audit.pool, { cleared: all });
   return {
     json: { alarms: alarms.map(alarmObject) },
-    text: table(
-      ['alarm', 'kind', 'subject', 'last (UTC)', 'count', 'cleared (UTC)', 'detail'],
-      alarms.map(alarm => [
-        `${alarm.alarmId}`,
-        alarm.kind,
-        alarm.subject,
-        formatInstant(alarm.lastAt),
-        `${alarm.times}`,
-        alarm.clearedAt ? formatInstant(alarm.clearedAt) : 'no',
-        alarm.detail,
-      ]),
-    ),
+    text: table(alarms, alarm => ({
+      alarm: alarm.alarmId,
+      kind: alarm.kind,
+      subject: alarm.subject,
+      'last (UTC)': alarm.lastAt,
+      count: alarm.times,
+      'cleared (UTC)': alarm.clearedAt ? formatInstant(alarm.clearedAt) : 'no',
+      detail: alarm.detail,
+    })),
   };
 }
 

@@ -61,13 +61,10 @@ function describe(result: ArchiveResult, before: string, isDryRun: boolean): Out
 }
 
 const tableOf = (months: Extract<ArchiveResult, { outcome: 'archived' }>['months']) =>
-  table(
-    ['month', 'payments', 'events', 'entries', 'MB'],
-    months.map(({ month: name, payments, events, entries, bytes }) => [
-      name,
-      `${payments}`,
-      `${events}`,
-      `${entries}`,
-      (bytes / 1_000_000).toFixed(1),
-    ]),
-  );
+  table(months, ({ month: name, payments, events, entries, bytes }) => ({
+    month: name,
+    payments,
+    events,
+    entries,
+    MB: (bytes / 1_000_000).toFixed(1),
+  }));

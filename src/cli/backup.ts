@@ -5,7 +5,7 @@ import { loadSettings } from '../db/secrets/index.ts';
 import { positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
+import { lateProgressBar, type Output, table } from './output.ts';
 import { readPassphrase } from './passphrase.ts';
 import { rehearse, restoreSteps } from './rehearsal.ts';
 import { progressOn, type Terminal, withTerminal } from './terminal.ts';
@@ -96,17 +96,14 @@ async function listAll({ env }: Terminal, { from }: { from?: string }): Promise<
   );
   return {
     json: { backups: backups.map((backup, nth) => ({ ...backupObject(backup), covered_until: until[nth] })) },
-    text: table(
-      ['backup', 'completed (UTC)', 'covered until (UTC)', 'MB', 'PostgreSQL', 'timeline', 'secret key'],
-      backups.map((backup, nth) => [
-        backup.id,
-        formatInstant(new Date(backup.finished_at)),
-        formatInstant(new Date(until[nth]!)),
-        `${megabytes(backup.bytes)}`,
-        backup.postgres_version,
-        `${backup.timeline}`,
-        backup.has_secret_key ? 'encrypted' : 'no',
-      ]),
-    ),
+    text: table(backups, (backup, nth) => ({
+      backup: backup.id,
+      'completed (UTC)': new Date(backup.finished_at),
+      'covered until (UTC)': new Date(until[nth]!),
+      MB: megabytes(backup.bytes),
+      PostgreSQL: backup.postgres_version,
+      timeline: backup.timeline,
+      'secret key': backup.has_secret_key ? 'encrypted' : 'no',
+    })),
   };
 }

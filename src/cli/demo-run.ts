@@ -139,10 +139,7 @@ function describe(payments: number, tally: Tally, tookMs: number): Output {
     json: { payments, duration_ms: Math.round(tookMs), outcomes: Object.fromEntries(outcomes) },
     text: [
       `${payments} payments in ${seconds} s:`,
-      table(
-        ['outcome', 'payments'],
-        outcomes.map(([outcome, count]) => [outcome, `${count}`]),
-      ),
+      table(outcomes, ([outcome, count]) => ({ outcome, payments: count })),
       'Payments that are still processing finish automatically or are on the Manual review page of the console.',
     ].join('\n'),
   };

@@ -64,14 +64,11 @@ async function reconcile(
 }
 
 const differenceTable = (rows: DifferenceRow[]) =>
-  table(
-    ['difference', 'transaction', 'transfer', 'partner', 'units on chain', 'units on record'],
-    rows.map(row => [
-      headings[row.kind],
-      row.transaction,
-      `${row.ordinal}`,
-      row.partner_id,
-      row.chain_units ?? '–',
-      row.recorded_units ?? '–',
-    ]),
-  );
+  table(rows, row => ({
+    difference: headings[row.kind],
+    transaction: row.transaction,
+    transfer: row.ordinal,
+    partner: row.partner_id,
+    'units on chain': row.chain_units ?? '–',
+    'units on record': row.recorded_units ?? '–',
+  }));

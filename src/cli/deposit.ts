@@ -18,7 +18,7 @@ import { type CommandContext, choice, command, group, type WithDatabase } from '
 import { notConfigured, openConfigured, openConfiguredChain } from './deposit-chains.ts';
 import { reconcileDepositsCommand } from './deposit-reconcile.ts';
 import { rewindCommand } from './deposit-rewind.ts';
-import { formatInstant, type Output, table } from './output.ts';
+import { type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { RefusedError } from './refused.ts';
 
@@ -86,10 +86,12 @@ async function address(
     );
   return {
     json: { partner_id: partnerId, addresses: wanted },
-    text: table(
-      ['chain', 'address', 'path', 'smallest USDT'],
-      wanted.map(row => [row.chain, row.address, row.path, row.min_usdt]),
-    ),
+    text: table(wanted, row => ({
+      chain: row.chain,
+      address: row.address,
+      path: row.path,
+      'smallest USDT': row.min_usdt,
+    })),
   };
 }
 
@@ -110,17 +112,14 @@ async function list(context: CommandContext, partner: string, options: { limit: 
   }));
   return {
     json: { partner_id: partnerId, deposits: rows, has_more: page!.hasMore },
-    text: table(
-      ['deposit', 'seen (UTC)', 'chain', 'state', 'USDT', 'transaction'],
-      page!.deposits.map((deposit, nth) => [
-        deposit.depositId,
-        formatInstant(deposit.seenAt),
-        deposit.chain,
-        deposit.state,
-        rows[nth]!.usdt,
-        deposit.transaction,
-      ]),
-    ),
+    text: table(page!.deposits, (deposit, nth) => ({
+      deposit: deposit.depositId,
+      'seen (UTC)': deposit.seenAt,
+      chain: deposit.chain,
+      state: deposit.state,
+      USDT: rows[nth]!.usdt,
+      transaction: deposit.transaction,
+    })),
   };
 }
 
@@ -161,16 +160,13 @@ async function progress({ audit, settings }: CommandContext): Promise<Output> {
   });
   return {
     json: { chains: rows },
-    text: table(
-      ['chain', 'nodes', 'booked block', 'final block', 'booked to (UTC)', 'checked (UTC)'],
-      rows.map(row => [
-        row.chain,
-        `${row.nodes}`,
-        row.booked_block ?? 'none',
-        row.final_block ?? 'none',
-        row.booked_to ?? 'never',
-        row.checked_at ?? 'never',
-      ]),
-    ),
+    text: table(rows, row => ({
+      chain: row.chain,
+      nodes: row.nodes,
+      'booked block': row.booked_block ?? 'none',
+      'final block': row.final_block ?? 'none',
+      'booked to (UTC)': row.booked_to ?? 'never',
+      'checked (UTC)': row.checked_at ?? 'never',
+    })),
   };
 }

@@ -86,15 +86,13 @@ function describe(url: string, pays: boolean, check: GatewayCheck): Output {
     },
     text: [
       table(
-        ['check', 'result', 'ms', 'found'],
-        results
-          .filter(({ detail }) => blocked === undefined || detail !== blocked)
-          .map(({ name, outcome, durationMs, detail }) => [
-            name,
-            outcome === 'failed' ? 'FAILED' : outcome,
-            outcome === 'skipped' ? '' : `${durationMs}`,
-            detail,
-          ]),
+        results.filter(({ detail }) => blocked === undefined || detail !== blocked),
+        ({ name, outcome, durationMs, detail }) => ({
+          check: name,
+          result: outcome === 'failed' ? 'FAILED' : outcome,
+          ms: outcome === 'skipped' ? '' : `${durationMs}`,
+          found: detail,
+        }),
       ),
       '',
       ...rulesOf(results),

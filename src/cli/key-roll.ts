@@ -33,17 +33,14 @@ async function roll(
   switch (rolled.outcome) {
     case 'rolled': {
       const { apiKey, key, old } = rolled;
+      const shown = details({
+        'key id': apiKey.keyId,
+        key,
+        'old key': `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`,
+      });
       return {
-        json: {
-          ...describeKey(apiKey, audit.clock),
-          key,
-          old_key: describeKey(old, audit.clock),
-        },
-        text: `${details([
-          ['key id', apiKey.keyId],
-          ['key', key],
-          ['old key', `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`],
-        ])}\n${keepSecret}`,
+        json: { ...describeKey(apiKey, audit.clock), key, old_key: describeKey(old, audit.clock) },
+        text: `${shown}\n${keepSecret}`,
       };
     }
     case 'no_key':

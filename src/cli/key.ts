@@ -74,10 +74,7 @@ async function create(context: CommandContext, partner: string, options: CreateO
     case 'created':
       return {
         json: { ...describeKey(creation.apiKey, clock), key: creation.key },
-        text: `${details([
-          ['key id', creation.apiKey.keyId],
-          ['key', creation.key],
-        ])}\n${keepSecret}`,
+        text: `${details({ 'key id': creation.apiKey.keyId, key: creation.key })}\n${keepSecret}`,
       };
     case 'expiry_passed':
       throw new RefusedError(creation.outcome, 'The key would be expired already: choose a later time.');
@@ -109,32 +106,18 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
   const keys = await listKeys(pool, partnerId);
   return {
     json: { keys: keys.map(key => describeKey(key, clock)) },
-    text: table(
-      [
-        'key id',
-        'label',
-        'mode',
-        'state',
-        'scopes',
-        'limits (RUB)',
-        'created (UTC)',
-        'expires (UTC)',
-        'last used (UTC)',
-        'allowed IP addresses',
-      ],
-      keys.map(key => [
-        key.keyId,
-        key.label ?? '',
-        key.mode,
-        keyState(key, clock),
-        key.rights.scopes.join(', '),
-        limitsText(key),
-        formatInstant(key.createdAt),
-        formatInstant(key.expiresAt),
-        formatInstant(key.lastUsedAt),
-        key.allowedAddresses.join(', ') || 'any',
-      ]),
-    ),
+    text: table(keys, key => ({
+      'key id': key.keyId,
+      label: key.label ?? '',
+      mode: key.mode,
+      state: keyState(key, clock),
+      scopes: key.rights.scopes.join(', '),
+      'limits (RUB)': limitsText(key),
+      'created (UTC)': key.createdAt,
+      'expires (UTC)': formatInstant(key.expiresAt),
+      'last used (UTC)': formatInstant(key.lastUsedAt),
+      'allowed IP addresses': key.allowedAddresses.join(', ') || 'any',
+    })),
   };
 }
 

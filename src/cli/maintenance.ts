@@ -70,15 +70,12 @@ async function listWindows({ audit }: CommandContext): Promise<Output> {
         planned_by: plannedBy,
       })),
     },
-    text: table(
-      ['window', 'from (UTC)', 'until (UTC)', 'scheduled by'],
-      windows.map(({ windowId, from, until, plannedBy }) => [
-        `${windowId}`,
-        formatInstant(from),
-        formatInstant(until),
-        plannedBy,
-      ]),
-    ),
+    text: table(windows, ({ windowId, from, until, plannedBy }) => ({
+      window: windowId,
+      'from (UTC)': from,
+      'until (UTC)': until,
+      'scheduled by': plannedBy,
+    })),
   };
 }
 

@@ -89,10 +89,12 @@ async function verify({ audit, progress }: CommandContext): Promise<Output> {
     },
     text: ok
       ? `The ledger is consistent: ${entries} entries, ${invariants.length} invariants hold.`
-      : table(
-          ['broken invariant', 'partner', 'mode', 'detail'],
-          findings.map(({ invariant, partnerId, mode, detail }) => [invariant, partnerId, mode, detail]),
-        ),
+      : table(findings, ({ invariant, partnerId, mode, detail }) => ({
+          'broken invariant': invariant,
+          partner: partnerId,
+          mode,
+          detail,
+        })),
   };
 }
 

@@ -61,16 +61,13 @@ async function list({ audit }: CommandContext): Promise<Output> {
   const operators = await listOperators(audit.pool);
   return {
     json: { operators: operators.map(describe) },
-    text: table(
-      ['name', 'role', 'state', 'last seen (UTC)', 'operator'],
-      operators.map(({ name, role, state, lastSeenAt, operatorId }) => [
-        name,
-        role,
-        state,
-        formatInstant(lastSeenAt),
-        operatorId,
-      ]),
-    ),
+    text: table(operators, ({ name, role, state, lastSeenAt, operatorId }) => ({
+      name,
+      role,
+      state,
+      'last seen (UTC)': formatInstant(lastSeenAt),
+      operator: operatorId,
+    })),
   };
 }
 
@@ -126,12 +123,13 @@ function describeInvitation(
 ): Output {
   const { publicUrl = `http://${settings.host}:${settings.port}` } = settings;
   const url = setupUrl(publicUrl, token);
+  const shown = details({
+    operator: `${operator.name} (${operator.role})`,
+    link: url,
+    'valid until': `${formatInstant(expiresAt)} UTC`,
+  });
   return {
     json: { ...describe(operator), setup_url: url, expires_at: expiresAt.toISOString() },
-    text: `${details([
-      ['operator', `${operator.name} (${operator.role})`],
-      ['link', url],
-      ['valid until', `${formatInstant(expiresAt)} UTC`],
-    ])}\nSend the link to the operator. It works once, is not stored, and the first person who uses it sets the password.`,
+    text: `${shown}\nSend the link to the operator. It works once, is not stored, and the first person who uses it sets the password.`,
   };
 }

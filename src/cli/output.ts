@@ -8,8 +8,19 @@ export interface Output {
   isBad?: boolean;
 }
 
-export function table(headers: string[], rows: string[][]): string {
-  if (rows.length === 0) return '(none)';
+type Cell = string | number | bigint | Date;
+
+export const formatInstant = (instant: Date | null) =>
+  instant ? instant.toISOString().replace('T', ' ').slice(0, 19) : 'never';
+
+const textOf = (cell: Cell) => (cell instanceof Date ? formatInstant(cell) : `${cell}`);
+
+/** A row for each item. The names of its fields are the headers. */
+export function table<Item>(items: Item[], rowOf: (item: Item, nth: number) => Record<string, Cell>): string {
+  if (items.length === 0) return '(none)';
+  const objects = items.map(rowOf);
+  const headers = Object.keys(objects[0]!);
+  const rows = objects.map(object => headers.map(header => textOf(object[header]!)));
   const widths = headers.map((header, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]!.length), header.length),
   );
@@ -21,14 +32,14 @@ export function table(headers: string[], rows: string[][]): string {
   return [line(headers), line(widths.map(width => '─'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-/** Names on the left, values on the right; for a single object. */
-export function details(pairs: [string, string][]): string {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+/** For a single object: names on the left, values on the right, a line for each of several. Without a value there is no line. */
+export function details(object: Record<string, Cell | Cell[] | null | undefined>): string {
+  const lines = Object.entries(object).flatMap(([name, value]) =>
+    [value ?? []].flat().map(cell => [name, textOf(cell)] as const),
+  );
+  const width = Math.max(...lines.map(([name]) => name.length));
+  return lines.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n');
 }
-
-export const formatInstant = (instant: Date | null) =>
-  instant ? instant.toISOString().replace('T', ' ').slice(0, 19) : 'never';
 
 const barWidth = 30;
 

@@ -73,15 +73,12 @@ async function list({ audit }: CommandContext): Promise<Output> {
   const partners = await listPartners(audit.pool);
   return {
     json: { partners: partners.map(summary) },
-    text: table(
-      ['partner', 'name', 'state', 'created (UTC)'],
-      partners.map(partner => [
-        partner.partnerId,
-        partner.name,
-        stateOf(partner),
-        formatInstant(partner.createdAt),
-      ]),
-    ),
+    text: table(partners, partner => ({
+      partner: partner.partnerId,
+      name: partner.name,
+      state: stateOf(partner),
+      'created (UTC)': partner.createdAt,
+    })),
   };
 }
 
@@ -229,29 +226,23 @@ async function describe({ audit }: CommandContext, partner: Partner) {
 async function show(context: CommandContext, partner: Partner): Promise<Output> {
   const json = await describe(context, partner);
   const { limits, balances, webhook } = json;
-  const identity = details([
-    ['partner', json.partner_id],
-    ['name', json.name],
-    ['state', json.state],
-    ['live mode', json.live_approved ? 'approved' : `not approved: see ${programName} partner approve`],
-    ['created', `${formatInstant(partner.createdAt)} UTC`],
-    ['amount per payment', `${limits.min_rub} to ${limits.max_rub} RUB`],
-    ['daily limit', limits.daily_rub ? `${limits.daily_rub} RUB` : 'none'],
-    ['concurrent payments', `${limits.concurrent}`],
-    [
-      'rate limits',
-      `${limits.create_rps}/s for new payments (burst ${limits.create_burst}), ${limits.other_rps}/s for other requests`,
-    ],
-    ['webhook', webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} pending)` : 'none'],
-  ]);
-  const money = table(
-    ['mode', 'available USDT', 'on hold', 'settled'],
-    (['live', 'test'] as const).map(mode => [
-      mode,
-      balances[mode].balance_usdt,
-      balances[mode].held_usdt,
-      balances[mode].settled_usdt,
-    ]),
-  );
+  const identity = details({
+    partner: json.partner_id,
+    name: json.name,
+    state: json.state,
+    'live mode': json.live_approved ? 'approved' : `not approved: see ${programName} partner approve`,
+    created: `${formatInstant(partner.createdAt)} UTC`,
+    'amount per payment': `${limits.min_rub} to ${limits.max_rub} RUB`,
+    'daily limit': limits.daily_rub ? `${limits.daily_rub} RUB` : 'none',
+    'concurrent payments': limits.concurrent,
+    'rate limits': `${limits.create_rps}/s for new payments (burst ${limits.create_burst}), ${limits.other_rps}/s for other requests`,
+    webhook: webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} pending)` : 'none',
+  });
+  const money = table(['live', 'test'] as const, mode => ({
+    mode,
+    'available USDT': balances[mode].balance_usdt,
+    'on hold': balances[mode].held_usdt,
+    settled: balances[mode].settled_usdt,
+  }));
   return { json, text: `${identity}\n\n${money}` };
 }

@@ -11,7 +11,7 @@ import {
 } from '../payments/index.ts';
 import { label, pageSize } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { formatInstant, type Output, table } from './output.ts';
+import { type Output, table } from './output.ts';
 
 interface ListOptions {
   partner?: string;
@@ -58,18 +58,15 @@ async function list({ audit }: CommandContext, options: ListOptions): Promise<Ou
         partner_name: payment.partnerName,
       })),
     },
-    text: table(
-      ['payment', 'created (UTC)', 'partner', 'mode', 'status', 'RUB', 'USDT', 'external_id'],
-      found.map(payment => [
-        payment.paymentId,
-        formatInstant(payment.createdAt),
-        payment.partnerName,
-        payment.mode,
-        [payment.status, payment.errorCode].filter(Boolean).join(', '),
-        formatKopecks(payment.amountKopecks),
-        formatMicroUsdt(payment.microUsdt),
-        payment.externalId ?? '',
-      ]),
-    ),
+    text: table(found, payment => ({
+      payment: payment.paymentId,
+      'created (UTC)': payment.createdAt,
+      partner: payment.partnerName,
+      mode: payment.mode,
+      status: [payment.status, payment.errorCode].filter(Boolean).join(', '),
+      RUB: formatKopecks(payment.amountKopecks),
+      USDT: formatMicroUsdt(payment.microUsdt),
+      external_id: payment.externalId ?? '',
+    })),
   };
 }

@@ -94,33 +94,6 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
   const quote = await findQuoteOf(audit.pool, payment.paymentId);
   const refunded = refunds.at(-1);
   const { partnerId, qrcId, idempotencyKey, gatewayOrderId, nextPollAt, supportSince } = payment;
-  const state = [payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', ');
-  const rows: [string, string | null][] = [
-    ['payment', payment.paymentId],
-    ['partner', `${partnerId} (${payment.mode})`],
-    ['status', state],
-    ['amount', `${formatKopecks(payment.amountKopecks)} RUB`],
-    ['debited', `${formatMicroUsdt(payment.microUsdt)} USDT at ${formatRate(payment.rateE4)}`],
-    [
-      'locked quote',
-      quote
-        ? `${quote.quoteId} of ${formatInstant(quote.lockedAt)} UTC, ${quote.spreadBps / 100}% extra`
-        : null,
-    ],
-    ...refunds.map((refund): [string, string] => [
-      'refunded',
-      `${formatKopecks(refund.amountKopecks)} RUB, ${formatMicroUsdt(refund.amountMicroUsdt)} USDT (${refund.refundId}, ${formatInstant(refund.bookedAt)} UTC)`,
-    ]),
-    ['recipient', payment.recipient],
-    ['QR code', qrcId],
-    ['external_id', payment.externalId],
-    ['idempotency key', idempotencyKey],
-    ['gateway order', gatewayOrderId],
-    ['created (UTC)', formatInstant(payment.createdAt)],
-    ['completed (UTC)', payment.settledAt && formatInstant(payment.settledAt)],
-    ['next poll (UTC)', nextPollAt && formatInstant(nextPollAt)],
-    ['with support since (UTC)', supportSince && formatInstant(supportSince)],
-  ];
   return {
     json: {
       ...JSON.parse(paymentObject(payment, refunded)),
@@ -139,6 +112,27 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
         booked_at: refund.bookedAt.toISOString(),
       })),
     },
-    text: details(rows.filter((row): row is [string, string] => row[1] !== null)),
+    text: details({
+      payment: payment.paymentId,
+      partner: `${partnerId} (${payment.mode})`,
+      status: [payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', '),
+      amount: `${formatKopecks(payment.amountKopecks)} RUB`,
+      debited: `${formatMicroUsdt(payment.microUsdt)} USDT at ${formatRate(payment.rateE4)}`,
+      'locked quote':
+        quote && `${quote.quoteId} of ${formatInstant(quote.lockedAt)} UTC, ${quote.spreadBps / 100}% extra`,
+      refunded: refunds.map(
+        refund =>
+          `${formatKopecks(refund.amountKopecks)} RUB, ${formatMicroUsdt(refund.amountMicroUsdt)} USDT (${refund.refundId}, ${formatInstant(refund.bookedAt)} UTC)`,
+      ),
+      recipient: payment.recipient,
+      'QR code': qrcId,
+      external_id: payment.externalId,
+      'idempotency key': idempotencyKey,
+      'gateway order': gatewayOrderId,
+      'created (UTC)': payment.createdAt,
+      'completed (UTC)': payment.settledAt,
+      'next poll (UTC)': nextPollAt,
+      'with support since (UTC)': supportSince,
+    }),
   };
 }

@@ -62,17 +62,16 @@ function describeRules(rules: CurrentRules): Output {
   const json = { version: rules.version, ...rulesObject(rules), set_by: rules.setBy, reason: rules.reason };
   return {
     json,
-    text: details([
-      ['spread', `${json.spread_bps} bps`],
-      ['band', `${json.band_percent}%`],
-      ['jump', `${json.jump_percent}%`],
-      ['version', `${rules.version}`],
-      [
-        'set by',
-        rules.setBy ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC` : 'default (from the settings)',
-      ],
-      ['reason', rules.reason ?? '–'],
-    ]),
+    text: details({
+      spread: `${json.spread_bps} bps`,
+      band: `${json.band_percent}%`,
+      jump: `${json.jump_percent}%`,
+      version: rules.version,
+      'set by': rules.setBy
+        ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC`
+        : 'default (from the settings)',
+      reason: rules.reason ?? '–',
+    }),
   };
 }
 
@@ -100,22 +99,21 @@ async function showRate({ audit, settings }: CommandContext): Promise<Output> {
     stale,
     sources: rate.parts.map(describePart),
   };
-  const summary = details([
-    ['rate', `${json.rate} RUB for 1 USDT`],
-    ['mid rate', json.mid],
-    ['spread', `${rate.spreadBps} bps`],
-    ['as of', `${formatInstant(rate.asOf)} UTC, ${ageSec} s ago`],
-    ['state', stale ? `stale: older than ${maxAgeSec} s` : 'fresh'],
-    ['rate id', `${rate.rateId}`],
-  ]);
-  const sources = table(
-    ['source', 'outcome', 'price', 'as of (UTC)', 'reason'],
-    rate.parts.map(part =>
-      part.outcome === 'failed'
-        ? [part.source, part.outcome, '', '', part.reason]
-        : [part.source, part.outcome, formatRate(part.midE4), formatInstant(new Date(part.asOfMs)), ''],
-    ),
-  );
+  const summary = details({
+    rate: `${json.rate} RUB for 1 USDT`,
+    'mid rate': json.mid,
+    spread: `${rate.spreadBps} bps`,
+    'as of': `${formatInstant(rate.asOf)} UTC, ${ageSec} s ago`,
+    state: stale ? `stale: older than ${maxAgeSec} s` : 'fresh',
+    'rate id': rate.rateId,
+  });
+  const sources = table(rate.parts, part => ({
+    source: part.source,
+    outcome: part.outcome,
+    price: part.outcome === 'failed' ? '' : formatRate(part.midE4),
+    'as of (UTC)': part.outcome === 'failed' ? '' : new Date(part.asOfMs),
+    reason: part.outcome === 'failed' ? part.reason : '',
+  }));
   return { json, text: `${summary}\n\n${sources}` };
 }
 

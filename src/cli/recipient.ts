@@ -2,7 +2,7 @@ import { programName } from '../base/program-name.ts';
 import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../controls/index.ts';
 import { label } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, type Output, table } from './output.ts';
+import { type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
 export const recipientCommands = (withDatabase: WithDatabase) =>
@@ -39,9 +39,6 @@ async function listBlocked({ audit }: CommandContext): Promise<Output> {
         blocked_at: blockedAt.toISOString(),
       })),
     },
-    text: table(
-      ['recipient', 'blocked (UTC)'],
-      blocked.map(({ recipient, blockedAt }) => [recipient, formatInstant(blockedAt)]),
-    ),
+    text: table(blocked, ({ recipient, blockedAt }) => ({ recipient, 'blocked (UTC)': blockedAt })),
   };
 }

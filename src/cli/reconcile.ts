@@ -73,20 +73,18 @@ const incomplete = 'This list is incomplete: there are more discrepancies. Resol
 function describe({ differences, isComplete, refundFailure }: Reconciliation): string {
   const parts = Object.entries(headings).flatMap(([kind, heading]) => {
     const found = differences.filter(difference => difference.kind === kind);
-    return found.length === 0 ? [] : [`${heading}: ${found.length}\n${table(columns, found.map(toRow))}`];
+    return found.length === 0 ? [] : [`${heading}: ${found.length}\n${table(found, toRow)}`];
   });
   if (refundFailure) parts.push(`Orders were compared, refunds were not: ${refundFailure.message}`);
   else if (!isComplete) parts.push(incomplete);
   return parts.join('\n\n');
 }
 
-const columns = ['payment', 'status', 'RUB', 'order', 'order state', 'order RUB'];
-
-const toRow = (difference: Difference) => [
-  difference.paymentId,
-  difference.status ?? '–',
-  difference.amountKopecks === null ? '–' : formatKopecks(difference.amountKopecks),
-  difference.orderId ?? '–',
-  difference.orderState ?? '–',
-  difference.orderKopecks === null ? '–' : formatKopecks(difference.orderKopecks),
-];
+const toRow = (difference: Difference) => ({
+  payment: difference.paymentId,
+  status: difference.status ?? '–',
+  RUB: difference.amountKopecks === null ? '–' : formatKopecks(difference.amountKopecks),
+  order: difference.orderId ?? '–',
+  'order state': difference.orderState ?? '–',
+  'order RUB': difference.orderKopecks === null ? '–' : formatKopecks(difference.orderKopecks),
+});

@@ -59,39 +59,24 @@ const orderObject = (order: StrayOrder) => ({
 });
 
 function describe(incarnations: PastIncarnation[], orders: StrayOrder[]): string {
-  const histories = table(
-    [
-      'incarnation',
-      'cause',
-      'started (UTC)',
-      'complete until (UTC)',
-      'opened (UTC)',
-      'orders',
-      'rebuilt',
-      'unmatched',
-    ],
-    incarnations.map(incarnation => [
-      `${incarnation.number}`,
-      incarnation.cause,
-      formatInstant(incarnation.beganAt),
-      formatInstant(incarnation.certainAt),
-      incarnation.openedAt ? formatInstant(incarnation.openedAt) : 'not yet',
-      `${incarnation.listedOrders}`,
-      `${incarnation.recoveredPayments}`,
-      `${incarnation.strayOrders}`,
-    ]),
-  );
+  const histories = table(incarnations, incarnation => ({
+    incarnation: incarnation.number,
+    cause: incarnation.cause,
+    'started (UTC)': incarnation.beganAt,
+    'complete until (UTC)': incarnation.certainAt,
+    'opened (UTC)': incarnation.openedAt ? formatInstant(incarnation.openedAt) : 'not yet',
+    orders: incarnation.listedOrders,
+    rebuilt: incarnation.recoveredPayments,
+    unmatched: incarnation.strayOrders,
+  }));
   if (orders.length === 0) return histories;
-  const waiting = table(
-    ['order', 'state', 'RUB', 'created (UTC)', 'QR code', 'reason'],
-    orders.map(order => [
-      order.payment,
-      order.state,
-      formatKopecks(order.amountKopecks),
-      formatInstant(order.createdAt),
-      order.qrcId ?? 'unknown',
-      order.why,
-    ]),
-  );
+  const waiting = table(orders, order => ({
+    order: order.payment,
+    state: order.state,
+    RUB: formatKopecks(order.amountKopecks),
+    'created (UTC)': order.createdAt,
+    'QR code': order.qrcId ?? 'unknown',
+    reason: order.why,
+  }));
   return `${histories}\n\nUnmatched gateway orders:\n${waiting}`;
 }

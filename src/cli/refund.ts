@@ -12,7 +12,7 @@ import {
 import { instant } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { withGateway } from './gateway-connection.ts';
-import { formatInstant, type Output, table } from './output.ts';
+import { type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
 export const refundCommands = (withDatabase: WithDatabase) =>
@@ -73,13 +73,13 @@ async function ofPayment({ audit }: CommandContext, text: string, deps: Paramete
 }
 
 function describe({ refunds, verdicts, failure }: ReadRefunds, booked: number): Output {
-  const rows = refunds.map((refund, index) => [
-    refund.refundId,
-    refund.paymentId,
-    formatKopecks(refund.amountKopecks),
-    formatInstant(refund.createdAt),
-    verdicts[index]!,
-  ]);
+  const shown = table(refunds, (refund, index) => ({
+    refund: refund.refundId,
+    payment: refund.paymentId,
+    RUB: formatKopecks(refund.amountKopecks),
+    'made (UTC)': refund.createdAt,
+    outcome: verdicts[index]!,
+  }));
   const summary = [`Booked now: ${booked}.`];
   if (failure) summary.push(`Some could not be booked: ${failure.message}. Run the command again later.`);
   return {
@@ -95,8 +95,6 @@ function describe({ refunds, verdicts, failure }: ReadRefunds, booked: number): 
       })),
     },
     text:
-      rows.length === 0
-        ? 'The payment gateway lists no refunds.'
-        : `${table(['refund', 'payment', 'RUB', 'made (UTC)', 'outcome'], rows)}\n\n${summary.join('\n')}`,
+      refunds.length === 0 ? 'The payment gateway lists no refunds.' : `${shown}\n\n${summary.join('\n')}`,
   };
 }

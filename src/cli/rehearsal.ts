@@ -161,12 +161,16 @@ async function runStep({ name, run }: Step, rehearsal: Rehearsal): Promise<Repor
 
 function describe(reports: Report[], backup: Manifest | undefined): Output {
   const ok = reports.every(report => report.ok);
-  const rows = reports.map(({ name, ms, result }) => [name, (ms / 1000).toFixed(1), result]);
   const total = reports.reduce((sum, { ms }) => sum + ms, 0);
+  const steps = table([...reports, { name: 'total', ms: total, result: '' }], ({ name, ms, result }) => ({
+    step: name,
+    seconds: (ms / 1000).toFixed(1),
+    result,
+  }));
   return {
     isBad: !ok,
     json: { ok, backup_id: backup?.id ?? null, total_ms: total, steps: reports },
-    text: `${table(['step', 'seconds', 'result'], [...rows, ['total', (total / 1000).toFixed(1), '']])}\n${conclusion(ok, backup)}`,
+    text: `${steps}\n${conclusion(ok, backup)}`,
   };
 }
 

@@ -2,7 +2,7 @@ import { parseId } from '../base/ids.ts';
 import { findRequest, type LoggedRequest, type RequestFilter, searchRequests } from '../request-log/index.ts';
 import { httpStatus, instant, label, pageSize } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
+import { details, type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { RefusedError } from './refused.ts';
 
@@ -43,19 +43,16 @@ async function list(context: CommandContext, options: ListOptions): Promise<Outp
   }
   return {
     json: { requests: found.map(requestObject) },
-    text: table(
-      ['request', 'at (UTC)', 'partner', 'mode', 'status', 'error', 'ms', 'path'],
-      found.map(request => [
-        request.requestId,
-        formatInstant(request.at),
-        request.partnerName ?? unknown,
-        request.mode ?? '',
-        `${request.status}`,
-        request.errorCode ?? '',
-        `${request.durationMs}`,
-        pathOf(request),
-      ]),
-    ),
+    text: table(found, request => ({
+      request: request.requestId,
+      'at (UTC)': request.at,
+      partner: request.partnerName ?? unknown,
+      mode: request.mode ?? '',
+      status: request.status,
+      error: request.errorCode ?? '',
+      ms: request.durationMs,
+      path: pathOf(request),
+    })),
   };
 }
 
@@ -64,20 +61,19 @@ async function show({ audit, settings }: CommandContext, typed: string): Promise
   const request = requestId && (await findRequest(audit.pool, requestId));
   if (!request) throw new RefusedError('no_request', whyMissing(typed, settings.requestLogDays));
   const { partnerId, partnerName, mode, paymentId } = request;
-  const rows: [string, string | null][] = [
-    ['request', request.requestId],
-    ['at (UTC)', formatInstant(request.at)],
-    ['partner', partnerId === null ? unknown : `${partnerName} (${partnerId}, ${mode})`],
-    ['key id', request.keyId],
-    ['path', pathOf(request)],
-    ['status', `${request.status}`],
-    ['error', request.errorCode],
-    ['duration', `${request.durationMs} ms`],
-    ['payment', paymentId],
-  ];
   return {
     json: requestObject(request),
-    text: details(rows.filter((row): row is [string, string] => row[1] !== null)),
+    text: details({
+      request: request.requestId,
+      'at (UTC)': request.at,
+      partner: partnerId === null ? unknown : `${partnerName} (${partnerId}, ${mode})`,
+      'key id': request.keyId,
+      path: pathOf(request),
+      status: request.status,
+      error: request.errorCode,
+      duration: `${request.durationMs} ms`,
+      payment: paymentId,
+    }),
   };
 }
 

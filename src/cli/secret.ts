@@ -48,10 +48,7 @@ async function signingKeys(
         signs_from: signsFrom.toISOString(),
       })),
     },
-    text: `${table(
-      ['root key', 'signs from (UTC)'],
-      roots.map(({ keyId, signsFrom }) => [keyId, formatInstant(signsFrom)]),
-    )}\nThe public keys of a partner are at ${path}.`,
+    text: `${table(roots, ({ keyId, signsFrom }) => ({ 'root key': keyId, 'signs from (UTC)': signsFrom }))}\nThe public keys of a partner are at ${path}.`,
   };
 }
 
@@ -170,20 +167,19 @@ const objectOf = (status: Status) => {
 
 async function showStatus({ audit, keyring }: CommandContext): Promise<Output> {
   const status = await readStatus(audit.pool, keyring);
-  const keys = table(
-    ['key', 'in use', 'since (UTC)', ...kinds, 'known to'],
-    status.keys.map(({ keyId, activeFrom }) => [
-      keyId,
-      keyId === status.activeId ? 'yes' : 'no',
-      activeFrom ? formatInstant(activeFrom) : 'the beginning',
-      ...kinds.map(kind => `${countOf(status, keyId, kind)}`),
-      `${status.processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length} of ${status.processes.length} processes`,
-    ]),
-  );
-  const left = table(
-    ['API key', 'partner', 'mode', 'last used (UTC)'],
-    status.keysLeft.map(key => [key.apiKeyId, key.partner, key.mode, formatInstant(key.lastUsedAt)]),
-  );
+  const keys = table(status.keys, ({ keyId, activeFrom }) => ({
+    key: keyId,
+    'in use': keyId === status.activeId ? 'yes' : 'no',
+    'since (UTC)': activeFrom ?? 'the beginning',
+    ...Object.fromEntries(kinds.map(kind => [kind, countOf(status, keyId, kind)])),
+    'known to': `${status.processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length} of ${status.processes.length} processes`,
+  }));
+  const left = table(status.keysLeft, key => ({
+    'API key': key.apiKeyId,
+    partner: key.partner,
+    mode: key.mode,
+    'last used (UTC)': formatInstant(key.lastUsedAt),
+  }));
   const lines = [keys, ...(status.keysLeft.length > 0 ? ['', left] : []), '', verdictOf(status)];
   return { json: objectOf(status), text: lines.join('\n') };
 }

@@ -49,12 +49,13 @@ function newTestLink(kopecks: number): string {
 
 function describe(payment: Payment, options: Remote): string {
   const { status, status_detail: detail, error } = payment;
-  return `${details([
-    ['payment', payment.id],
-    ['status', [status, detail ?? error?.code].filter(Boolean).join(', ')],
-    ['amount', `${payment.amount_rub} RUB, ${payment.amount_usdt} USDT at ${payment.rate}`],
-    ['external_id', payment.external_id ?? 'none'],
-  ])}\n${outlook(payment, options)}`;
+  const shown = details({
+    payment: payment.id,
+    status: [status, detail ?? error?.code].filter(Boolean).join(', '),
+    amount: `${payment.amount_rub} RUB, ${payment.amount_usdt} USDT at ${payment.rate}`,
+    external_id: payment.external_id ?? 'none',
+  });
+  return `${shown}\n${outlook(payment, options)}`;
 }
 
 function outlook({ status, status_detail: detail, metadata }: Payment, { url }: Remote): string {

@@ -51,16 +51,13 @@ function describeCheck(ids: Record<string, string>, check: WebhookCheck, reEnabl
     isBad: !canReceive,
     json: { ...ids, ...checkObject(check, reEnabled) },
     text: [
-      table(
-        ['request', 'expected', 'response', 'ms', 'passed'],
-        results.map(result => [
-          result.name,
-          expectation[result.expected],
-          responseText(result),
-          `${result.durationMs}`,
-          result.passed ? 'yes' : 'NO',
-        ]),
-      ),
+      table(results, result => ({
+        request: result.name,
+        expected: expectation[result.expected],
+        response: responseText(result),
+        ms: result.durationMs,
+        passed: result.passed ? 'yes' : 'NO',
+      })),
       '',
       tls
         ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.`

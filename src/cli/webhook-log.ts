@@ -1,7 +1,7 @@
 import type { Id } from '../base/ids.ts';
 import { formatEventId, listAttempts, responseText } from '../webhooks/index.ts';
 import type { CommandContext } from './command.ts';
-import { formatInstant, type Output, table } from './output.ts';
+import { type Output, table } from './output.ts';
 import { find } from './partner.ts';
 
 export async function showLog(
@@ -23,16 +23,13 @@ export async function showLog(
         duration_ms: attempt.durationMs,
       })),
     },
-    text: table(
-      ['event', 'endpoint', 'attempt', 'at (UTC)', 'response', 'ms'],
-      attempts.map(attempt => [
-        formatEventId(attempt.eventId),
-        attempt.endpointId,
-        `${attempt.attempt}`,
-        formatInstant(attempt.at),
-        responseText(attempt),
-        `${attempt.durationMs}`,
-      ]),
-    ),
+    text: table(attempts, attempt => ({
+      event: formatEventId(attempt.eventId),
+      endpoint: attempt.endpointId,
+      attempt: attempt.attempt,
+      'at (UTC)': attempt.at,
+      response: responseText(attempt),
+      ms: attempt.durationMs,
+    })),
   };
 }

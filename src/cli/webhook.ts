@@ -162,18 +162,15 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
   const endpoints = await listWebhooks(context.audit.pool, partnerId);
   return {
     json: { partner_id: partnerId, endpoints: endpoints.map(webhookObject) },
-    text: table(
-      ['endpoint', 'mode', 'state', 'pending', 'failed', 'events', 'url'],
-      endpoints.map(one => [
-        one.endpointId,
-        modesOf(one),
-        one.state,
-        `${one.waiting}`,
-        `${one.givenUp}`,
-        one.events.map(kind => kind.replace('payment.', '')).join(', '),
-        one.url,
-      ]),
-    ),
+    text: table(endpoints, one => ({
+      endpoint: one.endpointId,
+      mode: modesOf(one),
+      state: one.state,
+      pending: one.waiting,
+      failed: one.givenUp,
+      events: one.events.map(kind => kind.replace('payment.', '')).join(', '),
+      url: one.url,
+    })),
   };
 }
 
@@ -229,9 +226,6 @@ async function show({ audit, keyring }: CommandContext, webhook: Webhook): Promi
   const nowMs = audit.clock.nowMs();
   const vault = createVault(keyring);
   const [secret = '', oldSecret] = await readSecrets(audit.pool, vault, partnerId, nowMs, endpointId);
-  const old: [string, string][] = oldSecret
-    ? [['old secret', `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`]]
-    : [];
   const standard = standardSecret(secret);
   return {
     json: {
@@ -241,20 +235,20 @@ async function show({ audit, keyring }: CommandContext, webhook: Webhook): Promi
       old_secret: oldSecret ?? null,
       standard_secret: standard,
     },
-    text: details([
-      ['partner', partnerId],
-      ['endpoint', endpointId],
-      ['url', webhook.url],
-      ['mode', modesOf(webhook)],
-      ['state', webhook.state],
-      ['pending events', `${webhook.waiting}`],
-      ['failed permanently', `${webhook.givenUp}`],
-      ['events', webhook.events.join(', ')],
-      ['Ed25519 signature', webhook.ed25519 ? 'on' : 'off'],
-      ...keySetPathsOf(webhook).map(path => ['public keys', path] as [string, string]),
-      ['signing secret', secret],
-      ...old,
-      ...(standard === secret ? [] : [['for Standard Webhooks', standard] as [string, string]]),
-    ]),
+    text: details({
+      partner: partnerId,
+      endpoint: endpointId,
+      url: webhook.url,
+      mode: modesOf(webhook),
+      state: webhook.state,
+      'pending events': webhook.waiting,
+      'failed permanently': webhook.givenUp,
+      events: webhook.events.join(', '),
+      'Ed25519 signature': webhook.ed25519 ? 'on' : 'off',
+      'public keys': keySetPathsOf(webhook),
+      'signing secret': secret,
+      'old secret': oldSecret && `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`,
+      'for Standard Webhooks': standard === secret ? null : standard,
+    }),
   };
 }

@@ -21,10 +21,7 @@ async function doctor(terminal: Terminal): Promise<Output> {
   const found = await examine(terminal);
   const checks = Object.entries(found).map(([check, finding]) => ({ check, ...finding }));
   const isBad = checks.some(({ state }) => state === 'bad');
-  const text = table(
-    ['check', 'state', 'result'],
-    checks.map(({ check, state, detail }) => [check, state, detail]),
-  );
+  const text = table(checks, ({ check, state, detail }) => ({ check, state, result: detail }));
   return { json: { ok: !isBad, checks }, text, isBad };
 }
 

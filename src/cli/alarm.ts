@@ -2,8 +2,7 @@ import { alarmObject, clearAlarm, listAlarms } from '../alarms/index.ts';
 import { programName } from '../base/program-name.ts';
 import { positiveCount } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { formatInstant, type Output, RefusedError, table } from './output.ts';
 
 export const alarmCommands = (withDatabase: WithDatabase) =>
   group('alarm', 'list and clear alarms', [

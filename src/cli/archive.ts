@@ -1,11 +1,15 @@
 import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { type ArchiveResult, archiveMonths, restDays } from '../payments/index.ts';
-import { distributeCommand } from './archive-distribute.ts';
+import {
+  type ArchiveResult,
+  archiveMonths,
+  type DistributeResult,
+  distributeArchive,
+  restDays,
+} from '../payments/index.ts';
 import { month } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { type Output, progressBar, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { lateProgressBar, type Output, progressBar, RefusedError, table } from './output.ts';
 
 export function archiveCommands(withDatabase: WithDatabase): Command {
   return new Command('archive')
@@ -68,3 +72,65 @@ const tableOf = (months: Extract<ArchiveResult, { outcome: 'archived' }>['months
     entries,
     MB: (bytes / 1_000_000).toFixed(1),
   }));
+
+export const distributeCommand = (withDatabase: WithDatabase) =>
+  command('distribute', 'move the archive to the workers of a Citus cluster').action(
+    withDatabase(distribute),
+  );
+
+const units = { copy: 'rows copied', verify: 'rows compared', drop: 'tables put in place' };
+
+async function distribute({ audit, screen }: CommandContext): Promise<Output> {
+  const rows = (count: number) => count;
+  const bars = {
+    copy: lateProgressBar(screen, rows, units.copy),
+    verify: lateProgressBar(screen, rows, units.verify),
+    drop: lateProgressBar(screen, rows, units.drop),
+  };
+  return describeDistribution(
+    await distributeArchive(audit, { onProgress: (phase, done, of) => bars[phase](done, of) }),
+  );
+}
+
+const guide = 'see docs/operations/history-on-citus.md';
+
+function describeDistribution(result: DistributeResult): Output {
+  switch (result.outcome) {
+    case 'distributed':
+      return {
+        json: result,
+        text: `The archive is on ${result.workers} workers: ${result.rows} rows were moved by this distribute.`,
+      };
+    case 'already_distributed':
+      return { json: result, text: `The archive is on ${result.workers} workers already.` };
+    case 'no_citus':
+      throw new RefusedError(
+        'no_citus',
+        `The database has no Citus: install it and create the extension citus, ${guide}.`,
+      );
+    case 'not_coordinator':
+      throw new RefusedError('not_coordinator', 'This is a worker: set DATABASE_URL to the coordinator.');
+    case 'no_workers':
+      throw new RefusedError(
+        'no_workers',
+        `The coordinator has no workers: add them with citus_add_node, ${guide}.`,
+      );
+    case 'no_rights':
+      throw new RefusedError(
+        'no_rights',
+        `This role may not change the tables of the archive: distribute the command as their owner, ${result.owner}.`,
+      );
+    case 'other_time_zone':
+      throw new RefusedError(
+        'other_time_zone',
+        `The worker ${result.node} has the time zone ${result.timeZone}: set timezone = 'UTC' there.`,
+      );
+    case 'worker_unreachable':
+      throw new RefusedError(
+        'worker_unreachable',
+        `The worker ${result.node} does not answer: ${result.reason.split('\n')[0]}.`,
+      );
+    case 'under_way':
+      throw new RefusedError('under_way', 'Another archive command is running: wait until it finishes.');
+  }
+}

@@ -14,8 +14,7 @@ import {
 } from '../db/audit/index.ts';
 import { chainHead } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import type { Output } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { type Output, RefusedError } from './output.ts';
 
 export const auditCommands = (withDatabase: WithDatabase) =>
   group('audit', 'verify and export the audit log', [

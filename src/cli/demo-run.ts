@@ -26,8 +26,7 @@ import {
   type Shop,
   startReceivers,
 } from './demo-shops.ts';
-import { type Output, progressBar, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { type Output, progressBar, RefusedError, table } from './output.ts';
 
 /**
  * Demo payments are made now, by the real service through its API. They are not backdated: the gateway would have them

@@ -16,7 +16,7 @@ import {
 } from '../partners/index.ts';
 import { createVault, setWebhook } from '../webhooks/index.ts';
 import type { CommandContext } from './command.ts';
-import { RefusedError } from './refused.ts';
+import { RefusedError } from './output.ts';
 
 /** A paying demo partner, with an API key for this run. */
 export interface Shop {

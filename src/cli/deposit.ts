@@ -1,3 +1,5 @@
+import { createAlarms } from '../alarms/index.ts';
+import { systemClock } from '../base/clock.ts';
 import { csvLine } from '../base/csv.ts';
 import type { ChainName } from '../base/deposit-settings.ts';
 import { parseId } from '../base/ids.ts';
@@ -6,21 +8,24 @@ import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
 import {
   type DepositAddress,
+  type DepositChains,
   type DepositDecision,
+  type DepositDifference,
+  type DepositDifferenceKind,
   decideDeposit,
   listChainProgress,
   listDeposits,
   openAddresses,
+  openDepositChains,
+  type RewindOutcome,
   readSweep,
+  reconcileDeposits,
+  rewindChain,
 } from '../deposits/index.ts';
-import { label, pageSize } from './arguments.ts';
+import { blockNumber, day, label, pageSize } from './arguments.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
-import { notConfigured, openConfigured, openConfiguredChain } from './deposit-chains.ts';
-import { reconcileDepositsCommand } from './deposit-reconcile.ts';
-import { rewindCommand } from './deposit-rewind.ts';
-import { type Output, table } from './output.ts';
+import { type Output, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
-import { RefusedError } from './refused.ts';
 
 export const depositCommands = (withDatabase: WithDatabase) =>
   group('deposit', 'USDT deposits on chain', [
@@ -169,4 +174,121 @@ async function progress({ audit, settings }: CommandContext): Promise<Output> {
       'checked (UTC)': row.checked_at ?? 'never',
     })),
   };
+}
+
+export const reconcileDepositsCommand = (withDatabase: WithDatabase) =>
+  command(
+    'reconcile',
+    "compare a day's deposits with the chain and the ledger; raises an alarm and exits with 1 on discrepancies",
+  )
+    .requiredOption('--chain <chain>', 'of this chain')
+    .requiredOption('--day <day>', 'of the blocks, UTC', day)
+    .action(withDatabase(reconcile));
+
+const headings: Record<DepositDifferenceKind, string> = {
+  not_on_record: 'on chain, not on record',
+  not_on_chain: 'on record, not on chain',
+  differs: 'another amount or partner',
+  not_in_ledger: 'not in the ledger',
+};
+
+const rowOf = ({ kind, transaction, ordinal, partnerId, chainUnits, recordedUnits }: DepositDifference) => ({
+  ...{ kind, transaction, ordinal, partner_id: partnerId },
+  chain_units: chainUnits === null ? null : `${chainUnits}`,
+  recorded_units: recordedUnits === null ? null : `${recordedUnits}`,
+});
+type DifferenceRow = ReturnType<typeof rowOf>;
+
+async function reconcile(
+  { audit, settings }: CommandContext,
+  { chain: name, day: from }: { chain: string; day: Date },
+): Promise<Output> {
+  const chain = await openConfiguredChain(settings, name);
+  const { pool: db, clock } = audit;
+  const alarms = createAlarms({ db, clock, log: { warn: () => {} } });
+  const found = await reconcileDeposits({ db, clock, alarms }, chain, from);
+  const { firstBlock, lastBlock, onChain, onRecord, differences, unread, isComplete } = found;
+  const date = from.toISOString().slice(0, 10);
+  const blocks = firstBlock > lastBlock ? 'no blocks' : `blocks ${firstBlock} to ${lastBlock}`;
+  const rows = differences.map(rowOf);
+  const ok = rows.length === 0 && unread.length === 0;
+  const notes = [
+    ...(isComplete ? [] : ['Not all blocks of the day are booked yet.']),
+    ...unread.map(
+      one => `The transfers to ${one.partnerId} in block ${one.blockNumber} are too many to be read.`,
+    ),
+  ];
+  return {
+    isBad: !ok,
+    json: {
+      ...{ ok, chain: chain.name, day: date, is_complete: isComplete },
+      ...{ on_chain: onChain, on_record: onRecord, differences: rows },
+      unread: unread.map(one => ({ block: `${one.blockNumber}`, partner_id: one.partnerId })),
+    },
+    text: [
+      rows.length > 0
+        ? differenceTable(rows)
+        : `${date}, ${blocks}: no discrepancies (${onRecord} deposits).`,
+      ...notes,
+    ].join('\n'),
+  };
+}
+
+const differenceTable = (rows: DifferenceRow[]) =>
+  table(rows, row => ({
+    difference: headings[row.kind],
+    transaction: row.transaction,
+    transfer: row.ordinal,
+    partner: row.partner_id,
+    'units on chain': row.chain_units ?? '–',
+    'units on record': row.recorded_units ?? '–',
+  }));
+
+export const rewindCommand = (withDatabase: WithDatabase) =>
+  command('rewind', 'read the blocks of a chain again after this one; nothing is credited twice')
+    .requiredOption('--chain <chain>', 'of this chain')
+    .requiredOption('--block <number>', 'the last block that stays as it is booked', blockNumber)
+    .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
+    .action(withDatabase(rewind));
+
+async function rewind(
+  { audit, settings }: CommandContext,
+  { chain: name, block, reason }: { chain: string; block: bigint; reason: string },
+): Promise<Output> {
+  const chain = await openConfiguredChain(settings, name);
+  const result = await rewindChain(audit, chain, { block, reason });
+  if (result.outcome !== 'done')
+    throw new RefusedError(result.outcome, rewindRefusals[result.outcome](block));
+  return {
+    json: {
+      chain: name,
+      from_block: `${result.fromBlock}`,
+      to_block: `${result.toBlock}`,
+      deposits_above: result.depositsAbove,
+    },
+    text: `All blocks of ${chain.title} after ${block} are read again; before it was those after ${result.fromBlock}. ${result.depositsAbove} deposits of them are on record and are not credited again. Afterwards compare each day with ${programName} deposit reconcile --chain ${name} --day DAY: it lists deposits that are not on the chain any more.`,
+  };
+}
+
+const rewindRefusals: Record<Exclude<RewindOutcome['outcome'], 'done'>, (block: bigint) => string> = {
+  not_watched: () => 'No block of this chain is booked yet: there is nothing to read again.',
+  not_below: block => `Block ${block} is not below the last booked one: see ${programName} deposit chains.`,
+  not_final: block => `Block ${block} is not final on all nodes. Choose an earlier one.`,
+  nodes_disagree: block =>
+    `The nodes have different blocks ${block}. Choose an earlier one, or replace the node that is wrong.`,
+};
+
+export async function openConfigured(settings: CommandContext['settings']): Promise<DepositChains> {
+  if (settings.depositChains.length > 0) return openDepositChains(settings.depositChains, systemClock);
+  throw new OperatorError('DEPOSIT_CHAINS is not set: no deposits are accepted.');
+}
+
+export const notConfigured = (chain: string, chains: DepositChains) =>
+  new OperatorError(`"${chain}" is not in DEPOSIT_CHAINS: it has ${[...chains.keys()].join(', ')}.`);
+
+export async function openConfiguredChain(settings: CommandContext['settings'], name: string) {
+  const chains = await openConfigured(settings);
+  const chain = [...chains.values()].find(candidate => candidate.name === name);
+  if (!chain) throw notConfigured(name, chains);
+  return chain;
 }

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
 import { checkGateway, type GatewayCheck } from '../gateway/index.ts';
-import { lateProgressBar, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
 import { httpUrl } from './remote.ts';
 import { command, group, type Terminal, withTerminal } from './terminal.ts';
 

@@ -1,23 +1,26 @@
+import type { Clock } from '../base/clock.ts';
 import { programName } from '../base/program-name.ts';
 import type { Mode } from '../ledger/index.ts';
 import {
+  type ApiKey,
   allRights,
   createKey,
   keyIdOf,
+  keyObject,
   keyState,
   listKeys,
   maxActiveKeys,
+  maxRolledKeys,
   revokeKey,
+  rightsObject,
+  rollKey,
   type Scope,
   setAllowedAddresses,
 } from '../partners/index.ts';
-import { addressRanges, expiry, keyScopes, label, positiveRubles } from './arguments.ts';
+import { addressRanges, expiry, keyScopes, label, overlap, positiveRubles } from './arguments.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
-import { describeKey, keepSecret, limitsText, noSuchKey, tooManyKeyChanges } from './key-output.ts';
-import { rollCommand } from './key-roll.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
+import { details, formatInstant, noSuchPartner, type Output, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
-import { noSuchPartner, RefusedError } from './refused.ts';
 
 export const keyCommands = (withDatabase: WithDatabase) =>
   group('key', 'create, list, roll and revoke API keys', [
@@ -157,3 +160,75 @@ async function allow(
 }
 
 export const modeOption = () => choice('--mode <mode>', 'test or live', ['test', 'live']);
+
+const defaultOverlapMs = 86_400_000;
+
+export const rollCommand = (withDatabase: WithDatabase) =>
+  command('roll <key-id>', 'create a key in place of another, which stays valid for a while')
+    .option('--overlap <time>', 'how long the old key stays valid, 0h to 7d; 24h by default', overlap)
+    .action(withDatabase(roll));
+
+const rollRefusals = {
+  already_revoked: 'is revoked',
+  already_expired: 'has expired',
+  already_rolled: 'was rolled already',
+  partner_suspended: 'belongs to a suspended partner',
+  no_partner: 'has no partner',
+  not_approved: 'belongs to a partner whose live mode is not approved',
+  too_many_rolled_keys: `belongs to a partner with ${maxRolledKeys} rolled keys that are still valid, the maximum: revoke one, or use --overlap 0h`,
+  overlap_too_long: 'must not stay valid for more than 7 days',
+} as const;
+
+async function roll(
+  { audit, keyring }: CommandContext,
+  typed: string,
+  { overlap: overlapMs = defaultOverlapMs }: { overlap?: number },
+): Promise<Output> {
+  const keyId = keyIdOf(typed) ?? typed;
+  const rolled = await rollKey(audit, keyring, keyId, overlapMs);
+  switch (rolled.outcome) {
+    case 'rolled': {
+      const { apiKey, key, old } = rolled;
+      const shown = details({
+        'key id': apiKey.keyId,
+        key,
+        'old key': `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`,
+      });
+      return {
+        json: { ...describeKey(apiKey, audit.clock), key, old_key: describeKey(old, audit.clock) },
+        text: `${shown}\n${keepSecret}`,
+      };
+    }
+    case 'no_key':
+      throw noSuchKey(keyId);
+    case 'too_many_key_changes':
+      throw tooManyKeyChanges();
+    default:
+      throw new RefusedError(
+        rolled.outcome,
+        `Key ${keyId} cannot be rolled: it ${rollRefusals[rolled.outcome]}.`,
+      );
+  }
+}
+
+export const keepSecret =
+  'Keep the key secret, like a password. Only its hash is stored, so it cannot be shown again.';
+
+export const noSuchKey = (keyId: string) =>
+  new RefusedError('no_key', `There is no key ${keyId}: see ${programName} key list.`);
+
+export const tooManyKeyChanges = () =>
+  new RefusedError(
+    'too_many_key_changes',
+    'The keys of this partner were changed too often today: try again tomorrow (UTC). A key can still be revoked.',
+  );
+
+export function limitsText({ rights }: ApiKey): string {
+  const { max_payment_rub: payment, max_day_rub: day } = rightsObject(rights);
+  return [payment && `${payment} a payment`, day && `${day} a day`].filter(Boolean).join(', ') || 'none';
+}
+
+export const describeKey = (key: ApiKey, clock: Clock) => ({
+  partner_id: key.partnerId,
+  ...keyObject(key, clock),
+});

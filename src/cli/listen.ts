@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Kopeck, KopeckError, type PaymentEvent } from '../../sdk/src/index.ts';
 import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
-import { createRecordingFetch } from './feed-bytes.ts';
-import { createForwarder, type ForwardAttempt, type ForwardResult } from './forward.ts';
-import { RefusedError } from './refused.ts';
+import { createForwarder, createRecordingFetch, type ForwardAttempt, type ForwardResult } from './forward.ts';
+import { RefusedError } from './output.ts';
 import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
 
 interface ListenOptions extends Remote {

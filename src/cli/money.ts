@@ -4,9 +4,8 @@ import { type Mode, openStatement, topUp, verifyLedger, writeStatement } from '.
 import { day, label, positiveUsdt } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { modeOption } from './key.ts';
-import { type Output, table } from './output.ts';
+import { noSuchPartner, type Output, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
-import { noSuchPartner, RefusedError } from './refused.ts';
 
 export const balanceCommands = (withDatabase: WithDatabase) =>
   group('balance', 'credit balances', [

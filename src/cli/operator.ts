@@ -17,8 +17,7 @@ import {
   signOutOperator,
 } from '../operators/index.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 
 export function operatorCommands(withDatabase: WithDatabase): Command {
   const changing = (usage: string, description: string, what: string, act: Act) =>

@@ -1,4 +1,6 @@
 import { systemClock } from '../base/clock.ts';
+import { programName } from '../base/program-name.ts';
+
 /** The output of a command: JSON for programs, text for people. */
 export interface Output {
   /** Undefined: the text is for programs too. */
@@ -83,3 +85,15 @@ export function lateProgressBar(
     show(shown);
   };
 }
+
+/** A command that is valid but refused: one line for people, a stable code for programs, exit code 1. */
+export class RefusedError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const noSuchPartner = (partner: string) =>
+  new RefusedError('no_partner', `There is no partner ${partner}: see ${programName} partner list.`);

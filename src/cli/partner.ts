@@ -21,9 +21,8 @@ import {
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
-import { noSuchPartner, RefusedError } from './refused.ts';
-import { webhookObject } from './webhook-object.ts';
+import { details, formatInstant, noSuchPartner, type Output, RefusedError, table } from './output.ts';
+import { webhookObject } from './webhook-choice.ts';
 
 export const partnerCommands = (withDatabase: WithDatabase) =>
   group('partner', 'manage partners and their limits', [

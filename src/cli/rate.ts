@@ -12,8 +12,7 @@ import {
 } from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 
 export const rateCommands = (withDatabase: WithDatabase) =>
   group('rate', 'show the USDT/RUB rate and its rules', [

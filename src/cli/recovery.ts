@@ -10,8 +10,7 @@ import {
 } from '../payments/index.ts';
 import { label } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { formatInstant, type Output, RefusedError, table } from './output.ts';
 
 export const recoveryCommands = (withDatabase: WithDatabase) =>
   group('recovery', 'show and resolve what was lost in a restore or fail-over of the database', [

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAlarms } from '../alarms/index.ts';
 import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
@@ -20,9 +22,14 @@ import {
   withFileErrors,
 } from '../db/backup-store/index.ts';
 import { type Database, openDatabase } from '../db/index.ts';
+import { createKeyring, loadSettings } from '../db/secrets/index.ts';
+import { createHttpGateway } from '../gateway/index.ts';
 import { verifyLedger } from '../ledger/index.ts';
+import { createReferenceSealer, findRecovering, recoverRound } from '../payments/index.ts';
+import { backupStore } from './backup-store.ts';
 import { type Output, table } from './output.ts';
 import { abortOnSignals } from './signals.ts';
+import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
 
 /** What the steps of a rehearsal share. Everything they make is in the folder `scratch`. */
 export interface Rehearsal {
@@ -179,4 +186,58 @@ function conclusion(ok: boolean, backup: Manifest | undefined): string {
   return backup?.origin === 'outside'
     ? `Only the files were checked: this is a backup of your own PostgreSQL. Restore it manually (${guide}).`
     : 'The backup can be restored.';
+}
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+/**
+ * The restored database waits until the gateway was asked, here a simulator without orders. Only this process uses them, so
+ * no late order can arrive: the 20 s that a service waits for one are left out.
+ */
+export const openStep: Step = {
+  name: 'open',
+  run: async ({ database, scratch, progress }) => {
+    const { pool: db, clock } = database!;
+    const before = await findRecovering(db);
+    if (!before) throw new OperatorError('The restored database did not wait for the payment gateway.');
+    await db.query('UPDATE incarnations SET is_synchronous = true WHERE opened_at IS NULL');
+    // Loaded only here: other commands do not need the service and start faster without it.
+    const { startSimulator } = await import('../runtime/index.ts');
+    const bank = await startSimulator(scratch, progress);
+    const gateway = createHttpGateway({ ...bank, clock });
+    const alarms = createAlarms({ db, clock, log: silent });
+    const references = createReferenceSealer(createKeyring([randomBytes(32).toString('hex')]));
+    try {
+      await recoverRound({
+        db,
+        clock,
+        gateway,
+        alarms,
+        references,
+        heartbeat: { instance: 0 },
+        log: silent,
+      });
+    } finally {
+      await gateway.close();
+      await bank.close();
+    }
+    if (await findRecovering(db))
+      throw new OperatorError('The restored database does not match the payment gateway.');
+    return `read orders since ${before.certainAt.toISOString()}; payments are accepted (a service waits 20 s for late orders)`;
+  },
+};
+
+export const drillCommand = (terminal: Terminal) =>
+  command('drill', 'back up, restore, verify and open in a temporary folder, and time each step')
+    .option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one')
+    .action(withTerminal(terminal)(drill));
+
+async function drill(terminal: Terminal, { from }: { from?: string }): Promise<Output> {
+  const settings = loadSettings(terminal.env);
+  return rehearse([...(from === undefined ? [backupStep] : []), ...restoreSteps, openStep], {
+    settings,
+    from: from === undefined ? undefined : backupStore(from, settings, '--from'),
+    backupId: undefined,
+    progress: progressOn(terminal),
+  });
 }

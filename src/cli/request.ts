@@ -2,9 +2,8 @@ import { parseId } from '../base/ids.ts';
 import { findRequest, type LoggedRequest, type RequestFilter, searchRequests } from '../request-log/index.ts';
 import { httpStatus, instant, label, pageSize } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { details, type Output, table } from './output.ts';
+import { details, type Output, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
-import { RefusedError } from './refused.ts';
 
 export const requestCommands = (withDatabase: WithDatabase) =>
   group('request', 'look up requests to the partner API in the request log', [

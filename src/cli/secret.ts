@@ -15,8 +15,7 @@ import {
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { formatInstant, lateProgressBar, type Output, RefusedError, table } from './output.ts';
 
 export const secretCommands = (withDatabase: WithDatabase) =>
   group('secret', 'replace SECRET_KEY', [

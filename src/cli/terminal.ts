@@ -1,5 +1,7 @@
-import { Command, Option } from 'commander';
-import type { Output, Screen } from './output.ts';
+import { inspect } from 'node:util';
+import { Command, CommanderError, Option } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
+import { type Output, RefusedError, type Screen } from './output.ts';
 
 /** 0: done; 1: refused, failed or a check found problems, with one line that says why; 2: wrong usage. */
 export const exitCode = { refused: 1, wrongCall: 2 };
@@ -65,3 +67,38 @@ export const withTerminal =
   (work: Work<Terminal>): Action =>
   (...given) =>
     workAndPrint(terminal, work, terminal, given);
+
+/** Runs one command and sets the terminal's exit code. */
+export async function runProgram(program: Command, args: string[], terminal: Terminal): Promise<void> {
+  const asJson = args.includes('--json');
+  const { stdout, stderr } = terminal;
+
+  /** One line for people, one JSON object for programs. */
+  const printError = (code: string, message: string) =>
+    stderr.write(`${asJson ? JSON.stringify({ error: { code, message } }) : message}\n`);
+
+  function configure(command: Command): void {
+    command.exitOverride().configureOutput({
+      writeOut: text => stdout.write(text),
+      writeErr: text => stderr.write(text),
+      outputError: text =>
+        printError('wrong_call', asJson ? text.replace(/^error: /, '').trim() : text.trim()),
+    });
+    command.commands.forEach(configure);
+  }
+
+  function report(error: unknown): void {
+    if (error instanceof CommanderError) {
+      // Commander has printed the message; only a request for help exits with 0.
+      terminal.exitCode = error.exitCode === 0 ? 0 : exitCode.wrongCall;
+      return;
+    }
+    terminal.exitCode = exitCode.refused;
+    if (error instanceof RefusedError) printError(error.code, error.message);
+    else if (error instanceof OperatorError) printError('not_possible', error.message);
+    else stderr.write(`${inspect(error)}\n`);
+  }
+
+  configure(program);
+  await program.parseAsync(args, { from: 'user' }).catch(report);
+}

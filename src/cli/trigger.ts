@@ -4,8 +4,7 @@ import type { Payment } from '../../sdk/src/index.ts';
 import { formatKopecks } from '../base/money.ts';
 import { crc16 } from '../base/qr.ts';
 import { scenarios } from '../payments/index.ts';
-import { details, type Output } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { details, type Output, RefusedError } from './output.ts';
 import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
 import { type Terminal, withTerminal } from './terminal.ts';
 

@@ -3,8 +3,7 @@ import { withFileErrors } from '../db/backup-store/files.ts';
 import { archiveWal, restoreWal } from '../db/backup-store/wal-files.ts';
 import { loadSettings } from '../db/secrets/secret-files.ts';
 import { backupStore } from './backup-store.ts';
-import { runProgram } from './run.ts';
-import { command, type Terminal, withTerminal, workAndPrint } from './terminal.ts';
+import { command, runProgram, type Terminal, withTerminal, workAndPrint } from './terminal.ts';
 
 /** For `archive_command`: PostgreSQL repeats the call until it succeeds, and keeps the segment until then. */
 export const archiveWalCommand = (terminal: Terminal) =>

@@ -1,8 +1,14 @@
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
-import { listWebhooks, type Webhook } from '../webhooks/index.ts';
+import {
+  contractEvents,
+  type EventKind,
+  keySetPathsOf,
+  listWebhooks,
+  type Webhook,
+} from '../webhooks/index.ts';
 import type { CommandContext } from './command.ts';
-import { RefusedError } from './refused.ts';
+import { RefusedError } from './output.ts';
 
 export const noWebhook = (partner: string) =>
   new RefusedError('no_webhook', `${partner} has no webhook: set one with ${programName} webhook set.`);
@@ -35,3 +41,36 @@ export async function chooseEndpoint(
     `${partnerId} has no endpoint ${endpointId}: see ${programName} webhook list.`,
   );
 }
+
+/** A webhook for machines, without its secret. */
+export const webhookObject = (webhook: Webhook) => ({
+  endpoint_id: webhook.endpointId,
+  url: webhook.url,
+  mode: webhook.mode,
+  state: webhook.state,
+  suspended_at: webhook.suspendedAt?.toISOString() ?? null,
+  waiting: webhook.waiting,
+  given_up: webhook.givenUp,
+  events: webhook.events,
+  ed25519: webhook.ed25519,
+  public_keys: keySetPathsOf(webhook),
+  extra_events: webhook.events.filter(kind => !contractEvents.includes(kind)),
+});
+
+export interface EventsOptions {
+  refunded?: 'on' | 'off';
+  only?: EventKind[];
+}
+
+export function eventsOf({ events }: Webhook, { refunded, only }: EventsOptions): EventKind[] {
+  const others = events.filter(kind => kind !== 'payment.refunded');
+  return only ?? (refunded === 'on' ? [...others, 'payment.refunded'] : others);
+}
+
+export const refuseEvents = (outcome: 'no_events' | 'contract_events') =>
+  new RefusedError(
+    outcome,
+    outcome === 'no_events'
+      ? 'The endpoint would get no events: remove it instead.'
+      : `The first endpoint always gets ${contractEvents.join(' and ')}: add another one for fewer.`,
+  );

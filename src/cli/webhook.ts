@@ -26,15 +26,18 @@ import {
 } from '../webhooks/index.ts';
 import { endpoint, eventKindList, positiveCount } from './arguments.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
+import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
-import { RefusedError } from './refused.ts';
-import { checkWebhook } from './webhook-check.ts';
-import { chooseEndpoint, modesOf, noWebhook } from './webhook-choice.ts';
-import { type EventsOptions, eventsOf, refuseEvents } from './webhook-events.ts';
-import { showLog } from './webhook-log.ts';
-import { webhookObject } from './webhook-object.ts';
-import { resendCommand } from './webhook-resend.ts';
+import {
+  chooseEndpoint,
+  type EventsOptions,
+  eventsOf,
+  modesOf,
+  noWebhook,
+  refuseEvents,
+  webhookObject,
+} from './webhook-choice.ts';
+import { checkWebhook, resendCommand, showLog } from './webhook-delivery.ts';
 
 const urlRule = 'https, public host, port 443 or above 1023';
 

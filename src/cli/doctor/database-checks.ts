@@ -13,11 +13,11 @@ import {
 import { describeDifferingRights, readOwnRights } from '../../db/roles/index.ts';
 import { findChangedSchema } from '../../db/schema/index.ts';
 import { openKeyring } from '../../db/secrets/index.ts';
-import { findRecovering, listStray } from '../../payments/index.ts';
+import { askArchiveWorkers, findRecovering, listStray } from '../../payments/index.ts';
 import { bad, type Check, ok, warn } from './finding.ts';
 
 /** A line has room for a few. */
-export const firstOf = (all: string[]) => `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' and more' : ''}`;
+const firstOf = (all: string[]) => `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' and more' : ''}`;
 
 /** What needs the open database. That it can be opened means: it is the primary, recent enough, durable and migrated. */
 export const databaseChecks: Record<string, Check> = {
@@ -132,5 +132,15 @@ export const databaseChecks: Record<string, Check> = {
   alarms: async (_settings, { pool }) => {
     const open = await listAlarms(pool, { cleared: false });
     return open.length === 0 ? ok('none open') : warn(`${open.length} open: see ${programName} alarm list`);
+  },
+  archive: async (_settings, { pool }) => {
+    const workers = await askArchiveWorkers(pool);
+    if (workers.length === 0) return ok('on this server');
+    const silent = workers.filter(({ isReachable }) => !isReachable).map(({ node }) => node);
+    return silent.length === 0
+      ? ok(`on ${workers.length} workers: ${workers.map(({ node }) => node).join(', ')}`)
+      : bad(
+          `the worker ${silent.join(', ')} does not answer, so reads of old payments get 503: start it (docs/operations/history-on-citus.md)`,
+        );
   },
 };

@@ -5,7 +5,6 @@ import { loadSettings } from '../../db/secrets/index.ts';
 import { type Output, table } from '../output.ts';
 import { closeOnSignals } from '../signals.ts';
 import { command, progressOn, type Terminal, withTerminal } from '../terminal.ts';
-import { archiveCheck } from './archive-check.ts';
 import { databaseChecks } from './database-checks.ts';
 import { bad, type Finding, ok } from './finding.ts';
 import { machineChecks } from './machine-checks.ts';
@@ -45,7 +44,7 @@ async function examine(terminal: Terminal): Promise<Record<string, Finding>> {
   const stopListening = closeOnSignals(database);
   try {
     found.database = ok(database.description);
-    for (const [name, check] of Object.entries({ ...databaseChecks, ...archiveCheck, ...serviceChecks }))
+    for (const [name, check] of Object.entries({ ...databaseChecks, ...serviceChecks }))
       found[name] = await check(settings, database).catch(error =>
         problemIn(explainDatabaseError(error, settings)),
       );

@@ -1,14 +1,5 @@
 import { programName } from '../base/program-name.ts';
-import {
-  blockRecipient,
-  cancelMaintenance,
-  isUnderMaintenance,
-  listBlockedRecipients,
-  listMaintenance,
-  planMaintenance,
-  setMaintenance,
-  unblockRecipient,
-} from '../controls/index.ts';
+import * as controls from '../controls/index.ts';
 import { instant, label, positiveCount } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { formatInstant, type Output, RefusedError, table } from './output.ts';
@@ -32,14 +23,14 @@ export const maintenanceCommands = (withDatabase: WithDatabase) =>
   ]);
 
 async function switchMaintenance({ audit }: CommandContext, on: boolean): Promise<Output> {
-  await setMaintenance(audit, on);
-  const maintenance = await isUnderMaintenance(audit.pool, audit.clock);
+  await controls.setMaintenance(audit, on);
+  const maintenance = await controls.isUnderMaintenance(audit.pool, audit.clock);
   return { json: { maintenance }, text: `Maintenance is ${maintenance ? 'on' : 'off'}.` };
 }
 
 async function plan({ audit }: CommandContext, window: { from: Date; until: Date }): Promise<Output> {
   const { from, until } = window;
-  const planned = await planMaintenance(audit, window);
+  const planned = await controls.planMaintenance(audit, window);
   switch (planned.outcome) {
     case 'planned': {
       const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
@@ -62,7 +53,7 @@ async function plan({ audit }: CommandContext, window: { from: Date; until: Date
 }
 
 async function listWindows({ audit }: CommandContext): Promise<Output> {
-  const windows = await listMaintenance(audit.pool, audit.clock);
+  const windows = await controls.listMaintenance(audit.pool, audit.clock);
   return {
     json: {
       windows: windows.map(({ windowId, from, until, plannedBy }) => ({
@@ -82,7 +73,7 @@ async function listWindows({ audit }: CommandContext): Promise<Output> {
 }
 
 async function cancel({ audit }: CommandContext, window: number): Promise<Output> {
-  if ((await cancelMaintenance(audit, BigInt(window))) === 'no_window') {
+  if ((await controls.cancelMaintenance(audit, BigInt(window))) === 'no_window') {
     const message = `There is no scheduled or active window ${window}: see ${programName} maintenance list.`;
     throw new RefusedError('no_window', message);
   }
@@ -101,13 +92,13 @@ export const recipientCommands = (withDatabase: WithDatabase) =>
   ]);
 
 async function block({ audit }: CommandContext, recipient: string): Promise<Output> {
-  const outcome = await blockRecipient(audit, recipient);
+  const outcome = await controls.blockRecipient(audit, recipient);
   const before = outcome === 'already_blocked' ? 'already ' : '';
   return { json: { recipient, blocked: true }, text: `"${recipient}" is ${before}blocked.` };
 }
 
 async function unblock({ audit }: CommandContext, recipient: string): Promise<Output> {
-  const outcome = await unblockRecipient(audit, recipient);
+  const outcome = await controls.unblockRecipient(audit, recipient);
   if (outcome === 'not_blocked') {
     throw new RefusedError(outcome, `"${recipient}" is not blocked: see ${programName} recipient list.`);
   }
@@ -115,7 +106,7 @@ async function unblock({ audit }: CommandContext, recipient: string): Promise<Ou
 }
 
 async function listBlocked({ audit }: CommandContext): Promise<Output> {
-  const blocked = await listBlockedRecipients(audit.pool);
+  const blocked = await controls.listBlockedRecipients(audit.pool);
   return {
     json: {
       recipients: blocked.map(({ recipient, blockedAt }) => ({

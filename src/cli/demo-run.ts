@@ -5,16 +5,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { listPartners } from '../partners/index.ts';
 import { isStale, readCurrentRate } from '../rates/index.ts';
-import {
-  type BankSide,
-  type Cleanup,
-  createSingleProcess,
-  hasForeignOrders,
-  shutDown,
-  startService,
-  startSimulator,
-  withBank,
-} from '../runtime/index.ts';
+import * as runtime from '../runtime/index.ts';
 import { countDeliveries } from '../webhooks/index.ts';
 import { type CommandContext, requireDataDir } from './command.ts';
 import { payMany, type Tally } from './demo-payments.ts';
@@ -41,15 +32,15 @@ export async function demonstrate(
   const { audit, settings, screen, progress } = context;
   await checkPartners(context);
   const receivers = await startReceivers();
-  const cleanups: Cleanup[] = [async () => receivers.close()];
+  const cleanups: runtime.Cleanup[] = [async () => receivers.close()];
   const shops: Shop[] = [];
   const revokeKeys = () => closeShops(context, shops);
   try {
     requireDataDir(settings);
-    const bank = await startSimulator(settings.dataDir, progress);
+    const bank = await runtime.startSimulator(settings.dataDir, progress);
     cleanups.push(bank.close);
     // Even if all payments are finished: entries cannot be deleted, so demo payments would stay among real ones.
-    if (await hasForeignOrders(bank, audit))
+    if (await runtime.hasForeignOrders(bank, audit))
       throw new RefusedError(
         'real_payments',
         'The last payment of this database is not in the simulator: it was made through another payment gateway. Nothing was changed.',
@@ -65,7 +56,7 @@ export async function demonstrate(
     return describe(payments, tally, systemClock.monotonicMs() - startedAt);
   } finally {
     // Everything else ends even if the database is gone.
-    await revokeKeys().finally(() => shutDown(cleanups));
+    await revokeKeys().finally(() => runtime.shutDown(cleanups));
   }
 }
 
@@ -92,17 +83,17 @@ async function checkPartners({ audit, settings }: CommandContext): Promise<void>
 /** A separate service on the same database, so that the demo works whether or not another one runs. */
 async function serve(
   { audit, settings }: CommandContext,
-  bank: BankSide,
-  cleanups: Cleanup[],
+  bank: runtime.BankSide,
+  cleanups: runtime.Cleanup[],
 ): Promise<string> {
   const own: Settings = {
-    ...withBank(settings, bank),
+    ...runtime.withBank(settings, bank),
     host: '127.0.0.1',
     port: 0,
     roles: ['api', 'worker'],
     logLevel: 'silent',
   };
-  return (await startService(own, audit, createSingleProcess(), cleanups))!;
+  return (await runtime.startService(own, audit, runtime.createSingleProcess(), cleanups))!;
 }
 
 const maxWaitMs = 15_000;

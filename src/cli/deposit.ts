@@ -6,22 +6,7 @@ import { parseId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  type DepositAddress,
-  type DepositChains,
-  type DepositDecision,
-  type DepositDifference,
-  type DepositDifferenceKind,
-  decideDeposit,
-  listChainProgress,
-  listDeposits,
-  openAddresses,
-  openDepositChains,
-  type RewindOutcome,
-  readSweep,
-  reconcileDeposits,
-  rewindChain,
-} from '../deposits/index.ts';
+import * as deposits from '../deposits/index.ts';
 import { blockNumber, day, label, pageSize } from './arguments.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { type Output, RefusedError, table } from './output.ts';
@@ -55,7 +40,7 @@ async function sweep(
   { chain: name }: { chain: string },
 ): Promise<Output> {
   const chain = await openConfiguredChain(settings, name);
-  const rows = await readSweep(audit.pool, chain);
+  const rows = await deposits.readSweep(audit.pool, chain);
   const lines = rows.map(({ address: text, path, units }) => csvLine([chain.name, text, path, units]));
   return {
     json: {
@@ -67,7 +52,7 @@ async function sweep(
   };
 }
 
-const addressRow = ({ chain, address: text, path }: DepositAddress) => ({
+const addressRow = ({ chain, address: text, path }: deposits.DepositAddress) => ({
   chain: chain.name,
   address: text,
   path,
@@ -83,7 +68,7 @@ async function address(
   const chains = await openConfigured(settings);
   const { partnerId } = await find(context, partner);
   if (chain !== undefined && !chains.has(chain as ChainName)) throw notConfigured(chain, chains);
-  const all = (await openAddresses(audit.pool, audit.clock, chains, partnerId)).map(addressRow);
+  const all = (await deposits.openAddresses(audit.pool, audit.clock, chains, partnerId)).map(addressRow);
   const wanted = all.filter(row => chain === undefined || row.chain === chain);
   if (wanted.length === 0)
     throw new OperatorError(
@@ -102,7 +87,7 @@ async function address(
 
 async function list(context: CommandContext, partner: string, options: { limit: number }): Promise<Output> {
   const { partnerId } = await find(context, partner);
-  const page = await listDeposits(context.audit.pool, partnerId, options);
+  const page = await deposits.listDeposits(context.audit.pool, partnerId, options);
   const rows = page!.deposits.map(deposit => ({
     deposit_id: deposit.depositId,
     chain: deposit.chain,
@@ -140,17 +125,17 @@ const refusals = {
 async function decide(
   { audit }: CommandContext,
   deposit: string,
-  decision: DepositDecision,
+  decision: deposits.DepositDecision,
 ): Promise<Output> {
   const depositId = parseId('dep', deposit);
-  const result = depositId ? await decideDeposit(audit, depositId, decision) : 'no_deposit';
+  const result = depositId ? await deposits.decideDeposit(audit, depositId, decision) : 'no_deposit';
   if (result !== 'done') throw new RefusedError(result, refusals[result](deposit));
   const { outcome } = decision;
   return { json: { deposit_id: depositId, state: outcome }, text: `${deposit} is ${outcome}.` };
 }
 
 async function progress({ audit, settings }: CommandContext): Promise<Output> {
-  const booked = await listChainProgress(audit.pool);
+  const booked = await deposits.listChainProgress(audit.pool);
   const rows = settings.depositChains.map(({ name, title, rpcUrls }) => {
     const found = booked.find(({ chain }) => chain === name);
     return {
@@ -185,14 +170,21 @@ export const reconcileDepositsCommand = (withDatabase: WithDatabase) =>
     .requiredOption('--day <day>', 'of the blocks, UTC', day)
     .action(withDatabase(reconcile));
 
-const headings: Record<DepositDifferenceKind, string> = {
+const headings: Record<deposits.DepositDifferenceKind, string> = {
   not_on_record: 'on chain, not on record',
   not_on_chain: 'on record, not on chain',
   differs: 'another amount or partner',
   not_in_ledger: 'not in the ledger',
 };
 
-const rowOf = ({ kind, transaction, ordinal, partnerId, chainUnits, recordedUnits }: DepositDifference) => ({
+const rowOf = ({
+  kind,
+  transaction,
+  ordinal,
+  partnerId,
+  chainUnits,
+  recordedUnits,
+}: deposits.DepositDifference) => ({
   ...{ kind, transaction, ordinal, partner_id: partnerId },
   chain_units: chainUnits === null ? null : `${chainUnits}`,
   recorded_units: recordedUnits === null ? null : `${recordedUnits}`,
@@ -206,7 +198,7 @@ async function reconcile(
   const chain = await openConfiguredChain(settings, name);
   const { pool: db, clock } = audit;
   const alarms = createAlarms({ db, clock, log: { warn: () => {} } });
-  const found = await reconcileDeposits({ db, clock, alarms }, chain, from);
+  const found = await deposits.reconcileDeposits({ db, clock, alarms }, chain, from);
   const { firstBlock, lastBlock, onChain, onRecord, differences, unread, isComplete } = found;
   const date = from.toISOString().slice(0, 10);
   const blocks = firstBlock > lastBlock ? 'no blocks' : `blocks ${firstBlock} to ${lastBlock}`;
@@ -256,7 +248,7 @@ async function rewind(
   { chain: name, block, reason }: { chain: string; block: bigint; reason: string },
 ): Promise<Output> {
   const chain = await openConfiguredChain(settings, name);
-  const result = await rewindChain(audit, chain, { block, reason });
+  const result = await deposits.rewindChain(audit, chain, { block, reason });
   if (result.outcome !== 'done')
     throw new RefusedError(result.outcome, rewindRefusals[result.outcome](block));
   return {
@@ -270,7 +262,10 @@ async function rewind(
   };
 }
 
-const rewindRefusals: Record<Exclude<RewindOutcome['outcome'], 'done'>, (block: bigint) => string> = {
+const rewindRefusals: Record<
+  Exclude<deposits.RewindOutcome['outcome'], 'done'>,
+  (block: bigint) => string
+> = {
   not_watched: () => 'No block of this chain is booked yet: there is nothing to read again.',
   not_below: block => `Block ${block} is not below the last booked one: see ${programName} deposit chains.`,
   not_final: block => `Block ${block} is not final on all nodes. Choose an earlier one.`,
@@ -278,12 +273,13 @@ const rewindRefusals: Record<Exclude<RewindOutcome['outcome'], 'done'>, (block: 
     `The nodes have different blocks ${block}. Choose an earlier one, or replace the node that is wrong.`,
 };
 
-export async function openConfigured(settings: CommandContext['settings']): Promise<DepositChains> {
-  if (settings.depositChains.length > 0) return openDepositChains(settings.depositChains, systemClock);
+export async function openConfigured(settings: CommandContext['settings']): Promise<deposits.DepositChains> {
+  if (settings.depositChains.length > 0)
+    return deposits.openDepositChains(settings.depositChains, systemClock);
   throw new OperatorError('DEPOSIT_CHAINS is not set: no deposits are accepted.');
 }
 
-export const notConfigured = (chain: string, chains: DepositChains) =>
+export const notConfigured = (chain: string, chains: deposits.DepositChains) =>
   new OperatorError(`"${chain}" is not in DEPOSIT_CHAINS: it has ${[...chains.keys()].join(', ')}.`);
 
 export async function openConfiguredChain(settings: CommandContext['settings'], name: string) {

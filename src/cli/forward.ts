@@ -1,15 +1,7 @@
 import type { Fetch, PaymentEvent } from '../../sdk/src/index.ts';
 import { instantOf, systemClock } from '../base/clock.ts';
 import { parseJson, stringifyJson } from '../base/json.ts';
-import {
-  createSender,
-  type EventReference,
-  eventHeaders,
-  parseEventId,
-  type SendResult,
-  sign,
-  standardHeaders,
-} from '../webhooks/index.ts';
+import * as webhooks from '../webhooks/index.ts';
 import { callService } from './remote.ts';
 
 /** One attempt to deliver an event. */
@@ -56,13 +48,13 @@ export function createForwarder({
   signal: AbortSignal;
   onAttempt(event: PaymentEvent, attempt: ForwardAttempt): void;
 }): Forwarder {
-  const sender = createSender({ clock: systemClock, allowPrivate: true });
+  const sender = webhooks.createSender({ clock: systemClock, allowPrivate: true });
 
-  async function attempt(event: PaymentEvent, body: string): Promise<SendResult> {
+  async function attempt(event: PaymentEvent, body: string): Promise<webhooks.SendResult> {
     const atSec = Math.floor(systemClock.nowMs() / 1_000);
     const headers = {
-      ...eventHeaders(announced(event), sign([secret], atSec, body)),
-      ...standardHeaders([secret], { id: event.id, atSec, body }),
+      ...webhooks.eventHeaders(announced(event), webhooks.sign([secret], atSec, body)),
+      ...webhooks.standardHeaders([secret], { id: event.id, atSec, body }),
     };
     return sender.send({ url, headers, body }, signal);
   }
@@ -100,10 +92,10 @@ export function createForwarder({
 }
 
 /** The fields that the webhook headers are made of, taken from the public event. */
-const announced = ({ id, data }: PaymentEvent): EventReference => ({
-  eventId: parseEventId(id)!,
+const announced = ({ id, data }: PaymentEvent): webhooks.EventReference => ({
+  eventId: webhooks.parseEventId(id)!,
   payment: {
-    paymentId: data.id as EventReference['payment']['paymentId'],
+    paymentId: data.id as webhooks.EventReference['payment']['paymentId'],
     status: data.status,
     settledAt: new Date(data.settled_at!),
   },

@@ -4,18 +4,7 @@ import { parseId } from '../base/ids.ts';
 import { formatKopecks } from '../base/money.ts';
 import { recordChange } from '../db/audit/index.ts';
 import { createHttpGateway, type Gateway } from '../gateway/index.ts';
-import {
-  createPaymentSignals,
-  type Difference,
-  type DifferenceKind,
-  differenceObject,
-  findPaymentAnywhere,
-  type ReadRefunds,
-  type Reconciliation,
-  readRefunds,
-  readRefundsOf,
-  reconcileDay,
-} from '../payments/index.ts';
+import * as payments from '../payments/index.ts';
 import type { startSimulator } from '../runtime/index.ts';
 import { day, instant } from './arguments.ts';
 import { type CommandContext, command, group, requireDataDir, type WithDatabase } from './command.ts';
@@ -41,8 +30,8 @@ async function run(context: CommandContext, { day: given }: { day?: Date }): Pro
     if (systemClock.monotonicMs() - startedAt > 2_000) progress(`${orders} orders read …`);
   };
   return withGateway(context, async gateway => {
-    const reconciliation = await reconcileDay(audit, gateway, from, { onProgress });
-    const { orders, payments, differences, isComplete, refundFailure } = reconciliation;
+    const reconciliation = await payments.reconcileDay(audit, gateway, from, { onProgress });
+    const { orders, payments: count, differences, isComplete, refundFailure } = reconciliation;
     const ok = differences.length === 0 && isComplete;
     const date = from.toISOString().slice(0, 10);
     return {
@@ -51,24 +40,24 @@ async function run(context: CommandContext, { day: given }: { day?: Date }): Pro
         ok,
         day: date,
         orders: Number(orders),
-        payments: Number(payments),
+        payments: Number(count),
         is_complete: isComplete,
         refund_error: refundFailure?.message ?? null,
         ...Object.fromEntries(
           Object.keys(headings).map(kind => [
             kind,
-            differences.filter(difference => difference.kind === kind).map(differenceObject),
+            differences.filter(difference => difference.kind === kind).map(payments.differenceObject),
           ]),
         ),
       },
       text: ok
-        ? `${date}: no discrepancies (${payments} payments, ${orders} orders).`
+        ? `${date}: no discrepancies (${count} payments, ${orders} orders).`
         : describe(reconciliation),
     };
   });
 }
 
-const headings: Record<DifferenceKind, string> = {
+const headings: Record<payments.DifferenceKind, string> = {
   paid_there_not_here: 'Paid at the gateway, not here',
   here_not_there: 'Paid here, not at the gateway',
   amounts_differ: 'Different amounts',
@@ -78,7 +67,7 @@ const headings: Record<DifferenceKind, string> = {
 
 const incomplete = 'This list is incomplete: there are more discrepancies. Resolve these and run it again.';
 
-function describe({ differences, isComplete, refundFailure }: Reconciliation): string {
+function describe({ differences, isComplete, refundFailure }: payments.Reconciliation): string {
   const parts = Object.entries(headings).flatMap(([kind, heading]) => {
     const found = differences.filter(difference => difference.kind === kind);
     return found.length === 0 ? [] : [`${heading}: ${found.length}\n${table(found, toRow)}`];
@@ -88,7 +77,7 @@ function describe({ differences, isComplete, refundFailure }: Reconciliation): s
   return parts.join('\n\n');
 }
 
-const toRow = (difference: Difference) => ({
+const toRow = (difference: payments.Difference) => ({
   payment: difference.paymentId,
   status: difference.status ?? '–',
   RUB: difference.amountKopecks === null ? '–' : formatKopecks(difference.amountKopecks),
@@ -125,9 +114,9 @@ async function read(
       gateway,
       log,
       alarms: createAlarms({ db: audit.pool, clock: audit.clock, log }),
-      signals: createPaymentSignals(),
+      signals: payments.createPaymentSignals(),
     };
-    return since ? readRefunds(deps, since) : ofPayment(context, payment!, deps);
+    return since ? payments.readRefunds(deps, since) : ofPayment(context, payment!, deps);
   }).catch(async error => {
     // Some of a list may have been booked by then.
     const after = { since, failed: true };
@@ -146,15 +135,19 @@ async function read(
   return describeRefunds(found, booked);
 }
 
-async function ofPayment({ audit }: CommandContext, text: string, deps: Parameters<typeof readRefundsOf>[0]) {
+async function ofPayment(
+  { audit }: CommandContext,
+  text: string,
+  deps: Parameters<typeof payments.readRefundsOf>[0],
+) {
   const paymentId = parseId('pay', text);
-  const payment = paymentId && (await findPaymentAnywhere(audit.pool, paymentId));
+  const payment = paymentId && (await payments.findPaymentAnywhere(audit.pool, paymentId));
   if (payment?.mode !== 'live')
     throw new RefusedError('no_payment', `There is no live payment ${text}: check the ID.`);
-  return readRefundsOf(deps, payment);
+  return payments.readRefundsOf(deps, payment);
 }
 
-function describeRefunds({ refunds, verdicts, failure }: ReadRefunds, booked: number): Output {
+function describeRefunds({ refunds, verdicts, failure }: payments.ReadRefunds, booked: number): Output {
   const shown = table(refunds, (refund, index) => ({
     refund: refund.refundId,
     payment: refund.paymentId,

@@ -1,22 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { programName } from '../base/program-name.ts';
 import type { Mode } from '../ledger/index.ts';
-import {
-  type ApiKey,
-  allRights,
-  createKey,
-  keyIdOf,
-  keyObject,
-  keyState,
-  listKeys,
-  maxActiveKeys,
-  maxRolledKeys,
-  revokeKey,
-  rightsObject,
-  rollKey,
-  type Scope,
-  setAllowedAddresses,
-} from '../partners/index.ts';
+import * as partners from '../partners/index.ts';
 import { addressRanges, expiry, keyScopes, label, overlap, positiveRubles } from './arguments.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, noSuchPartner, type Output, RefusedError, table } from './output.ts';
@@ -50,7 +35,7 @@ export const keyCommands = (withDatabase: WithDatabase) =>
 interface CreateOptions {
   mode: Mode;
   allowIp?: string[];
-  scope?: Scope[];
+  scope?: partners.Scope[];
   label?: string;
   expires?: Date | number;
   maxPayment?: bigint;
@@ -61,13 +46,13 @@ async function create(context: CommandContext, partner: string, options: CreateO
   const { partnerId } = await findToChange(context, partner);
   const { mode, allowIp: allowedAddresses = [], scope, label: chosenLabel = null, expires } = options;
   const { clock } = context.audit;
-  const creation = await createKey(context.audit, context.keyring, {
+  const creation = await partners.createKey(context.audit, context.keyring, {
     partnerId,
     mode,
     allowedAddresses,
     label: chosenLabel,
     rights: {
-      scopes: scope ?? allRights.scopes,
+      scopes: scope ?? partners.allRights.scopes,
       maxKopecks: options.maxPayment ?? null,
       dailyKopecks: options.maxDay ?? null,
     },
@@ -86,7 +71,7 @@ async function create(context: CommandContext, partner: string, options: CreateO
     case 'too_many_keys':
       throw new RefusedError(
         creation.outcome,
-        `Partner ${partner} has ${maxActiveKeys} active ${mode} keys, the maximum: run ${programName} key revoke for one that is not needed.`,
+        `Partner ${partner} has ${partners.maxActiveKeys} active ${mode} keys, the maximum: run ${programName} key revoke for one that is not needed.`,
       );
     case 'too_many_key_changes':
       throw tooManyKeyChanges();
@@ -106,14 +91,14 @@ async function create(context: CommandContext, partner: string, options: CreateO
 async function list(context: CommandContext, partner: string): Promise<Output> {
   const { partnerId } = await find(context, partner);
   const { pool, clock } = context.audit;
-  const keys = await listKeys(pool, partnerId);
+  const keys = await partners.listKeys(pool, partnerId);
   return {
     json: { keys: keys.map(key => describeKey(key, clock)) },
     text: table(keys, key => ({
       'key id': key.keyId,
       label: key.label ?? '',
       mode: key.mode,
-      state: keyState(key, clock),
+      state: partners.keyState(key, clock),
       scopes: key.rights.scopes.join(', '),
       'limits (RUB)': limitsText(key),
       'created (UTC)': key.createdAt,
@@ -125,11 +110,11 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
 }
 
 /** A whole key is accepted too, but never printed again. */
-const keyIdIn = (typed: string) => keyIdOf(typed) ?? typed;
+const keyIdIn = (typed: string) => partners.keyIdOf(typed) ?? typed;
 
 async function revoke({ audit }: CommandContext, typed: string): Promise<Output> {
   const keyId = keyIdIn(typed);
-  const revocation = await revokeKey(audit, keyId);
+  const revocation = await partners.revokeKey(audit, keyId);
   if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
   const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
   return {
@@ -144,7 +129,7 @@ async function allow(
   { allowIp = [] }: { allowIp?: string[] },
 ): Promise<Output> {
   const keyId = keyIdIn(typed);
-  const change = await setAllowedAddresses(audit, keyId, allowIp);
+  const change = await partners.setAllowedAddresses(audit, keyId, allowIp);
   if (change.outcome === 'no_key') throw noSuchKey(keyId);
   if (change.outcome === 'already_revoked')
     throw new RefusedError(
@@ -175,7 +160,7 @@ const rollRefusals = {
   partner_suspended: 'belongs to a suspended partner',
   no_partner: 'has no partner',
   not_approved: 'belongs to a partner whose live mode is not approved',
-  too_many_rolled_keys: `belongs to a partner with ${maxRolledKeys} rolled keys that are still valid, the maximum: revoke one, or use --overlap 0h`,
+  too_many_rolled_keys: `belongs to a partner with ${partners.maxRolledKeys} rolled keys that are still valid, the maximum: revoke one, or use --overlap 0h`,
   overlap_too_long: 'must not stay valid for more than 7 days',
 } as const;
 
@@ -184,8 +169,8 @@ async function roll(
   typed: string,
   { overlap: overlapMs = defaultOverlapMs }: { overlap?: number },
 ): Promise<Output> {
-  const keyId = keyIdOf(typed) ?? typed;
-  const rolled = await rollKey(audit, keyring, keyId, overlapMs);
+  const keyId = partners.keyIdOf(typed) ?? typed;
+  const rolled = await partners.rollKey(audit, keyring, keyId, overlapMs);
   switch (rolled.outcome) {
     case 'rolled': {
       const { apiKey, key, old } = rolled;
@@ -223,12 +208,12 @@ export const tooManyKeyChanges = () =>
     'The keys of this partner were changed too often today: try again tomorrow (UTC). A key can still be revoked.',
   );
 
-export function limitsText({ rights }: ApiKey): string {
-  const { max_payment_rub: payment, max_day_rub: day } = rightsObject(rights);
+export function limitsText({ rights }: partners.ApiKey): string {
+  const { max_payment_rub: payment, max_day_rub: day } = partners.rightsObject(rights);
   return [payment && `${payment} a payment`, day && `${day} a day`].filter(Boolean).join(', ') || 'none';
 }
 
-export const describeKey = (key: ApiKey, clock: Clock) => ({
+export const describeKey = (key: partners.ApiKey, clock: Clock) => ({
   partner_id: key.partnerId,
-  ...keyObject(key, clock),
+  ...partners.keyObject(key, clock),
 });

@@ -1,21 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { programName } from '../base/program-name.ts';
-import {
-  type Changed,
-  createOperator,
-  disableOperator,
-  enableOperator,
-  findOperator,
-  listOperators,
-  type Operator,
-  type OperatorRole,
-  operatorRoles,
-  readOperatorName,
-  resetOperator,
-  setOperatorRole,
-  setupUrl,
-  signOutOperator,
-} from '../operators/index.ts';
+import * as operators from '../operators/index.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 
@@ -29,26 +14,34 @@ export function operatorCommands(withDatabase: WithDatabase): Command {
       .action(withDatabase(create)),
     command('list', 'list operators').action(withDatabase(list)),
     command('reset <name>', 'reset password and TOTP, and show a new setup link').action(withDatabase(reset)),
-    changing('disable <name>', 'end all sessions and block sign-in', 'is disabled', disableOperator),
-    changing('enable <name>', 'allow sign-in again', 'is enabled', enableOperator),
+    changing(
+      'disable <name>',
+      'end all sessions and block sign-in',
+      'is disabled',
+      operators.disableOperator,
+    ),
+    changing('enable <name>', 'allow sign-in again', 'is enabled', operators.enableOperator),
     command('role <name>', 'change the role')
       .addOption(roleOption())
       .action(
-        withDatabase((context, name, { role }: { role: OperatorRole }) =>
-          change(context, name, `is ${role}`, (audit, id) => setOperatorRole(audit, id, role)),
+        withDatabase((context, name, { role }: { role: operators.OperatorRole }) =>
+          change(context, name, `is ${role}`, (audit, id) => operators.setOperatorRole(audit, id, role)),
         ),
       ),
-    changing('sign-out <name>', 'end all sessions', 'is signed out', signOutOperator),
+    changing('sign-out <name>', 'end all sessions', 'is signed out', operators.signOutOperator),
   ]);
 }
 
-type Act = (audit: CommandContext['audit'], id: Operator['operatorId']) => Promise<Changed>;
+type Act = (
+  audit: CommandContext['audit'],
+  id: operators.Operator['operatorId'],
+) => Promise<operators.Changed>;
 
 async function create(
   context: CommandContext,
-  wanted: { name: string; role: OperatorRole },
+  wanted: { name: string; role: operators.OperatorRole },
 ): Promise<Output> {
-  const creation = await createOperator(context.audit, context.keyring, wanted);
+  const creation = await operators.createOperator(context.audit, context.keyring, wanted);
   if (creation.outcome === 'created') return describeInvitation(context, creation);
   throw new RefusedError(
     creation.outcome,
@@ -57,10 +50,10 @@ async function create(
 }
 
 async function list({ audit }: CommandContext): Promise<Output> {
-  const operators = await listOperators(audit.pool);
+  const all = await operators.listOperators(audit.pool);
   return {
-    json: { operators: operators.map(describe) },
-    text: table(operators, ({ name, role, state, lastSeenAt, operatorId }) => ({
+    json: { operators: all.map(describe) },
+    text: table(all, ({ name, role, state, lastSeenAt, operatorId }) => ({
       name,
       role,
       state,
@@ -73,22 +66,22 @@ async function list({ audit }: CommandContext): Promise<Output> {
 async function reset(context: CommandContext, name: string): Promise<Output> {
   const { operatorId } = await find(context, name);
   const { audit, keyring } = context;
-  const result = await resetOperator(audit, keyring, operatorId, { allowLastAdmin: true });
+  const result = await operators.resetOperator(audit, keyring, operatorId, { allowLastAdmin: true });
   return result.outcome === 'reset' ? describeInvitation(context, result) : refuse(name, result.outcome);
 }
 
-const roleOption = () => choice('--role <role>', 'role of the operator', operatorRoles);
+const roleOption = () => choice('--role <role>', 'role of the operator', operators.operatorRoles);
 
 function operatorName(text: string): string {
-  const name = readOperatorName(text);
+  const name = operators.readOperatorName(text);
   if (name) return name;
   throw new InvalidArgumentError(
     'It must be 2 to 40 Latin letters, digits, dots and hyphens, with a letter or digit at both ends.',
   );
 }
 
-async function find({ audit }: CommandContext, name: string): Promise<Operator> {
-  const operator = await findOperator(audit.pool, readOperatorName(name) ?? '');
+async function find({ audit }: CommandContext, name: string): Promise<operators.Operator> {
+  const operator = await operators.findOperator(audit.pool, operators.readOperatorName(name) ?? '');
   return operator ?? refuse(name, 'no_operator');
 }
 
@@ -98,7 +91,7 @@ async function change(context: CommandContext, name: string, what: string, act: 
   return { json: describe(result.operator), text: `${result.operator.name} ${what}.` };
 }
 
-function refuse(name: string, code: Exclude<Changed['outcome'], 'done'>): never {
+function refuse(name: string, code: Exclude<operators.Changed['outcome'], 'done'>): never {
   const reasons = {
     no_operator: `There is no operator ${name}: see ${programName} operator list.`,
     last_admin: `${name} is the last active admin: create another one first.`,
@@ -107,7 +100,7 @@ function refuse(name: string, code: Exclude<Changed['outcome'], 'done'>): never 
   throw new RefusedError(code, reasons[code]);
 }
 
-const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: Operator) => ({
+const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: operators.Operator) => ({
   operator_id: operatorId,
   name,
   role,
@@ -118,10 +111,10 @@ const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: Oper
 
 function describeInvitation(
   { settings }: CommandContext,
-  { operator, token, expiresAt }: { operator: Operator; token: string; expiresAt: Date },
+  { operator, token, expiresAt }: { operator: operators.Operator; token: string; expiresAt: Date },
 ): Output {
   const { publicUrl = `http://${settings.host}:${settings.port}` } = settings;
-  const url = setupUrl(publicUrl, token);
+  const url = operators.setupUrl(publicUrl, token);
   const shown = details({
     operator: `${operator.name} (${operator.role})`,
     link: url,

@@ -3,21 +3,7 @@ import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import { type Balances, readBalances } from '../ledger/index.ts';
-import {
-  approveLive,
-  createPartner,
-  findPartner,
-  findPartnersByName,
-  invite,
-  type Limits,
-  limitsObject,
-  listPartners,
-  type MemberRole,
-  memberRoles,
-  type Partner,
-  setLimits,
-  setSuspended,
-} from '../partners/index.ts';
+import * as partners from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
@@ -47,7 +33,9 @@ export const partnerCommands = (withDatabase: WithDatabase) =>
       withDatabase(approve),
     ),
     command('invite <partner>', 'invite a person to the team of a partner, in the bot')
-      .addOption(new Option('--role <role>', 'role in the team').choices(memberRoles).default('owner'))
+      .addOption(
+        new Option('--role <role>', 'role in the team').choices(partners.memberRoles).default('owner'),
+      )
       .action(withDatabase(inviteMember)),
     command('limits <partner>', 'show or change the limits of a partner')
       .option('--min-rub <rub>', 'minimum amount of a payment', positiveRubles)
@@ -61,7 +49,7 @@ export const partnerCommands = (withDatabase: WithDatabase) =>
   ]);
 
 async function create(context: CommandContext, { name }: { name: string }): Promise<Output> {
-  const partner = await createPartner(context.audit, name);
+  const partner = await partners.createPartner(context.audit, name);
   return {
     json: await describe(context, partner),
     text: `Created ${partner.partnerId} (${name}).\nNext: ${programName} key create ${partner.partnerId} --mode test`,
@@ -69,10 +57,10 @@ async function create(context: CommandContext, { name }: { name: string }): Prom
 }
 
 async function list({ audit }: CommandContext): Promise<Output> {
-  const partners = await listPartners(audit.pool);
+  const all = await partners.listPartners(audit.pool);
   return {
-    json: { partners: partners.map(summary) },
-    text: table(partners, partner => ({
+    json: { partners: all.map(summary) },
+    text: table(all, partner => ({
       partner: partner.partnerId,
       name: partner.name,
       state: stateOf(partner),
@@ -84,17 +72,17 @@ async function list({ audit }: CommandContext): Promise<Output> {
 async function inviteMember(
   context: CommandContext,
   partner: string,
-  { role }: { role: MemberRole },
+  { role }: { role: partners.MemberRole },
 ): Promise<Output> {
   const { partnerId } = await findToChange(context, partner);
-  const start = `/start inv_${await invite(context.audit, partnerId, null, role)}`;
+  const start = `/start inv_${await partners.invite(context.audit, partnerId, null, role)}`;
   return {
     json: { partner_id: partnerId, role, start },
     text: `${start}\nThe first person who sends this to the bot within 24 hours joins ${partnerId} as ${role}.`,
   };
 }
 
-interface GivenLimits extends Partial<Omit<Limits, 'minKopecks' | 'maxKopecks' | 'dailyKopecks'>> {
+interface GivenLimits extends Partial<Omit<partners.Limits, 'minKopecks' | 'maxKopecks' | 'dailyKopecks'>> {
   minRub?: bigint;
   maxRub?: bigint;
   dailyRub?: bigint | 'none';
@@ -116,10 +104,10 @@ async function showOrChangeLimits(
 async function changeLimits(
   context: CommandContext,
   typed: string,
-  changes: Partial<Limits>,
+  changes: Partial<partners.Limits>,
 ): Promise<Output> {
   const { partnerId } = await findToChange(context, typed);
-  const change = await setLimits(context.audit, partnerId, changes);
+  const change = await partners.setLimits(context.audit, partnerId, changes);
   switch (change.outcome) {
     case 'done':
       return show(context, change.partner);
@@ -143,7 +131,7 @@ async function changeSuspension(
   reason?: string,
 ): Promise<Output> {
   const { partnerId } = await findToChange(context, typed);
-  const change = await setSuspended(context.audit, partnerId, suspended, reason);
+  const change = await partners.setSuspended(context.audit, partnerId, suspended, reason);
   if (change.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
     json: await describe(context, change.partner),
@@ -153,7 +141,7 @@ async function changeSuspension(
 
 async function approve(context: CommandContext, typed: string): Promise<Output> {
   const { partnerId } = await findToChange(context, typed);
-  const decision = await approveLive(context.audit, partnerId);
+  const decision = await partners.approveLive(context.audit, partnerId);
   if (decision.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
     json: await describe(context, decision.partner),
@@ -165,46 +153,46 @@ async function approve(context: CommandContext, typed: string): Promise<Output> 
  * The partner with this id, for commands that change something. Partners choose their names themselves, so that a name may look
  * like that of another one.
  */
-export async function findToChange(context: CommandContext, typed: string): Promise<Partner> {
+export async function findToChange(context: CommandContext, typed: string): Promise<partners.Partner> {
   const partner = await find(context, typed);
   if (partner.partnerId !== typed) throw idRequired(partner);
   return partner;
 }
 
 /** The partner with this id, or the only one with this name, for commands that only read. */
-export async function find({ audit }: CommandContext, typed: string): Promise<Partner> {
+export async function find({ audit }: CommandContext, typed: string): Promise<partners.Partner> {
   const partnerId = parseId('prt', typed);
   const found = partnerId
-    ? await findPartner(audit.pool, partnerId)
-    : await findPartnersByName(audit.pool, typed.trim());
+    ? await partners.findPartner(audit.pool, partnerId)
+    : await partners.findPartnersByName(audit.pool, typed.trim());
   const [partner, ...others] = [found ?? []].flat();
   if (!partner) throw noSuchPartner(typed);
   if (others.length > 0) throw severalPartners(typed, [partner, ...others]);
   return partner;
 }
 
-const idRequired = ({ partnerId, name }: Partner) =>
+const idRequired = ({ partnerId, name }: partners.Partner) =>
   new RefusedError(
     'partner_id_required',
     `Names are chosen by partners, so a change needs the ID. ${name} is ${partnerId}: use that if it is the right one.`,
   );
 
-const severalPartners = (typed: string, partners: Partner[]) =>
+const severalPartners = (typed: string, found: partners.Partner[]) =>
   new RefusedError(
     'several_partners',
-    `Several partners have the name ${typed}: use the ID of one, ${partners.map(({ partnerId }) => partnerId).join(' or ')}.`,
+    `Several partners have the name ${typed}: use the ID of one, ${found.map(({ partnerId }) => partnerId).join(' or ')}.`,
   );
 
-const stateOf = ({ suspended }: Partner) => (suspended ? 'suspended' : 'active');
+const stateOf = ({ suspended }: partners.Partner) => (suspended ? 'suspended' : 'active');
 
-const summary = (partner: Partner) => ({
+const summary = (partner: partners.Partner) => ({
   partner_id: partner.partnerId,
   name: partner.name,
   state: stateOf(partner),
   created_at: partner.createdAt.toISOString(),
 });
 
-async function describe({ audit }: CommandContext, partner: Partner) {
+async function describe({ audit }: CommandContext, partner: partners.Partner) {
   const { limits } = partner;
   const balances = await readBalances(audit.pool, partner.partnerId);
   const webhook = await findWebhook(audit.pool, partner.partnerId);
@@ -216,13 +204,13 @@ async function describe({ audit }: CommandContext, partner: Partner) {
   return {
     ...summary(partner),
     live_approved: partner.liveApproved,
-    limits: limitsObject(limits),
+    limits: partners.limitsObject(limits),
     balances: { live: inUsdt(balances.live), test: inUsdt(balances.test) },
     webhook: webhook ? webhookObject(webhook) : null,
   };
 }
 
-async function show(context: CommandContext, partner: Partner): Promise<Output> {
+async function show(context: CommandContext, partner: partners.Partner): Promise<Output> {
   const json = await describe(context, partner);
   const { limits, balances, webhook } = json;
   const identity = details({

@@ -2,19 +2,7 @@ import { Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  decidePayment,
-  type FoundPayment,
-  findPaymentAnywhere,
-  findQuoteOf,
-  findRefundedOf,
-  listRefunds,
-  type PaymentFilter,
-  type PaymentStatus,
-  paymentObject,
-  pollNow,
-  searchPayments,
-} from '../payments/index.ts';
+import * as payments from '../payments/index.ts';
 import { label, pageSize } from './arguments.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
@@ -37,7 +25,7 @@ export const paymentCommands = (withDatabase: WithDatabase) =>
 async function poll({ audit }: CommandContext, payment: string): Promise<Output> {
   const paymentId = parseId('pay', payment);
   if (!paymentId) throw noSuchPayment(payment);
-  const { outcome } = await pollNow(audit, paymentId);
+  const { outcome } = await payments.pollNow(audit, paymentId);
   switch (outcome) {
     case 'asked':
       return {
@@ -58,11 +46,11 @@ async function poll({ audit }: CommandContext, payment: string): Promise<Output>
 async function decide(
   context: CommandContext,
   payment: string,
-  { outcome, reason }: Parameters<typeof decidePayment>[2],
+  { outcome, reason }: Parameters<typeof payments.decidePayment>[2],
 ): Promise<Output> {
   const paymentId = parseId('pay', payment);
   if (!paymentId) throw noSuchPayment(payment);
-  const decision = await decidePayment(context.audit, paymentId, { outcome, reason });
+  const decision = await payments.decidePayment(context.audit, paymentId, { outcome, reason });
   switch (decision.outcome) {
     case 'resolved':
       return show(context, payment);
@@ -92,15 +80,15 @@ const underWay = (payment: string) =>
 
 async function show({ audit }: CommandContext, id: string): Promise<Output> {
   const paymentId = parseId('pay', id);
-  const payment = paymentId && (await findPaymentAnywhere(audit.pool, paymentId));
+  const payment = paymentId && (await payments.findPaymentAnywhere(audit.pool, paymentId));
   if (!payment) throw noSuchPayment(id);
-  const refunds = await listRefunds(audit.pool, payment.paymentId);
-  const quote = await findQuoteOf(audit.pool, payment.paymentId);
+  const refunds = await payments.listRefunds(audit.pool, payment.paymentId);
+  const quote = await payments.findQuoteOf(audit.pool, payment.paymentId);
   const refunded = refunds.at(-1);
   const { partnerId, qrcId, idempotencyKey, gatewayOrderId, nextPollAt, supportSince } = payment;
   return {
     json: {
-      ...JSON.parse(paymentObject(payment, refunded)),
+      ...JSON.parse(payments.paymentObject(payment, refunded)),
       partner_id: partnerId,
       qrc_id: qrcId,
       idempotency_key: idempotencyKey,
@@ -145,7 +133,7 @@ interface ListOptions {
   partner?: string;
   externalId?: string;
   mode?: 'test' | 'live';
-  status?: PaymentStatus;
+  status?: payments.PaymentStatus;
   limit: number;
 }
 
@@ -163,25 +151,28 @@ export const paymentListCommand = (withDatabase: WithDatabase) =>
 async function list({ audit }: CommandContext, options: ListOptions): Promise<Output> {
   const { partner, externalId, mode, status, limit } = options;
   const partnerId = partner === undefined ? undefined : parseId('prt', partner);
-  const filter: PaymentFilter = {
+  const filter: payments.PaymentFilter = {
     ...(partnerId ? { partnerId } : { partnerName: partner }),
     externalId,
     mode,
     status,
   };
-  const found: FoundPayment[] = [];
-  let page = await searchPayments(audit.pool, [filter], { limit });
+  const found: payments.FoundPayment[] = [];
+  let page = await payments.searchPayments(audit.pool, [filter], { limit });
   found.push(...page.payments);
   // A search stops after some thousand payments that do not match, and can be continued.
   while (found.length < limit && page.next) {
-    page = await searchPayments(audit.pool, [filter], { limit: limit - found.length, after: page.next });
+    page = await payments.searchPayments(audit.pool, [filter], {
+      limit: limit - found.length,
+      after: page.next,
+    });
     found.push(...page.payments);
   }
-  const refunded = await findRefundedOf(audit.pool, found);
+  const refunded = await payments.findRefundedOf(audit.pool, found);
   return {
     json: {
       payments: found.map((payment, index) => ({
-        ...JSON.parse(paymentObject(payment, refunded[index])),
+        ...JSON.parse(payments.paymentObject(payment, refunded[index])),
         partner_id: payment.partnerId,
         partner_name: payment.partnerName,
       })),

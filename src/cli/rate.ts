@@ -1,15 +1,6 @@
 import { formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  type CurrentRules,
-  changeRateRules,
-  explainRate,
-  isStale,
-  type Part,
-  readCurrentRate,
-  readRateRules,
-  rulesObject,
-} from '../rates/index.ts';
+import * as rates from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
@@ -44,10 +35,10 @@ async function showOrChangeRules(
   { audit, settings: { rateSpreadBps } }: CommandContext,
   given: GivenRules,
 ): Promise<Output> {
-  const before = await readRateRules(audit.pool, rateSpreadBps);
+  const before = await rates.readRateRules(audit.pool, rateSpreadBps);
   if (given.reason === undefined) return describeRules(before);
   const { spreadBps = before.spreadBps, bandPercent = before.bandBps, jumpPercent = before.jumpBps } = given;
-  const verdict = await changeRateRules(audit, rateSpreadBps, {
+  const verdict = await rates.changeRateRules(audit, rateSpreadBps, {
     rules: { spreadBps, bandBps: bandPercent, jumpBps: jumpPercent },
     reason: given.reason,
     expectedVersion: before.version,
@@ -57,8 +48,13 @@ async function showOrChangeRules(
   return describeRules(verdict.rules);
 }
 
-function describeRules(rules: CurrentRules): Output {
-  const json = { version: rules.version, ...rulesObject(rules), set_by: rules.setBy, reason: rules.reason };
+function describeRules(rules: rates.CurrentRules): Output {
+  const json = {
+    version: rules.version,
+    ...rates.rulesObject(rules),
+    set_by: rules.setBy,
+    reason: rules.reason,
+  };
   return {
     json,
     text: details({
@@ -75,8 +71,8 @@ function describeRules(rules: CurrentRules): Output {
 }
 
 async function showRate({ audit, settings }: CommandContext): Promise<Output> {
-  const current = await readCurrentRate(audit.pool);
-  const rate = current && (await explainRate(audit.pool, current.rateId));
+  const current = await rates.readCurrentRate(audit.pool);
+  const rate = current && (await rates.explainRate(audit.pool, current.rateId));
   if (!rate) {
     throw new RefusedError(
       'rate_unavailable',
@@ -84,7 +80,7 @@ async function showRate({ audit, settings }: CommandContext): Promise<Output> {
     );
   }
   const maxAgeSec = settings.rateMaxAgeSec;
-  const stale = isStale(rate, audit.clock, maxAgeSec);
+  const stale = rates.isStale(rate, audit.clock, maxAgeSec);
   const ageSec = Math.max(0, Math.trunc((audit.clock.nowMs() - rate.asOf.getTime()) / 1_000));
   const json = {
     rate_id: Number(rate.rateId),
@@ -116,7 +112,7 @@ async function showRate({ audit, settings }: CommandContext): Promise<Output> {
   return { json, text: `${summary}\n\n${sources}` };
 }
 
-const describePart = (part: Part) =>
+const describePart = (part: rates.Part) =>
   part.outcome === 'failed'
     ? { source: part.source, outcome: part.outcome, reason: part.reason }
     : {

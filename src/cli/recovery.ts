@@ -1,13 +1,6 @@
 import { formatKopecks } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  incarnationObject,
-  listIncarnations,
-  listStray,
-  type PastIncarnation,
-  releaseStray,
-  type StrayOrder,
-} from '../payments/index.ts';
+import * as payments from '../payments/index.ts';
 import { label } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
 import { formatInstant, type Output, RefusedError, table } from './output.ts';
@@ -23,10 +16,13 @@ export const recoveryCommands = (withDatabase: WithDatabase) =>
   ]);
 
 async function show({ audit }: CommandContext): Promise<Output> {
-  const incarnations = await listIncarnations(audit.pool);
-  const orders = await listStray(audit.pool);
+  const incarnations = await payments.listIncarnations(audit.pool);
+  const orders = await payments.listStray(audit.pool);
   return {
-    json: { incarnations: incarnations.map(incarnationObject), stray_orders: orders.map(orderObject) },
+    json: {
+      incarnations: incarnations.map(payments.incarnationObject),
+      stray_orders: orders.map(orderObject),
+    },
     text: describe(incarnations, orders),
   };
 }
@@ -36,7 +32,7 @@ async function release(
   order: string,
   { reason }: { reason: string },
 ): Promise<Output> {
-  if (!(await releaseStray(audit, order, reason)))
+  if (!(await payments.releaseStray(audit, order, reason)))
     throw new RefusedError(
       'no_order',
       `There is no unmatched order ${order}: see ${programName} recovery show.`,
@@ -47,7 +43,7 @@ async function release(
   };
 }
 
-const orderObject = (order: StrayOrder) => ({
+const orderObject = (order: payments.StrayOrder) => ({
   order: order.payment,
   order_id: order.orderId,
   state: order.state,
@@ -57,7 +53,7 @@ const orderObject = (order: StrayOrder) => ({
   why: order.why,
 });
 
-function describe(incarnations: PastIncarnation[], orders: StrayOrder[]): string {
+function describe(incarnations: payments.PastIncarnation[], orders: payments.StrayOrder[]): string {
   const histories = table(incarnations, incarnation => ({
     incarnation: incarnation.number,
     cause: incarnation.cause,

@@ -1,17 +1,7 @@
 import { programName } from '../base/program-name.ts';
 import type { Pool } from '../db/postgres/index.ts';
 import { type LiveProcess, listLiveProcesses } from '../db/processes/index.ts';
-import {
-  countValues,
-  findStragglers,
-  type Keyring,
-  listKeysLeft,
-  listSecretKeys,
-  resealAll,
-  type StoredKey,
-  switchKeyWhenEnded,
-  type ValueCount,
-} from '../db/secrets/index.ts';
+import * as secrets from '../db/secrets/index.ts';
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
 import { type CommandContext, command, group, type WithDatabase } from './command.ts';
@@ -57,19 +47,19 @@ async function rotate(
   { audit, keyring, screen }: CommandContext,
   { batch }: { batch: number },
 ): Promise<Output> {
-  const result = await switchKeyWhenEnded(audit, keyring);
+  const result = await secrets.switchKeyWhenEnded(audit, keyring);
   if (result.outcome === 'processes_lack_key')
     throw new RefusedError(
       'processes_lack_key',
       `${result.processes.length} running processes do not have this SECRET_KEY (${numbersOf(result.processes)}): restart them with the new SECRET_KEY and the old one in SECRET_KEY_PREVIOUS, then run this again. Nothing was changed.`,
     );
-  const late = await findStragglers(audit.pool, audit.clock, keyring);
+  const late = await secrets.findStragglers(audit.pool, audit.clock, keyring);
   if (late.length > 0)
     throw new RefusedError(
       'processes_lag',
       `${late.length} processes still use the earlier key (${numbersOf(late)}): check that they reach the database, then run this again.`,
     );
-  const { resealed, unreadable } = await resealAll(audit, keyring, {
+  const { resealed, unreadable } = await secrets.resealAll(audit, keyring, {
     batch,
     onProgress: lateProgressBar(screen, count => count, 'values'),
   });
@@ -90,21 +80,21 @@ interface Status {
   activeId: string;
   /** SECRET_KEY of this command. */
   ownId: string;
-  keys: StoredKey[];
-  counts: ValueCount[];
+  keys: secrets.StoredKey[];
+  counts: secrets.ValueCount[];
   processes: LiveProcess[];
-  keysLeft: Awaited<ReturnType<typeof listKeysLeft>>;
+  keysLeft: Awaited<ReturnType<typeof secrets.listKeysLeft>>;
 }
 
 const maxListed = 50;
 
-const readStatus = async (pool: Pool, keyring: Keyring): Promise<Status> => ({
+const readStatus = async (pool: Pool, keyring: secrets.Keyring): Promise<Status> => ({
   activeId: keyring.active().id,
   ownId: keyring.keys[0]!.id,
-  keys: await listSecretKeys(pool),
-  counts: await countValues(pool),
+  keys: await secrets.listSecretKeys(pool),
+  counts: await secrets.countValues(pool),
   processes: await listLiveProcesses(pool),
-  keysLeft: await listKeysLeft(pool, keyring.active().id, maxListed),
+  keysLeft: await secrets.listKeysLeft(pool, keyring.active().id, maxListed),
 });
 
 const kinds = ['API keys', 'webhook secrets', 'one-time code secrets'] as const;
@@ -114,8 +104,8 @@ const countOf = ({ counts }: Status, keyId: string, what: (typeof kinds)[number]
 
 function leftOf(status: Status) {
   const ofOthers = status.counts.filter(({ keyId }) => keyId !== status.activeId);
-  const sum = (of: ValueCount[]) => of.reduce((total, { count }) => total + count, 0);
-  const isApiKey = ({ what }: ValueCount) => what === 'API keys';
+  const sum = (of: secrets.ValueCount[]) => of.reduce((total, { count }) => total + count, 0);
+  const isApiKey = ({ what }: secrets.ValueCount) => what === 'API keys';
   return {
     apiKeys: sum(ofOthers.filter(isApiKey)),
     sealed: sum(ofOthers.filter(value => !isApiKey(value))),

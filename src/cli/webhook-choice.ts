@@ -1,21 +1,15 @@
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  contractEvents,
-  type EventKind,
-  keySetPathsOf,
-  listWebhooks,
-  type Webhook,
-} from '../webhooks/index.ts';
+import * as webhooks from '../webhooks/index.ts';
 import type { CommandContext } from './command.ts';
 import { RefusedError } from './output.ts';
 
 export const noWebhook = (partner: string) =>
   new RefusedError('no_webhook', `${partner} has no webhook: set one with ${programName} webhook set.`);
 
-export const modesOf = ({ mode }: Webhook) => mode ?? 'live and test';
+export const modesOf = ({ mode }: webhooks.Webhook) => mode ?? 'live and test';
 
-export const severalEndpoints = (partnerId: string, endpoints: Webhook[]) =>
+export const severalEndpoints = (partnerId: string, endpoints: webhooks.Webhook[]) =>
   new RefusedError(
     'several_endpoints',
     [
@@ -29,8 +23,8 @@ export async function chooseEndpoint(
   { audit }: CommandContext,
   partnerId: Id<'prt'>,
   endpointId: Id<'whe'> | undefined,
-): Promise<Webhook> {
-  const endpoints = await listWebhooks(audit.pool, partnerId);
+): Promise<webhooks.Webhook> {
+  const endpoints = await webhooks.listWebhooks(audit.pool, partnerId);
   const asked = endpointId ? endpoints.filter(one => one.endpointId === endpointId) : endpoints;
   if (asked.length > 1) throw severalEndpoints(partnerId, asked);
   const [only] = asked;
@@ -43,7 +37,7 @@ export async function chooseEndpoint(
 }
 
 /** A webhook for machines, without its secret. */
-export const webhookObject = (webhook: Webhook) => ({
+export const webhookObject = (webhook: webhooks.Webhook) => ({
   endpoint_id: webhook.endpointId,
   url: webhook.url,
   mode: webhook.mode,
@@ -53,16 +47,19 @@ export const webhookObject = (webhook: Webhook) => ({
   given_up: webhook.givenUp,
   events: webhook.events,
   ed25519: webhook.ed25519,
-  public_keys: keySetPathsOf(webhook),
-  extra_events: webhook.events.filter(kind => !contractEvents.includes(kind)),
+  public_keys: webhooks.keySetPathsOf(webhook),
+  extra_events: webhook.events.filter(kind => !webhooks.contractEvents.includes(kind)),
 });
 
 export interface EventsOptions {
   refunded?: 'on' | 'off';
-  only?: EventKind[];
+  only?: webhooks.EventKind[];
 }
 
-export function eventsOf({ events }: Webhook, { refunded, only }: EventsOptions): EventKind[] {
+export function eventsOf(
+  { events }: webhooks.Webhook,
+  { refunded, only }: EventsOptions,
+): webhooks.EventKind[] {
   const others = events.filter(kind => kind !== 'payment.refunded');
   return only ?? (refunded === 'on' ? [...others, 'payment.refunded'] : others);
 }
@@ -72,5 +69,5 @@ export const refuseEvents = (outcome: 'no_events' | 'contract_events') =>
     outcome,
     outcome === 'no_events'
       ? 'The endpoint would get no events: remove it instead.'
-      : `The first endpoint always gets ${contractEvents.join(' and ')}: add another one for fewer.`,
+      : `The first endpoint always gets ${webhooks.contractEvents.join(' and ')}: add another one for fewer.`,
   );

@@ -1,20 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  checkObject,
-  checkPartner,
-  createSender,
-  createVault,
-  formatEventId,
-  listAttempts,
-  parseEventId,
-  resendEvent,
-  resendFailed,
-  responseText,
-  type Webhook,
-  type WebhookCheck,
-} from '../webhooks/index.ts';
+import * as webhooks from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { bar, type Output, RefusedError, table } from './output.ts';
@@ -23,19 +10,19 @@ import { noWebhook, severalEndpoints } from './webhook-choice.ts';
 
 export async function checkWebhook(
   context: CommandContext,
-  { partnerId, endpointId }: Webhook,
+  { partnerId, endpointId }: webhooks.Webhook,
 ): Promise<Output> {
   const { audit, settings, keyring, progress } = context;
-  const sender = createSender({ clock: audit.clock, allowPrivate: settings.webhookAllowPrivate });
+  const sender = webhooks.createSender({ clock: audit.clock, allowPrivate: settings.webhookAllowPrivate });
   const over = new AbortController();
   void tellWhileWaiting(over.signal, progress);
-  const vault = createVault(keyring);
-  const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, { endpointId }).finally(
-    async () => {
+  const vault = webhooks.createVault(keyring);
+  const result = await webhooks
+    .checkPartner({ audit, sender, vault, keyring }, partnerId, { endpointId })
+    .finally(async () => {
       over.abort();
       await sender.close();
-    },
-  );
+    });
   if (result.outcome !== 'checked') throw noWebhook(partnerId);
   const { check, reEnabled } = result;
   const ids = { partner_id: partnerId, endpoint_id: endpointId };
@@ -50,7 +37,11 @@ async function tellWhileWaiting(over: AbortSignal, progress: CommandContext['pro
   }
 }
 
-function describeCheck(ids: Record<string, string>, check: WebhookCheck, reEnabled: boolean): Output {
+function describeCheck(
+  ids: Record<string, string>,
+  check: webhooks.WebhookCheck,
+  reEnabled: boolean,
+): Output {
   const { results, canReceive, passed, tls } = check;
   const expectation = { accept: 'accept', refuse: 'reject' };
   const conclusion = canReceive
@@ -58,12 +49,12 @@ function describeCheck(ids: Record<string, string>, check: WebhookCheck, reEnabl
     : 'The endpoint does not accept valid events. Fix it and check again.';
   return {
     isBad: !canReceive,
-    json: { ...ids, ...checkObject(check, reEnabled) },
+    json: { ...ids, ...webhooks.checkObject(check, reEnabled) },
     text: [
       table(results, result => ({
         request: result.name,
         expected: expectation[result.expected],
-        response: responseText(result),
+        response: webhooks.responseText(result),
         ms: result.durationMs,
         passed: result.passed ? 'yes' : 'NO',
       })),
@@ -106,11 +97,11 @@ async function resendOne(
   text: string,
   endpointId: Id<'whe'> | undefined,
 ): Promise<Output> {
-  const eventId = parseEventId(text);
+  const eventId = webhooks.parseEventId(text);
   const result =
     eventId === undefined
       ? { outcome: 'no_event' as const }
-      : await resendEvent(audit, eventId, { endpointId });
+      : await webhooks.resendEvent(audit, eventId, { endpointId });
   switch (result.outcome) {
     case 'queued':
       return {
@@ -141,7 +132,7 @@ async function resendOne(
 
 async function resendAll({ audit, progress }: CommandContext, since: Date): Promise<Output> {
   const startedAt = systemClock.monotonicMs();
-  const queued = await resendFailed(audit, since, (done, of) => {
+  const queued = await webhooks.resendFailed(audit, since, (done, of) => {
     if (systemClock.monotonicMs() - startedAt > 2_000) progress(bar(done, of));
   });
   const text = `Events to resend: ${queued}. Partners with suspended delivery need ${programName} webhook check first.`;
@@ -154,11 +145,11 @@ export async function showLog(
   { limit, endpoint: endpointId }: { limit: number; endpoint?: Id<'whe'> },
 ): Promise<Output> {
   const { partnerId } = await find(context, partner);
-  const attempts = await listAttempts(context.audit.pool, partnerId, limit, { endpointId });
+  const attempts = await webhooks.listAttempts(context.audit.pool, partnerId, limit, { endpointId });
   return {
     json: {
       attempts: attempts.map(attempt => ({
-        event_id: formatEventId(attempt.eventId),
+        event_id: webhooks.formatEventId(attempt.eventId),
         endpoint_id: attempt.endpointId,
         attempt: attempt.attempt,
         at: attempt.at.toISOString(),
@@ -168,11 +159,11 @@ export async function showLog(
       })),
     },
     text: table(attempts, attempt => ({
-      event: formatEventId(attempt.eventId),
+      event: webhooks.formatEventId(attempt.eventId),
       endpoint: attempt.endpointId,
       attempt: attempt.attempt,
       'at (UTC)': attempt.at,
-      response: responseText(attempt),
+      response: webhooks.responseText(attempt),
       ms: attempt.durationMs,
     })),
   };

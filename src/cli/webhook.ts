@@ -1,29 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  addEndpoint,
-  checkWebhookUrl,
-  contractEvents,
-  createNameLookup,
-  createVault,
-  type EventKind,
-  findWebhook,
-  firstEndpointOf,
-  hasPrivateAddress,
-  keySetPathsOf,
-  listWebhooks,
-  maxEndpoints,
-  moveWebhook,
-  readSecrets,
-  removeEndpoint,
-  rotateSecret,
-  setEd25519,
-  setEvents,
-  setWebhook,
-  standardSecret,
-  type Webhook,
-} from '../webhooks/index.ts';
+import * as webhooks from '../webhooks/index.ts';
 import { endpoint, eventKindList, positiveCount } from './arguments.ts';
 import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
@@ -52,7 +30,7 @@ const ofEndpoint = (name: string, description: string) =>
 export function webhookCommands(withDatabase: WithDatabase): Command {
   /** Runs with the endpoint that was asked for. */
   const on = <Options>(
-    run: (context: CommandContext, webhook: Webhook, options: Options) => Promise<Output>,
+    run: (context: CommandContext, webhook: webhooks.Webhook, options: Options) => Promise<Output>,
     findPartner = findToChange,
   ) =>
     withDatabase(async (context, partner: string, options: Options & { endpoint?: Id<'whe'> }) => {
@@ -66,7 +44,7 @@ export function webhookCommands(withDatabase: WithDatabase): Command {
     command('add <partner>', 'add an endpoint with its own signing secret; it gets events from now on')
       .requiredOption('--url <url>', urlRule)
       .addOption(choice('--mode <mode>', 'whose events it gets', ['live', 'test']))
-      .option('--events <kinds>', 'which events, separated by commas', eventKindList, contractEvents)
+      .option('--events <kinds>', 'which events, separated by commas', eventKindList, webhooks.contractEvents)
       .action(withDatabase(add)),
     ofEndpoint('remove', 'remove an endpoint with the events that wait for it').action(on(remove)),
     command('list <partner>', 'list the endpoints of a partner').action(withDatabase(list)),
@@ -104,9 +82,9 @@ const onOrOff = ['on', 'off'];
 
 async function checkUrl({ settings }: CommandContext, text: string): Promise<string> {
   const allowPrivate = settings.webhookAllowPrivate;
-  const verdict = checkWebhookUrl(text, { allowPrivate });
+  const verdict = webhooks.checkWebhookUrl(text, { allowPrivate });
   if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
-  if (!allowPrivate && (await hasPrivateAddress(verdict.url.hostname, createNameLookup())))
+  if (!allowPrivate && (await webhooks.hasPrivateAddress(verdict.url.hostname, webhooks.createNameLookup())))
     throw new RefusedError(
       'bad_address',
       'The host name resolves to a private IP address: use a public host.',
@@ -125,35 +103,39 @@ async function set(
   const url = await checkUrl(context, text);
   if (endpointId) {
     const webhook = await chooseEndpoint(context, partnerId, endpointId);
-    await moveWebhook(audit, webhook, url);
+    await webhooks.moveWebhook(audit, webhook, url);
     return showAgain(context, webhook);
   }
-  await setWebhook(audit, createVault(keyring), partnerId, url);
-  return showAgain(context, { partnerId, endpointId: firstEndpointOf(partnerId) });
+  await webhooks.setWebhook(audit, webhooks.createVault(keyring), partnerId, url);
+  return showAgain(context, { partnerId, endpointId: webhooks.firstEndpointOf(partnerId) });
 }
 
 async function add(
   context: CommandContext,
   partner: string,
-  { mode, url, events }: { mode: 'live' | 'test'; url: string; events: EventKind[] },
+  { mode, url, events }: { mode: 'live' | 'test'; url: string; events: webhooks.EventKind[] },
 ): Promise<Output> {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
   const checked = await checkUrl(context, url);
-  const added = await addEndpoint(audit, createVault(keyring), partnerId, { mode, url: checked, events });
+  const added = await webhooks.addEndpoint(audit, webhooks.createVault(keyring), partnerId, {
+    mode,
+    url: checked,
+    events,
+  });
   if (added.outcome === 'too_many') {
     const advice = `remove one with ${programName} webhook remove`;
     throw new RefusedError(
       'too_many_endpoints',
-      `${partnerId} has ${maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,
+      `${partnerId} has ${webhooks.maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,
     );
   }
   return showAgain(context, { partnerId, endpointId: added.endpointId });
 }
 
-async function remove({ audit }: CommandContext, webhook: Webhook): Promise<Output> {
+async function remove({ audit }: CommandContext, webhook: webhooks.Webhook): Promise<Output> {
   const { partnerId, endpointId, url } = webhook;
-  if ((await removeEndpoint(audit, webhook)) === 'no_webhook') throw noWebhook(partnerId);
+  if ((await webhooks.removeEndpoint(audit, webhook)) === 'no_webhook') throw noWebhook(partnerId);
   return {
     json: { partner_id: partnerId, endpoint_id: endpointId, removed: true },
     text: `Removed ${endpointId} (${url}). Events that waited for it are not sent.`,
@@ -162,7 +144,7 @@ async function remove({ audit }: CommandContext, webhook: Webhook): Promise<Outp
 
 async function list(context: CommandContext, partner: string): Promise<Output> {
   const { partnerId } = await find(context, partner);
-  const endpoints = await listWebhooks(context.audit.pool, partnerId);
+  const endpoints = await webhooks.listWebhooks(context.audit.pool, partnerId);
   return {
     json: { partner_id: partnerId, endpoints: endpoints.map(webhookObject) },
     text: table(endpoints, one => ({
@@ -179,12 +161,15 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
 
 async function rotate(
   context: CommandContext,
-  webhook: Webhook,
+  webhook: webhooks.Webhook,
   { force = false }: { force?: boolean },
 ): Promise<Output> {
   const { audit, keyring } = context;
   const { partnerId, endpointId } = webhook;
-  const outcome = await rotateSecret(audit, createVault(keyring), partnerId, { force, endpointId });
+  const outcome = await webhooks.rotateSecret(audit, webhooks.createVault(keyring), partnerId, {
+    force,
+    endpointId,
+  });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
     const advice = 'wait until it expires, or use --force to end it now';
@@ -195,10 +180,10 @@ async function rotate(
 
 async function chooseEvents(
   context: CommandContext,
-  webhook: Webhook,
+  webhook: webhooks.Webhook,
   options: EventsOptions,
 ): Promise<Output> {
-  const outcome = await setEvents(context.audit, webhook, eventsOf(webhook, options));
+  const outcome = await webhooks.setEvents(context.audit, webhook, eventsOf(webhook, options));
   if (outcome === 'no_webhook') throw noWebhook(webhook.partnerId);
   if (outcome !== 'set') throw refuseEvents(outcome);
   return showAgain(context, webhook);
@@ -206,30 +191,36 @@ async function chooseEvents(
 
 async function chooseEd25519(
   context: CommandContext,
-  webhook: Webhook,
+  webhook: webhooks.Webhook,
   { sign }: { sign: 'on' | 'off' },
 ): Promise<Output> {
   const { audit, keyring } = context;
-  if ((await setEd25519(audit, keyring, webhook, sign === 'on')) === 'no_webhook')
+  if ((await webhooks.setEd25519(audit, keyring, webhook, sign === 'on')) === 'no_webhook')
     throw noWebhook(webhook.partnerId);
   return showAgain(context, webhook);
 }
 
 async function showAgain(
   context: CommandContext,
-  { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
+  { partnerId, endpointId }: Pick<webhooks.Webhook, 'partnerId' | 'endpointId'>,
 ): Promise<Output> {
-  const webhook = await findWebhook(context.audit.pool, partnerId, endpointId);
+  const webhook = await webhooks.findWebhook(context.audit.pool, partnerId, endpointId);
   if (!webhook) throw noWebhook(partnerId);
   return show(context, webhook);
 }
 
-async function show({ audit, keyring }: CommandContext, webhook: Webhook): Promise<Output> {
+async function show({ audit, keyring }: CommandContext, webhook: webhooks.Webhook): Promise<Output> {
   const { partnerId, endpointId } = webhook;
   const nowMs = audit.clock.nowMs();
-  const vault = createVault(keyring);
-  const [secret = '', oldSecret] = await readSecrets(audit.pool, vault, partnerId, nowMs, endpointId);
-  const standard = standardSecret(secret);
+  const vault = webhooks.createVault(keyring);
+  const [secret = '', oldSecret] = await webhooks.readSecrets(
+    audit.pool,
+    vault,
+    partnerId,
+    nowMs,
+    endpointId,
+  );
+  const standard = webhooks.standardSecret(secret);
   return {
     json: {
       partner_id: partnerId,
@@ -248,7 +239,7 @@ async function show({ audit, keyring }: CommandContext, webhook: Webhook): Promi
       'failed permanently': webhook.givenUp,
       events: webhook.events.join(', '),
       'Ed25519 signature': webhook.ed25519 ? 'on' : 'off',
-      'public keys': keySetPathsOf(webhook),
+      'public keys': webhooks.keySetPathsOf(webhook),
       'signing secret': secret,
       'old secret': oldSecret && `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`,
       'for Standard Webhooks': standard === secret ? null : standard,

@@ -1,8 +1,8 @@
 import { alarmObject, clearAlarm, listAlarms } from '../alarms/index.ts';
 import { programName } from '../base/program-name.ts';
 import { positiveCount } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, type Output, RefusedError, table } from './output.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { formatInstant, RefusedError, table } from './output.ts';
 
 export const alarmCommands = (withDatabase: WithDatabase) =>
   group('alarm', 'list and clear alarms', [
@@ -14,7 +14,7 @@ export const alarmCommands = (withDatabase: WithDatabase) =>
       .action(withDatabase(clear)),
   ]);
 
-async function list({ audit }: CommandContext, { all = false }: { all?: boolean }): Promise<Output> {
+async function list({ audit }: Context, { all = false }: { all?: boolean }) {
   const alarms = await listAlarms(audit.pool, { cleared: all });
   return {
     json: { alarms: alarms.map(alarmObject) },
@@ -30,7 +30,7 @@ async function list({ audit }: CommandContext, { all = false }: { all?: boolean 
   };
 }
 
-async function clear({ audit }: CommandContext, alarm: number): Promise<Output> {
+async function clear({ audit }: Context, alarm: number) {
   if ((await clearAlarm(audit, alarm)) === 'no_alarm')
     throw new RefusedError('no_alarm', `There is no open alarm ${alarm}: see ${programName} alarm list.`);
   return { json: { alarm_id: alarm, cleared: true }, text: `Alarm ${alarm} is cleared.` };

@@ -8,7 +8,7 @@ import {
   restDays,
 } from '../payments/index.ts';
 import { month } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type Context, command, type WithDatabase } from './command.ts';
 import { lateProgressBar, type Output, progressBar, RefusedError, table } from './output.ts';
 
 export function archiveCommands(withDatabase: WithDatabase): Command {
@@ -26,9 +26,9 @@ function moveCommand(withDatabase: WithDatabase): Command {
 }
 
 async function run(
-  { audit, screen, progress }: CommandContext,
+  { audit, screen, progress }: Context,
   { before, dryRun: isDryRun = false }: { before: Date; dryRun?: boolean },
-): Promise<Output> {
+) {
   const startedAt = systemClock.monotonicMs();
   const cancelNotice = systemClock.timer(2_000, () => progress('Counting the rows to archive …'));
   let show: ((done: number) => void) | undefined;
@@ -80,7 +80,7 @@ export const distributeCommand = (withDatabase: WithDatabase) =>
 
 const units = { copy: 'rows copied', verify: 'rows compared', drop: 'tables put in place' };
 
-async function distribute({ audit, screen }: CommandContext): Promise<Output> {
+async function distribute({ audit, screen }: Context) {
   const rows = (count: number) => count;
   const bars = {
     copy: lateProgressBar(screen, rows, units.copy),

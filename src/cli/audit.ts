@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { programName } from '../base/program-name.ts';
 import * as auditLog from '../db/audit/index.ts';
 import { chainHead } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { type Output, RefusedError } from './output.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { RefusedError } from './output.ts';
 
 export const auditCommands = (withDatabase: WithDatabase) =>
   group('audit', 'verify and export the audit log', [
@@ -37,10 +37,7 @@ const describe: {
     `Place ${place} has another hash than a head that has left the database: earlier records were changed, or ${lost}.`,
 };
 
-async function verify(
-  { audit, settings }: CommandContext,
-  { head: given }: { head?: auditLog.ChainHead },
-): Promise<Output> {
+async function verify({ audit, settings }: Context, { head: given }: { head?: auditLog.ChainHead }) {
   await auditLog.extendChain(audit.pool);
   const heads = auditLog.openAuditHeads(settings);
   const kept = (await heads?.list()) ?? [];
@@ -66,7 +63,7 @@ async function verify(
   };
 }
 
-async function exportTo({ audit }: CommandContext, { to: file }: { to: string }): Promise<Output> {
+async function exportTo({ audit }: Context, { to: file }: { to: string }) {
   await auditLog.extendChain(audit.pool);
   // Others may add records meanwhile: the file and the printed head must agree.
   const head = await auditLog.readHead(audit.pool);

@@ -26,8 +26,8 @@ import {
 import { loadSettings, withSecretFiles } from '../db/secrets/index.ts';
 import { instant, positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
-import type { CommandContext, WithDatabase } from './command.ts';
-import { lateProgressBar, type Output, table } from './output.ts';
+import type { Context, WithDatabase } from './command.ts';
+import { lateProgressBar, table } from './output.ts';
 import { rehearse, restoreSteps } from './rehearsal.ts';
 import { abortOnSignals } from './signals.ts';
 import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
@@ -63,10 +63,10 @@ interface CreateOptions {
 }
 
 async function createBackup(
-  { settings, keyring, audit, screen }: CommandContext,
+  { settings, keyring, audit, screen }: Context,
   { to, keep, withSecretKey }: CreateOptions,
   terminal: Terminal,
-): Promise<Output> {
+) {
   const store = backupStore(to, settings, '--to');
   const sealedKey = withSecretKey
     ? sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
@@ -92,11 +92,7 @@ async function createBackup(
   };
 }
 
-async function verifyBackup(
-  terminal: Terminal,
-  backupId: string | undefined,
-  { from }: { from?: string },
-): Promise<Output> {
+async function verifyBackup(terminal: Terminal, backupId: string | undefined, { from }: { from?: string }) {
   const settings = loadSettings(terminal.env);
   const store = backupStore(from, settings, '--from');
   return rehearse(restoreSteps, { settings, from: store, backupId, progress: progressOn(terminal) });
@@ -107,7 +103,7 @@ const backupObject = ({ files, folders: _folders, ...backup }: Manifest) => ({
   files: files.length,
 });
 
-async function listAll({ env }: Terminal, { from }: { from?: string }): Promise<Output> {
+async function listAll({ env }: Terminal, { from }: { from?: string }) {
   const store = backupStore(from, loadSettings(env), '--from');
   const { backups, chains } = await withFileErrors(async () => {
     const all = await listBackups(store);
@@ -146,7 +142,7 @@ interface Options {
 }
 
 /** Everything that can be refused is checked before anything is written. */
-async function restore(terminal: Terminal, options: Options): Promise<Output> {
+async function restore(terminal: Terminal, options: Options) {
   const settings = loadSettings(terminal.env);
   if (settings.databaseUrl)
     throw new OperatorError(

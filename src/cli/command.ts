@@ -12,7 +12,7 @@ import { type Action, progressOn, type Terminal, type Work, workAndPrint } from 
 export { choice, command, group, type Terminal } from './terminal.ts';
 
 /** What every command with a database gets. */
-export interface CommandContext {
+export interface Context {
   audit: AuditContext & PoolAndClock;
   settings: Settings;
   keyring: Keyring;
@@ -23,7 +23,7 @@ export interface CommandContext {
 }
 
 /** The action of a command with a database. */
-export type WithDatabase = (work: Work<CommandContext>) => Action;
+export type WithDatabase = (work: Work<Context>) => Action;
 
 /** Opens the database, runs the command, prints its output, and always closes the database again. */
 export function createWithDatabase(terminal: Terminal): WithDatabase {

@@ -1,8 +1,8 @@
 import { programName } from '../base/program-name.ts';
 import * as controls from '../controls/index.ts';
 import { instant, label, positiveCount } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, type Output, RefusedError, table } from './output.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { formatInstant, RefusedError, table } from './output.ts';
 
 export const maintenanceCommands = (withDatabase: WithDatabase) =>
   group('maintenance', 'pause and resume new payments', [
@@ -22,13 +22,13 @@ export const maintenanceCommands = (withDatabase: WithDatabase) =>
       .action(withDatabase(cancel)),
   ]);
 
-async function switchMaintenance({ audit }: CommandContext, on: boolean): Promise<Output> {
+async function switchMaintenance({ audit }: Context, on: boolean) {
   await controls.setMaintenance(audit, on);
   const maintenance = await controls.isUnderMaintenance(audit.pool, audit.clock);
   return { json: { maintenance }, text: `Maintenance is ${maintenance ? 'on' : 'off'}.` };
 }
 
-async function plan({ audit }: CommandContext, window: { from: Date; until: Date }): Promise<Output> {
+async function plan({ audit }: Context, window: { from: Date; until: Date }) {
   const { from, until } = window;
   const planned = await controls.planMaintenance(audit, window);
   switch (planned.outcome) {
@@ -52,7 +52,7 @@ async function plan({ audit }: CommandContext, window: { from: Date; until: Date
   }
 }
 
-async function listWindows({ audit }: CommandContext): Promise<Output> {
+async function listWindows({ audit }: Context) {
   const windows = await controls.listMaintenance(audit.pool, audit.clock);
   return {
     json: {
@@ -72,7 +72,7 @@ async function listWindows({ audit }: CommandContext): Promise<Output> {
   };
 }
 
-async function cancel({ audit }: CommandContext, window: number): Promise<Output> {
+async function cancel({ audit }: Context, window: number) {
   if ((await controls.cancelMaintenance(audit, BigInt(window))) === 'no_window') {
     const message = `There is no scheduled or active window ${window}: see ${programName} maintenance list.`;
     throw new RefusedError('no_window', message);
@@ -91,13 +91,13 @@ export const recipientCommands = (withDatabase: WithDatabase) =>
     command('list', 'list blocked recipients').action(withDatabase(listBlocked)),
   ]);
 
-async function block({ audit }: CommandContext, recipient: string): Promise<Output> {
+async function block({ audit }: Context, recipient: string) {
   const outcome = await controls.blockRecipient(audit, recipient);
   const before = outcome === 'already_blocked' ? 'already ' : '';
   return { json: { recipient, blocked: true }, text: `"${recipient}" is ${before}blocked.` };
 }
 
-async function unblock({ audit }: CommandContext, recipient: string): Promise<Output> {
+async function unblock({ audit }: Context, recipient: string) {
   const outcome = await controls.unblockRecipient(audit, recipient);
   if (outcome === 'not_blocked') {
     throw new RefusedError(outcome, `"${recipient}" is not blocked: see ${programName} recipient list.`);
@@ -105,7 +105,7 @@ async function unblock({ audit }: CommandContext, recipient: string): Promise<Ou
   return { json: { recipient, blocked: false }, text: `"${recipient}" is no longer blocked.` };
 }
 
-async function listBlocked({ audit }: CommandContext): Promise<Output> {
+async function listBlocked({ audit }: Context) {
   const blocked = await controls.listBlockedRecipients(audit.pool);
   return {
     json: {

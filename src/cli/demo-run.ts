@@ -7,7 +7,7 @@ import { listPartners } from '../partners/index.ts';
 import { isStale, readCurrentRate } from '../rates/index.ts';
 import * as runtime from '../runtime/index.ts';
 import { countDeliveries } from '../webhooks/index.ts';
-import { type CommandContext, requireDataDir } from './command.ts';
+import { type Context, requireDataDir } from './command.ts';
 import { payMany, type Tally } from './demo-payments.ts';
 import {
   closeShops,
@@ -24,11 +24,7 @@ import { type Output, progressBar, RefusedError, table } from './output.ts';
  * at other times, so reconciliation would raise alarms, and the entries of an account never go back in time. For charts
  * with a shape, spread the payments over some minutes.
  */
-export async function demonstrate(
-  context: CommandContext,
-  payments: number,
-  overMs: number,
-): Promise<Output> {
+export async function demonstrate(context: Context, payments: number, overMs: number) {
   const { audit, settings, screen, progress } = context;
   await checkPartners(context);
   const receivers = await startReceivers();
@@ -61,7 +57,7 @@ export async function demonstrate(
 }
 
 /** Entries cannot be deleted, so the demo runs only where no real money can be involved. */
-async function checkPartners({ audit, settings }: CommandContext): Promise<void> {
+async function checkPartners({ audit, settings }: Context): Promise<void> {
   if (settings.production)
     throw new RefusedError('production', 'The demo does not run in production. Nothing was changed.');
   if (settings.gatewayUrl)
@@ -82,7 +78,7 @@ async function checkPartners({ audit, settings }: CommandContext): Promise<void>
 
 /** A separate service on the same database, so that the demo works whether or not another one runs. */
 async function serve(
-  { audit, settings }: CommandContext,
+  { audit, settings }: Context,
   bank: runtime.BankSide,
   cleanups: runtime.Cleanup[],
 ): Promise<string> {
@@ -98,7 +94,7 @@ async function serve(
 
 const maxWaitMs = 15_000;
 
-async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
+async function waitForRate({ audit, settings }: Context): Promise<void> {
   for (
     const untilMs = systemClock.monotonicMs() + maxWaitMs;
     systemClock.monotonicMs() < untilMs;
@@ -111,7 +107,7 @@ async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
 }
 
 /** The receivers stop with this process. Deliveries to the refusing one are not waited for. */
-async function waitForDeliveries({ audit }: CommandContext): Promise<void> {
+async function waitForDeliveries({ audit }: Context): Promise<void> {
   for (
     const untilMs = systemClock.monotonicMs() + maxWaitMs;
     systemClock.monotonicMs() < untilMs;

@@ -6,7 +6,7 @@ import { blockRecipient } from '../controls/index.ts';
 import { topUp } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { createVault, setWebhook } from '../webhooks/index.ts';
-import type { CommandContext } from './command.ts';
+import type { Context } from './command.ts';
 import { RefusedError } from './output.ts';
 
 /** A paying demo partner, with an API key for this run. */
@@ -34,7 +34,7 @@ const ownAddresses = ['127.0.0.1'];
 
 /** Adds each shop to `shops` as soon as it has its key, so that the key can be revoked whatever fails after it. */
 export async function openShops(
-  context: CommandContext,
+  context: Context,
   { receivers, run, shops }: { receivers: Receivers; run: string; shops: Shop[] },
 ): Promise<void> {
   const { audit, keyring } = context;
@@ -83,7 +83,7 @@ const adviceFor = (partnerIds: Id<'prt'>[]) =>
   `To change that: ${programName} partner resume ${partnerIds.join(' or ')}.`;
 
 /** Revokes the keys of this run. */
-export async function closeShops({ audit }: CommandContext, shops: Shop[]): Promise<void> {
+export async function closeShops({ audit }: Context, shops: Shop[]): Promise<void> {
   for (const { keyId } of shops) await partners.revokeKey(audit, keyId);
 }
 

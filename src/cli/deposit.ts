@@ -8,8 +8,8 @@ import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
 import * as deposits from '../deposits/index.ts';
 import { blockNumber, day, label, pageSize } from './arguments.ts';
-import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
-import { type Output, RefusedError, table } from './output.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
+import { RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
 
 export const depositCommands = (withDatabase: WithDatabase) =>
@@ -35,10 +35,7 @@ export const depositCommands = (withDatabase: WithDatabase) =>
   ]);
 
 /** Balances in the smallest units of the token, as a signer needs them. */
-async function sweep(
-  { audit, settings }: CommandContext,
-  { chain: name }: { chain: string },
-): Promise<Output> {
+async function sweep({ audit, settings }: Context, { chain: name }: { chain: string }) {
   const chain = await openConfiguredChain(settings, name);
   const rows = await deposits.readSweep(audit.pool, chain);
   const lines = rows.map(({ address: text, path, units }) => csvLine([chain.name, text, path, units]));
@@ -59,11 +56,7 @@ const addressRow = ({ chain, address: text, path }: deposits.DepositAddress) => 
   min_usdt: formatMicroUsdt(chain.minMicroUsdt),
 });
 
-async function address(
-  context: CommandContext,
-  partner: string,
-  { chain }: { chain?: string },
-): Promise<Output> {
+async function address(context: Context, partner: string, { chain }: { chain?: string }) {
   const { audit, settings } = context;
   const chains = await openConfigured(settings);
   const { partnerId } = await find(context, partner);
@@ -85,7 +78,7 @@ async function address(
   };
 }
 
-async function list(context: CommandContext, partner: string, options: { limit: number }): Promise<Output> {
+async function list(context: Context, partner: string, options: { limit: number }) {
   const { partnerId } = await find(context, partner);
   const page = await deposits.listDeposits(context.audit.pool, partnerId, options);
   const rows = page!.deposits.map(deposit => ({
@@ -122,11 +115,7 @@ const refusals = {
     `The reference of ${deposit} has already been credited: check the partner, then reject it.`,
 };
 
-async function decide(
-  { audit }: CommandContext,
-  deposit: string,
-  decision: deposits.DepositDecision,
-): Promise<Output> {
+async function decide({ audit }: Context, deposit: string, decision: deposits.DepositDecision) {
   const depositId = parseId('dep', deposit);
   const result = depositId ? await deposits.decideDeposit(audit, depositId, decision) : 'no_deposit';
   if (result !== 'done') throw new RefusedError(result, refusals[result](deposit));
@@ -134,7 +123,7 @@ async function decide(
   return { json: { deposit_id: depositId, state: outcome }, text: `${deposit} is ${outcome}.` };
 }
 
-async function progress({ audit, settings }: CommandContext): Promise<Output> {
+async function progress({ audit, settings }: Context) {
   const booked = await deposits.listChainProgress(audit.pool);
   const rows = settings.depositChains.map(({ name, title, rpcUrls }) => {
     const found = booked.find(({ chain }) => chain === name);
@@ -192,9 +181,9 @@ const rowOf = ({
 type DifferenceRow = ReturnType<typeof rowOf>;
 
 async function reconcile(
-  { audit, settings }: CommandContext,
+  { audit, settings }: Context,
   { chain: name, day: from }: { chain: string; day: Date },
-): Promise<Output> {
+) {
   const chain = await openConfiguredChain(settings, name);
   const { pool: db, clock } = audit;
   const alarms = createAlarms({ db, clock, log: { warn: () => {} } });
@@ -244,9 +233,9 @@ export const rewindCommand = (withDatabase: WithDatabase) =>
     .action(withDatabase(rewind));
 
 async function rewind(
-  { audit, settings }: CommandContext,
+  { audit, settings }: Context,
   { chain: name, block, reason }: { chain: string; block: bigint; reason: string },
-): Promise<Output> {
+) {
   const chain = await openConfiguredChain(settings, name);
   const result = await deposits.rewindChain(audit, chain, { block, reason });
   if (result.outcome !== 'done')
@@ -273,7 +262,7 @@ const rewindRefusals: Record<
     `The nodes have different blocks ${block}. Choose an earlier one, or replace the node that is wrong.`,
 };
 
-export async function openConfigured(settings: CommandContext['settings']): Promise<deposits.DepositChains> {
+export async function openConfigured(settings: Context['settings']): Promise<deposits.DepositChains> {
   if (settings.depositChains.length > 0)
     return deposits.openDepositChains(settings.depositChains, systemClock);
   throw new OperatorError('DEPOSIT_CHAINS is not set: no deposits are accepted.');
@@ -282,7 +271,7 @@ export async function openConfigured(settings: CommandContext['settings']): Prom
 export const notConfigured = (chain: string, chains: deposits.DepositChains) =>
   new OperatorError(`"${chain}" is not in DEPOSIT_CHAINS: it has ${[...chains.keys()].join(', ')}.`);
 
-export async function openConfiguredChain(settings: CommandContext['settings'], name: string) {
+export async function openConfiguredChain(settings: Context['settings'], name: string) {
   const chains = await openConfigured(settings);
   const chain = [...chains.values()].find(candidate => candidate.name === name);
   if (!chain) throw notConfigured(name, chains);

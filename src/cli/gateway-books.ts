@@ -7,7 +7,7 @@ import { createHttpGateway, type Gateway } from '../gateway/index.ts';
 import * as payments from '../payments/index.ts';
 import type { startSimulator } from '../runtime/index.ts';
 import { day, instant } from './arguments.ts';
-import { type CommandContext, command, group, requireDataDir, type WithDatabase } from './command.ts';
+import { type Context, command, group, requireDataDir, type WithDatabase } from './command.ts';
 import { type Output, RefusedError, table } from './output.ts';
 
 const dayMs = 86_400_000;
@@ -22,7 +22,7 @@ export const reconcileCommand = (withDatabase: WithDatabase) =>
 
 const startOfToday = (clock: Clock) => new Date(Math.floor(clock.nowMs() / dayMs) * dayMs);
 
-async function run(context: CommandContext, { day: given }: { day?: Date }): Promise<Output> {
+async function run(context: Context, { day: given }: { day?: Date }) {
   const { audit, progress } = context;
   const from = given ?? startOfToday(audit.clock);
   const startedAt = systemClock.monotonicMs();
@@ -100,10 +100,7 @@ export const refundCommands = (withDatabase: WithDatabase) =>
   ]);
 
 /** The service books only refunds that were made since it knows of them; here an operator decides for older ones. */
-async function read(
-  context: CommandContext,
-  { since, payment }: { since?: Date; payment?: string },
-): Promise<Output> {
+async function read(context: Context, { since, payment }: { since?: Date; payment?: string }) {
   const { audit } = context;
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const found = await withGateway(context, gateway => {
@@ -136,7 +133,7 @@ async function read(
 }
 
 async function ofPayment(
-  { audit }: CommandContext,
+  { audit }: Context,
   text: string,
   deps: Parameters<typeof payments.readRefundsOf>[0],
 ) {
@@ -180,7 +177,7 @@ const startBank: typeof startSimulator = async (...args) =>
 
 /** The payment gateway of the settings, or the simulator, while the work lasts. */
 export async function withGateway<Result>(
-  { audit, settings, progress }: CommandContext,
+  { audit, settings, progress }: Context,
   work: (gateway: Gateway) => Promise<Result>,
 ): Promise<Result> {
   if (!settings.gatewayUrl) requireDataDir(settings);

@@ -22,7 +22,7 @@ export const gatewayCommands = (terminal: Terminal) =>
       .action(withTerminal(terminal)(check)),
   ]);
 
-async function check(terminal: Terminal, url: string, options: CheckOptions): Promise<Output> {
+async function check(terminal: Terminal, url: string, options: CheckOptions) {
   const { qr: qrUrl, pay: pays = false } = options;
   if (pays && qrUrl === undefined)
     throw new RefusedError('no_qr', 'With --pay, pass --qr with the link of a QR code to pay.');

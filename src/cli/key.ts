@@ -3,8 +3,8 @@ import { programName } from '../base/program-name.ts';
 import type { Mode } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { addressRanges, expiry, keyScopes, label, overlap, positiveRubles } from './arguments.ts';
-import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, noSuchPartner, type Output, RefusedError, table } from './output.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
+import { details, formatInstant, noSuchPartner, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
 export const keyCommands = (withDatabase: WithDatabase) =>
@@ -42,7 +42,7 @@ interface CreateOptions {
   maxDay?: bigint;
 }
 
-async function create(context: CommandContext, partner: string, options: CreateOptions): Promise<Output> {
+async function create(context: Context, partner: string, options: CreateOptions) {
   const { partnerId } = await findToChange(context, partner);
   const { mode, allowIp: allowedAddresses = [], scope, label: chosenLabel = null, expires } = options;
   const { clock } = context.audit;
@@ -88,7 +88,7 @@ async function create(context: CommandContext, partner: string, options: CreateO
   }
 }
 
-async function list(context: CommandContext, partner: string): Promise<Output> {
+async function list(context: Context, partner: string) {
   const { partnerId } = await find(context, partner);
   const { pool, clock } = context.audit;
   const keys = await partners.listKeys(pool, partnerId);
@@ -112,7 +112,7 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
 /** A whole key is accepted too, but never printed again. */
 const keyIdIn = (typed: string) => partners.keyIdOf(typed) ?? typed;
 
-async function revoke({ audit }: CommandContext, typed: string): Promise<Output> {
+async function revoke({ audit }: Context, typed: string) {
   const keyId = keyIdIn(typed);
   const revocation = await partners.revokeKey(audit, keyId);
   if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
@@ -123,11 +123,7 @@ async function revoke({ audit }: CommandContext, typed: string): Promise<Output>
   };
 }
 
-async function allow(
-  { audit }: CommandContext,
-  typed: string,
-  { allowIp = [] }: { allowIp?: string[] },
-): Promise<Output> {
+async function allow({ audit }: Context, typed: string, { allowIp = [] }: { allowIp?: string[] }) {
   const keyId = keyIdIn(typed);
   const change = await partners.setAllowedAddresses(audit, keyId, allowIp);
   if (change.outcome === 'no_key') throw noSuchKey(keyId);
@@ -165,10 +161,10 @@ const rollRefusals = {
 } as const;
 
 async function roll(
-  { audit, keyring }: CommandContext,
+  { audit, keyring }: Context,
   typed: string,
   { overlap: overlapMs = defaultOverlapMs }: { overlap?: number },
-): Promise<Output> {
+) {
   const keyId = partners.keyIdOf(typed) ?? typed;
   const rolled = await partners.rollKey(audit, keyring, keyId, overlapMs);
   switch (rolled.outcome) {

@@ -1,6 +1,5 @@
 import { migrateDatabase } from '../db/index.ts';
 import { loadSettings } from '../db/secrets/index.ts';
-import type { Output } from './output.ts';
 import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
 
 export const migrateCommand = (terminal: Terminal) =>
@@ -9,10 +8,7 @@ export const migrateCommand = (terminal: Terminal) =>
     .option('--read-role <role>', 'a PostgreSQL role that only reads')
     .action(withTerminal(terminal)(migrate));
 
-async function migrate(
-  terminal: Terminal,
-  { runRole, readRole }: { runRole?: string; readRole?: string },
-): Promise<Output> {
+async function migrate(terminal: Terminal, { runRole, readRole }: { runRole?: string; readRole?: string }) {
   const { migrations, roles } = await migrateDatabase(
     // The schema needs no SECRET_KEY, which production asks for.
     loadSettings({ ...terminal.env, NODE_ENV: undefined }),

@@ -2,9 +2,9 @@ import { systemClock } from '../base/clock.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { type Mode, openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
 import { day, label, positiveUsdt } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
 import { modeOption } from './key.ts';
-import { noSuchPartner, type Output, RefusedError, table } from './output.ts';
+import { noSuchPartner, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
 export const balanceCommands = (withDatabase: WithDatabase) =>
@@ -32,10 +32,10 @@ export const ledgerCommands = (withDatabase: WithDatabase) =>
   ]);
 
 async function credit(
-  context: CommandContext,
+  context: Context,
   partner: string,
   { mode, usdt, reference }: { mode: Mode; usdt: bigint; reference: string },
-): Promise<Output> {
+) {
   const { partnerId, name } = await findToChange(context, partner);
   const verdict = await topUp(context.audit, { partnerId, mode, reference, microUsdt: usdt });
   switch (verdict.outcome) {
@@ -65,7 +65,7 @@ async function credit(
   }
 }
 
-async function verify({ audit, progress }: CommandContext): Promise<Output> {
+async function verify({ audit, progress }: Context) {
   const startedAt = systemClock.monotonicMs();
   const { findings, entries, invariants } = await verifyLedger(audit.pool, {
     onProgress: invariant => {
@@ -99,10 +99,10 @@ async function verify({ audit, progress }: CommandContext): Promise<Output> {
 
 /** The statement is a file with a digest, byte for byte the same as over HTTP, so --json does not change it. */
 async function statement(
-  context: CommandContext,
+  context: Context,
   partner: string,
   { mode, day: start, csv = false }: { mode: Mode; day: Date; csv?: boolean },
-): Promise<Output> {
+) {
   const { partnerId } = await find(context, partner);
   const { pool, clock } = context.audit;
   const opened = await openStatement(pool, clock, { partnerId, mode }, start);

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { programName } from '../base/program-name.ts';
 import * as operators from '../operators/index.ts';
-import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 
 export function operatorCommands(withDatabase: WithDatabase): Command {
@@ -32,15 +32,9 @@ export function operatorCommands(withDatabase: WithDatabase): Command {
   ]);
 }
 
-type Act = (
-  audit: CommandContext['audit'],
-  id: operators.Operator['operatorId'],
-) => Promise<operators.Changed>;
+type Act = (audit: Context['audit'], id: operators.Operator['operatorId']) => Promise<operators.Changed>;
 
-async function create(
-  context: CommandContext,
-  wanted: { name: string; role: operators.OperatorRole },
-): Promise<Output> {
+async function create(context: Context, wanted: { name: string; role: operators.OperatorRole }) {
   const creation = await operators.createOperator(context.audit, context.keyring, wanted);
   if (creation.outcome === 'created') return describeInvitation(context, creation);
   throw new RefusedError(
@@ -49,7 +43,7 @@ async function create(
   );
 }
 
-async function list({ audit }: CommandContext): Promise<Output> {
+async function list({ audit }: Context) {
   const all = await operators.listOperators(audit.pool);
   return {
     json: { operators: all.map(describe) },
@@ -63,7 +57,7 @@ async function list({ audit }: CommandContext): Promise<Output> {
   };
 }
 
-async function reset(context: CommandContext, name: string): Promise<Output> {
+async function reset(context: Context, name: string) {
   const { operatorId } = await find(context, name);
   const { audit, keyring } = context;
   const result = await operators.resetOperator(audit, keyring, operatorId, { allowLastAdmin: true });
@@ -80,12 +74,12 @@ function operatorName(text: string): string {
   );
 }
 
-async function find({ audit }: CommandContext, name: string): Promise<operators.Operator> {
+async function find({ audit }: Context, name: string): Promise<operators.Operator> {
   const operator = await operators.findOperator(audit.pool, operators.readOperatorName(name) ?? '');
   return operator ?? refuse(name, 'no_operator');
 }
 
-async function change(context: CommandContext, name: string, what: string, act: Act): Promise<Output> {
+async function change(context: Context, name: string, what: string, act: Act) {
   const result = await act(context.audit, (await find(context, name)).operatorId);
   if (result.outcome !== 'done') return refuse(name, result.outcome);
   return { json: describe(result.operator), text: `${result.operator.name} ${what}.` };
@@ -110,7 +104,7 @@ const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: oper
 });
 
 function describeInvitation(
-  { settings }: CommandContext,
+  { settings }: Context,
   { operator, token, expiresAt }: { operator: operators.Operator; token: string; expiresAt: Date },
 ): Output {
   const { publicUrl = `http://${settings.host}:${settings.port}` } = settings;

@@ -6,8 +6,8 @@ import { type Balances, readBalances } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, noSuchPartner, type Output, RefusedError, table } from './output.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { details, formatInstant, noSuchPartner, RefusedError, table } from './output.ts';
 import { webhookObject } from './webhook-choice.ts';
 
 export const partnerCommands = (withDatabase: WithDatabase) =>
@@ -48,7 +48,7 @@ export const partnerCommands = (withDatabase: WithDatabase) =>
       .action(withDatabase(showOrChangeLimits)),
   ]);
 
-async function create(context: CommandContext, { name }: { name: string }): Promise<Output> {
+async function create(context: Context, { name }: { name: string }) {
   const partner = await partners.createPartner(context.audit, name);
   return {
     json: await describe(context, partner),
@@ -56,7 +56,7 @@ async function create(context: CommandContext, { name }: { name: string }): Prom
   };
 }
 
-async function list({ audit }: CommandContext): Promise<Output> {
+async function list({ audit }: Context) {
   const all = await partners.listPartners(audit.pool);
   return {
     json: { partners: all.map(summary) },
@@ -69,11 +69,7 @@ async function list({ audit }: CommandContext): Promise<Output> {
   };
 }
 
-async function inviteMember(
-  context: CommandContext,
-  partner: string,
-  { role }: { role: partners.MemberRole },
-): Promise<Output> {
+async function inviteMember(context: Context, partner: string, { role }: { role: partners.MemberRole }) {
   const { partnerId } = await findToChange(context, partner);
   const start = `/start inv_${await partners.invite(context.audit, partnerId, null, role)}`;
   return {
@@ -89,10 +85,10 @@ interface GivenLimits extends Partial<Omit<partners.Limits, 'minKopecks' | 'maxK
 }
 
 async function showOrChangeLimits(
-  context: CommandContext,
+  context: Context,
   partner: string,
   { minRub, maxRub, dailyRub, ...counts }: GivenLimits,
-): Promise<Output> {
+) {
   const dailyKopecks = dailyRub === 'none' ? null : dailyRub;
   const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks, ...counts };
   const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -101,11 +97,7 @@ async function showOrChangeLimits(
     : show(context, await find(context, partner));
 }
 
-async function changeLimits(
-  context: CommandContext,
-  typed: string,
-  changes: Partial<partners.Limits>,
-): Promise<Output> {
+async function changeLimits(context: Context, typed: string, changes: Partial<partners.Limits>) {
   const { partnerId } = await findToChange(context, typed);
   const change = await partners.setLimits(context.audit, partnerId, changes);
   switch (change.outcome) {
@@ -124,12 +116,7 @@ async function changeLimits(
   }
 }
 
-async function changeSuspension(
-  context: CommandContext,
-  typed: string,
-  suspended: boolean,
-  reason?: string,
-): Promise<Output> {
+async function changeSuspension(context: Context, typed: string, suspended: boolean, reason?: string) {
   const { partnerId } = await findToChange(context, typed);
   const change = await partners.setSuspended(context.audit, partnerId, suspended, reason);
   if (change.outcome === 'no_partner') throw noSuchPartner(typed);
@@ -139,7 +126,7 @@ async function changeSuspension(
   };
 }
 
-async function approve(context: CommandContext, typed: string): Promise<Output> {
+async function approve(context: Context, typed: string) {
   const { partnerId } = await findToChange(context, typed);
   const decision = await partners.approveLive(context.audit, partnerId);
   if (decision.outcome === 'no_partner') throw noSuchPartner(typed);
@@ -153,14 +140,14 @@ async function approve(context: CommandContext, typed: string): Promise<Output> 
  * The partner with this id, for commands that change something. Partners choose their names themselves, so that a name may look
  * like that of another one.
  */
-export async function findToChange(context: CommandContext, typed: string): Promise<partners.Partner> {
+export async function findToChange(context: Context, typed: string): Promise<partners.Partner> {
   const partner = await find(context, typed);
   if (partner.partnerId !== typed) throw idRequired(partner);
   return partner;
 }
 
 /** The partner with this id, or the only one with this name, for commands that only read. */
-export async function find({ audit }: CommandContext, typed: string): Promise<partners.Partner> {
+export async function find({ audit }: Context, typed: string): Promise<partners.Partner> {
   const partnerId = parseId('prt', typed);
   const found = partnerId
     ? await partners.findPartner(audit.pool, partnerId)
@@ -192,7 +179,7 @@ const summary = (partner: partners.Partner) => ({
   created_at: partner.createdAt.toISOString(),
 });
 
-async function describe({ audit }: CommandContext, partner: partners.Partner) {
+async function describe({ audit }: Context, partner: partners.Partner) {
   const { limits } = partner;
   const balances = await readBalances(audit.pool, partner.partnerId);
   const webhook = await findWebhook(audit.pool, partner.partnerId);
@@ -210,7 +197,7 @@ async function describe({ audit }: CommandContext, partner: partners.Partner) {
   };
 }
 
-async function show(context: CommandContext, partner: partners.Partner): Promise<Output> {
+async function show(context: Context, partner: partners.Partner) {
   const json = await describe(context, partner);
   const { limits, balances, webhook } = json;
   const identity = details({

@@ -4,8 +4,8 @@ import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import * as payments from '../payments/index.ts';
 import { label, pageSize } from './arguments.ts';
-import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
+import { details, formatInstant, RefusedError, table } from './output.ts';
 
 export const paymentCommands = (withDatabase: WithDatabase) =>
   group('payment', 'show payments, and resolve those without a final answer from the payment gateway', [
@@ -22,7 +22,7 @@ export const paymentCommands = (withDatabase: WithDatabase) =>
       .action(withDatabase(decide)),
   ]);
 
-async function poll({ audit }: CommandContext, payment: string): Promise<Output> {
+async function poll({ audit }: Context, payment: string) {
   const paymentId = parseId('pay', payment);
   if (!paymentId) throw noSuchPayment(payment);
   const { outcome } = await payments.pollNow(audit, paymentId);
@@ -44,10 +44,10 @@ async function poll({ audit }: CommandContext, payment: string): Promise<Output>
 }
 
 async function decide(
-  context: CommandContext,
+  context: Context,
   payment: string,
   { outcome, reason }: Parameters<typeof payments.decidePayment>[2],
-): Promise<Output> {
+) {
   const paymentId = parseId('pay', payment);
   if (!paymentId) throw noSuchPayment(payment);
   const decision = await payments.decidePayment(context.audit, paymentId, { outcome, reason });
@@ -78,7 +78,7 @@ const underWay = (payment: string) =>
     `The payment gateway is being polled for ${payment} right now: try again in a minute.`,
   );
 
-async function show({ audit }: CommandContext, id: string): Promise<Output> {
+async function show({ audit }: Context, id: string) {
   const paymentId = parseId('pay', id);
   const payment = paymentId && (await payments.findPaymentAnywhere(audit.pool, paymentId));
   if (!payment) throw noSuchPayment(id);
@@ -148,7 +148,7 @@ export const paymentListCommand = (withDatabase: WithDatabase) =>
     .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
     .action(withDatabase(list));
 
-async function list({ audit }: CommandContext, options: ListOptions): Promise<Output> {
+async function list({ audit }: Context, options: ListOptions) {
   const { partner, externalId, mode, status, limit } = options;
   const partnerId = partner === undefined ? undefined : parseId('prt', partner);
   const filter: payments.PaymentFilter = {

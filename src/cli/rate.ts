@@ -2,7 +2,7 @@ import { formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import * as rates from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 
 export const rateCommands = (withDatabase: WithDatabase) =>
@@ -31,10 +31,7 @@ interface GivenRules {
   reason?: string;
 }
 
-async function showOrChangeRules(
-  { audit, settings: { rateSpreadBps } }: CommandContext,
-  given: GivenRules,
-): Promise<Output> {
+async function showOrChangeRules({ audit, settings: { rateSpreadBps } }: Context, given: GivenRules) {
   const before = await rates.readRateRules(audit.pool, rateSpreadBps);
   if (given.reason === undefined) return describeRules(before);
   const { spreadBps = before.spreadBps, bandPercent = before.bandBps, jumpPercent = before.jumpBps } = given;
@@ -70,7 +67,7 @@ function describeRules(rules: rates.CurrentRules): Output {
   };
 }
 
-async function showRate({ audit, settings }: CommandContext): Promise<Output> {
+async function showRate({ audit, settings }: Context) {
   const current = await rates.readCurrentRate(audit.pool);
   const rate = current && (await rates.explainRate(audit.pool, current.rateId));
   if (!rate) {

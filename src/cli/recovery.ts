@@ -2,8 +2,8 @@ import { formatKopecks } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import * as payments from '../payments/index.ts';
 import { label } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, type Output, RefusedError, table } from './output.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { formatInstant, RefusedError, table } from './output.ts';
 
 export const recoveryCommands = (withDatabase: WithDatabase) =>
   group('recovery', 'show and resolve what was lost in a restore or fail-over of the database', [
@@ -15,7 +15,7 @@ export const recoveryCommands = (withDatabase: WithDatabase) =>
       .action(withDatabase(release)),
   ]);
 
-async function show({ audit }: CommandContext): Promise<Output> {
+async function show({ audit }: Context) {
   const incarnations = await payments.listIncarnations(audit.pool);
   const orders = await payments.listStray(audit.pool);
   return {
@@ -27,11 +27,7 @@ async function show({ audit }: CommandContext): Promise<Output> {
   };
 }
 
-async function release(
-  { audit }: CommandContext,
-  order: string,
-  { reason }: { reason: string },
-): Promise<Output> {
+async function release({ audit }: Context, order: string, { reason }: { reason: string }) {
   if (!(await payments.releaseStray(audit, order, reason)))
     throw new RefusedError(
       'no_order',

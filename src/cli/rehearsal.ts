@@ -128,7 +128,7 @@ type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: Bac
  * Runs the steps in a scratch folder, which is removed afterwards. A step that fails is the last one. Of a backup of an
  * outside server only the files are checked: its version and its roles are not ours.
  */
-export async function rehearse(steps: Step[], given: Given): Promise<Output> {
+export async function rehearse(steps: Step[], given: Given) {
   const scratch = await fs.mkdtemp(join(tmpdir(), 'kopeck-rehearsal-'));
   const interrupted = new AbortController();
   const stopListening = abortOnSignals(interrupted);
@@ -232,7 +232,7 @@ export const drillCommand = (terminal: Terminal) =>
     .option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one')
     .action(withTerminal(terminal)(drill));
 
-async function drill(terminal: Terminal, { from }: { from?: string }): Promise<Output> {
+async function drill(terminal: Terminal, { from }: { from?: string }) {
   const settings = loadSettings(terminal.env);
   return rehearse([...(from === undefined ? [backupStep] : []), ...restoreSteps, openStep], {
     settings,

@@ -1,8 +1,8 @@
 import { parseId } from '../base/ids.ts';
 import { findRequest, type LoggedRequest, type RequestFilter, searchRequests } from '../request-log/index.ts';
 import { httpStatus, instant, label, pageSize } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { details, type Output, RefusedError, table } from './output.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { details, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
 
 export const requestCommands = (withDatabase: WithDatabase) =>
@@ -28,7 +28,7 @@ interface ListOptions extends Pick<RequestFilter, 'status' | 'since' | 'until'> 
   limit: number;
 }
 
-async function list(context: CommandContext, options: ListOptions): Promise<Output> {
+async function list(context: Context, options: ListOptions) {
   const { partner, path, error: errorCode, limit, ...others } = options;
   const partnerId = partner === undefined ? undefined : (await find(context, partner)).partnerId;
   const filter = { ...others, partnerId, errorCode, path: path?.split('?', 1)[0] };
@@ -55,7 +55,7 @@ async function list(context: CommandContext, options: ListOptions): Promise<Outp
   };
 }
 
-async function show({ audit, settings }: CommandContext, typed: string): Promise<Output> {
+async function show({ audit, settings }: Context, typed: string) {
   const requestId = parseId('req', typed);
   const request = requestId && (await findRequest(audit.pool, requestId));
   if (!request) throw new RefusedError('no_request', whyMissing(typed, settings.requestLogDays));

@@ -4,8 +4,8 @@ import { type LiveProcess, listLiveProcesses } from '../db/processes/index.ts';
 import * as secrets from '../db/secrets/index.ts';
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
-import { type CommandContext, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, lateProgressBar, type Output, RefusedError, table } from './output.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { formatInstant, lateProgressBar, RefusedError, table } from './output.ts';
 
 export const secretCommands = (withDatabase: WithDatabase) =>
   group('secret', 'replace SECRET_KEY', [
@@ -21,10 +21,7 @@ export const secretCommands = (withDatabase: WithDatabase) =>
   ]);
 
 /** Public keys are those of a partner and mode, and anybody can read them there. */
-async function signingKeys(
-  { audit, keyring }: CommandContext,
-  { rotate: rotates }: { rotate?: boolean },
-): Promise<Output> {
+async function signingKeys({ audit, keyring }: Context, { rotate: rotates }: { rotate?: boolean }) {
   if (rotates) await addSigningRoot(audit, keyring);
   const roots = await listSigningRoots(audit.pool);
   const path = keySetPath({ partnerId: '{partner_id}', mode: '{mode}' });
@@ -43,10 +40,7 @@ async function signingKeys(
 
 const numbersOf = (processes: LiveProcess[]) => processes.map(({ instance }) => instance).join(', ');
 
-async function rotate(
-  { audit, keyring, screen }: CommandContext,
-  { batch }: { batch: number },
-): Promise<Output> {
+async function rotate({ audit, keyring, screen }: Context, { batch }: { batch: number }) {
   const result = await secrets.switchKeyWhenEnded(audit, keyring);
   if (result.outcome === 'processes_lack_key')
     throw new RefusedError(
@@ -154,7 +148,7 @@ const objectOf = (status: Status) => {
   };
 };
 
-async function showStatus({ audit, keyring }: CommandContext): Promise<Output> {
+async function showStatus({ audit, keyring }: Context) {
   const status = await readStatus(audit.pool, keyring);
   const keys = table(status.keys, ({ keyId, activeFrom }) => ({
     key: keyId,

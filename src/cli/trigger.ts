@@ -4,7 +4,7 @@ import type { Payment } from '../../sdk/src/index.ts';
 import { formatKopecks } from '../base/money.ts';
 import { crc16 } from '../base/qr.ts';
 import { scenarios } from '../payments/index.ts';
-import { details, type Output, RefusedError } from './output.ts';
+import { details, RefusedError } from './output.ts';
 import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
 import { type Terminal, withTerminal } from './terminal.ts';
 
@@ -22,7 +22,7 @@ export const triggerCommand = (terminal: Terminal) =>
     .addOption(new Option('--scenario <name>', 'failure scenario').choices(Object.keys(scenarios)))
     .action(withTerminal(terminal)(trigger));
 
-async function trigger(_terminal: Terminal, event: Wanted, options: TriggerOptions): Promise<Output> {
+async function trigger(_terminal: Terminal, event: Wanted, options: TriggerOptions) {
   if (!options.key.startsWith('svc_test_'))
     throw new RefusedError('test_key_required', 'This is a live key, which pays real money: use a test key.');
   const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];

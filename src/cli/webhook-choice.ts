@@ -1,7 +1,7 @@
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
-import type { CommandContext } from './command.ts';
+import type { Context } from './command.ts';
 import { RefusedError } from './output.ts';
 
 export const noWebhook = (partner: string) =>
@@ -20,7 +20,7 @@ export const severalEndpoints = (partnerId: string, endpoints: webhooks.Webhook[
 
 /** The endpoint that was named, or the only one. */
 export async function chooseEndpoint(
-  { audit }: CommandContext,
+  { audit }: Context,
   partnerId: Id<'prt'>,
   endpointId: Id<'whe'> | undefined,
 ): Promise<webhooks.Webhook> {

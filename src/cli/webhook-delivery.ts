@@ -3,15 +3,12 @@ import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type Context, command, type WithDatabase } from './command.ts';
 import { bar, type Output, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
 import { noWebhook, severalEndpoints } from './webhook-choice.ts';
 
-export async function checkWebhook(
-  context: CommandContext,
-  { partnerId, endpointId }: webhooks.Webhook,
-): Promise<Output> {
+export async function checkWebhook(context: Context, { partnerId, endpointId }: webhooks.Webhook) {
   const { audit, settings, keyring, progress } = context;
   const sender = webhooks.createSender({ clock: audit.clock, allowPrivate: settings.webhookAllowPrivate });
   const over = new AbortController();
@@ -29,7 +26,7 @@ export async function checkWebhook(
   return describeCheck(ids, check, reEnabled);
 }
 
-async function tellWhileWaiting(over: AbortSignal, progress: CommandContext['progress']): Promise<void> {
+async function tellWhileWaiting(over: AbortSignal, progress: Context['progress']): Promise<void> {
   for (;;) {
     await systemClock.sleep(2_000, over);
     if (over.aborted) return;
@@ -92,11 +89,7 @@ interface ResendOptions {
   endpoint?: Id<'whe'>;
 }
 
-async function resendOne(
-  { audit }: CommandContext,
-  text: string,
-  endpointId: Id<'whe'> | undefined,
-): Promise<Output> {
+async function resendOne({ audit }: Context, text: string, endpointId: Id<'whe'> | undefined) {
   const eventId = webhooks.parseEventId(text);
   const result =
     eventId === undefined
@@ -130,7 +123,7 @@ async function resendOne(
   }
 }
 
-async function resendAll({ audit, progress }: CommandContext, since: Date): Promise<Output> {
+async function resendAll({ audit, progress }: Context, since: Date) {
   const startedAt = systemClock.monotonicMs();
   const queued = await webhooks.resendFailed(audit, since, (done, of) => {
     if (systemClock.monotonicMs() - startedAt > 2_000) progress(bar(done, of));
@@ -140,10 +133,10 @@ async function resendAll({ audit, progress }: CommandContext, since: Date): Prom
 }
 
 export async function showLog(
-  context: CommandContext,
+  context: Context,
   partner: string,
   { limit, endpoint: endpointId }: { limit: number; endpoint?: Id<'whe'> },
-): Promise<Output> {
+) {
   const { partnerId } = await find(context, partner);
   const attempts = await webhooks.listAttempts(context.audit.pool, partnerId, limit, { endpointId });
   return {

@@ -3,7 +3,7 @@ import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, eventKindList, positiveCount } from './arguments.ts';
-import { type CommandContext, choice, command, group, type WithDatabase } from './command.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
 import {
@@ -30,7 +30,7 @@ const ofEndpoint = (name: string, description: string) =>
 export function webhookCommands(withDatabase: WithDatabase): Command {
   /** Runs with the endpoint that was asked for. */
   const on = <Options>(
-    run: (context: CommandContext, webhook: webhooks.Webhook, options: Options) => Promise<Output>,
+    run: (context: Context, webhook: webhooks.Webhook, options: Options) => Promise<Output>,
     findPartner = findToChange,
   ) =>
     withDatabase(async (context, partner: string, options: Options & { endpoint?: Id<'whe'> }) => {
@@ -80,7 +80,7 @@ export function webhookCommands(withDatabase: WithDatabase): Command {
 
 const onOrOff = ['on', 'off'];
 
-async function checkUrl({ settings }: CommandContext, text: string): Promise<string> {
+async function checkUrl({ settings }: Context, text: string): Promise<string> {
   const allowPrivate = settings.webhookAllowPrivate;
   const verdict = webhooks.checkWebhookUrl(text, { allowPrivate });
   if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
@@ -94,10 +94,10 @@ async function checkUrl({ settings }: CommandContext, text: string): Promise<str
 
 /** Without an endpoint it is the first, which may not be there yet. */
 async function set(
-  context: CommandContext,
+  context: Context,
   partner: string,
   { url: text, endpoint: endpointId }: { url: string; endpoint?: Id<'whe'> },
-): Promise<Output> {
+) {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
   const url = await checkUrl(context, text);
@@ -111,10 +111,10 @@ async function set(
 }
 
 async function add(
-  context: CommandContext,
+  context: Context,
   partner: string,
   { mode, url, events }: { mode: 'live' | 'test'; url: string; events: webhooks.EventKind[] },
-): Promise<Output> {
+) {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
   const checked = await checkUrl(context, url);
@@ -133,7 +133,7 @@ async function add(
   return showAgain(context, { partnerId, endpointId: added.endpointId });
 }
 
-async function remove({ audit }: CommandContext, webhook: webhooks.Webhook): Promise<Output> {
+async function remove({ audit }: Context, webhook: webhooks.Webhook) {
   const { partnerId, endpointId, url } = webhook;
   if ((await webhooks.removeEndpoint(audit, webhook)) === 'no_webhook') throw noWebhook(partnerId);
   return {
@@ -142,7 +142,7 @@ async function remove({ audit }: CommandContext, webhook: webhooks.Webhook): Pro
   };
 }
 
-async function list(context: CommandContext, partner: string): Promise<Output> {
+async function list(context: Context, partner: string) {
   const { partnerId } = await find(context, partner);
   const endpoints = await webhooks.listWebhooks(context.audit.pool, partnerId);
   return {
@@ -159,11 +159,7 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
   };
 }
 
-async function rotate(
-  context: CommandContext,
-  webhook: webhooks.Webhook,
-  { force = false }: { force?: boolean },
-): Promise<Output> {
+async function rotate(context: Context, webhook: webhooks.Webhook, { force = false }: { force?: boolean }) {
   const { audit, keyring } = context;
   const { partnerId, endpointId } = webhook;
   const outcome = await webhooks.rotateSecret(audit, webhooks.createVault(keyring), partnerId, {
@@ -178,22 +174,14 @@ async function rotate(
   return showAgain(context, webhook);
 }
 
-async function chooseEvents(
-  context: CommandContext,
-  webhook: webhooks.Webhook,
-  options: EventsOptions,
-): Promise<Output> {
+async function chooseEvents(context: Context, webhook: webhooks.Webhook, options: EventsOptions) {
   const outcome = await webhooks.setEvents(context.audit, webhook, eventsOf(webhook, options));
   if (outcome === 'no_webhook') throw noWebhook(webhook.partnerId);
   if (outcome !== 'set') throw refuseEvents(outcome);
   return showAgain(context, webhook);
 }
 
-async function chooseEd25519(
-  context: CommandContext,
-  webhook: webhooks.Webhook,
-  { sign }: { sign: 'on' | 'off' },
-): Promise<Output> {
+async function chooseEd25519(context: Context, webhook: webhooks.Webhook, { sign }: { sign: 'on' | 'off' }) {
   const { audit, keyring } = context;
   if ((await webhooks.setEd25519(audit, keyring, webhook, sign === 'on')) === 'no_webhook')
     throw noWebhook(webhook.partnerId);
@@ -201,15 +189,15 @@ async function chooseEd25519(
 }
 
 async function showAgain(
-  context: CommandContext,
+  context: Context,
   { partnerId, endpointId }: Pick<webhooks.Webhook, 'partnerId' | 'endpointId'>,
-): Promise<Output> {
+) {
   const webhook = await webhooks.findWebhook(context.audit.pool, partnerId, endpointId);
   if (!webhook) throw noWebhook(partnerId);
   return show(context, webhook);
 }
 
-async function show({ audit, keyring }: CommandContext, webhook: webhooks.Webhook): Promise<Output> {
+async function show({ audit, keyring }: Context, webhook: webhooks.Webhook) {
   const { partnerId, endpointId } = webhook;
   const nowMs = audit.clock.nowMs();
   const vault = webhooks.createVault(keyring);

@@ -2,7 +2,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { Settings } from '../../base/settings.ts';
 import { type Database, explainDatabaseError, openDatabase } from '../../db/index.ts';
 import { loadSettings } from '../../db/secrets/index.ts';
-import { type Output, table } from '../output.ts';
+import { table } from '../output.ts';
 import { closeOnSignals } from '../signals.ts';
 import { command, progressOn, type Terminal, withTerminal } from '../terminal.ts';
 import { databaseChecks } from './database-checks.ts';
@@ -16,7 +16,7 @@ export const doctorCommand = (terminal: Terminal) =>
     'check settings, machine, database, gateway, rate, bot and certificate, and suggest fixes',
   ).action(withTerminal(terminal)(doctor));
 
-async function doctor(terminal: Terminal): Promise<Output> {
+async function doctor(terminal: Terminal) {
   const found = await examine(terminal);
   const checks = Object.entries(found).map(([check, finding]) => ({ check, ...finding }));
   const isBad = checks.some(({ state }) => state === 'bad');

@@ -51,7 +51,7 @@ function describe(result: ArchiveResult, before: string, isDryRun: boolean): Out
         `A month can be archived ${restDays} days after its end: use ${formatMonth(result.closedBefore)} or an earlier month.`,
       );
     case 'under_way':
-      throw new RefusedError('under_way', 'Another archive command is running: wait until it finishes.');
+      throw new RefusedError('under_way', underWay);
     case 'archived': {
       const { months, payments, events, entries } = result;
       const counted = months.length === 0 ? `There is nothing to archive before ${before}.` : tableOf(months);
@@ -73,19 +73,16 @@ const tableOf = (months: Extract<ArchiveResult, { outcome: 'archived' }>['months
     MB: (bytes / 1_000_000).toFixed(1),
   }));
 
-export const distributeCommand = (withDatabase: WithDatabase) =>
+const distributeCommand = (withDatabase: WithDatabase) =>
   command('distribute', 'move the archive to the workers of a Citus cluster').action(
     withDatabase(distribute),
   );
 
-const units = { copy: 'rows copied', verify: 'rows compared', drop: 'tables put in place' };
-
 async function distribute({ audit, screen }: Context) {
-  const rows = (count: number) => count;
   const bars = {
-    copy: lateProgressBar(screen, rows, units.copy),
-    verify: lateProgressBar(screen, rows, units.verify),
-    drop: lateProgressBar(screen, rows, units.drop),
+    copy: lateProgressBar(screen, 'rows copied'),
+    verify: lateProgressBar(screen, 'rows compared'),
+    drop: lateProgressBar(screen, 'tables put in place'),
   };
   return describeDistribution(
     await distributeArchive(audit, { onProgress: (phase, done, of) => bars[phase](done, of) }),
@@ -99,38 +96,34 @@ function describeDistribution(result: DistributeResult): Output {
     case 'distributed':
       return {
         json: result,
-        text: `The archive is on ${result.workers} workers: ${result.rows} rows were moved by this distribute.`,
+        text: `The archive is on ${result.workers} workers: ${result.rows} rows were moved by this run.`,
       };
     case 'already_distributed':
       return { json: result, text: `The archive is on ${result.workers} workers already.` };
-    case 'no_citus':
-      throw new RefusedError(
-        'no_citus',
-        `The database has no Citus: install it and create the extension citus, ${guide}.`,
-      );
-    case 'not_coordinator':
-      throw new RefusedError('not_coordinator', 'This is a worker: set DATABASE_URL to the coordinator.');
-    case 'no_workers':
-      throw new RefusedError(
-        'no_workers',
-        `The coordinator has no workers: add them with citus_add_node, ${guide}.`,
-      );
-    case 'no_rights':
-      throw new RefusedError(
-        'no_rights',
-        `This role may not change the tables of the archive: distribute the command as their owner, ${result.owner}.`,
-      );
-    case 'other_time_zone':
-      throw new RefusedError(
-        'other_time_zone',
-        `The worker ${result.node} has the time zone ${result.timeZone}: set timezone = 'UTC' there.`,
-      );
-    case 'worker_unreachable':
-      throw new RefusedError(
-        'worker_unreachable',
-        `The worker ${result.node} does not answer: ${result.reason.split('\n')[0]}.`,
-      );
-    case 'under_way':
-      throw new RefusedError('under_way', 'Another archive command is running: wait until it finishes.');
+    default:
+      throw new RefusedError(result.outcome, whyNotDistributed(result));
   }
 }
+
+function whyNotDistributed(
+  result: Exclude<DistributeResult, { outcome: 'distributed' | 'already_distributed' }>,
+): string {
+  switch (result.outcome) {
+    case 'no_citus':
+      return `The database has no Citus: install it and create the extension citus, ${guide}.`;
+    case 'not_coordinator':
+      return 'This is a worker: set DATABASE_URL to the coordinator.';
+    case 'no_workers':
+      return `The coordinator has no workers: add them with citus_add_node, ${guide}.`;
+    case 'no_rights':
+      return `This role may not change the tables of the archive: run the command as their owner, ${result.owner}.`;
+    case 'other_time_zone':
+      return `The worker ${result.node} has the time zone ${result.timeZone}: set timezone = 'UTC' there.`;
+    case 'worker_unreachable':
+      return `The worker ${result.node} does not answer: ${result.reason.split('\n')[0]}.`;
+    case 'under_way':
+      return underWay;
+  }
+}
+
+const underWay = 'Another archive command is running: wait until it finishes.';

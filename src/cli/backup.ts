@@ -76,7 +76,7 @@ async function createBackup(
       to: store,
       origin: settings.databaseUrl ? 'outside' : 'embedded',
       sealedKey,
-      onProgress: lateProgressBar(screen, megabytes, 'MB'),
+      onProgress: lateProgressBar(screen, 'MB', megabytes),
     }),
   );
   const removed = keep === undefined ? undefined : await withFileErrors(() => removeOldBackups(store, keep));
@@ -153,8 +153,8 @@ async function restore(terminal: Terminal, options: Options) {
   await requireEmpty(dataDir);
   const { backup, chain } = await chooseBackup(from, { id: options.backup, at: options.at });
   const secretKey = options.withSecretKey ? await readSealedKey(terminal, from, backup) : undefined;
-  await checkFiles(from, backup, lateProgressBar(terminal.stderr, megabytes, 'MB checked'));
-  const onProgress = lateProgressBar(terminal.stderr, megabytes, 'MB copied');
+  await checkFiles(from, backup, lateProgressBar(terminal.stderr, 'MB checked', megabytes));
+  const onProgress = lateProgressBar(terminal.stderr, 'MB copied', megabytes);
   const interrupted = new AbortController();
   const stopListening = abortOnSignals(interrupted);
   try {
@@ -182,7 +182,7 @@ async function readSealedKey(terminal: Terminal, from: BackupStore, backup: Mani
 }
 
 /** From the environment, or the first line of the input. Never an argument: everybody on the machine can see those. */
-export async function readPassphrase({ env, stdin }: Terminal): Promise<string> {
+async function readPassphrase({ env, stdin }: Terminal): Promise<string> {
   const given = withSecretFiles(env).KOPECK_BACKUP_PASSPHRASE;
   if (given) return given;
   let text = '';

@@ -31,26 +31,19 @@ async function switchMaintenance({ audit }: Context, on: boolean) {
 async function plan({ audit }: Context, window: { from: Date; until: Date }) {
   const { from, until } = window;
   const planned = await controls.planMaintenance(audit, window);
-  switch (planned.outcome) {
-    case 'planned': {
-      const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
-      return {
-        json: {
-          window_id: Number(planned.windowId),
-          from: from.toISOString(),
-          until: until.toISOString(),
-        },
-        text: `Maintenance is scheduled ${times}, and partners are notified. It starts and ends automatically.\nTo cancel it: ${programName} maintenance cancel ${planned.windowId}`,
-      };
-    }
-    case 'until_before_from':
-      throw new RefusedError(planned.outcome, 'The end must be after the start.');
-    case 'over_already':
-      throw new RefusedError(planned.outcome, 'The end is in the past.');
-    case 'too_long':
-      throw new RefusedError(planned.outcome, 'A window can last at most a week: check the dates.');
-  }
+  if (planned.outcome !== 'planned') throw new RefusedError(planned.outcome, planRefusals[planned.outcome]);
+  const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
+  return {
+    json: { window_id: Number(planned.windowId), from: from.toISOString(), until: until.toISOString() },
+    text: `Maintenance is scheduled ${times}, and partners are notified. It starts and ends automatically.\nTo cancel it: ${programName} maintenance cancel ${planned.windowId}`,
+  };
 }
+
+const planRefusals = {
+  until_before_from: 'The end must be after the start.',
+  over_already: 'The end is in the past.',
+  too_long: 'A window can last at most a week: check the dates.',
+};
 
 async function listWindows({ audit }: Context) {
   const windows = await controls.listMaintenance(audit.pool, audit.clock);

@@ -94,29 +94,30 @@ async function serve(
 
 const maxWaitMs = 15_000;
 
-async function waitForRate({ audit, settings }: Context): Promise<void> {
-  for (
-    const untilMs = systemClock.monotonicMs() + maxWaitMs;
-    systemClock.monotonicMs() < untilMs;
-    await systemClock.sleep(100)
-  ) {
-    const rate = await readCurrentRate(audit.pool);
-    if (rate && !isStale(rate, audit.clock, settings.rateMaxAgeSec)) return;
+/** Whether it came true in time. */
+async function comesTrue(isTrue: () => Promise<boolean>): Promise<boolean> {
+  const untilMs = systemClock.monotonicMs() + maxWaitMs;
+  while (systemClock.monotonicMs() < untilMs) {
+    if (await isTrue()) return true;
+    await systemClock.sleep(100);
   }
-  throw new OperatorError('There is no up-to-date rate: check RATE_SOURCES.');
+  return false;
+}
+
+async function waitForRate({ audit, settings }: Context): Promise<void> {
+  const isFresh = await comesTrue(async () => {
+    const rate = await readCurrentRate(audit.pool);
+    return rate !== undefined && !isStale(rate, audit.clock, settings.rateMaxAgeSec);
+  });
+  if (!isFresh) throw new OperatorError('There is no up-to-date rate: check RATE_SOURCES.');
 }
 
 /** The receivers stop with this process. Deliveries to the refusing one are not waited for. */
-async function waitForDeliveries({ audit }: Context): Promise<void> {
-  for (
-    const untilMs = systemClock.monotonicMs() + maxWaitMs;
-    systemClock.monotonicMs() < untilMs;
-    await systemClock.sleep(100)
-  ) {
+const waitForDeliveries = ({ audit }: Context) =>
+  comesTrue(async () => {
     const { waiting, failing } = await countDeliveries(audit.pool);
-    if (waiting === failing) return;
-  }
-}
+    return waiting === failing;
+  });
 
 function describe(payments: number, tally: Tally, tookMs: number): Output {
   const outcomes = [...tally].sort(([, one], [, other]) => other - one);

@@ -150,7 +150,7 @@ async function progress({ audit, settings }: Context) {
   };
 }
 
-export const reconcileDepositsCommand = (withDatabase: WithDatabase) =>
+const reconcileDepositsCommand = (withDatabase: WithDatabase) =>
   command(
     'reconcile',
     "compare a day's deposits with the chain and the ledger; raises an alarm and exits with 1 on discrepancies",
@@ -225,7 +225,7 @@ const differenceTable = (rows: DifferenceRow[]) =>
     'units on record': row.recorded_units ?? '–',
   }));
 
-export const rewindCommand = (withDatabase: WithDatabase) =>
+const rewindCommand = (withDatabase: WithDatabase) =>
   command('rewind', 'read the blocks of a chain again after this one; nothing is credited twice')
     .requiredOption('--chain <chain>', 'of this chain')
     .requiredOption('--block <number>', 'the last block that stays as it is booked', blockNumber)
@@ -262,16 +262,16 @@ const rewindRefusals: Record<
     `The nodes have different blocks ${block}. Choose an earlier one, or replace the node that is wrong.`,
 };
 
-export async function openConfigured(settings: Context['settings']): Promise<deposits.DepositChains> {
+async function openConfigured(settings: Context['settings']): Promise<deposits.DepositChains> {
   if (settings.depositChains.length > 0)
     return deposits.openDepositChains(settings.depositChains, systemClock);
   throw new OperatorError('DEPOSIT_CHAINS is not set: no deposits are accepted.');
 }
 
-export const notConfigured = (chain: string, chains: deposits.DepositChains) =>
+const notConfigured = (chain: string, chains: deposits.DepositChains) =>
   new OperatorError(`"${chain}" is not in DEPOSIT_CHAINS: it has ${[...chains.keys()].join(', ')}.`);
 
-export async function openConfiguredChain(settings: Context['settings'], name: string) {
+async function openConfiguredChain(settings: Context['settings'], name: string) {
   const chains = await openConfigured(settings);
   const chain = [...chains.values()].find(candidate => candidate.name === name);
   if (!chain) throw notConfigured(name, chains);

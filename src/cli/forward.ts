@@ -7,27 +7,19 @@ import { callService } from './remote.ts';
 /** One attempt to deliver an event. */
 export interface ForwardAttempt {
   at: Date;
-  /** The HTTP status, or the error. */
-  answer: string;
-  durationMs: number;
-  /** Undefined when the event was delivered or will not be retried. */
-  retryInSec: number | undefined;
-  isLast: boolean;
-}
-
-/** The result of forwarding one event. */
-export interface ForwardResult {
-  at: Date;
-  delivered: boolean;
+  /** How many there were, with this one. */
   attempts: number;
+  delivered: boolean;
   status: number | null;
   error: string | null;
   durationMs: number;
+  /** Undefined when the event was delivered or will not be retried. */
+  retryInSec: number | undefined;
 }
 
 export interface Forwarder {
-  /** Retries until the receiver accepts the event or the attempts are used up; undefined when aborted before. */
-  forward(event: PaymentEvent, body: string): Promise<ForwardResult | undefined>;
+  /** Retries until the receiver accepts the event or the attempts are used up: the last one, or undefined when aborted before. */
+  forward(event: PaymentEvent, body: string): Promise<ForwardAttempt | undefined>;
   close(): Promise<void>;
 }
 
@@ -50,7 +42,7 @@ export function createForwarder({
 }): Forwarder {
   const sender = webhooks.createSender({ clock: systemClock, allowPrivate: true });
 
-  async function attempt(event: PaymentEvent, body: string): Promise<webhooks.SendResult> {
+  async function send(event: PaymentEvent, body: string): Promise<webhooks.SendResult> {
     const atSec = Math.floor(systemClock.nowMs() / 1_000);
     const headers = {
       ...webhooks.eventHeaders(announced(event), webhooks.sign([secret], atSec, body)),
@@ -59,11 +51,11 @@ export function createForwarder({
     return sender.send({ url, headers, body }, signal);
   }
 
-  async function forward(event: PaymentEvent, body: string): Promise<ForwardResult | undefined> {
+  async function forward(event: PaymentEvent, body: string): Promise<ForwardAttempt | undefined> {
     let answered = 0;
     for (let attempts = 1; ; attempts++) {
       const at = instantOf(systemClock);
-      const verdict = await attempt(event, body).catch(error => {
+      const verdict = await send(event, body).catch(error => {
         if (signal.aborted) return undefined;
         throw error;
       });
@@ -74,15 +66,13 @@ export function createForwarder({
       if (status !== null) answered += 1;
       const isLast = delivered || answered >= maxAnsweredAttempts;
       const retryInSec = isLast ? undefined : (backoffSec[attempts - 1] ?? maxBackoffSec);
-      const { durationMs } = verdict;
-      onAttempt(event, {
-        at,
-        answer: `${status ?? error}`,
-        durationMs,
+      const attempt = {
+        ...{ at, attempts, delivered, status, error },
+        durationMs: verdict.durationMs,
         retryInSec,
-        isLast: isLast && !delivered,
-      });
-      if (retryInSec === undefined) return { at, delivered, attempts, status, error, durationMs };
+      };
+      onAttempt(event, attempt);
+      if (retryInSec === undefined) return attempt;
       await systemClock.sleep(retryInSec * 1_000, signal);
       if (signal.aborted) return undefined;
     }

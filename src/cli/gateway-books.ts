@@ -1,5 +1,5 @@
 import { createAlarms } from '../alarms/index.ts';
-import { type Clock, systemClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks } from '../base/money.ts';
 import { recordChange } from '../db/audit/index.ts';
@@ -8,7 +8,7 @@ import * as payments from '../payments/index.ts';
 import type { startSimulator } from '../runtime/index.ts';
 import { day, instant } from './arguments.ts';
 import { type Context, command, group, requireDataDir, type WithDatabase } from './command.ts';
-import { type Output, RefusedError, table } from './output.ts';
+import { lateLines, type Output, RefusedError, table } from './output.ts';
 
 const dayMs = 86_400_000;
 
@@ -25,10 +25,8 @@ const startOfToday = (clock: Clock) => new Date(Math.floor(clock.nowMs() / dayMs
 async function run(context: Context, { day: given }: { day?: Date }) {
   const { audit, progress } = context;
   const from = given ?? startOfToday(audit.clock);
-  const startedAt = systemClock.monotonicMs();
-  const onProgress = (orders: number) => {
-    if (systemClock.monotonicMs() - startedAt > 2_000) progress(`${orders} orders read …`);
-  };
+  const show = lateLines(progress);
+  const onProgress = (orders: number) => show(`${orders} orders read …`);
   return withGateway(context, async gateway => {
     const reconciliation = await payments.reconcileDay(audit, gateway, from, { onProgress });
     const { orders, payments: count, differences, isComplete, refundFailure } = reconciliation;
@@ -176,7 +174,7 @@ const startBank: typeof startSimulator = async (...args) =>
   (await import('../runtime/index.ts')).startSimulator(...args);
 
 /** The payment gateway of the settings, or the simulator, while the work lasts. */
-export async function withGateway<Result>(
+async function withGateway<Result>(
   { audit, settings, progress }: Context,
   work: (gateway: Gateway) => Promise<Result>,
 ): Promise<Result> {

@@ -33,7 +33,7 @@ async function check(terminal: Terminal, url: string, options: CheckOptions) {
     qrUrl,
     pays,
     clock: systemClock,
-    onProgress: lateProgressBar(terminal.stderr, count => count, 'checks'),
+    onProgress: lateProgressBar(terminal.stderr, 'checks'),
   });
   return describe(url, pays, result);
 }

@@ -58,34 +58,20 @@ async function create(context: Context, partner: string, options: CreateOptions)
     },
     expiresAt: typeof expires === 'number' ? new Date(clock.nowMs() + expires) : (expires ?? null),
   });
-  switch (creation.outcome) {
-    case 'created':
-      return {
-        json: { ...describeKey(creation.apiKey, clock), key: creation.key },
-        text: `${details({ 'key id': creation.apiKey.keyId, key: creation.key })}\n${keepSecret}`,
-      };
-    case 'expiry_passed':
-      throw new RefusedError(creation.outcome, 'The key would be expired already: choose a later time.');
-    case 'no_partner':
-      throw noSuchPartner(partner);
-    case 'too_many_keys':
-      throw new RefusedError(
-        creation.outcome,
-        `Partner ${partner} has ${partners.maxActiveKeys} active ${mode} keys, the maximum: run ${programName} key revoke for one that is not needed.`,
-      );
-    case 'too_many_key_changes':
-      throw tooManyKeyChanges();
-    case 'partner_suspended':
-      throw new RefusedError(
-        creation.outcome,
-        `Partner ${partner} is suspended: run ${programName} partner resume ${partnerId} first.`,
-      );
-    case 'not_approved':
-      throw new RefusedError(
-        creation.outcome,
-        `Live mode is not approved for partner ${partner}: run ${programName} partner approve ${partnerId} first.`,
-      );
-  }
+  if (creation.outcome === 'created')
+    return {
+      json: { ...describeKey(creation.apiKey, clock), key: creation.key },
+      text: `${details({ 'key id': creation.apiKey.keyId, key: creation.key })}\n${keepSecret}`,
+    };
+  const reasons: Record<typeof creation.outcome, string> = {
+    expiry_passed: 'The key would be expired already: choose a later time.',
+    no_partner: noSuchPartner(partner).message,
+    too_many_keys: `Partner ${partner} has ${partners.maxActiveKeys} active ${mode} keys, the maximum: run ${programName} key revoke for one that is not needed.`,
+    too_many_key_changes: tooManyKeyChanges,
+    partner_suspended: `Partner ${partner} is suspended: run ${programName} partner resume ${partnerId} first.`,
+    not_approved: `Live mode is not approved for partner ${partner}: run ${programName} partner approve ${partnerId} first.`,
+  };
+  throw new RefusedError(creation.outcome, reasons[creation.outcome]);
 }
 
 async function list(context: Context, partner: string) {
@@ -132,7 +118,8 @@ async function allow({ audit }: Context, typed: string, { allowIp = [] }: { allo
       change.outcome,
       `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
     );
-  if (change.outcome === 'too_many_key_changes') throw tooManyKeyChanges();
+  if (change.outcome === 'too_many_key_changes')
+    throw new RefusedError('too_many_key_changes', tooManyKeyChanges);
   const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
   return {
     json: describeKey(change.apiKey, audit.clock),
@@ -144,7 +131,7 @@ export const modeOption = () => choice('--mode <mode>', 'test or live', ['test',
 
 const defaultOverlapMs = 86_400_000;
 
-export const rollCommand = (withDatabase: WithDatabase) =>
+const rollCommand = (withDatabase: WithDatabase) =>
   command('roll <key-id>', 'create a key in place of another, which stays valid for a while')
     .option('--overlap <time>', 'how long the old key stays valid, 0h to 7d; 24h by default', overlap)
     .action(withDatabase(roll));
@@ -183,7 +170,7 @@ async function roll(
     case 'no_key':
       throw noSuchKey(keyId);
     case 'too_many_key_changes':
-      throw tooManyKeyChanges();
+      throw new RefusedError('too_many_key_changes', tooManyKeyChanges);
     default:
       throw new RefusedError(
         rolled.outcome,
@@ -192,24 +179,21 @@ async function roll(
   }
 }
 
-export const keepSecret =
+const keepSecret =
   'Keep the key secret, like a password. Only its hash is stored, so it cannot be shown again.';
 
-export const noSuchKey = (keyId: string) =>
+const noSuchKey = (keyId: string) =>
   new RefusedError('no_key', `There is no key ${keyId}: see ${programName} key list.`);
 
-export const tooManyKeyChanges = () =>
-  new RefusedError(
-    'too_many_key_changes',
-    'The keys of this partner were changed too often today: try again tomorrow (UTC). A key can still be revoked.',
-  );
+const tooManyKeyChanges =
+  'The keys of this partner were changed too often today: try again tomorrow (UTC). A key can still be revoked.';
 
-export function limitsText({ rights }: partners.ApiKey): string {
+function limitsText({ rights }: partners.ApiKey): string {
   const { max_payment_rub: payment, max_day_rub: day } = partners.rightsObject(rights);
   return [payment && `${payment} a payment`, day && `${day} a day`].filter(Boolean).join(', ') || 'none';
 }
 
-export const describeKey = (key: partners.ApiKey, clock: Clock) => ({
+const describeKey = (key: partners.ApiKey, clock: Clock) => ({
   partner_id: key.partnerId,
   ...partners.keyObject(key, clock),
 });

@@ -1,10 +1,9 @@
-import { systemClock } from '../base/clock.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { type Mode, openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
 import { day, label, positiveUsdt } from './arguments.ts';
 import { type Context, command, group, type WithDatabase } from './command.ts';
 import { modeOption } from './key.ts';
-import { noSuchPartner, RefusedError, table } from './output.ts';
+import { lateLines, noSuchPartner, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
 export const balanceCommands = (withDatabase: WithDatabase) =>
@@ -66,11 +65,9 @@ async function credit(
 }
 
 async function verify({ audit, progress }: Context) {
-  const startedAt = systemClock.monotonicMs();
+  const show = lateLines(progress);
   const { findings, entries, invariants } = await verifyLedger(audit.pool, {
-    onProgress: invariant => {
-      if (systemClock.monotonicMs() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
-    },
+    onProgress: invariant => show(`Checking that ${invariant} …`),
   });
   const ok = findings.length === 0;
   return {

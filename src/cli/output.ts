@@ -71,8 +71,8 @@ export function progressBar(of: number, out: Screen, unit = ''): (done: number) 
 /** A bar that appears after two seconds; what is done is counted in larger units, such as MB. */
 export function lateProgressBar(
   out: Screen,
-  inUnits: (count: number) => number,
   unit: string,
+  inUnits = (count: number) => count,
 ): (done: number, of: number) => void {
   const startedAt = systemClock.monotonicMs();
   let show: ((done: number) => void) | undefined;
@@ -97,3 +97,11 @@ export class RefusedError extends Error {
 
 export const noSuchPartner = (partner: string) =>
   new RefusedError('no_partner', `There is no partner ${partner}: see ${programName} partner list.`);
+
+/** Lines of a command that takes long: they appear after two seconds. */
+export function lateLines(print: (line: string) => void): (line: string) => void {
+  const startedAt = systemClock.monotonicMs();
+  return line => {
+    if (systemClock.monotonicMs() - startedAt > 2_000) print(line);
+  };
+}

@@ -24,23 +24,13 @@ export const paymentCommands = (withDatabase: WithDatabase) =>
 
 async function poll({ audit }: Context, payment: string) {
   const paymentId = parseId('pay', payment);
-  if (!paymentId) throw noSuchPayment(payment);
+  if (!paymentId) throw refusal('no_payment', payment);
   const { outcome } = await payments.pollNow(audit, paymentId);
-  switch (outcome) {
-    case 'asked':
-      return {
-        json: { payment_id: paymentId, outcome },
-        text: `The payment gateway is polled for ${payment} now: see ${programName} payment show.`,
-      };
-    case 'no_payment':
-      throw noSuchPayment(payment);
-    case 'test_mode':
-      throw new RefusedError(outcome, `${payment} is a test payment: there is no payment gateway to poll.`);
-    case 'under_way':
-      throw underWay(payment);
-    case 'already_ended':
-      throw new RefusedError(outcome, `${payment} already has a final status: there is nothing to poll.`);
-  }
+  if (outcome !== 'asked') throw refusal(outcome, payment);
+  return {
+    json: { payment_id: paymentId, outcome },
+    text: `The payment gateway is polled for ${payment} now: see ${programName} payment show.`,
+  };
 }
 
 async function decide(
@@ -49,39 +39,29 @@ async function decide(
   { outcome, reason }: Parameters<typeof payments.decidePayment>[2],
 ) {
   const paymentId = parseId('pay', payment);
-  if (!paymentId) throw noSuchPayment(payment);
+  if (!paymentId) throw refusal('no_payment', payment);
   const decision = await payments.decidePayment(context.audit, paymentId, { outcome, reason });
-  switch (decision.outcome) {
-    case 'resolved':
-      return show(context, payment);
-    case 'no_payment':
-      throw noSuchPayment(payment);
-    case 'under_way':
-      throw underWay(payment);
-    case 'already_ended':
-      throw new RefusedError(
-        'already_ended',
-        `${payment} is already ${decision.status}, and a final status never changes.`,
-      );
-  }
+  if (decision.outcome === 'resolved') return show(context, payment);
+  if (decision.outcome !== 'already_ended') throw refusal(decision.outcome, payment);
+  const message = `${payment} is already ${decision.status}, and a final status never changes.`;
+  throw new RefusedError('already_ended', message);
 }
 
-const noSuchPayment = (payment: string) =>
-  new RefusedError(
-    'no_payment',
+const refusals = {
+  no_payment: (payment: string) =>
     `There is no payment ${payment}: check the ID, it looks like pay_01h…. To find one: ${programName} payment list --external-id ID`,
-  );
-
-const underWay = (payment: string) =>
-  new RefusedError(
-    'under_way',
+  under_way: (payment: string) =>
     `The payment gateway is being polled for ${payment} right now: try again in a minute.`,
-  );
+  test_mode: (payment: string) => `${payment} is a test payment: there is no payment gateway to poll.`,
+  already_ended: (payment: string) => `${payment} already has a final status: there is nothing to poll.`,
+};
+const refusal = (code: keyof typeof refusals, payment: string) =>
+  new RefusedError(code, refusals[code](payment));
 
 async function show({ audit }: Context, id: string) {
   const paymentId = parseId('pay', id);
   const payment = paymentId && (await payments.findPaymentAnywhere(audit.pool, paymentId));
-  if (!payment) throw noSuchPayment(id);
+  if (!payment) throw refusal('no_payment', id);
   const refunds = await payments.listRefunds(audit.pool, payment.paymentId);
   const quote = await payments.findQuoteOf(audit.pool, payment.paymentId);
   const refunded = refunds.at(-1);
@@ -137,7 +117,7 @@ interface ListOptions {
   limit: number;
 }
 
-export const paymentListCommand = (withDatabase: WithDatabase) =>
+const paymentListCommand = (withDatabase: WithDatabase) =>
   command('list', 'list payments of all partners, newest first')
     .option('--partner <partner>', 'ID of a partner, or the beginning of its name', label)
     .option('--external-id <id>', 'external_id that the partner sent', label)

@@ -51,7 +51,7 @@ export interface Step {
 }
 
 /** Of the running service, into the scratch folder. */
-export const backupStep: Step = {
+const backupStep: Step = {
   name: 'backup',
   run: async ({ settings, from, progress }) => {
     const origin = settings.databaseUrl ? 'outside' : 'embedded';
@@ -194,7 +194,7 @@ const silent = { info: () => {}, warn: () => {}, error: () => {} };
  * The restored database waits until the gateway was asked, here a simulator without orders. Only this process uses them, so
  * no late order can arrive: the 20 s that a service waits for one are left out.
  */
-export const openStep: Step = {
+const openStep: Step = {
   name: 'open',
   run: async ({ database, scratch, progress }) => {
     const { pool: db, clock } = database!;

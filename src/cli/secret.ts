@@ -55,7 +55,7 @@ async function rotate({ audit, keyring, screen }: Context, { batch }: { batch: n
     );
   const { resealed, unreadable } = await secrets.resealAll(audit, keyring, {
     batch,
-    onProgress: lateProgressBar(screen, count => count, 'values'),
+    onProgress: lateProgressBar(screen, 'values'),
   });
   const status = await readStatus(audit.pool, keyring);
   const first =

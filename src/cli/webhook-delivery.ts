@@ -4,7 +4,7 @@ import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
 import { type Context, command, type WithDatabase } from './command.ts';
-import { bar, type Output, RefusedError, table } from './output.ts';
+import { bar, lateLines, type Output, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
 import { noWebhook, severalEndpoints } from './webhook-choice.ts';
 
@@ -124,10 +124,8 @@ async function resendOne({ audit }: Context, text: string, endpointId: Id<'whe'>
 }
 
 async function resendAll({ audit, progress }: Context, since: Date) {
-  const startedAt = systemClock.monotonicMs();
-  const queued = await webhooks.resendFailed(audit, since, (done, of) => {
-    if (systemClock.monotonicMs() - startedAt > 2_000) progress(bar(done, of));
-  });
+  const show = lateLines(progress);
+  const queued = await webhooks.resendFailed(audit, since, (done, of) => show(bar(done, of)));
   const text = `Events to resend: ${queued}. Partners with suspended delivery need ${programName} webhook check first.`;
   return { json: { queued }, text };
 }

@@ -32,7 +32,7 @@ import { abortOnSignals } from './signals.ts';
 import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
 
 /** What the steps of a rehearsal share. Everything they make is in the folder `scratch`. */
-export interface Rehearsal {
+interface Rehearsal {
   settings: Settings;
   scratch: string;
   from: BackupStore;
@@ -44,16 +44,12 @@ export interface Rehearsal {
   database?: Database;
 }
 
-export interface Step {
-  name: string;
-  /** Returns what it found, in a few words. */
-  run(rehearsal: Rehearsal): Promise<string>;
-}
+/** By its name; it returns what it found, in a few words. */
+type Steps = Record<string, (rehearsal: Rehearsal) => Promise<string>>;
 
 /** Of the running service, into the scratch folder. */
-const backupStep: Step = {
-  name: 'backup',
-  run: async ({ settings, from, progress }) => {
+const backupStep: Steps = {
+  backup: async ({ settings, from, progress }) => {
     const origin = settings.databaseUrl ? 'outside' : 'embedded';
     const { pool, close } = await openDatabase(settings, progress, 'refuse');
     try {
@@ -65,19 +61,15 @@ const backupStep: Step = {
   },
 };
 
-const checkStep: Step = {
-  name: 'check',
-  run: async rehearsal => {
+export const restoreSteps: Steps = {
+  check: async rehearsal => {
     rehearsal.chosen = await chooseBackup(rehearsal.from, { id: rehearsal.backupId });
     const { backup } = rehearsal.chosen;
     await checkFiles(rehearsal.from, backup);
     return `${backup.id}: ${backup.files.length} files match the manifest`;
   },
-};
 
-const restoreStep: Step = {
-  name: 'restore',
-  run: async ({ scratch, from, chosen, signal }) => {
+  restore: async ({ scratch, from, chosen, signal }) => {
     const { until } = await restoreBackup({
       ...chosen!,
       from,
@@ -87,20 +79,14 @@ const restoreStep: Step = {
     });
     return `all commits until ${until}`;
   },
-};
 
-const startStep: Step = {
-  name: 'start',
-  run: async rehearsal => {
+  start: async rehearsal => {
     const settings = readSettings({ DATA_DIR: dataIn(rehearsal.scratch) });
     rehearsal.database = await openDatabase(settings, rehearsal.progress, 'refuse');
     return 'the restored server is ready';
   },
-};
 
-const verifyStep: Step = {
-  name: 'verify',
-  run: async ({ database }) => {
+  verify: async ({ database }) => {
     const { findings, entries, invariants } = await verifyLedger(database!.pool);
     const [first] = findings;
     if (first)
@@ -110,8 +96,6 @@ const verifyStep: Step = {
     return `${entries} entries, ${invariants.length} invariants hold`;
   },
 };
-
-export const restoreSteps: Step[] = [checkStep, restoreStep, startStep, verifyStep];
 
 const dataIn = (scratch: string) => join(scratch, 'data');
 
@@ -128,7 +112,7 @@ type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: Bac
  * Runs the steps in a scratch folder, which is removed afterwards. A step that fails is the last one. Of a backup of an
  * outside server only the files are checked: its version and its roles are not ours.
  */
-export async function rehearse(steps: Step[], given: Given) {
+export async function rehearse(steps: Steps, given: Given) {
   const scratch = await fs.mkdtemp(join(tmpdir(), 'kopeck-rehearsal-'));
   const interrupted = new AbortController();
   const stopListening = abortOnSignals(interrupted);
@@ -136,8 +120,8 @@ export async function rehearse(steps: Step[], given: Given) {
   const rehearsal: Rehearsal = { ...given, scratch, from, signal: interrupted.signal };
   const reports: Report[] = [];
   try {
-    for (const step of steps) {
-      const report = await runStep(step, rehearsal);
+    for (const [name, run] of Object.entries(steps)) {
+      const report = await runStep(name, () => run(rehearsal), rehearsal.signal);
       reports.push(report);
       if (!report.ok || rehearsal.chosen?.backup.origin === 'outside') break;
     }
@@ -149,17 +133,13 @@ export async function rehearse(steps: Step[], given: Given) {
   return describe(reports, rehearsal.chosen?.backup);
 }
 
-async function runStep({ name, run }: Step, rehearsal: Rehearsal): Promise<Report> {
+async function runStep(name: string, run: () => Promise<string>, signal: AbortSignal): Promise<Report> {
   const startedAt = systemClock.monotonicMs();
-  const report = (ok: boolean, result: string) => ({
-    name,
-    ms: Math.round(systemClock.monotonicMs() - startedAt),
-    result,
-    ok,
-  });
+  const ms = () => Math.round(systemClock.monotonicMs() - startedAt);
+  const report = (ok: boolean, result: string) => ({ name, ms: ms(), result, ok });
   try {
-    rehearsal.signal.throwIfAborted();
-    return report(true, await withFileErrors(() => run(rehearsal)));
+    signal.throwIfAborted();
+    return report(true, await withFileErrors(run));
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return report(false, error.message);
@@ -194,9 +174,8 @@ const silent = { info: () => {}, warn: () => {}, error: () => {} };
  * The restored database waits until the gateway was asked, here a simulator without orders. Only this process uses them, so
  * no late order can arrive: the 20 s that a service waits for one are left out.
  */
-const openStep: Step = {
-  name: 'open',
-  run: async ({ database, scratch, progress }) => {
+const openStep: Steps = {
+  open: async ({ database, scratch, progress }) => {
     const { pool: db, clock } = database!;
     const before = await findRecovering(db);
     if (!before) throw new OperatorError('The restored database did not wait for the payment gateway.');
@@ -234,10 +213,13 @@ export const drillCommand = (terminal: Terminal) =>
 
 async function drill(terminal: Terminal, { from }: { from?: string }) {
   const settings = loadSettings(terminal.env);
-  return rehearse([...(from === undefined ? [backupStep] : []), ...restoreSteps, openStep], {
-    settings,
-    from: from === undefined ? undefined : backupStore(from, settings, '--from'),
-    backupId: undefined,
-    progress: progressOn(terminal),
-  });
+  return rehearse(
+    { ...(from === undefined ? backupStep : {}), ...restoreSteps, ...openStep },
+    {
+      settings,
+      from: from === undefined ? undefined : backupStore(from, settings, '--from'),
+      backupId: undefined,
+      progress: progressOn(terminal),
+    },
+  );
 }

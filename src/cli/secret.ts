@@ -25,6 +25,10 @@ async function signingKeys({ audit, keyring }: Context, { rotate: rotates }: { r
   if (rotates) await addSigningRoot(audit, keyring);
   const roots = await listSigningRoots(audit.pool);
   const path = keySetPath({ partnerId: '{partner_id}', mode: '{mode}' });
+  const shown = table(roots, ({ keyId, signsFrom }) => ({
+    'root key': keyId,
+    'signs from (UTC)': signsFrom,
+  }));
   return {
     json: {
       path,
@@ -34,7 +38,7 @@ async function signingKeys({ audit, keyring }: Context, { rotate: rotates }: { r
         signs_from: signsFrom.toISOString(),
       })),
     },
-    text: `${table(roots, ({ keyId, signsFrom }) => ({ 'root key': keyId, 'signs from (UTC)': signsFrom }))}\nThe public keys of a partner are at ${path}.`,
+    text: `${shown}\nThe public keys of a partner are at ${path}.`,
   };
 }
 
@@ -93,6 +97,9 @@ const readStatus = async (pool: Pool, keyring: secrets.Keyring): Promise<Status>
 
 const kinds = ['API keys', 'webhook secrets', 'one-time code secrets'] as const;
 
+const knownTo = ({ processes }: Status, keyId: string) =>
+  processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length;
+
 const countOf = ({ counts }: Status, keyId: string, what: (typeof kinds)[number]) =>
   counts.find(one => one.keyId === keyId && one.what === what)?.count ?? 0;
 
@@ -110,8 +117,7 @@ function leftOf(status: Status) {
 function verdictOf(status: Status): string {
   const { apiKeys, sealed, processes } = leftOf(status);
   if (status.ownId !== status.activeId) {
-    const ready = status.processes.filter(({ keyIds }) => keyIds?.includes(status.ownId));
-    return `SECRET_KEY (${status.ownId}) is not in use yet. ${ready.length} of ${status.processes.length} processes have it: when all do, run ${programName} secret rotate.`;
+    return `SECRET_KEY (${status.ownId}) is not in use yet. ${knownTo(status, status.ownId)} of ${status.processes.length} processes have it: when all do, run ${programName} secret rotate.`;
   }
   if (sealed > 0)
     return `Keep the earlier key: run ${programName} secret rotate, ${sealed} values still need it.`;
@@ -135,7 +141,7 @@ const objectOf = (status: Status) => {
       api_keys: countOf(status, keyId, 'API keys'),
       webhook_secrets: countOf(status, keyId, 'webhook secrets'),
       one_time_code_secrets: countOf(status, keyId, 'one-time code secrets'),
-      processes: status.processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length,
+      processes: knownTo(status, keyId),
     })),
     processes: status.processes.length,
     api_keys_left: status.keysLeft.map(({ apiKeyId, partner, mode, lastUsedAt }) => ({
@@ -155,7 +161,7 @@ async function showStatus({ audit, keyring }: Context) {
     'in use': keyId === status.activeId ? 'yes' : 'no',
     'since (UTC)': activeFrom ?? 'the beginning',
     ...Object.fromEntries(kinds.map(kind => [kind, countOf(status, keyId, kind)])),
-    'known to': `${status.processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length} of ${status.processes.length} processes`,
+    'known to': `${knownTo(status, keyId)} of ${status.processes.length} processes`,
   }));
   const left = table(status.keysLeft, key => ({
     'API key': key.apiKeyId,

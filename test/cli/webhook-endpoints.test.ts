@@ -1,19 +1,14 @@
 import { beforeAll, expect, test } from 'vitest';
 import { createPartnerWithKeys, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
-import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
+import { commandLineOf } from './command-line.ts';
 
 const { pool, url } = await createDatabase();
 const { address } = await startApi({ pool });
 const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
-const run = (...args: string[]) => kopeck(env, ...args);
-const runJson = async (...args: string[]) => {
-  const { code, stdout, stderr } = await run(...args, '--json');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout);
-};
+const { run, runJson } = commandLineOf(env);
 const receiver = await startReceiver();
 let partner: string;
 let testKey: string;

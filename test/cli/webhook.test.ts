@@ -5,16 +5,12 @@ import { createDatabase } from '../helpers/database.ts';
 import { folderWithKey } from '../helpers/folders.ts';
 import { verifySignature } from '../helpers/signature.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
+import { commandLineOf } from './command-line.ts';
 
 const { pool, url } = await createDatabase();
 const { address } = await startApi({ pool });
 const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
-const run = (...[words, ...rest]: string[]) => kopeck(env, `webhook ${words}`, ...rest);
-const runJson = async (...args: string[]) => {
-  const { code, stdout, stderr } = await run(...args, '--json');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout);
-};
+const { run, runJson } = commandLineOf(env, 'webhook');
 beforeEach(() => setRate(pool));
 
 const receiver = await startReceiver();
@@ -75,19 +71,18 @@ describe('set, show and rotate', () => {
       'partner create --name n --json',
     );
     const { partner_id: id } = JSON.parse(created.stdout);
-    for (const address of [
+    const inProduction = { ...production, DATABASE_URL: other.url };
+    const addresses = [
       'http://127.0.0.1:9000/',
       'https://127.0.0.1/',
       'https://localhost/',
       'https://10.0.0.1/',
-    ]) {
-      const refused = await kopeck(
-        { ...production, DATABASE_URL: other.url },
-        `webhook set ${id} --url ${address}`,
-      );
+    ];
+    for (const address of addresses) {
+      const refused = await kopeck(inProduction, `webhook set ${id} --url ${address}`);
       expect([address, refused.code]).toEqual([address, 1]);
     }
-    const forced = { ...production, DATABASE_URL: other.url, WEBHOOK_ALLOW_PRIVATE: 'true' };
+    const forced = { ...inProduction, WEBHOOK_ALLOW_PRIVATE: 'true' };
     expect((await kopeck(forced, `webhook set ${id} --url https://127.0.0.1/`)).stderr).toContain(
       'WEBHOOK_ALLOW_PRIVATE must not be true in production',
     );

@@ -98,7 +98,7 @@ export class RefusedError extends Error {
 export const noSuchPartner = (partner: string) =>
   new RefusedError('no_partner', `There is no partner ${partner}: see ${programName} partner list.`);
 
-/** Lines of a command that takes long: they appear after two seconds. */
+/** Lines that say what a command does at the moment: they appear after two seconds. */
 export function lateLines(print: (line: string) => void): (line: string) => void {
   const startedAt = systemClock.monotonicMs();
   return line => {

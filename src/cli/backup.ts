@@ -13,16 +13,7 @@ import {
   takeBackup,
   unsealSecretKey,
 } from '../db/backup/index.ts';
-import {
-  type BackupStore,
-  backupFolder,
-  listBackups,
-  type Manifest,
-  megabytes,
-  readAll,
-  sealedKeyName,
-  withFileErrors,
-} from '../db/backup-store/index.ts';
+import * as stores from '../db/backup-store/index.ts';
 import { loadSettings, withSecretFiles } from '../db/secrets/index.ts';
 import { instant, positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
@@ -71,16 +62,17 @@ async function createBackup(
   const sealedKey = withSecretKey
     ? sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
     : undefined;
-  const backup = await withFileErrors(() =>
+  const backup = await stores.withFileErrors(() =>
     takeBackup(audit.pool, {
       to: store,
       origin: settings.databaseUrl ? 'outside' : 'embedded',
       sealedKey,
-      onProgress: lateProgressBar(screen, 'MB', megabytes),
+      onProgress: lateProgressBar(screen, 'MB', stores.megabytes),
     }),
   );
-  const removed = keep === undefined ? undefined : await withFileErrors(() => removeOldBackups(store, keep));
-  const summary = `Backup ${backup.id} in ${store.address}: ${megabytes(backup.bytes)} MB.`;
+  const removed =
+    keep === undefined ? undefined : await stores.withFileErrors(() => removeOldBackups(store, keep));
+  const summary = `Backup ${backup.id} in ${store.address}: ${stores.megabytes(backup.bytes)} MB.`;
   const kept = removed?.backups.length ? ` Removed ${removed.backups.join(', ')}.` : '';
   return {
     json: {
@@ -98,15 +90,15 @@ async function verifyBackup(terminal: Terminal, backupId: string | undefined, { 
   return rehearse(restoreSteps, { settings, from: store, backupId, progress: progressOn(terminal) });
 }
 
-const backupObject = ({ files, folders: _folders, ...backup }: Manifest) => ({
+const backupObject = ({ files, folders: _folders, ...backup }: stores.Manifest) => ({
   ...backup,
   files: files.length,
 });
 
 async function listAll({ env }: Terminal, { from }: { from?: string }) {
   const store = backupStore(from, loadSettings(env), '--from');
-  const { backups, chains } = await withFileErrors(async () => {
-    const all = await listBackups(store);
+  const { backups, chains } = await stores.withFileErrors(async () => {
+    const all = await stores.listBackups(store);
     return { backups: all, chains: await Promise.all(all.map(backup => findChain(store, backup))) };
   });
   const until = chains.map(
@@ -118,7 +110,7 @@ async function listAll({ env }: Terminal, { from }: { from?: string }) {
       backup: backup.id,
       'completed (UTC)': new Date(backup.finished_at),
       'covered until (UTC)': new Date(until[nth]!),
-      MB: megabytes(backup.bytes),
+      MB: stores.megabytes(backup.bytes),
       PostgreSQL: backup.postgres_version,
       timeline: backup.timeline,
       'secret key': backup.has_secret_key ? 'encrypted' : 'no',
@@ -132,7 +124,9 @@ export const restoreCommand = (terminal: Terminal) =>
     .option('--backup <id>', 'backup ID (default: the newest that fits)')
     .option('--at <time>', 'point in time to restore (default: the latest)', instant)
     .option('--with-secret-key', 'also restore the encrypted secret key; needs its passphrase')
-    .action(withTerminal(terminal)((_terminal, options) => withFileErrors(() => restore(terminal, options))));
+    .action(
+      withTerminal(terminal)((_terminal, options) => stores.withFileErrors(() => restore(terminal, options))),
+    );
 
 interface Options {
   from?: string;
@@ -153,8 +147,8 @@ async function restore(terminal: Terminal, options: Options) {
   await requireEmpty(dataDir);
   const { backup, chain } = await chooseBackup(from, { id: options.backup, at: options.at });
   const secretKey = options.withSecretKey ? await readSealedKey(terminal, from, backup) : undefined;
-  await checkFiles(from, backup, lateProgressBar(terminal.stderr, 'MB checked', megabytes));
-  const onProgress = lateProgressBar(terminal.stderr, 'MB copied', megabytes);
+  await checkFiles(from, backup, lateProgressBar(terminal.stderr, 'MB checked', stores.megabytes));
+  const onProgress = lateProgressBar(terminal.stderr, 'MB copied', stores.megabytes);
   const interrupted = new AbortController();
   const stopListening = abortOnSignals(interrupted);
   try {
@@ -171,13 +165,17 @@ async function restore(terminal: Terminal, options: Options) {
   }
 }
 
-async function readSealedKey(terminal: Terminal, from: BackupStore, backup: Manifest): Promise<string> {
+async function readSealedKey(
+  terminal: Terminal,
+  from: stores.BackupStore,
+  backup: stores.Manifest,
+): Promise<string> {
   if (!backup.has_secret_key)
     throw new OperatorError(
       `The backup ${backup.id} does not include the secret key: set SECRET_KEY to the key of the service.`,
     );
-  const sealed = await readAll(from, `${backupFolder(backup.id)}/${sealedKeyName}`);
-  if (!sealed) throw new OperatorError(`${sealedKeyName} of the backup ${backup.id} is missing.`);
+  const sealed = await stores.readAll(from, `${stores.backupFolder(backup.id)}/${stores.sealedKeyName}`);
+  if (!sealed) throw new OperatorError(`${stores.sealedKeyName} of the backup ${backup.id} is missing.`);
   return unsealSecretKey(sealed.toString(), await readPassphrase(terminal));
 }
 

@@ -9,14 +9,7 @@ import * as runtime from '../runtime/index.ts';
 import { countDeliveries } from '../webhooks/index.ts';
 import { type Context, requireDataDir } from './command.ts';
 import { payMany, type Tally } from './demo-payments.ts';
-import {
-  closeShops,
-  demoPrefix,
-  openShops,
-  refuseWithoutShops,
-  type Shop,
-  startReceivers,
-} from './demo-shops.ts';
+import * as demoShops from './demo-shops.ts';
 import { type Output, progressBar, RefusedError, table } from './output.ts';
 
 /**
@@ -27,10 +20,10 @@ import { type Output, progressBar, RefusedError, table } from './output.ts';
 export async function demonstrate(context: Context, payments: number, overMs: number) {
   const { audit, settings, screen, progress } = context;
   await checkPartners(context);
-  const receivers = await startReceivers();
+  const receivers = await demoShops.startReceivers();
   const cleanups: runtime.Cleanup[] = [async () => receivers.close()];
-  const shops: Shop[] = [];
-  const revokeKeys = () => closeShops(context, shops);
+  const shops: demoShops.Shop[] = [];
+  const revokeKeys = () => demoShops.closeShops(context, shops);
   try {
     requireDataDir(settings);
     const bank = await runtime.startSimulator(settings.dataDir, progress);
@@ -44,7 +37,7 @@ export async function demonstrate(context: Context, payments: number, overMs: nu
     const address = await serve(context, bank, cleanups);
     await waitForRate(context);
     context.onInterrupt(revokeKeys);
-    await openShops(context, { receivers, run: `demonstration ${audit.clock.nowMs()}`, shops });
+    await demoShops.openShops(context, { receivers, run: `demonstration ${audit.clock.nowMs()}`, shops });
     const startedAt = systemClock.monotonicMs();
     const show = progressBar(payments, screen);
     const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
@@ -66,14 +59,14 @@ async function checkPartners({ audit, settings }: Context): Promise<void> {
       'GATEWAY_URL is set: the demo only pays through the simulator. Nothing was changed.',
     );
   const partners = await listPartners(audit.pool);
-  const hasOthers = partners.some(({ name }) => !name.startsWith(demoPrefix));
+  const hasOthers = partners.some(({ name }) => !name.startsWith(demoShops.demoPrefix));
   const isTrial = !settings.databaseUrl && existsSync(join(settings.dataDir, 'simulator'));
   if (hasOthers && !isTrial)
     throw new RefusedError(
       'real_partners',
       'This database has partners that are not from the demo: use a new database. Nothing was changed.',
     );
-  refuseWithoutShops(partners);
+  demoShops.refuseWithoutShops(partners);
 }
 
 /** A separate service on the same database, so that the demo works whether or not another one runs. */

@@ -6,21 +6,8 @@ import { createAlarms } from '../alarms/index.ts';
 import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
-import {
-  checkFiles,
-  chooseBackup,
-  guide,
-  restoreBackup,
-  takeBackup,
-  type WalChain,
-} from '../db/backup/index.ts';
-import {
-  type BackupStore,
-  type Manifest,
-  megabytes,
-  openFolderStore,
-  withFileErrors,
-} from '../db/backup-store/index.ts';
+import * as backups from '../db/backup/index.ts';
+import * as stores from '../db/backup-store/index.ts';
 import { type Database, openDatabase } from '../db/index.ts';
 import { createKeyring, loadSettings } from '../db/secrets/index.ts';
 import { createHttpGateway } from '../gateway/index.ts';
@@ -35,12 +22,12 @@ import { command, progressOn, type Terminal, withTerminal } from './terminal.ts'
 interface Rehearsal {
   settings: Settings;
   scratch: string;
-  from: BackupStore;
+  from: stores.BackupStore;
   backupId: string | undefined;
   signal: AbortSignal;
   progress(line: string): void;
   /** What earlier steps have found and opened. */
-  chosen?: { backup: Manifest; chain: WalChain };
+  chosen?: { backup: stores.Manifest; chain: backups.WalChain };
   database?: Database;
 }
 
@@ -53,8 +40,8 @@ const backupStep: Steps = {
     const origin = settings.databaseUrl ? 'outside' : 'embedded';
     const { pool, close } = await openDatabase(settings, progress, 'refuse');
     try {
-      const { id, bytes } = await takeBackup(pool, { to: from, origin });
-      return `${id}, ${megabytes(bytes)} MB`;
+      const { id, bytes } = await backups.takeBackup(pool, { to: from, origin });
+      return `${id}, ${stores.megabytes(bytes)} MB`;
     } finally {
       await close();
     }
@@ -63,14 +50,14 @@ const backupStep: Steps = {
 
 export const restoreSteps: Steps = {
   check: async rehearsal => {
-    rehearsal.chosen = await chooseBackup(rehearsal.from, { id: rehearsal.backupId });
+    rehearsal.chosen = await backups.chooseBackup(rehearsal.from, { id: rehearsal.backupId });
     const { backup } = rehearsal.chosen;
-    await checkFiles(rehearsal.from, backup);
+    await backups.checkFiles(rehearsal.from, backup);
     return `${backup.id}: ${backup.files.length} files match the manifest`;
   },
 
   restore: async ({ scratch, from, chosen, signal }) => {
-    const { until } = await restoreBackup({
+    const { until } = await backups.restoreBackup({
       ...chosen!,
       from,
       dataDir: dataIn(scratch),
@@ -106,7 +93,7 @@ interface Report {
   ok: boolean;
 }
 
-type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: BackupStore | undefined };
+type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: stores.BackupStore | undefined };
 
 /**
  * Runs the steps in a scratch folder, which is removed afterwards. A step that fails is the last one. Of a backup of an
@@ -116,7 +103,7 @@ export async function rehearse(steps: Steps, given: Given) {
   const scratch = await fs.mkdtemp(join(tmpdir(), 'kopeck-rehearsal-'));
   const interrupted = new AbortController();
   const stopListening = abortOnSignals(interrupted);
-  const from = given.from ?? openFolderStore(join(scratch, 'backups'));
+  const from = given.from ?? stores.openFolderStore(join(scratch, 'backups'));
   const rehearsal: Rehearsal = { ...given, scratch, from, signal: interrupted.signal };
   const reports: Report[] = [];
   try {
@@ -139,14 +126,14 @@ async function runStep(name: string, run: () => Promise<string>, signal: AbortSi
   const report = (ok: boolean, result: string) => ({ name, ms: ms(), result, ok });
   try {
     signal.throwIfAborted();
-    return report(true, await withFileErrors(run));
+    return report(true, await stores.withFileErrors(run));
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return report(false, error.message);
   }
 }
 
-function describe(reports: Report[], backup: Manifest | undefined): Output {
+function describe(reports: Report[], backup: stores.Manifest | undefined): Output {
   const ok = reports.every(report => report.ok);
   const total = reports.reduce((sum, { ms }) => sum + ms, 0);
   const steps = table([...reports, { name: 'total', ms: total, result: '' }], ({ name, ms, result }) => ({
@@ -161,10 +148,10 @@ function describe(reports: Report[], backup: Manifest | undefined): Output {
   };
 }
 
-function conclusion(ok: boolean, backup: Manifest | undefined): string {
+function conclusion(ok: boolean, backup: stores.Manifest | undefined): string {
   if (!ok) return 'The backup cannot be restored.';
   return backup?.origin === 'outside'
-    ? `Only the files were checked: this is a backup of your own PostgreSQL. Restore it manually (${guide}).`
+    ? `Only the files were checked: this is a backup of your own PostgreSQL. Restore it manually (${backups.guide}).`
     : 'The backup can be restored.';
 }
 

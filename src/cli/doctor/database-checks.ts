@@ -2,14 +2,7 @@ import { listAlarms } from '../../alarms/index.ts';
 import { programName } from '../../base/program-name.ts';
 import { compareHeads, openAuditHeads } from '../../db/audit/index.ts';
 import { describeNotArchived, readWalArchiving } from '../../db/backup/index.ts';
-import {
-  describeAsynchronous,
-  describeOffset,
-  exceeds,
-  readConnectionLimits,
-  readStandbys,
-  transaction,
-} from '../../db/postgres/index.ts';
+import * as postgres from '../../db/postgres/index.ts';
 import { describeDifferingRights, readOwnRights } from '../../db/roles/index.ts';
 import { findChangedSchema } from '../../db/schema/index.ts';
 import { openKeyring } from '../../db/secrets/index.ts';
@@ -82,7 +75,7 @@ export const databaseChecks: Record<string, Check> = {
   },
   commits: async (_settings, { pool, clock }) => {
     const startedMs = clock.monotonicMs();
-    await transaction(
+    await postgres.transaction(
       pool,
       async tx => void (await tx.query({ text: 'UPDATE service SET reconciled_at = reconciled_at' })),
     );
@@ -92,8 +85,8 @@ export const databaseChecks: Record<string, Check> = {
       : warn(`a commit takes ${ms} ms: check the disk of the server and its synchronous standby`);
   },
   standbys: async (_settings, { pool }) => {
-    const standbys = await readStandbys(pool);
-    const problem = describeAsynchronous(standbys);
+    const standbys = await postgres.readStandbys(pool);
+    const problem = postgres.describeAsynchronous(standbys);
     const wait = standbys.isSynchronous ? ', commits wait for one of them' : '';
     return problem ? warn(problem) : ok(`${standbys.connected} connected${wait}`);
   },
@@ -119,15 +112,15 @@ export const databaseChecks: Record<string, Check> = {
     return orders.length === 0 ? ok('none') : warn(`${orders.length}: see ${programName} recovery show`);
   },
   connections: async (_settings, { pool }) => {
-    const { allowed, used } = await readConnectionLimits(pool);
+    const { allowed, used } = await postgres.readConnectionLimits(pool);
     const found = `${used} of ${allowed} are in use`;
     return used < allowed * 0.9 ? ok(found) : warn(`${found}: raise max_connections, or lower PROCESSES`);
   },
   clock: async (_settings, { clock }) => {
     const offset = clock.offset();
-    const found = describeOffset(offset);
-    if (exceeds(offset, 30_000)) return bad(`${found}: synchronize it with NTP`);
-    return exceeds(offset, 2_000) ? warn(`${found}: synchronize it with NTP`) : ok(found);
+    const found = postgres.describeOffset(offset);
+    if (postgres.exceeds(offset, 30_000)) return bad(`${found}: synchronize it with NTP`);
+    return postgres.exceeds(offset, 2_000) ? warn(`${found}: synchronize it with NTP`) : ok(found);
   },
   alarms: async (_settings, { pool }) => {
     const open = await listAlarms(pool, { cleared: false });

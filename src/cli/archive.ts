@@ -1,11 +1,15 @@
 import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { type ArchiveResult, archiveMonths, restDays } from '../payments/index.ts';
-import { distributeCommand } from './archive-distribute.ts';
+import {
+  type ArchiveResult,
+  archiveMonths,
+  type DistributeResult,
+  distributeArchive,
+  restDays,
+} from '../payments/index.ts';
 import { month } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { type Output, progressBar, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { type Context, command, type WithDatabase } from './command.ts';
+import { lateProgressBar, type Output, progressBar, RefusedError, table } from './output.ts';
 
 export function archiveCommands(withDatabase: WithDatabase): Command {
   return new Command('archive')
@@ -18,16 +22,13 @@ function moveCommand(withDatabase: WithDatabase): Command {
   return command('move', 'move closed months of payments, events and entries to the archive')
     .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
     .option('--dry-run', 'count the rows without moving them')
-    .action(({ json, before, dryRun = false }) =>
-      withDatabase(json, context => run(context, before, dryRun)),
-    );
+    .action(withDatabase(run));
 }
 
 async function run(
-  { audit, screen, progress }: CommandContext,
-  before: Date,
-  isDryRun: boolean,
-): Promise<Output> {
+  { audit, screen, progress }: Context,
+  { before, dryRun: isDryRun = false }: { before: Date; dryRun?: boolean },
+) {
   const startedAt = systemClock.monotonicMs();
   const cancelNotice = systemClock.timer(2_000, () => progress('Counting the rows to archive …'));
   let show: ((done: number) => void) | undefined;
@@ -50,7 +51,7 @@ function describe(result: ArchiveResult, before: string, isDryRun: boolean): Out
         `A month can be archived ${restDays} days after its end: use ${formatMonth(result.closedBefore)} or an earlier month.`,
       );
     case 'under_way':
-      throw new RefusedError('under_way', 'Another archive command is running: wait until it finishes.');
+      throw new RefusedError('under_way', underWay);
     case 'archived': {
       const { months, payments, events, entries } = result;
       const counted = months.length === 0 ? `There is nothing to archive before ${before}.` : tableOf(months);
@@ -64,13 +65,65 @@ function describe(result: ArchiveResult, before: string, isDryRun: boolean): Out
 }
 
 const tableOf = (months: Extract<ArchiveResult, { outcome: 'archived' }>['months']) =>
-  table(
-    ['month', 'payments', 'events', 'entries', 'MB'],
-    months.map(({ month: name, payments, events, entries, bytes }) => [
-      name,
-      `${payments}`,
-      `${events}`,
-      `${entries}`,
-      (bytes / 1_000_000).toFixed(1),
-    ]),
+  table(months, ({ month: name, payments, events, entries, bytes }) => ({
+    month: name,
+    payments,
+    events,
+    entries,
+    MB: (bytes / 1_000_000).toFixed(1),
+  }));
+
+const distributeCommand = (withDatabase: WithDatabase) =>
+  command('distribute', 'move the archive to the workers of a Citus cluster').action(
+    withDatabase(distribute),
   );
+
+async function distribute({ audit, screen }: Context) {
+  const bars = {
+    copy: lateProgressBar(screen, 'rows copied'),
+    verify: lateProgressBar(screen, 'rows compared'),
+    drop: lateProgressBar(screen, 'tables put in place'),
+  };
+  return describeDistribution(
+    await distributeArchive(audit, { onProgress: (phase, done, of) => bars[phase](done, of) }),
+  );
+}
+
+const guide = 'see docs/operations/history-on-citus.md';
+
+function describeDistribution(result: DistributeResult): Output {
+  switch (result.outcome) {
+    case 'distributed':
+      return {
+        json: result,
+        text: `The archive is on ${result.workers} workers: ${result.rows} rows were moved by this run.`,
+      };
+    case 'already_distributed':
+      return { json: result, text: `The archive is on ${result.workers} workers already.` };
+    default:
+      throw new RefusedError(result.outcome, whyNotDistributed(result));
+  }
+}
+
+function whyNotDistributed(
+  result: Exclude<DistributeResult, { outcome: 'distributed' | 'already_distributed' }>,
+): string {
+  switch (result.outcome) {
+    case 'no_citus':
+      return `The database has no Citus: install it and create the extension citus, ${guide}.`;
+    case 'not_coordinator':
+      return 'This is a worker: set DATABASE_URL to the coordinator.';
+    case 'no_workers':
+      return `The coordinator has no workers: add them with citus_add_node, ${guide}.`;
+    case 'no_rights':
+      return `This role may not change the tables of the archive: run the command as their owner, ${result.owner}.`;
+    case 'other_time_zone':
+      return `The worker ${result.node} has the time zone ${result.timeZone}: set timezone = 'UTC' there.`;
+    case 'worker_unreachable':
+      return `The worker ${result.node} does not answer: ${result.reason.split('\n')[0]}.`;
+    case 'under_way':
+      return underWay;
+  }
+}
+
+const underWay = 'Another archive command is running: wait until it finishes.';

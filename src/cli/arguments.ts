@@ -31,17 +31,18 @@ export function positiveRubles(text: string): bigint {
 
 export const rublesOrNone = (text: string) => (text === 'none' ? text : positiveRubles(text));
 
-export function positiveCount(text: string): number {
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('a whole number from 1 to 999999999');
-}
+const countUpTo = (max: number) => (text: string) =>
+  /^[1-9]\d{0,8}$/.test(text) && Number(text) <= max
+    ? Number(text)
+    : refuse(`a whole number from 1 to ${max}`);
+
+export const positiveCount = countUpTo(999_999_999);
+export const pageSize = countUpTo(1_000);
+export const demoPayments = countUpTo(10_000);
+export const demoMinutes = countUpTo(1_440);
 
 export function blockNumber(text: string): bigint {
   return /^\d{1,15}$/.test(text) ? BigInt(text) : refuse('the number of a block, such as 21000000');
-}
-
-export function pageSize(text: string): number {
-  const count = positiveCount(text);
-  return count <= 1_000 ? count : refuse('a whole number from 1 to 1000');
 }
 
 export function basisPoints(text: string): number {
@@ -53,16 +54,6 @@ export function basisPoints(text: string): number {
 export function hundredths(text: string): number {
   const value = Number(parseKopecks(text) ?? 0n);
   return value >= 1 && value <= 5_000 ? value : refuse('a percentage from 0.01 to 50, such as 5 or 2.5');
-}
-
-export function demoPayments(text: string): number {
-  const count = positiveCount(text);
-  return count <= 10_000 ? count : refuse('a whole number from 1 to 10000');
-}
-
-export function demoMinutes(text: string): number {
-  const count = positiveCount(text);
-  return count <= 1_440 ? count : refuse('a whole number from 1 to 1440');
 }
 
 export function label(text: string): string {

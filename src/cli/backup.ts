@@ -1,111 +1,193 @@
+import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { findChain, removeOldBackups, sealSecretKey, takeBackup } from '../db/backup/index.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { programName } from '../base/program-name.ts';
 import {
-  type BackupStore,
-  listBackups,
-  type Manifest,
-  megabytes,
-  withFileErrors,
-} from '../db/backup-store/index.ts';
-import { loadSettings } from '../db/secrets/index.ts';
-import { positiveCount } from './arguments.ts';
+  checkFiles,
+  chooseBackup,
+  findChain,
+  removeOldBackups,
+  requireEmpty,
+  restoreBackup,
+  sealSecretKey,
+  takeBackup,
+  unsealSecretKey,
+} from '../db/backup/index.ts';
+import * as stores from '../db/backup-store/index.ts';
+import { loadSettings, withSecretFiles } from '../db/secrets/index.ts';
+import { instant, positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
-import { command, printOutput, type Terminal, type WithDatabase } from './command.ts';
-import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
-import { readPassphrase } from './passphrase.ts';
+import type { Context, WithDatabase } from './command.ts';
+import { lateProgressBar, table } from './output.ts';
 import { rehearse, restoreSteps } from './rehearsal.ts';
+import { abortOnSignals } from './signals.ts';
+import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
+
+const fromOption = ['--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)'] as const;
 
 export function backupCommands(withDatabase: WithDatabase, terminal: Terminal): Command {
-  return new Command('backup')
-    .description('back up the database, list and verify backups')
-    .addCommand(createCommand(withDatabase, terminal), { isDefault: true })
-    .addCommand(listCommand(terminal))
-    .addCommand(verifyCommand(terminal));
-}
-
-function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command {
-  return command('create', 'back up the running database')
+  const create = command('create', 'back up the running database')
     .option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .option('--keep <count>', 'keep this many backups and delete older ones', positiveCount)
     .option('--with-secret-key', 'include the secret key, encrypted with a passphrase')
-    .action(({ json, to, keep, withSecretKey = false }) =>
-      withDatabase(json, async ({ settings, keyring, audit, screen }) => {
-        const store = backupStore(to, settings, '--to');
-        const sealedKey = withSecretKey
-          ? sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
-          : undefined;
-        const backup = await withFileErrors(() =>
-          takeBackup(audit.pool, {
-            to: store,
-            origin: settings.databaseUrl ? 'outside' : 'embedded',
-            sealedKey,
-            onProgress: lateProgressBar(screen, megabytes, 'MB'),
-          }),
-        );
-        const removed =
-          keep === undefined ? undefined : await withFileErrors(() => removeOldBackups(store, keep));
-        const summary = `Backup ${backup.id} in ${store.address}: ${megabytes(backup.bytes)} MB.`;
-        const kept = removed?.backups.length ? ` Removed ${removed.backups.join(', ')}.` : '';
-        return {
-          json: {
-            ...backupObject(backup),
-            removed: removed?.backups ?? [],
-            removed_wal: removed?.walFiles ?? 0,
-          },
-          text: summary + kept,
-        };
-      }),
-    );
+    .action(withDatabase((context, options: CreateOptions) => createBackup(context, options, terminal)));
+  const list = command('list', 'list complete backups')
+    .option(...fromOption)
+    .action(withTerminal(terminal)(listAll));
+  const verify = command(
+    'verify [backup]',
+    'check a backup, restore it to a temporary folder and verify its ledger',
+  )
+    .option(...fromOption)
+    .action(withTerminal(terminal)(verifyBackup));
+  return new Command('backup')
+    .description('back up the database, list and verify backups')
+    .addCommand(create, { isDefault: true })
+    .addCommand(list)
+    .addCommand(verify);
 }
 
-function listCommand(terminal: Terminal): Command {
-  return command('list', 'list complete backups')
-    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
-    .action(async ({ json, from }) => {
-      const store = backupStore(from, loadSettings(terminal.env), '--from');
-      printOutput(terminal, json, await withFileErrors(() => describeBackups(store)));
-    });
+interface CreateOptions {
+  to?: string;
+  keep?: number;
+  withSecretKey?: boolean;
 }
 
-function verifyCommand(terminal: Terminal): Command {
-  return command('verify [backup]', 'check a backup, restore it to a temporary folder and verify its ledger')
-    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
-    .action(async (backupId, { json, from }) => {
-      const settings = loadSettings(terminal.env);
-      const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
-      const store = backupStore(from, settings, '--from');
-      printOutput(
-        terminal,
-        json,
-        await rehearse(restoreSteps, { settings, from: store, backupId, progress }),
-      );
-    });
+async function createBackup(
+  { settings, keyring, audit, screen }: Context,
+  { to, keep, withSecretKey }: CreateOptions,
+  terminal: Terminal,
+) {
+  const store = backupStore(to, settings, '--to');
+  const sealedKey = withSecretKey
+    ? sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
+    : undefined;
+  const backup = await stores.withFileErrors(() =>
+    takeBackup(audit.pool, {
+      to: store,
+      origin: settings.databaseUrl ? 'outside' : 'embedded',
+      sealedKey,
+      onProgress: lateProgressBar(screen, 'MB', stores.megabytes),
+    }),
+  );
+  const removed =
+    keep === undefined ? undefined : await stores.withFileErrors(() => removeOldBackups(store, keep));
+  const summary = `Backup ${backup.id} in ${store.address}: ${stores.megabytes(backup.bytes)} MB.`;
+  const kept = removed?.backups.length ? ` Removed ${removed.backups.join(', ')}.` : '';
+  return {
+    json: {
+      ...backupObject(backup),
+      removed: removed?.backups ?? [],
+      removed_wal: removed?.walFiles ?? 0,
+    },
+    text: summary + kept,
+  };
 }
 
-const backupObject = ({ files, folders: _folders, ...backup }: Manifest) => ({
+async function verifyBackup(terminal: Terminal, backupId: string | undefined, { from }: { from?: string }) {
+  const settings = loadSettings(terminal.env);
+  const store = backupStore(from, settings, '--from');
+  return rehearse(restoreSteps, { settings, from: store, backupId, progress: progressOn(terminal) });
+}
+
+const backupObject = ({ files, folders: _folders, ...backup }: stores.Manifest) => ({
   ...backup,
   files: files.length,
 });
 
-async function describeBackups(store: BackupStore): Promise<Output> {
-  const backups = await listBackups(store);
-  const chains = await Promise.all(backups.map(backup => findChain(store, backup)));
+async function listAll({ env }: Terminal, { from }: { from?: string }) {
+  const store = backupStore(from, loadSettings(env), '--from');
+  const { backups, chains } = await stores.withFileErrors(async () => {
+    const all = await stores.listBackups(store);
+    return { backups: all, chains: await Promise.all(all.map(backup => findChain(store, backup))) };
+  });
   const until = chains.map(
     ({ until: archived }, nth) => archived?.toISOString() ?? backups[nth]!.finished_at,
   );
   return {
     json: { backups: backups.map((backup, nth) => ({ ...backupObject(backup), covered_until: until[nth] })) },
-    text: table(
-      ['backup', 'completed (UTC)', 'covered until (UTC)', 'MB', 'PostgreSQL', 'timeline', 'secret key'],
-      backups.map((backup, nth) => [
-        backup.id,
-        formatInstant(new Date(backup.finished_at)),
-        formatInstant(new Date(until[nth]!)),
-        `${megabytes(backup.bytes)}`,
-        backup.postgres_version,
-        `${backup.timeline}`,
-        backup.has_secret_key ? 'encrypted' : 'no',
-      ]),
-    ),
+    text: table(backups, (backup, nth) => ({
+      backup: backup.id,
+      'completed (UTC)': new Date(backup.finished_at),
+      'covered until (UTC)': new Date(until[nth]!),
+      MB: stores.megabytes(backup.bytes),
+      PostgreSQL: backup.postgres_version,
+      timeline: backup.timeline,
+      'secret key': backup.has_secret_key ? 'encrypted' : 'no',
+    })),
   };
+}
+
+export const restoreCommand = (terminal: Terminal) =>
+  command('restore', 'restore a backup into DATA_DIR, which must be empty')
+    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
+    .option('--backup <id>', 'backup ID (default: the newest that fits)')
+    .option('--at <time>', 'point in time to restore (default: the latest)', instant)
+    .option('--with-secret-key', 'also restore the encrypted secret key; needs its passphrase')
+    .action(
+      withTerminal(terminal)((_terminal, options) => stores.withFileErrors(() => restore(terminal, options))),
+    );
+
+interface Options {
+  from?: string;
+  backup?: string;
+  at?: Date;
+  withSecretKey?: boolean;
+}
+
+/** Everything that can be refused is checked before anything is written. */
+async function restore(terminal: Terminal, options: Options) {
+  const settings = loadSettings(terminal.env);
+  if (settings.databaseUrl)
+    throw new OperatorError(
+      `${programName} restore is for the embedded PostgreSQL: unset DATABASE_URL, or restore your own server manually (docs/operations/backup.md).`,
+    );
+  const dataDir = resolve(settings.dataDir);
+  const from = backupStore(options.from, settings, '--from');
+  await requireEmpty(dataDir);
+  const { backup, chain } = await chooseBackup(from, { id: options.backup, at: options.at });
+  const secretKey = options.withSecretKey ? await readSealedKey(terminal, from, backup) : undefined;
+  await checkFiles(from, backup, lateProgressBar(terminal.stderr, 'MB checked', stores.megabytes));
+  const onProgress = lateProgressBar(terminal.stderr, 'MB copied', stores.megabytes);
+  const interrupted = new AbortController();
+  const stopListening = abortOnSignals(interrupted);
+  try {
+    const { until } = await restoreBackup({
+      ...{ from, dataDir, backup, chain, at: options.at, secretKey, onProgress },
+      signal: interrupted.signal,
+    });
+    return {
+      json: { data_dir: dataDir, backup_id: backup.id, until },
+      text: `Restored ${backup.id} into ${dataDir}, with all commits until ${until}. Now run ${programName} start.`,
+    };
+  } finally {
+    stopListening();
+  }
+}
+
+async function readSealedKey(
+  terminal: Terminal,
+  from: stores.BackupStore,
+  backup: stores.Manifest,
+): Promise<string> {
+  if (!backup.has_secret_key)
+    throw new OperatorError(
+      `The backup ${backup.id} does not include the secret key: set SECRET_KEY to the key of the service.`,
+    );
+  const sealed = await stores.readAll(from, `${stores.backupFolder(backup.id)}/${stores.sealedKeyName}`);
+  if (!sealed) throw new OperatorError(`${stores.sealedKeyName} of the backup ${backup.id} is missing.`);
+  return unsealSecretKey(sealed.toString(), await readPassphrase(terminal));
+}
+
+/** From the environment, or the first line of the input. Never an argument: everybody on the machine can see those. */
+async function readPassphrase({ env, stdin }: Terminal): Promise<string> {
+  const given = withSecretFiles(env).KOPECK_BACKUP_PASSPHRASE;
+  if (given) return given;
+  let text = '';
+  if (stdin && !stdin.isTTY) for await (const piece of stdin) text += piece;
+  const [line = ''] = text.split(/\r?\n/);
+  if (line) return line;
+  throw new OperatorError(
+    'Set KOPECK_BACKUP_PASSPHRASE, or pass the passphrase as the first line of standard input.',
+  );
 }

@@ -4,19 +4,10 @@ import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import { blockRecipient } from '../controls/index.ts';
 import { topUp } from '../ledger/index.ts';
-import {
-  createKey,
-  createPartner,
-  listPartners,
-  type Partner,
-  revokeKey,
-  setLimits,
-  setSuspended,
-  signUp,
-} from '../partners/index.ts';
+import * as partners from '../partners/index.ts';
 import { createVault, setWebhook } from '../webhooks/index.ts';
-import type { CommandContext } from './command.ts';
-import { RefusedError } from './refused.ts';
+import type { Context } from './command.ts';
+import { RefusedError } from './output.ts';
 
 /** A paying demo partner, with an API key for this run. */
 export interface Shop {
@@ -43,16 +34,16 @@ const ownAddresses = ['127.0.0.1'];
 
 /** Adds each shop to `shops` as soon as it has its key, so that the key can be revoked whatever fails after it. */
 export async function openShops(
-  context: CommandContext,
+  context: Context,
   { receivers, run, shops }: { receivers: Receivers; run: string; shops: Shop[] },
 ): Promise<void> {
   const { audit, keyring } = context;
-  const known = new Map((await listPartners(audit.pool)).map(partner => [partner.name, partner]));
-  const find = async (name: string): Promise<Partner> =>
-    known.get(demoPrefix + name) ?? createPartner(audit, demoPrefix + name);
+  const known = new Map((await partners.listPartners(audit.pool)).map(partner => [partner.name, partner]));
+  const find = async (name: string): Promise<partners.Partner> =>
+    known.get(demoPrefix + name) ?? partners.createPartner(audit, demoPrefix + name);
 
-  await setSuspended(audit, (await find(suspended)).partnerId, true, 'The licence has expired');
-  if (!known.has(demoPrefix + newcomer)) await signUp(audit, demoPerson, demoPrefix + newcomer);
+  await partners.setSuspended(audit, (await find(suspended)).partnerId, true, 'The licence has expired');
+  if (!known.has(demoPrefix + newcomer)) await partners.signUp(audit, demoPerson, demoPrefix + newcomer);
   await blockRecipient(audit, blockedRecipient);
 
   for (const [index, name] of paying.entries()) {
@@ -61,12 +52,12 @@ export async function openShops(
       context.progress(`${partner.name} makes no payments: it is suspended. ${adviceFor([partnerId])}`);
       continue;
     }
-    await setLimits(audit, partnerId, highLimits);
+    await partners.setLimits(audit, partnerId, highLimits);
     await topUp(audit, { partnerId, mode: 'live', reference: run, microUsdt: balanceMicroUsdt });
     // The receiver of the last shop refuses everything, so that there are failed deliveries too.
     const url = index === paying.length - 1 ? receivers.refusingUrl : receivers.acceptingUrl;
     await setWebhook(audit, createVault(keyring), partnerId, url);
-    const creation = await createKey(audit, keyring, {
+    const creation = await partners.createKey(audit, keyring, {
       partnerId,
       mode: 'live',
       allowedAddresses: ownAddresses,
@@ -77,9 +68,9 @@ export async function openShops(
 }
 
 /** Before anything is changed: an operator may have suspended the shops of an earlier run. */
-export function refuseWithoutShops(partners: Partner[]): void {
+export function refuseWithoutShops(all: partners.Partner[]): void {
   const names = paying.map(name => demoPrefix + name);
-  const known = partners.filter(({ name }) => names.includes(name));
+  const known = all.filter(({ name }) => names.includes(name));
   const areAllSuspended = names.every(name => known.some(each => each.name === name && each.suspended));
   if (!areAllSuspended) return;
   throw new RefusedError(
@@ -92,8 +83,8 @@ const adviceFor = (partnerIds: Id<'prt'>[]) =>
   `To change that: ${programName} partner resume ${partnerIds.join(' or ')}.`;
 
 /** Revokes the keys of this run. */
-export async function closeShops({ audit }: CommandContext, shops: Shop[]): Promise<void> {
-  for (const { keyId } of shops) await revokeKey(audit, keyId);
+export async function closeShops({ audit }: Context, shops: Shop[]): Promise<void> {
+  for (const { keyId } of shops) await partners.revokeKey(audit, keyId);
 }
 
 export interface Receivers {

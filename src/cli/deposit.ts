@@ -1,73 +1,43 @@
-import { Command, Option } from 'commander';
+import { createAlarms } from '../alarms/index.ts';
+import { systemClock } from '../base/clock.ts';
 import { csvLine } from '../base/csv.ts';
 import type { ChainName } from '../base/deposit-settings.ts';
 import { parseId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  type DepositAddress,
-  type DepositDecision,
-  decideDeposit,
-  listChainProgress,
-  listDeposits,
-  openAddresses,
-  readSweep,
-} from '../deposits/index.ts';
-import { label, pageSize } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { notConfigured, openConfigured, openConfiguredChain } from './deposit-chains.ts';
-import { reconcileDepositsCommand } from './deposit-reconcile.ts';
-import { rewindCommand } from './deposit-rewind.ts';
-import { formatInstant, type Output, table } from './output.ts';
+import * as deposits from '../deposits/index.ts';
+import { blockNumber, day, label, pageSize } from './arguments.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
+import { RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
-import { RefusedError } from './refused.ts';
 
-export function depositCommands(withDatabase: WithDatabase): Command {
-  return new Command('deposit')
-    .description('USDT deposits on chain')
-    .addCommand(
-      command('address <partner>', 'show the deposit addresses of a partner')
-        .option('--chain <chain>', 'only of this chain')
-        .action((partner, { json, chain }) =>
-          withDatabase(json, context => address(context, partner, chain)),
-        ),
-    )
-    .addCommand(
-      command('list <partner>', 'list the deposits of a partner, newest first')
-        .option('--limit <count>', 'how many', pageSize, 20)
-        .action((partner, { json, limit }) => withDatabase(json, context => list(context, partner, limit))),
-    )
-    .addCommand(
-      command('decide <deposit>', 'credit or reject a held deposit; it cannot be undone')
-        .addOption(
-          new Option('--outcome <outcome>', 'credited: on the balance of the partner')
-            .choices(['credited', 'rejected'])
-            .makeOptionMandatory(),
-        )
-        .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
-        .action((deposit, { json, outcome, reason }) =>
-          withDatabase(json, context => decide(context, deposit, { outcome, reason })),
-        ),
-    )
-    .addCommand(
-      command('sweep', 'print addresses, paths and balances as CSV, for an offline signer; signs nothing')
-        .requiredOption('--chain <chain>', 'of this chain')
-        .action(({ json, chain }) => withDatabase(json, context => sweep(context, chain))),
-    )
-    .addCommand(reconcileDepositsCommand(withDatabase))
-    .addCommand(rewindCommand(withDatabase))
-    .addCommand(
-      command('chains', 'show how far each chain is booked').action(({ json }) =>
-        withDatabase(json, progress),
-      ),
-    );
-}
+export const depositCommands = (withDatabase: WithDatabase) =>
+  group('deposit', 'USDT deposits on chain', [
+    command('address <partner>', 'show the deposit addresses of a partner')
+      .option('--chain <chain>', 'only of this chain')
+      .action(withDatabase(address)),
+    command('list <partner>', 'list the deposits of a partner, newest first')
+      .option('--limit <count>', 'how many', pageSize, 20)
+      .action(withDatabase(list)),
+    command('decide <deposit>', 'credit or reject a held deposit; it cannot be undone')
+      .addOption(
+        choice('--outcome <outcome>', 'credited: on the balance of the partner', ['credited', 'rejected']),
+      )
+      .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
+      .action(withDatabase(decide)),
+    command('sweep', 'print addresses, paths and balances as CSV, for an offline signer; signs nothing')
+      .requiredOption('--chain <chain>', 'of this chain')
+      .action(withDatabase(sweep)),
+    reconcileDepositsCommand(withDatabase),
+    rewindCommand(withDatabase),
+    command('chains', 'show how far each chain is booked').action(withDatabase(progress)),
+  ]);
 
 /** Balances in the smallest units of the token, as a signer needs them. */
-async function sweep({ audit, settings }: CommandContext, name: string): Promise<Output> {
+async function sweep({ audit, settings }: Context, { chain: name }: { chain: string }) {
   const chain = await openConfiguredChain(settings, name);
-  const rows = await readSweep(audit.pool, chain);
+  const rows = await deposits.readSweep(audit.pool, chain);
   const lines = rows.map(({ address: text, path, units }) => csvLine([chain.name, text, path, units]));
   return {
     json: {
@@ -79,19 +49,19 @@ async function sweep({ audit, settings }: CommandContext, name: string): Promise
   };
 }
 
-const addressRow = ({ chain, address: text, path }: DepositAddress) => ({
+const addressRow = ({ chain, address: text, path }: deposits.DepositAddress) => ({
   chain: chain.name,
   address: text,
   path,
   min_usdt: formatMicroUsdt(chain.minMicroUsdt),
 });
 
-async function address(context: CommandContext, partner: string, chain: string | undefined): Promise<Output> {
+async function address(context: Context, partner: string, { chain }: { chain?: string }) {
   const { audit, settings } = context;
   const chains = await openConfigured(settings);
   const { partnerId } = await find(context, partner);
   if (chain !== undefined && !chains.has(chain as ChainName)) throw notConfigured(chain, chains);
-  const all = (await openAddresses(audit.pool, audit.clock, chains, partnerId)).map(addressRow);
+  const all = (await deposits.openAddresses(audit.pool, audit.clock, chains, partnerId)).map(addressRow);
   const wanted = all.filter(row => chain === undefined || row.chain === chain);
   if (wanted.length === 0)
     throw new OperatorError(
@@ -99,16 +69,18 @@ async function address(context: CommandContext, partner: string, chain: string |
     );
   return {
     json: { partner_id: partnerId, addresses: wanted },
-    text: table(
-      ['chain', 'address', 'path', 'smallest USDT'],
-      wanted.map(row => [row.chain, row.address, row.path, row.min_usdt]),
-    ),
+    text: table(wanted, row => ({
+      chain: row.chain,
+      address: row.address,
+      path: row.path,
+      'smallest USDT': row.min_usdt,
+    })),
   };
 }
 
-async function list(context: CommandContext, partner: string, limit: number): Promise<Output> {
+async function list(context: Context, partner: string, options: { limit: number }) {
   const { partnerId } = await find(context, partner);
-  const page = await listDeposits(context.audit.pool, partnerId, { limit });
+  const page = await deposits.listDeposits(context.audit.pool, partnerId, options);
   const rows = page!.deposits.map(deposit => ({
     deposit_id: deposit.depositId,
     chain: deposit.chain,
@@ -123,17 +95,14 @@ async function list(context: CommandContext, partner: string, limit: number): Pr
   }));
   return {
     json: { partner_id: partnerId, deposits: rows, has_more: page!.hasMore },
-    text: table(
-      ['deposit', 'seen (UTC)', 'chain', 'state', 'USDT', 'transaction'],
-      page!.deposits.map((deposit, nth) => [
-        deposit.depositId,
-        formatInstant(deposit.seenAt),
-        deposit.chain,
-        deposit.state,
-        rows[nth]!.usdt,
-        deposit.transaction,
-      ]),
-    ),
+    text: table(page!.deposits, (deposit, nth) => ({
+      deposit: deposit.depositId,
+      'seen (UTC)': deposit.seenAt,
+      chain: deposit.chain,
+      state: deposit.state,
+      USDT: rows[nth]!.usdt,
+      transaction: deposit.transaction,
+    })),
   };
 }
 
@@ -146,20 +115,16 @@ const refusals = {
     `The reference of ${deposit} has already been credited: check the partner, then reject it.`,
 };
 
-async function decide(
-  { audit }: CommandContext,
-  deposit: string,
-  decision: DepositDecision,
-): Promise<Output> {
+async function decide({ audit }: Context, deposit: string, decision: deposits.DepositDecision) {
   const depositId = parseId('dep', deposit);
-  const result = depositId ? await decideDeposit(audit, depositId, decision) : 'no_deposit';
+  const result = depositId ? await deposits.decideDeposit(audit, depositId, decision) : 'no_deposit';
   if (result !== 'done') throw new RefusedError(result, refusals[result](deposit));
   const { outcome } = decision;
   return { json: { deposit_id: depositId, state: outcome }, text: `${deposit} is ${outcome}.` };
 }
 
-async function progress({ audit, settings }: CommandContext): Promise<Output> {
-  const booked = await listChainProgress(audit.pool);
+async function progress({ audit, settings }: Context) {
+  const booked = await deposits.listChainProgress(audit.pool);
   const rows = settings.depositChains.map(({ name, title, rpcUrls }) => {
     const found = booked.find(({ chain }) => chain === name);
     return {
@@ -174,16 +139,141 @@ async function progress({ audit, settings }: CommandContext): Promise<Output> {
   });
   return {
     json: { chains: rows },
-    text: table(
-      ['chain', 'nodes', 'booked block', 'final block', 'booked to (UTC)', 'checked (UTC)'],
-      rows.map(row => [
-        row.chain,
-        `${row.nodes}`,
-        row.booked_block ?? 'none',
-        row.final_block ?? 'none',
-        row.booked_to ?? 'never',
-        row.checked_at ?? 'never',
-      ]),
-    ),
+    text: table(rows, row => ({
+      chain: row.chain,
+      nodes: row.nodes,
+      'booked block': row.booked_block ?? 'none',
+      'final block': row.final_block ?? 'none',
+      'booked to (UTC)': row.booked_to ?? 'never',
+      'checked (UTC)': row.checked_at ?? 'never',
+    })),
   };
+}
+
+const reconcileDepositsCommand = (withDatabase: WithDatabase) =>
+  command(
+    'reconcile',
+    "compare a day's deposits with the chain and the ledger; raises an alarm and exits with 1 on discrepancies",
+  )
+    .requiredOption('--chain <chain>', 'of this chain')
+    .requiredOption('--day <day>', 'of the blocks, UTC', day)
+    .action(withDatabase(reconcile));
+
+const headings: Record<deposits.DepositDifferenceKind, string> = {
+  not_on_record: 'on chain, not on record',
+  not_on_chain: 'on record, not on chain',
+  differs: 'another amount or partner',
+  not_in_ledger: 'not in the ledger',
+};
+
+const rowOf = ({
+  kind,
+  transaction,
+  ordinal,
+  partnerId,
+  chainUnits,
+  recordedUnits,
+}: deposits.DepositDifference) => ({
+  ...{ kind, transaction, ordinal, partner_id: partnerId },
+  chain_units: chainUnits === null ? null : `${chainUnits}`,
+  recorded_units: recordedUnits === null ? null : `${recordedUnits}`,
+});
+type DifferenceRow = ReturnType<typeof rowOf>;
+
+async function reconcile(
+  { audit, settings }: Context,
+  { chain: name, day: from }: { chain: string; day: Date },
+) {
+  const chain = await openConfiguredChain(settings, name);
+  const { pool: db, clock } = audit;
+  const alarms = createAlarms({ db, clock, log: { warn: () => {} } });
+  const found = await deposits.reconcileDeposits({ db, clock, alarms }, chain, from);
+  const { firstBlock, lastBlock, onChain, onRecord, differences, unread, isComplete } = found;
+  const date = from.toISOString().slice(0, 10);
+  const blocks = firstBlock > lastBlock ? 'no blocks' : `blocks ${firstBlock} to ${lastBlock}`;
+  const rows = differences.map(rowOf);
+  const ok = rows.length === 0 && unread.length === 0;
+  const notes = [
+    ...(isComplete ? [] : ['Not all blocks of the day are booked yet.']),
+    ...unread.map(
+      one => `The transfers to ${one.partnerId} in block ${one.blockNumber} are too many to be read.`,
+    ),
+  ];
+  return {
+    isBad: !ok,
+    json: {
+      ...{ ok, chain: chain.name, day: date, is_complete: isComplete },
+      ...{ on_chain: onChain, on_record: onRecord, differences: rows },
+      unread: unread.map(one => ({ block: `${one.blockNumber}`, partner_id: one.partnerId })),
+    },
+    text: [
+      rows.length > 0
+        ? differenceTable(rows)
+        : `${date}, ${blocks}: no discrepancies (${onRecord} deposits).`,
+      ...notes,
+    ].join('\n'),
+  };
+}
+
+const differenceTable = (rows: DifferenceRow[]) =>
+  table(rows, row => ({
+    difference: headings[row.kind],
+    transaction: row.transaction,
+    transfer: row.ordinal,
+    partner: row.partner_id,
+    'units on chain': row.chain_units ?? '–',
+    'units on record': row.recorded_units ?? '–',
+  }));
+
+const rewindCommand = (withDatabase: WithDatabase) =>
+  command('rewind', 'read the blocks of a chain again after this one; nothing is credited twice')
+    .requiredOption('--chain <chain>', 'of this chain')
+    .requiredOption('--block <number>', 'the last block that stays as it is booked', blockNumber)
+    .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
+    .action(withDatabase(rewind));
+
+async function rewind(
+  { audit, settings }: Context,
+  { chain: name, block, reason }: { chain: string; block: bigint; reason: string },
+) {
+  const chain = await openConfiguredChain(settings, name);
+  const result = await deposits.rewindChain(audit, chain, { block, reason });
+  if (result.outcome !== 'done')
+    throw new RefusedError(result.outcome, rewindRefusals[result.outcome](block));
+  return {
+    json: {
+      chain: name,
+      from_block: `${result.fromBlock}`,
+      to_block: `${result.toBlock}`,
+      deposits_above: result.depositsAbove,
+    },
+    text: `All blocks of ${chain.title} after ${block} are read again; before it was those after ${result.fromBlock}. ${result.depositsAbove} deposits of them are on record and are not credited again. Afterwards compare each day with ${programName} deposit reconcile --chain ${name} --day DAY: it lists deposits that are not on the chain any more.`,
+  };
+}
+
+const rewindRefusals: Record<
+  Exclude<deposits.RewindOutcome['outcome'], 'done'>,
+  (block: bigint) => string
+> = {
+  not_watched: () => 'No block of this chain is booked yet: there is nothing to read again.',
+  not_below: block => `Block ${block} is not below the last booked one: see ${programName} deposit chains.`,
+  not_final: block => `Block ${block} is not final on all nodes. Choose an earlier one.`,
+  nodes_disagree: block =>
+    `The nodes have different blocks ${block}. Choose an earlier one, or replace the node that is wrong.`,
+};
+
+async function openConfigured(settings: Context['settings']): Promise<deposits.DepositChains> {
+  if (settings.depositChains.length > 0)
+    return deposits.openDepositChains(settings.depositChains, systemClock);
+  throw new OperatorError('DEPOSIT_CHAINS is not set: no deposits are accepted.');
+}
+
+const notConfigured = (chain: string, chains: deposits.DepositChains) =>
+  new OperatorError(`"${chain}" is not in DEPOSIT_CHAINS: it has ${[...chains.keys()].join(', ')}.`);
+
+async function openConfiguredChain(settings: Context['settings'], name: string) {
+  const chains = await openConfigured(settings);
+  const chain = [...chains.values()].find(candidate => candidate.name === name);
+  if (!chain) throw notConfigured(name, chains);
+  return chain;
 }

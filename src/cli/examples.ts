@@ -6,7 +6,13 @@ const payment = 'pay_01m7ehqr39e00aq7xw60wbe32j';
 const endpoint = 'whe_01m7ehqr39e00aq7xw60wbe32j';
 const deposit = 'dep_01m7ehqr39e00aq7xw60wbe32j';
 
-/** Of every command, for its help. A test parses them. */
+/** Stand for the arguments of a command that has no examples below. */
+const samples: Record<string, string> = {
+  ...{ partner, payment, request, 'key-id': '7f3a9c21b0d4', name: 'first-line', alarm: '7', window: '3' },
+  'id-or-name': "'Suspicious shop'",
+};
+
+/** For the help of each command; of others, its call with samples is the example. A test parses all. */
 const examples: Record<string, string[]> = {
   start: ['kopeck start', 'PORT=3000 DATA_DIR=/srv/kopeck kopeck start'],
   doctor: ['kopeck doctor', 'kopeck doctor --json'],
@@ -14,11 +20,7 @@ const examples: Record<string, string[]> = {
   demo: ['kopeck demo', 'kopeck demo --payments 200 --minutes 10'],
   completion: ['kopeck completion bash > /etc/bash_completion.d/kopeck'],
   'partner create': ["kopeck partner create --name 'Coffee shop'"],
-  'partner list': ['kopeck partner list'],
-  'partner show': [`kopeck partner show ${partner}`],
   'partner suspend': [`kopeck partner suspend ${partner} --reason 'asked for by the partner'`],
-  'partner resume': [`kopeck partner resume ${partner}`],
-  'partner approve': [`kopeck partner approve ${partner}`],
   'partner invite': [`kopeck partner invite ${partner} --role developer`],
   'partner limits': [
     `kopeck partner limits ${partner}`,
@@ -29,26 +31,20 @@ const examples: Record<string, string[]> = {
     `kopeck key create ${partner} --mode live --allow-ip 192.0.2.7 --allow-ip 2001:db8::/32`,
     `kopeck key create ${partner} --mode live --scope read --label Accounting --expires 90d`,
   ],
-  'key list': [`kopeck key list ${partner}`],
   'key roll': ['kopeck key roll 7f3a9c21b0d4', 'kopeck key roll 7f3a9c21b0d4 --overlap 48h'],
-  'key revoke': ['kopeck key revoke 7f3a9c21b0d4'],
   'key allow': [
     'kopeck key allow 7f3a9c21b0d4 --allow-ip 192.0.2.0/24',
     'kopeck key allow 7f3a9c21b0d4 --any',
   ],
   'balance credit': [`kopeck balance credit ${partner} --mode live --usdt 250.50 --reference tx-1`],
   'deposit address': [`kopeck deposit address ${partner}`, `kopeck deposit address ${partner} --chain tron`],
-  'deposit list': [`kopeck deposit list ${partner}`],
   'deposit decide': [`kopeck deposit decide ${deposit} --outcome rejected --reason 'sender under sanctions'`],
   'deposit sweep': ['kopeck deposit sweep --chain tron > sweep.csv'],
   'deposit reconcile': ['kopeck deposit reconcile --chain ethereum --day 2026-11-15'],
   'deposit rewind': [
     "kopeck deposit rewind --chain ethereum --block 21000000 --reason 'reorganisation below the final block'",
   ],
-  'deposit chains': ['kopeck deposit chains'],
-  'ledger verify': ['kopeck ledger verify'],
   'ledger statement': [`kopeck ledger statement ${partner} --mode live --day 2026-11-15 --csv`],
-  'rate show': ['kopeck rate show'],
   'rate rules': ['kopeck rate rules', "kopeck rate rules --spread-bps 150 --reason 'agreed with finance'"],
   'gateway check': [
     'kopeck gateway check https://bank-adapter.internal --token-file /run/secrets/gateway-token',
@@ -57,10 +53,8 @@ const examples: Record<string, string[]> = {
   reconcile: ['kopeck reconcile', 'kopeck reconcile --day 2026-11-15'],
   'audit verify': ['kopeck audit verify', `kopeck audit verify --head 412:${'0'.repeat(64)}`],
   'audit export': ['kopeck audit export --to audit.jsonl'],
-  'secret status': ['kopeck secret status'],
   'secret signing-keys': ['kopeck secret signing-keys', 'kopeck secret signing-keys --rotate'],
   'secret rotate': ['kopeck secret rotate', 'kopeck secret rotate --batch 500 --json'],
-  'recovery show': ['kopeck recovery show'],
   'recovery release': [`kopeck recovery release ${payment} --reason 'refunded by the bank'`],
   'archive move': ['kopeck archive move --before 2026-01 --dry-run', 'kopeck archive move --before 2026-01'],
   'archive distribute': ['kopeck archive distribute', 'kopeck archive distribute --json'],
@@ -68,17 +62,11 @@ const examples: Record<string, string[]> = {
     'kopeck payment list --external-id order-1',
     "kopeck payment list --partner 'Coffee' --status failed --limit 50",
   ],
-  'payment show': [`kopeck payment show ${payment}`],
-  'payment ask': [`kopeck payment ask ${payment}`],
   'payment resolve': [`kopeck payment resolve ${payment} --outcome succeeded --reason 'bank statement 42'`],
   'request list': [
     "kopeck request list --partner 'Coffee shop' --status 4xx",
     'kopeck request list --path /v1/payments --error rate_limited --since 2026-11-15T10:00:00Z',
   ],
-  'request show': [`kopeck request show ${request}`],
-  'recipient block': ["kopeck recipient block 'Suspicious shop'"],
-  'recipient unblock': ["kopeck recipient unblock 'Suspicious shop'"],
-  'recipient list': ['kopeck recipient list'],
   'refund read': [
     'kopeck refund read --since 2026-11-15T10:00:00Z',
     `kopeck refund read --payment ${payment}`,
@@ -88,13 +76,10 @@ const examples: Record<string, string[]> = {
     `kopeck webhook add ${partner} --mode live --url https://books.example/kopeck --events payment.succeeded,payment.refunded`,
   ],
   'webhook remove': [`kopeck webhook remove ${partner} --endpoint ${endpoint}`],
-  'webhook list': [`kopeck webhook list ${partner}`],
-  'webhook show': [`kopeck webhook show ${partner}`],
   'webhook check': [
     `kopeck webhook check ${partner}`,
     `kopeck webhook check ${partner} --endpoint ${endpoint}`,
   ],
-  'webhook rotate': [`kopeck webhook rotate ${partner}`],
   'webhook events': [
     `kopeck webhook events ${partner} --refunded on`,
     `kopeck webhook events ${partner} --endpoint ${endpoint} --only payment.failed`,
@@ -102,20 +87,10 @@ const examples: Record<string, string[]> = {
   'webhook ed25519': [`kopeck webhook ed25519 ${partner} --sign on`],
   'webhook log': [`kopeck webhook log ${partner} --limit 20`],
   'webhook resend': ['kopeck webhook resend evt_17', 'kopeck webhook resend --failed --since 2026-11-15'],
-  'maintenance on': ['kopeck maintenance on'],
-  'maintenance off': ['kopeck maintenance off'],
   'maintenance plan': ['kopeck maintenance plan --from 2026-11-15T22:00:00Z --until 2026-11-15T22:30:00Z'],
-  'maintenance list': ['kopeck maintenance list'],
-  'maintenance cancel': ['kopeck maintenance cancel 3'],
   'alarm list': ['kopeck alarm list', 'kopeck alarm list --all --json'],
-  'alarm clear': ['kopeck alarm clear 7'],
   'operator create': ['kopeck operator create --name first-line --role support'],
-  'operator list': ['kopeck operator list'],
-  'operator reset': ['kopeck operator reset first-line'],
-  'operator disable': ['kopeck operator disable first-line'],
-  'operator enable': ['kopeck operator enable first-line'],
   'operator role': ['kopeck operator role first-line --role viewer'],
-  'operator sign-out': ['kopeck operator sign-out first-line'],
   'backup create': [
     'kopeck backup create --to /backups --keep 7',
     'kopeck backup create --to s3://bucket/kopeck',
@@ -136,6 +111,8 @@ const examples: Record<string, string[]> = {
 /** Adds them to the help of each command. */
 export function addExamples(command: Command, path = ''): void {
   for (const one of command.commands) addExamples(one, path ? `${path} ${one.name()}` : one.name());
-  const own = examples[path];
-  if (own) command.addHelpText('after', `\nExamples:\n${own.map(line => `  ${line}`).join('\n')}`);
+  if (command.commands.length > 0) return;
+  const words = command.registeredArguments.map(one => samples[one.name()]);
+  const own = examples[path] ?? [['kopeck', path, ...words].join(' ')];
+  command.addHelpText('after', `\nExamples:\n${own.map(line => `  ${line}`).join('\n')}`);
 }

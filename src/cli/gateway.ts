@@ -1,34 +1,28 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
 import { checkGateway, type GatewayCheck } from '../gateway/index.ts';
-import { lateProgressBar, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
 import { httpUrl } from './remote.ts';
-import { command, printOutput, type Terminal } from './terminal.ts';
+import { command, group, type Terminal, withTerminal } from './terminal.ts';
 
 interface CheckOptions {
-  json: boolean;
   tokenFile?: string;
   qr?: string;
   pay?: boolean;
 }
 
-export function gatewayCommands(terminal: Terminal): Command {
-  return new Command('gateway').description('test an adapter to a bank').addCommand(
+export const gatewayCommands = (terminal: Terminal) =>
+  group('gateway', 'test an adapter to a bank', [
     command('check', "test an adapter against the payment gateway's contract, at the bank's test stand")
       .argument('<url>', 'as GATEWAY_URL has it', httpUrl)
       .option('--token-file <file>', 'its first line is the token (default: GATEWAY_TOKEN)')
       .option('--qr <link>', 'link of a reusable QR code of the test stand, of at most 100 RUB')
       .option('--pay', 'also place orders: up to 6, which pay the QR code')
-      .action(async (url: string, options: CheckOptions) => {
-        printOutput(terminal, options.json, await check(terminal, url, options));
-      }),
-  );
-}
+      .action(withTerminal(terminal)(check)),
+  ]);
 
-async function check(terminal: Terminal, url: string, options: CheckOptions): Promise<Output> {
+async function check(terminal: Terminal, url: string, options: CheckOptions) {
   const { qr: qrUrl, pay: pays = false } = options;
   if (pays && qrUrl === undefined)
     throw new RefusedError('no_qr', 'With --pay, pass --qr with the link of a QR code to pay.');
@@ -39,7 +33,7 @@ async function check(terminal: Terminal, url: string, options: CheckOptions): Pr
     qrUrl,
     pays,
     clock: systemClock,
-    onProgress: lateProgressBar(terminal.stderr, count => count, 'checks'),
+    onProgress: lateProgressBar(terminal.stderr, 'checks'),
   });
   return describe(url, pays, result);
 }
@@ -91,15 +85,13 @@ function describe(url: string, pays: boolean, check: GatewayCheck): Output {
     },
     text: [
       table(
-        ['check', 'result', 'ms', 'found'],
-        results
-          .filter(({ detail }) => blocked === undefined || detail !== blocked)
-          .map(({ name, outcome, durationMs, detail }) => [
-            name,
-            outcome === 'failed' ? 'FAILED' : outcome,
-            outcome === 'skipped' ? '' : `${durationMs}`,
-            detail,
-          ]),
+        results.filter(({ detail }) => blocked === undefined || detail !== blocked),
+        ({ name, outcome, durationMs, detail }) => ({
+          check: name,
+          result: outcome === 'failed' ? 'FAILED' : outcome,
+          ms: outcome === 'skipped' ? '' : `${durationMs}`,
+          found: detail,
+        }),
       ),
       '',
       ...rulesOf(results),

@@ -1,184 +1,199 @@
-import { Command, Option } from 'commander';
+import type { Clock } from '../base/clock.ts';
 import { programName } from '../base/program-name.ts';
 import type { Mode } from '../ledger/index.ts';
-import {
-  allRights,
-  createKey,
-  keyIdOf,
-  keyState,
-  listKeys,
-  maxActiveKeys,
-  revokeKey,
-  type Scope,
-  setAllowedAddresses,
-} from '../partners/index.ts';
-import { addressRanges, expiry, keyScopes, label, positiveRubles } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { describeKey, keepSecret, limitsText, noSuchKey, tooManyKeyChanges } from './key-output.ts';
-import { rollCommand } from './key-roll.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
+import * as partners from '../partners/index.ts';
+import { addressRanges, expiry, keyScopes, label, overlap, positiveRubles } from './arguments.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
+import { details, formatInstant, noSuchPartner, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
-import { noSuchPartner, RefusedError } from './refused.ts';
 
-export function keyCommands(withDatabase: WithDatabase): Command {
-  return new Command('key')
-    .description('create, list, roll and revoke API keys')
-    .addCommand(
-      command('create <partner>', 'create a key; it is shown only once')
-        .addOption(modeOption())
-        .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
-        .option('--scope <scope>', 'read or pay (repeatable); both by default', keyScopes)
-        .option('--label <text>', 'a name for people', label)
-        .option('--expires <time>', 'when it expires: a time, or a number of days such as 90d', expiry)
-        .option('--max-payment <rubles>', 'the most that one payment with it may be', positiveRubles)
-        .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles)
-        .action((partner, { json, ...options }) =>
-          withDatabase(json, context => create(context, partner, options)),
-        ),
-    )
-    .addCommand(
-      command('list <partner>', 'list the keys of a partner').action((partner, { json }) =>
-        withDatabase(json, context => list(context, partner)),
-      ),
-    )
-    .addCommand(
-      command('revoke <key-id>', 'revoke a key immediately').action((typed, { json }) =>
-        withDatabase(json, async ({ audit }) => {
-          // A whole key is accepted too, but never printed again.
-          const keyId = keyIdOf(typed) ?? typed;
-          const revocation = await revokeKey(audit, keyId);
-          if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
-          const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
-          return {
-            json: describeKey(revocation.apiKey, audit.clock),
-            text: `Key ${keyId} is ${before}revoked.`,
-          };
-        }),
-      ),
-    )
-    .addCommand(allowCommand(withDatabase))
-    .addCommand(rollCommand(withDatabase));
-}
+export const keyCommands = (withDatabase: WithDatabase) =>
+  group('key', 'create, list, roll and revoke API keys', [
+    command('create <partner>', 'create a key; it is shown only once')
+      .addOption(modeOption())
+      .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
+      .option('--scope <scope>', 'read or pay (repeatable); both by default', keyScopes)
+      .option('--label <text>', 'a name for people', label)
+      .option('--expires <time>', 'when it expires: a time, or a number of days such as 90d', expiry)
+      .option('--max-payment <rubles>', 'the most that one payment with it may be', positiveRubles)
+      .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles)
+      .action(withDatabase(create)),
+    command('list <partner>', 'list the keys of a partner').action(withDatabase(list)),
+    command('revoke <key-id>', 'revoke a key immediately').action(withDatabase(revoke)),
+    command('allow <key-id>', 'change the allowed IP addresses of a key')
+      .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
+      .option('--any', 'allow any IP address')
+      .hook('preAction', self => {
+        const { allowIp, any } = self.opts();
+        if ((allowIp === undefined) === (any === undefined))
+          self.error('error: use either --allow-ip, once or more, or --any');
+      })
+      .action(withDatabase(allow)),
+    rollCommand(withDatabase),
+  ]);
 
 interface CreateOptions {
   mode: Mode;
   allowIp?: string[];
-  scope?: Scope[];
+  scope?: partners.Scope[];
   label?: string;
   expires?: Date | number;
   maxPayment?: bigint;
   maxDay?: bigint;
 }
 
-async function create(context: CommandContext, partner: string, options: CreateOptions): Promise<Output> {
+async function create(context: Context, partner: string, options: CreateOptions) {
   const { partnerId } = await findToChange(context, partner);
   const { mode, allowIp: allowedAddresses = [], scope, label: chosenLabel = null, expires } = options;
   const { clock } = context.audit;
-  const creation = await createKey(context.audit, context.keyring, {
+  const creation = await partners.createKey(context.audit, context.keyring, {
     partnerId,
     mode,
     allowedAddresses,
     label: chosenLabel,
     rights: {
-      scopes: scope ?? allRights.scopes,
+      scopes: scope ?? partners.allRights.scopes,
       maxKopecks: options.maxPayment ?? null,
       dailyKopecks: options.maxDay ?? null,
     },
     expiresAt: typeof expires === 'number' ? new Date(clock.nowMs() + expires) : (expires ?? null),
   });
-  switch (creation.outcome) {
-    case 'created':
+  if (creation.outcome === 'created')
+    return {
+      json: { ...describeKey(creation.apiKey, clock), key: creation.key },
+      text: `${details({ 'key id': creation.apiKey.keyId, key: creation.key })}\n${keepSecret}`,
+    };
+  const reasons: Record<typeof creation.outcome, string> = {
+    expiry_passed: 'The key would be expired already: choose a later time.',
+    no_partner: noSuchPartner(partner).message,
+    too_many_keys: `Partner ${partner} has ${partners.maxActiveKeys} active ${mode} keys, the maximum: run ${programName} key revoke for one that is not needed.`,
+    too_many_key_changes: tooManyKeyChanges,
+    partner_suspended: `Partner ${partner} is suspended: run ${programName} partner resume ${partnerId} first.`,
+    not_approved: `Live mode is not approved for partner ${partner}: run ${programName} partner approve ${partnerId} first.`,
+  };
+  throw new RefusedError(creation.outcome, reasons[creation.outcome]);
+}
+
+async function list(context: Context, partner: string) {
+  const { partnerId } = await find(context, partner);
+  const { pool, clock } = context.audit;
+  const keys = await partners.listKeys(pool, partnerId);
+  return {
+    json: { keys: keys.map(key => describeKey(key, clock)) },
+    text: table(keys, key => ({
+      'key id': key.keyId,
+      label: key.label ?? '',
+      mode: key.mode,
+      state: partners.keyState(key, clock),
+      scopes: key.rights.scopes.join(', '),
+      'limits (RUB)': limitsText(key),
+      'created (UTC)': key.createdAt,
+      'expires (UTC)': formatInstant(key.expiresAt),
+      'last used (UTC)': formatInstant(key.lastUsedAt),
+      'allowed IP addresses': key.allowedAddresses.join(', ') || 'any',
+    })),
+  };
+}
+
+/** A whole key is accepted too, but never printed again. */
+const keyIdIn = (typed: string) => partners.keyIdOf(typed) ?? typed;
+
+async function revoke({ audit }: Context, typed: string) {
+  const keyId = keyIdIn(typed);
+  const revocation = await partners.revokeKey(audit, keyId);
+  if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
+  const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
+  return {
+    json: describeKey(revocation.apiKey, audit.clock),
+    text: `Key ${keyId} is ${before}revoked.`,
+  };
+}
+
+async function allow({ audit }: Context, typed: string, { allowIp = [] }: { allowIp?: string[] }) {
+  const keyId = keyIdIn(typed);
+  const change = await partners.setAllowedAddresses(audit, keyId, allowIp);
+  if (change.outcome === 'no_key') throw noSuchKey(keyId);
+  if (change.outcome === 'already_revoked')
+    throw new RefusedError(
+      change.outcome,
+      `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
+    );
+  if (change.outcome === 'too_many_key_changes')
+    throw new RefusedError('too_many_key_changes', tooManyKeyChanges);
+  const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
+  return {
+    json: describeKey(change.apiKey, audit.clock),
+    text: `Allowed IP addresses of key ${keyId}: ${addresses}.`,
+  };
+}
+
+export const modeOption = () => choice('--mode <mode>', 'test or live', ['test', 'live']);
+
+const defaultOverlapMs = 86_400_000;
+
+const rollCommand = (withDatabase: WithDatabase) =>
+  command('roll <key-id>', 'create a key in place of another, which stays valid for a while')
+    .option('--overlap <time>', 'how long the old key stays valid, 0h to 7d; 24h by default', overlap)
+    .action(withDatabase(roll));
+
+const rollRefusals = {
+  already_revoked: 'is revoked',
+  already_expired: 'has expired',
+  already_rolled: 'was rolled already',
+  partner_suspended: 'belongs to a suspended partner',
+  no_partner: 'has no partner',
+  not_approved: 'belongs to a partner whose live mode is not approved',
+  too_many_rolled_keys: `belongs to a partner with ${partners.maxRolledKeys} rolled keys that are still valid, the maximum: revoke one, or use --overlap 0h`,
+  overlap_too_long: 'must not stay valid for more than 7 days',
+} as const;
+
+async function roll(
+  { audit, keyring }: Context,
+  typed: string,
+  { overlap: overlapMs = defaultOverlapMs }: { overlap?: number },
+) {
+  const keyId = partners.keyIdOf(typed) ?? typed;
+  const rolled = await partners.rollKey(audit, keyring, keyId, overlapMs);
+  switch (rolled.outcome) {
+    case 'rolled': {
+      const { apiKey, key, old } = rolled;
+      const shown = details({
+        'key id': apiKey.keyId,
+        key,
+        'old key': `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`,
+      });
       return {
-        json: { ...describeKey(creation.apiKey, clock), key: creation.key },
-        text: `${details([
-          ['key id', creation.apiKey.keyId],
-          ['key', creation.key],
-        ])}\n${keepSecret}`,
+        json: { ...describeKey(apiKey, audit.clock), key, old_key: describeKey(old, audit.clock) },
+        text: `${shown}\n${keepSecret}`,
       };
-    case 'expiry_passed':
-      throw new RefusedError(creation.outcome, 'The key would be expired already: choose a later time.');
-    case 'no_partner':
-      throw noSuchPartner(partner);
-    case 'too_many_keys':
-      throw new RefusedError(
-        creation.outcome,
-        `Partner ${partner} has ${maxActiveKeys} active ${mode} keys, the maximum: run ${programName} key revoke for one that is not needed.`,
-      );
+    }
+    case 'no_key':
+      throw noSuchKey(keyId);
     case 'too_many_key_changes':
-      throw tooManyKeyChanges();
-    case 'partner_suspended':
+      throw new RefusedError('too_many_key_changes', tooManyKeyChanges);
+    default:
       throw new RefusedError(
-        creation.outcome,
-        `Partner ${partner} is suspended: run ${programName} partner resume ${partnerId} first.`,
-      );
-    case 'not_approved':
-      throw new RefusedError(
-        creation.outcome,
-        `Live mode is not approved for partner ${partner}: run ${programName} partner approve ${partnerId} first.`,
+        rolled.outcome,
+        `Key ${keyId} cannot be rolled: it ${rollRefusals[rolled.outcome]}.`,
       );
   }
 }
 
-async function list(context: CommandContext, partner: string): Promise<Output> {
-  const { partnerId } = await find(context, partner);
-  const { pool, clock } = context.audit;
-  const keys = await listKeys(pool, partnerId);
-  return {
-    json: { keys: keys.map(key => describeKey(key, clock)) },
-    text: table(
-      [
-        'key id',
-        'label',
-        'mode',
-        'state',
-        'scopes',
-        'limits (RUB)',
-        'created (UTC)',
-        'expires (UTC)',
-        'last used (UTC)',
-        'allowed IP addresses',
-      ],
-      keys.map(key => [
-        key.keyId,
-        key.label ?? '',
-        key.mode,
-        keyState(key, clock),
-        key.rights.scopes.join(', '),
-        limitsText(key),
-        formatInstant(key.createdAt),
-        formatInstant(key.expiresAt),
-        formatInstant(key.lastUsedAt),
-        key.allowedAddresses.join(', ') || 'any',
-      ]),
-    ),
-  };
+const keepSecret =
+  'Keep the key secret, like a password. Only its hash is stored, so it cannot be shown again.';
+
+const noSuchKey = (keyId: string) =>
+  new RefusedError('no_key', `There is no key ${keyId}: see ${programName} key list.`);
+
+const tooManyKeyChanges =
+  'The keys of this partner were changed too often today: try again tomorrow (UTC). A key can still be revoked.';
+
+function limitsText({ rights }: partners.ApiKey): string {
+  const { max_payment_rub: payment, max_day_rub: day } = partners.rightsObject(rights);
+  return [payment && `${payment} a payment`, day && `${day} a day`].filter(Boolean).join(', ') || 'none';
 }
 
-function allowCommand(withDatabase: WithDatabase): Command {
-  const allow = command('allow <key-id>', 'change the allowed IP addresses of a key')
-    .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
-    .option('--any', 'allow any IP address');
-  return allow.action((typed, { json, allowIp, any }) => {
-    if ((allowIp === undefined) === (any === undefined))
-      allow.error('error: use either --allow-ip, once or more, or --any', { exitCode: 2 });
-    return withDatabase(json, async ({ audit }) => {
-      const keyId = keyIdOf(typed) ?? typed;
-      const change = await setAllowedAddresses(audit, keyId, allowIp ?? []);
-      if (change.outcome === 'no_key') throw noSuchKey(keyId);
-      if (change.outcome === 'already_revoked')
-        throw new RefusedError(
-          change.outcome,
-          `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
-        );
-      if (change.outcome === 'too_many_key_changes') throw tooManyKeyChanges();
-      const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
-      return {
-        json: describeKey(change.apiKey, audit.clock),
-        text: `Allowed IP addresses of key ${keyId}: ${addresses}.`,
-      };
-    });
-  });
-}
-
-export const modeOption = () =>
-  new Option('--mode <mode>', 'test or live').choices(['test', 'live']).makeOptionMandatory();
+const describeKey = (key: partners.ApiKey, clock: Clock) => ({
+  partner_id: key.partnerId,
+  ...partners.keyObject(key, clock),
+});

@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Kopeck, KopeckError, type PaymentEvent } from '../../sdk/src/index.ts';
 import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
-import { createRecordingFetch } from './feed-bytes.ts';
-import { createForwarder, type ForwardAttempt, type ForwardResult } from './forward.ts';
-import { RefusedError } from './refused.ts';
+import { createForwarder, createRecordingFetch, type ForwardAttempt } from './forward.ts';
+import { RefusedError } from './output.ts';
 import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
 
 interface ListenOptions extends Remote {
@@ -58,9 +57,9 @@ async function listen(options: ListenOptions): Promise<void> {
   const secret = options.secret ?? newSecret();
   if (!options.secret)
     printMessage(`Webhook signing secret for this run: ${secret} (set it in your endpoint)`);
-  const show = options.json ? showAsJson() : showAsTable();
+  const show = options.json ? showAsJson : showAsTable();
   const tally = { forwarded: 0, failed: 0, last: from };
-  const forwarder = createForwarder({ url: options.forwardTo, secret, signal, onAttempt: show.attempted });
+  const forwarder = createForwarder({ url: options.forwardTo, secret, signal, onAttempt: show });
   try {
     for await (const event of kopeck.events.read({
       from,
@@ -72,7 +71,6 @@ async function listen(options: ListenOptions): Promise<void> {
       if (result === undefined) break;
       tally.last = event.id;
       tally[result.delivered ? 'forwarded' : 'failed'] += 1;
-      show.finished(event, result);
     }
   } finally {
     await forwarder.close();
@@ -97,10 +95,7 @@ async function findStart(kopeck: Kopeck, { from, forwardTo, url }: ListenOptions
   return start;
 }
 
-interface EventPrinter {
-  attempted(event: PaymentEvent, attempt: ForwardAttempt): void;
-  finished(event: PaymentEvent, result: ForwardResult): void;
-}
+type AttemptPrinter = (event: PaymentEvent, attempt: ForwardAttempt) => void;
 
 const columns = [
   ['time', 8],
@@ -112,7 +107,7 @@ const columns = [
 ] as const;
 
 /** Prints one line per attempt, at once. */
-function showAsTable(): EventPrinter {
+function showAsTable(): AttemptPrinter {
   const line = (cells: readonly string[]) =>
     process.stdout.write(
       `${cells
@@ -122,39 +117,32 @@ function showAsTable(): EventPrinter {
     );
   line(columns.map(([name]) => name));
   line(columns.map(([, width]) => '─'.repeat(width)));
-  return {
-    attempted: (event, { at, answer, durationMs, retryInSec, isLast }) => {
-      const time = at.toTimeString().slice(0, 8);
-      line([time, event.id, event.event, event.data.id, answer, `${durationMs}`]);
-      if (retryInSec !== undefined)
-        printMessage(`The endpoint did not accept the event; retrying in ${retryInSec} s.`);
-      else if (isLast)
-        printMessage('The endpoint did not accept the event: failed permanently, continuing with the next.');
-    },
-    finished: () => {},
+  return (event, { at, delivered, status, error, durationMs, retryInSec }) => {
+    const time = at.toTimeString().slice(0, 8);
+    line([time, event.id, event.event, event.data.id, `${status ?? error}`, `${durationMs}`]);
+    if (retryInSec !== undefined)
+      printMessage(`The endpoint did not accept the event; retrying in ${retryInSec} s.`);
+    else if (!delivered)
+      printMessage('The endpoint did not accept the event: failed permanently, continuing with the next.');
   };
 }
 
 /** Prints one line per event, when it is delivered or has failed permanently. */
-function showAsJson(): EventPrinter {
-  return {
-    attempted: (event, { answer, retryInSec }) => {
-      if (retryInSec !== undefined)
-        printMessage(JSON.stringify({ event_id: event.id, answer, again_in_sec: retryInSec }));
-    },
-    finished: (event, { delivered, attempts, status, error, durationMs, at }) => {
-      const line = {
-        at: at.toISOString(),
-        event_id: event.id,
-        event: event.event,
-        payment_id: event.data.id,
-        delivered,
-        attempts,
-        status,
-        error,
-        duration_ms: durationMs,
-      };
-      process.stdout.write(`${JSON.stringify(line)}\n`);
-    },
+const showAsJson: AttemptPrinter = (
+  event,
+  { at, attempts, delivered, status, error, durationMs, retryInSec },
+) => {
+  if (retryInSec !== undefined) {
+    const retry = { event_id: event.id, answer: `${status ?? error}`, again_in_sec: retryInSec };
+    return void printMessage(JSON.stringify(retry));
+  }
+  const line = {
+    at: at.toISOString(),
+    event_id: event.id,
+    event: event.event,
+    payment_id: event.data.id,
+    ...{ delivered, attempts, status, error },
+    duration_ms: durationMs,
   };
-}
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+};

@@ -1,119 +1,112 @@
-import { Command } from 'commander';
-import { systemClock } from '../base/clock.ts';
 import { formatMicroUsdt } from '../base/money.ts';
-import { openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
+import { type Mode, openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
 import { day, label, positiveUsdt } from './arguments.ts';
-import { command, type WithDatabase } from './command.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
 import { modeOption } from './key.ts';
-import { table } from './output.ts';
+import { lateLines, noSuchPartner, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
-import { noSuchPartner, RefusedError } from './refused.ts';
 
-export function balanceCommands(withDatabase: WithDatabase): Command {
-  return new Command('balance').description('credit balances').addCommand(
+export const balanceCommands = (withDatabase: WithDatabase) =>
+  group('balance', 'credit balances', [
     command('credit <partner>', 'credit USDT to a balance; each reference is credited once')
       .addOption(modeOption())
       .requiredOption('--usdt <amount>', 'amount in USDT', positiveUsdt)
       .requiredOption('--reference <reference>', 'unique reference, such as a transaction ID', label)
-      .action((partner, { json, mode, usdt, reference }) =>
-        withDatabase(json, async context => {
-          const { partnerId, name } = await findToChange(context, partner);
-          const verdict = await topUp(context.audit, { partnerId, mode, reference, microUsdt: usdt });
-          switch (verdict.outcome) {
-            case 'credited':
-            case 'already_credited': {
-              const balance = formatMicroUsdt(verdict.balanceMicroUsdt);
-              const done = verdict.outcome === 'credited' ? 'Credited' : 'Already credited';
-              return {
-                json: {
-                  partner_id: partnerId,
-                  mode,
-                  reference,
-                  credited_usdt: formatMicroUsdt(usdt),
-                  already_credited: verdict.outcome === 'already_credited',
-                  balance_usdt: balance,
-                },
-                text: `${done} ${formatMicroUsdt(usdt)} USDT to ${name} (${partnerId}) for "${reference}". Balance (${mode}): ${balance} USDT.`,
-              };
-            }
-            case 'conflict':
-              throw new RefusedError(
-                'reference_conflict',
-                `The reference "${reference}" was already used for a different amount: use a new reference.`,
-              );
-            case 'no_account':
-              throw noSuchPartner(partner);
-          }
-        }),
-      ),
-  );
+      .action(withDatabase(credit)),
+  ]);
+
+export const ledgerCommands = (withDatabase: WithDatabase) =>
+  group('ledger', 'verify the ledger and print statements', [
+    command(
+      'statement <partner>',
+      "print a partner's daily statement (UTC): opening balance, entries, closing balance and digest",
+    )
+      .addOption(modeOption())
+      .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)
+      .option('--csv', 'as CSV instead of JSON')
+      .action(withDatabase(statement)),
+    command('verify', 'recompute all balances from the entries; lists errors and exits with 1').action(
+      withDatabase(verify),
+    ),
+  ]);
+
+async function credit(
+  context: Context,
+  partner: string,
+  { mode, usdt, reference }: { mode: Mode; usdt: bigint; reference: string },
+) {
+  const { partnerId, name } = await findToChange(context, partner);
+  const verdict = await topUp(context.audit, { partnerId, mode, reference, microUsdt: usdt });
+  switch (verdict.outcome) {
+    case 'credited':
+    case 'already_credited': {
+      const balance = formatMicroUsdt(verdict.balanceMicroUsdt);
+      const done = verdict.outcome === 'credited' ? 'Credited' : 'Already credited';
+      return {
+        json: {
+          partner_id: partnerId,
+          mode,
+          reference,
+          credited_usdt: formatMicroUsdt(usdt),
+          already_credited: verdict.outcome === 'already_credited',
+          balance_usdt: balance,
+        },
+        text: `${done} ${formatMicroUsdt(usdt)} USDT to ${name} (${partnerId}) for "${reference}". Balance (${mode}): ${balance} USDT.`,
+      };
+    }
+    case 'conflict':
+      throw new RefusedError(
+        'reference_conflict',
+        `The reference "${reference}" was already used for a different amount: use a new reference.`,
+      );
+    case 'no_account':
+      throw noSuchPartner(partner);
+  }
 }
 
-export function ledgerCommands(withDatabase: WithDatabase): Command {
-  return new Command('ledger')
-    .description('verify the ledger and print statements')
-    .addCommand(statementCommand(withDatabase))
-    .addCommand(
-      command('verify', 'recompute all balances from the entries; lists errors and exits with 1').action(
-        ({ json }) =>
-          withDatabase(json, async ({ audit, progress }) => {
-            const startedAt = systemClock.monotonicMs();
-            const { findings, entries, invariants } = await verifyLedger(audit.pool, {
-              onProgress: invariant => {
-                if (systemClock.monotonicMs() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
-              },
-            });
-            const ok = findings.length === 0;
-            return {
-              isBad: !ok,
-              json: {
-                ok,
-                entries: Number(entries),
-                invariants,
-                findings: findings.map(({ invariant, partnerId, mode, detail }) => ({
-                  invariant,
-                  partner_id: partnerId,
-                  mode,
-                  detail,
-                })),
-              },
-              text: ok
-                ? `The ledger is consistent: ${entries} entries, ${invariants.length} invariants hold.`
-                : table(
-                    ['broken invariant', 'partner', 'mode', 'detail'],
-                    findings.map(({ invariant, partnerId, mode, detail }) => [
-                      invariant,
-                      partnerId,
-                      mode,
-                      detail,
-                    ]),
-                  ),
-            };
-          }),
-      ),
-    );
+async function verify({ audit, progress }: Context) {
+  const show = lateLines(progress);
+  const { findings, entries, invariants } = await verifyLedger(audit.pool, {
+    onProgress: invariant => show(`Checking that ${invariant} …`),
+  });
+  const ok = findings.length === 0;
+  return {
+    isBad: !ok,
+    json: {
+      ok,
+      entries: Number(entries),
+      invariants,
+      findings: findings.map(({ invariant, partnerId, mode, detail }) => ({
+        invariant,
+        partner_id: partnerId,
+        mode,
+        detail,
+      })),
+    },
+    text: ok
+      ? `The ledger is consistent: ${entries} entries, ${invariants.length} invariants hold.`
+      : table(findings, ({ invariant, partnerId, mode, detail }) => ({
+          'broken invariant': invariant,
+          partner: partnerId,
+          mode,
+          detail,
+        })),
+  };
 }
 
-function statementCommand(withDatabase: WithDatabase): Command {
-  return command(
-    'statement <partner>',
-    "print a partner's daily statement (UTC): opening balance, entries, closing balance and digest",
-  )
-    .addOption(modeOption())
-    .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)
-    .option('--csv', 'as CSV instead of JSON')
-    .action((partner, { mode, day: start, csv = false }) =>
-      // The statement is a file with a digest, byte for byte the same as over HTTP, so --json does not change it.
-      withDatabase(false, async context => {
-        const { partnerId } = await find(context, partner);
-        const { pool, clock } = context.audit;
-        const statement = await openStatement(pool, clock, { partnerId, mode }, start);
-        if (!statement) throw new RefusedError('not_begun', 'That day has not started yet.');
-        if (statement === 'pruned')
-          throw new RefusedError('pruned', 'The test data of that day was deleted (TEST_DATA_DAYS).');
-        let text = '';
-        for await (const piece of writeStatement(pool, statement, csv ? 'csv' : 'json')) text += piece;
-        return { json: undefined, text: text.trimEnd() };
-      }),
-    );
+/** The statement is a file with a digest, byte for byte the same as over HTTP, so --json does not change it. */
+async function statement(
+  context: Context,
+  partner: string,
+  { mode, day: start, csv = false }: { mode: Mode; day: Date; csv?: boolean },
+) {
+  const { partnerId } = await find(context, partner);
+  const { pool, clock } = context.audit;
+  const opened = await openStatement(pool, clock, { partnerId, mode }, start);
+  if (!opened) throw new RefusedError('not_begun', 'That day has not started yet.');
+  if (opened === 'pruned')
+    throw new RefusedError('pruned', 'The test data of that day was deleted (TEST_DATA_DAYS).');
+  let text = '';
+  for await (const piece of writeStatement(pool, opened, csv ? 'csv' : 'json')) text += piece;
+  return { json: undefined, text: text.trimEnd() };
 }

@@ -1,77 +1,41 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { programName } from '../base/program-name.ts';
-import {
-  type Changed,
-  createOperator,
-  disableOperator,
-  enableOperator,
-  findOperator,
-  listOperators,
-  type Operator,
-  type OperatorRole,
-  operatorRoles,
-  readOperatorName,
-  resetOperator,
-  setOperatorRole,
-  setupUrl,
-  signOutOperator,
-} from '../operators/index.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import * as operators from '../operators/index.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
+import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 
 export function operatorCommands(withDatabase: WithDatabase): Command {
-  return new Command('operator')
-    .description('manage operators of the console')
-    .addCommand(
-      command('create', 'create an operator; the setup link is shown only once')
-        .requiredOption('--name <name>', 'sign-in name', operatorName)
-        .addOption(roleOption())
-        .action(({ json, name, role }) => withDatabase(json, context => create(context, { name, role }))),
-    )
-    .addCommand(command('list', 'list operators').action(({ json }) => withDatabase(json, list)))
-    .addCommand(
-      command('reset <name>', 'reset password and TOTP, and show a new setup link').action((name, { json }) =>
-        withDatabase(json, context => reset(context, name)),
-      ),
-    )
-    .addCommand(
-      command('disable <name>', 'end all sessions and block sign-in').action((name, { json }) =>
-        withDatabase(json, context =>
-          change(context, name, 'is disabled', id => disableOperator(context.audit, id)),
+  const changing = (usage: string, description: string, what: string, act: Act) =>
+    command(usage, description).action(withDatabase((context, name) => change(context, name, what, act)));
+  return group('operator', 'manage operators of the console', [
+    command('create', 'create an operator; the setup link is shown only once')
+      .requiredOption('--name <name>', 'sign-in name', operatorName)
+      .addOption(roleOption())
+      .action(withDatabase(create)),
+    command('list', 'list operators').action(withDatabase(list)),
+    command('reset <name>', 'reset password and TOTP, and show a new setup link').action(withDatabase(reset)),
+    changing(
+      'disable <name>',
+      'end all sessions and block sign-in',
+      'is disabled',
+      operators.disableOperator,
+    ),
+    changing('enable <name>', 'allow sign-in again', 'is enabled', operators.enableOperator),
+    command('role <name>', 'change the role')
+      .addOption(roleOption())
+      .action(
+        withDatabase((context, name, { role }: { role: operators.OperatorRole }) =>
+          change(context, name, `is ${role}`, (audit, id) => operators.setOperatorRole(audit, id, role)),
         ),
       ),
-    )
-    .addCommand(
-      command('enable <name>', 'allow sign-in again').action((name, { json }) =>
-        withDatabase(json, context =>
-          change(context, name, 'is enabled', id => enableOperator(context.audit, id)),
-        ),
-      ),
-    )
-    .addCommand(
-      command('role <name>', 'change the role')
-        .addOption(roleOption())
-        .action((name, { json, role }) =>
-          withDatabase(json, context =>
-            change(context, name, `is ${role}`, id => setOperatorRole(context.audit, id, role)),
-          ),
-        ),
-    )
-    .addCommand(
-      command('sign-out <name>', 'end all sessions').action((name, { json }) =>
-        withDatabase(json, context =>
-          change(context, name, 'is signed out', id => signOutOperator(context.audit, id)),
-        ),
-      ),
-    );
+    changing('sign-out <name>', 'end all sessions', 'is signed out', operators.signOutOperator),
+  ]);
 }
 
-async function create(
-  context: CommandContext,
-  wanted: { name: string; role: OperatorRole },
-): Promise<Output> {
-  const creation = await createOperator(context.audit, context.keyring, wanted);
+type Act = (audit: Context['audit'], id: operators.Operator['operatorId']) => Promise<operators.Changed>;
+
+async function create(context: Context, wanted: { name: string; role: operators.OperatorRole }) {
+  const creation = await operators.createOperator(context.audit, context.keyring, wanted);
   if (creation.outcome === 'created') return describeInvitation(context, creation);
   throw new RefusedError(
     creation.outcome,
@@ -79,58 +43,49 @@ async function create(
   );
 }
 
-async function list({ audit }: CommandContext): Promise<Output> {
-  const operators = await listOperators(audit.pool);
+async function list({ audit }: Context) {
+  const all = await operators.listOperators(audit.pool);
   return {
-    json: { operators: operators.map(describe) },
-    text: table(
-      ['name', 'role', 'state', 'last seen (UTC)', 'operator'],
-      operators.map(({ name, role, state, lastSeenAt, operatorId }) => [
-        name,
-        role,
-        state,
-        formatInstant(lastSeenAt),
-        operatorId,
-      ]),
-    ),
+    json: { operators: all.map(describe) },
+    text: table(all, ({ name, role, state, lastSeenAt, operatorId }) => ({
+      name,
+      role,
+      state,
+      'last seen (UTC)': formatInstant(lastSeenAt),
+      operator: operatorId,
+    })),
   };
 }
 
-async function reset(context: CommandContext, name: string): Promise<Output> {
+async function reset(context: Context, name: string) {
   const { operatorId } = await find(context, name);
   const { audit, keyring } = context;
-  const result = await resetOperator(audit, keyring, operatorId, { allowLastAdmin: true });
+  const result = await operators.resetOperator(audit, keyring, operatorId, { allowLastAdmin: true });
   return result.outcome === 'reset' ? describeInvitation(context, result) : refuse(name, result.outcome);
 }
 
-const roleOption = () =>
-  new Option('--role <role>', 'role of the operator').choices([...operatorRoles]).makeOptionMandatory();
+const roleOption = () => choice('--role <role>', 'role of the operator', operators.operatorRoles);
 
 function operatorName(text: string): string {
-  const name = readOperatorName(text);
+  const name = operators.readOperatorName(text);
   if (name) return name;
   throw new InvalidArgumentError(
     'It must be 2 to 40 Latin letters, digits, dots and hyphens, with a letter or digit at both ends.',
   );
 }
 
-async function find({ audit }: CommandContext, name: string): Promise<Operator> {
-  const operator = await findOperator(audit.pool, readOperatorName(name) ?? '');
+async function find({ audit }: Context, name: string): Promise<operators.Operator> {
+  const operator = await operators.findOperator(audit.pool, operators.readOperatorName(name) ?? '');
   return operator ?? refuse(name, 'no_operator');
 }
 
-async function change(
-  context: CommandContext,
-  name: string,
-  what: string,
-  act: (id: Operator['operatorId']) => Promise<Changed>,
-): Promise<Output> {
-  const result = await act((await find(context, name)).operatorId);
+async function change(context: Context, name: string, what: string, act: Act) {
+  const result = await act(context.audit, (await find(context, name)).operatorId);
   if (result.outcome !== 'done') return refuse(name, result.outcome);
   return { json: describe(result.operator), text: `${result.operator.name} ${what}.` };
 }
 
-function refuse(name: string, code: Exclude<Changed['outcome'], 'done'>): never {
+function refuse(name: string, code: Exclude<operators.Changed['outcome'], 'done'>): never {
   const reasons = {
     no_operator: `There is no operator ${name}: see ${programName} operator list.`,
     last_admin: `${name} is the last active admin: create another one first.`,
@@ -139,7 +94,7 @@ function refuse(name: string, code: Exclude<Changed['outcome'], 'done'>): never 
   throw new RefusedError(code, reasons[code]);
 }
 
-const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: Operator) => ({
+const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: operators.Operator) => ({
   operator_id: operatorId,
   name,
   role,
@@ -149,17 +104,18 @@ const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: Oper
 });
 
 function describeInvitation(
-  { settings }: CommandContext,
-  { operator, token, expiresAt }: { operator: Operator; token: string; expiresAt: Date },
+  { settings }: Context,
+  { operator, token, expiresAt }: { operator: operators.Operator; token: string; expiresAt: Date },
 ): Output {
   const { publicUrl = `http://${settings.host}:${settings.port}` } = settings;
-  const url = setupUrl(publicUrl, token);
+  const url = operators.setupUrl(publicUrl, token);
+  const shown = details({
+    operator: `${operator.name} (${operator.role})`,
+    link: url,
+    'valid until': `${formatInstant(expiresAt)} UTC`,
+  });
   return {
     json: { ...describe(operator), setup_url: url, expires_at: expiresAt.toISOString() },
-    text: `${details([
-      ['operator', `${operator.name} (${operator.role})`],
-      ['link', url],
-      ['valid until', `${formatInstant(expiresAt)} UTC`],
-    ])}\nSend the link to the operator. It works once, is not stored, and the first person who uses it sets the password.`,
+    text: `${shown}\nSend the link to the operator. It works once, is not stored, and the first person who uses it sets the password.`,
   };
 }

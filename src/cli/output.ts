@@ -1,14 +1,28 @@
 import { systemClock } from '../base/clock.ts';
+import { programName } from '../base/program-name.ts';
+
 /** The output of a command: JSON for programs, text for people. */
 export interface Output {
+  /** Undefined: the text is for programs too. */
   json: unknown;
   text: string;
   /** The command ran and found problems: the exit code is 1. */
   isBad?: boolean;
 }
 
-export function table(headers: string[], rows: string[][]): string {
-  if (rows.length === 0) return '(none)';
+type Cell = string | number | bigint | Date;
+
+export const formatInstant = (instant: Date | null) =>
+  instant ? instant.toISOString().replace('T', ' ').slice(0, 19) : 'never';
+
+const textOf = (cell: Cell) => (cell instanceof Date ? formatInstant(cell) : `${cell}`);
+
+/** A row for each item. The names of its fields are the headers. */
+export function table<Item>(items: Item[], rowOf: (item: Item, nth: number) => Record<string, Cell>): string {
+  if (items.length === 0) return '(none)';
+  const objects = items.map(rowOf);
+  const headers = Object.keys(objects[0]!);
+  const rows = objects.map(object => headers.map(header => textOf(object[header]!)));
   const widths = headers.map((header, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]!.length), header.length),
   );
@@ -20,14 +34,14 @@ export function table(headers: string[], rows: string[][]): string {
   return [line(headers), line(widths.map(width => '─'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-/** Names on the left, values on the right; for a single object. */
-export function details(pairs: [string, string][]): string {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+/** For a single object: names on the left, values on the right, a line for each of several. Without a value there is no line. */
+export function details(object: Record<string, Cell | Cell[] | null | undefined>): string {
+  const lines = Object.entries(object).flatMap(([name, value]) =>
+    [value ?? []].flat().map(cell => [name, textOf(cell)] as const),
+  );
+  const width = Math.max(...lines.map(([name]) => name.length));
+  return lines.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n');
 }
-
-export const formatInstant = (instant: Date | null) =>
-  instant ? instant.toISOString().replace('T', ' ').slice(0, 19) : 'never';
 
 const barWidth = 30;
 
@@ -57,8 +71,8 @@ export function progressBar(of: number, out: Screen, unit = ''): (done: number) 
 /** A bar that appears after two seconds; what is done is counted in larger units, such as MB. */
 export function lateProgressBar(
   out: Screen,
-  inUnits: (count: number) => number,
   unit: string,
+  inUnits = (count: number) => count,
 ): (done: number, of: number) => void {
   const startedAt = systemClock.monotonicMs();
   let show: ((done: number) => void) | undefined;
@@ -69,5 +83,25 @@ export function lateProgressBar(
     if (inUnits(done) === shown) return;
     shown = inUnits(done);
     show(shown);
+  };
+}
+
+/** A command that is valid but refused: one line for people, a stable code for programs, exit code 1. */
+export class RefusedError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const noSuchPartner = (partner: string) =>
+  new RefusedError('no_partner', `There is no partner ${partner}: see ${programName} partner list.`);
+
+/** Lines that say what a command does at the moment: they appear after two seconds. */
+export function lateLines(print: (line: string) => void): (line: string) => void {
+  const startedAt = systemClock.monotonicMs();
+  return line => {
+    if (systemClock.monotonicMs() - startedAt > 2_000) print(line);
   };
 }

@@ -1,132 +1,105 @@
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import { type Balances, readBalances } from '../ledger/index.ts';
-import {
-  approveLive,
-  createPartner,
-  findPartner,
-  findPartnersByName,
-  invite,
-  type Limits,
-  limitsObject,
-  listPartners,
-  type MemberRole,
-  memberRoles,
-  type Partner,
-  setLimits,
-  setSuspended,
-} from '../partners/index.ts';
+import * as partners from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
-import { noSuchPartner, RefusedError } from './refused.ts';
-import { webhookObject } from './webhook-object.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { details, formatInstant, noSuchPartner, RefusedError, table } from './output.ts';
+import { webhookObject } from './webhook-choice.ts';
 
-export function partnerCommands(withDatabase: WithDatabase): Command {
-  return new Command('partner')
-    .description('manage partners and their limits')
-    .addCommand(
-      command('create', 'create a partner with a test balance')
-        .requiredOption('--name <name>', 'partner name', label)
-        .action(({ name, json }) => withDatabase(json, context => create(context, name))),
-    )
-    .addCommand(command('list', 'list all partners').action(({ json }) => withDatabase(json, list)))
-    .addCommand(
-      command('show <partner>', 'show state, limits and balances of a partner').action((partner, { json }) =>
-        withDatabase(json, async context => show(context, await find(context, partner))),
-      ),
-    )
-    .addCommand(
-      command('suspend <partner>', 'reject all requests of a partner')
-        .option('--reason <reason>', 'why; stored in the audit log', label)
-        .action((partner, { json, reason }) =>
-          withDatabase(json, context => changeSuspension(context, partner, true, reason)),
+export const partnerCommands = (withDatabase: WithDatabase) =>
+  group('partner', 'manage partners and their limits', [
+    command('create', 'create a partner with a test balance')
+      .requiredOption('--name <name>', 'partner name', label)
+      .action(withDatabase(create)),
+    command('list', 'list all partners').action(withDatabase(list)),
+    command('show <partner>', 'show state, limits and balances of a partner').action(
+      withDatabase(async (context, partner) => show(context, await find(context, partner))),
+    ),
+    command('suspend <partner>', 'reject all requests of a partner')
+      .option('--reason <reason>', 'why; stored in the audit log', label)
+      .action(
+        withDatabase((context, partner, { reason }: { reason?: string }) =>
+          changeSuspension(context, partner, true, reason),
         ),
-    )
-    .addCommand(
-      command('resume <partner>', 'accept requests of a suspended partner again').action(
-        (partner, { json }) => withDatabase(json, context => changeSuspension(context, partner, false)),
       ),
-    )
-    .addCommand(
-      command('approve <partner>', 'approve live mode for a partner that signed up in the bot').action(
-        (partner, { json }) => withDatabase(json, context => approve(context, partner)),
-      ),
-    )
-    .addCommand(
-      command('invite <partner>', 'invite a person to the team of a partner, in the bot')
-        .addOption(new Option('--role <role>', 'role in the team').choices(memberRoles).default('owner'))
-        .action((partner, { json, role }) =>
-          withDatabase(json, context => inviteMember(context, partner, role)),
-        ),
-    )
-    .addCommand(limitsCommand(withDatabase));
-}
+    command('resume <partner>', 'accept requests of a suspended partner again').action(
+      withDatabase((context, partner) => changeSuspension(context, partner, false)),
+    ),
+    command('approve <partner>', 'approve live mode for a partner that signed up in the bot').action(
+      withDatabase(approve),
+    ),
+    command('invite <partner>', 'invite a person to the team of a partner, in the bot')
+      .addOption(
+        new Option('--role <role>', 'role in the team').choices(partners.memberRoles).default('owner'),
+      )
+      .action(withDatabase(inviteMember)),
+    command('limits <partner>', 'show or change the limits of a partner')
+      .option('--min-rub <rub>', 'minimum amount of a payment', positiveRubles)
+      .option('--max-rub <rub>', 'maximum amount of a payment', positiveRubles)
+      .option('--daily-rub <rub>', 'limit per UTC day, or "none"', rublesOrNone)
+      .option('--concurrent <count>', 'concurrent payments', positiveCount)
+      .option('--create-rps <count>', 'new payments per second', positiveCount)
+      .option('--create-burst <count>', 'new payments in a burst', positiveCount)
+      .option('--other-rps <count>', 'other requests per second', positiveCount)
+      .action(withDatabase(showOrChangeLimits)),
+  ]);
 
-async function create(context: CommandContext, name: string): Promise<Output> {
-  const partner = await createPartner(context.audit, name);
+async function create(context: Context, { name }: { name: string }) {
+  const partner = await partners.createPartner(context.audit, name);
   return {
     json: await describe(context, partner),
     text: `Created ${partner.partnerId} (${name}).\nNext: ${programName} key create ${partner.partnerId} --mode test`,
   };
 }
 
-async function list({ audit }: CommandContext): Promise<Output> {
-  const partners = await listPartners(audit.pool);
+async function list({ audit }: Context) {
+  const all = await partners.listPartners(audit.pool);
   return {
-    json: { partners: partners.map(summary) },
-    text: table(
-      ['partner', 'name', 'state', 'created (UTC)'],
-      partners.map(partner => [
-        partner.partnerId,
-        partner.name,
-        stateOf(partner),
-        formatInstant(partner.createdAt),
-      ]),
-    ),
+    json: { partners: all.map(summary) },
+    text: table(all, partner => ({
+      partner: partner.partnerId,
+      name: partner.name,
+      state: stateOf(partner),
+      'created (UTC)': partner.createdAt,
+    })),
   };
 }
 
-async function inviteMember(context: CommandContext, partner: string, role: MemberRole): Promise<Output> {
+async function inviteMember(context: Context, partner: string, { role }: { role: partners.MemberRole }) {
   const { partnerId } = await findToChange(context, partner);
-  const start = `/start inv_${await invite(context.audit, partnerId, null, role)}`;
+  const start = `/start inv_${await partners.invite(context.audit, partnerId, null, role)}`;
   return {
     json: { partner_id: partnerId, role, start },
     text: `${start}\nThe first person who sends this to the bot within 24 hours joins ${partnerId} as ${role}.`,
   };
 }
 
-function limitsCommand(withDatabase: WithDatabase): Command {
-  return command('limits <partner>', 'show or change the limits of a partner')
-    .option('--min-rub <rub>', 'minimum amount of a payment', positiveRubles)
-    .option('--max-rub <rub>', 'maximum amount of a payment', positiveRubles)
-    .option('--daily-rub <rub>', 'limit per UTC day, or "none"', rublesOrNone)
-    .option('--concurrent <count>', 'concurrent payments', positiveCount)
-    .option('--create-rps <count>', 'new payments per second', positiveCount)
-    .option('--create-burst <count>', 'new payments in a burst', positiveCount)
-    .option('--other-rps <count>', 'other requests per second', positiveCount)
-    .action((partner, { json, minRub, maxRub, dailyRub, ...counts }) =>
-      withDatabase(json, async context => {
-        const dailyKopecks = dailyRub === 'none' ? null : dailyRub;
-        const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks, ...counts };
-        const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-        return Object.keys(changes).length > 0
-          ? changeLimits(context, partner, changes)
-          : show(context, await find(context, partner));
-      }),
-    );
+interface GivenLimits extends Partial<Omit<partners.Limits, 'minKopecks' | 'maxKopecks' | 'dailyKopecks'>> {
+  minRub?: bigint;
+  maxRub?: bigint;
+  dailyRub?: bigint | 'none';
 }
 
-async function changeLimits(
-  context: CommandContext,
-  typed: string,
-  changes: Partial<Limits>,
-): Promise<Output> {
+async function showOrChangeLimits(
+  context: Context,
+  partner: string,
+  { minRub, maxRub, dailyRub, ...counts }: GivenLimits,
+) {
+  const dailyKopecks = dailyRub === 'none' ? null : dailyRub;
+  const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks, ...counts };
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return Object.keys(changes).length > 0
+    ? changeLimits(context, partner, changes)
+    : show(context, await find(context, partner));
+}
+
+async function changeLimits(context: Context, typed: string, changes: Partial<partners.Limits>) {
   const { partnerId } = await findToChange(context, typed);
-  const change = await setLimits(context.audit, partnerId, changes);
+  const change = await partners.setLimits(context.audit, partnerId, changes);
   switch (change.outcome) {
     case 'done':
       return show(context, change.partner);
@@ -143,14 +116,9 @@ async function changeLimits(
   }
 }
 
-async function changeSuspension(
-  context: CommandContext,
-  typed: string,
-  suspended: boolean,
-  reason?: string,
-): Promise<Output> {
+async function changeSuspension(context: Context, typed: string, suspended: boolean, reason?: string) {
   const { partnerId } = await findToChange(context, typed);
-  const change = await setSuspended(context.audit, partnerId, suspended, reason);
+  const change = await partners.setSuspended(context.audit, partnerId, suspended, reason);
   if (change.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
     json: await describe(context, change.partner),
@@ -158,9 +126,9 @@ async function changeSuspension(
   };
 }
 
-async function approve(context: CommandContext, typed: string): Promise<Output> {
+async function approve(context: Context, typed: string) {
   const { partnerId } = await findToChange(context, typed);
-  const decision = await approveLive(context.audit, partnerId);
+  const decision = await partners.approveLive(context.audit, partnerId);
   if (decision.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
     json: await describe(context, decision.partner),
@@ -172,46 +140,46 @@ async function approve(context: CommandContext, typed: string): Promise<Output> 
  * The partner with this id, for commands that change something. Partners choose their names themselves, so that a name may look
  * like that of another one.
  */
-export async function findToChange(context: CommandContext, typed: string): Promise<Partner> {
+export async function findToChange(context: Context, typed: string): Promise<partners.Partner> {
   const partner = await find(context, typed);
   if (partner.partnerId !== typed) throw idRequired(partner);
   return partner;
 }
 
 /** The partner with this id, or the only one with this name, for commands that only read. */
-export async function find({ audit }: CommandContext, typed: string): Promise<Partner> {
+export async function find({ audit }: Context, typed: string): Promise<partners.Partner> {
   const partnerId = parseId('prt', typed);
   const found = partnerId
-    ? await findPartner(audit.pool, partnerId)
-    : await findPartnersByName(audit.pool, typed.trim());
+    ? await partners.findPartner(audit.pool, partnerId)
+    : await partners.findPartnersByName(audit.pool, typed.trim());
   const [partner, ...others] = [found ?? []].flat();
   if (!partner) throw noSuchPartner(typed);
   if (others.length > 0) throw severalPartners(typed, [partner, ...others]);
   return partner;
 }
 
-const idRequired = ({ partnerId, name }: Partner) =>
+const idRequired = ({ partnerId, name }: partners.Partner) =>
   new RefusedError(
     'partner_id_required',
     `Names are chosen by partners, so a change needs the ID. ${name} is ${partnerId}: use that if it is the right one.`,
   );
 
-const severalPartners = (typed: string, partners: Partner[]) =>
+const severalPartners = (typed: string, found: partners.Partner[]) =>
   new RefusedError(
     'several_partners',
-    `Several partners have the name ${typed}: use the ID of one, ${partners.map(({ partnerId }) => partnerId).join(' or ')}.`,
+    `Several partners have the name ${typed}: use the ID of one, ${found.map(({ partnerId }) => partnerId).join(' or ')}.`,
   );
 
-const stateOf = ({ suspended }: Partner) => (suspended ? 'suspended' : 'active');
+const stateOf = ({ suspended }: partners.Partner) => (suspended ? 'suspended' : 'active');
 
-const summary = (partner: Partner) => ({
+const summary = (partner: partners.Partner) => ({
   partner_id: partner.partnerId,
   name: partner.name,
   state: stateOf(partner),
   created_at: partner.createdAt.toISOString(),
 });
 
-async function describe({ audit }: CommandContext, partner: Partner) {
+async function describe({ audit }: Context, partner: partners.Partner) {
   const { limits } = partner;
   const balances = await readBalances(audit.pool, partner.partnerId);
   const webhook = await findWebhook(audit.pool, partner.partnerId);
@@ -223,38 +191,32 @@ async function describe({ audit }: CommandContext, partner: Partner) {
   return {
     ...summary(partner),
     live_approved: partner.liveApproved,
-    limits: limitsObject(limits),
+    limits: partners.limitsObject(limits),
     balances: { live: inUsdt(balances.live), test: inUsdt(balances.test) },
     webhook: webhook ? webhookObject(webhook) : null,
   };
 }
 
-async function show(context: CommandContext, partner: Partner): Promise<Output> {
+async function show(context: Context, partner: partners.Partner) {
   const json = await describe(context, partner);
   const { limits, balances, webhook } = json;
-  const identity = details([
-    ['partner', json.partner_id],
-    ['name', json.name],
-    ['state', json.state],
-    ['live mode', json.live_approved ? 'approved' : `not approved: see ${programName} partner approve`],
-    ['created', `${formatInstant(partner.createdAt)} UTC`],
-    ['amount per payment', `${limits.min_rub} to ${limits.max_rub} RUB`],
-    ['daily limit', limits.daily_rub ? `${limits.daily_rub} RUB` : 'none'],
-    ['concurrent payments', `${limits.concurrent}`],
-    [
-      'rate limits',
-      `${limits.create_rps}/s for new payments (burst ${limits.create_burst}), ${limits.other_rps}/s for other requests`,
-    ],
-    ['webhook', webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} pending)` : 'none'],
-  ]);
-  const money = table(
-    ['mode', 'available USDT', 'on hold', 'settled'],
-    (['live', 'test'] as const).map(mode => [
-      mode,
-      balances[mode].balance_usdt,
-      balances[mode].held_usdt,
-      balances[mode].settled_usdt,
-    ]),
-  );
+  const identity = details({
+    partner: json.partner_id,
+    name: json.name,
+    state: json.state,
+    'live mode': json.live_approved ? 'approved' : `not approved: see ${programName} partner approve`,
+    created: `${formatInstant(partner.createdAt)} UTC`,
+    'amount per payment': `${limits.min_rub} to ${limits.max_rub} RUB`,
+    'daily limit': limits.daily_rub ? `${limits.daily_rub} RUB` : 'none',
+    'concurrent payments': limits.concurrent,
+    'rate limits': `${limits.create_rps}/s for new payments (burst ${limits.create_burst}), ${limits.other_rps}/s for other requests`,
+    webhook: webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} pending)` : 'none',
+  });
+  const money = table(['live', 'test'] as const, mode => ({
+    mode,
+    'available USDT': balances[mode].balance_usdt,
+    'on hold': balances[mode].held_usdt,
+    settled: balances[mode].settled_usdt,
+  }));
   return { json, text: `${identity}\n\n${money}` };
 }

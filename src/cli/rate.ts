@@ -1,58 +1,41 @@
-import { Command } from 'commander';
 import { formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  type CurrentRules,
-  changeRateRules,
-  explainRate,
-  isStale,
-  type Part,
-  readCurrentRate,
-  readRateRules,
-  rulesObject,
-} from '../rates/index.ts';
+import * as rates from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 
-export function rateCommands(withDatabase: WithDatabase): Command {
-  return new Command('rate')
-    .description('show the USDT/RUB rate and its rules')
-    .addCommand(
-      command('show', 'show the current rate, its age and the price of each source').action(({ json }) =>
-        withDatabase(json, showRate),
-      ),
-    )
-    .addCommand(
-      command('rules', 'show or change the rate rules')
-        .option('--spread-bps <count>', 'margin of the service in basis points', basisPoints)
-        .option('--band-percent <percent>', 'ignore sources further than this from the median', hundredths)
-        .option('--jump-percent <percent>', 'a larger jump needs two sources', hundredths)
-        .option('--reason <reason>', 'reason for the change; stored in the audit log', label)
-        .action(({ json, ...given }, self: Command) => {
-          const { reason, ...changes } = given;
-          const isChange = Object.keys(changes).length > 0;
-          if (isChange !== (reason !== undefined))
-            self.error('error: a change needs --reason, and --reason needs a change');
-          return withDatabase(json, context => (isChange ? changeRules(context, given) : showRules(context)));
-        }),
-    );
-}
+export const rateCommands = (withDatabase: WithDatabase) =>
+  group('rate', 'show the USDT/RUB rate and its rules', [
+    command('show', 'show the current rate, its age and the price of each source').action(
+      withDatabase(showRate),
+    ),
+    command('rules', 'show or change the rate rules')
+      .option('--spread-bps <count>', 'margin of the service in basis points', basisPoints)
+      .option('--band-percent <percent>', 'ignore sources further than this from the median', hundredths)
+      .option('--jump-percent <percent>', 'a larger jump needs two sources', hundredths)
+      .option('--reason <reason>', 'reason for the change; stored in the audit log', label)
+      .hook('preAction', self => {
+        const { json: _json, reason, ...changes } = self.opts();
+        if (Object.keys(changes).length > 0 !== (reason !== undefined))
+          self.error('error: a change needs --reason, and --reason needs a change');
+      })
+      .action(withDatabase(showOrChangeRules)),
+  ]);
 
 interface GivenRules {
   spreadBps?: number;
   /** In hundredths of a percent, as the option is parsed. */
   bandPercent?: number;
   jumpPercent?: number;
-  reason: string;
+  reason?: string;
 }
 
-async function changeRules({ audit, settings }: CommandContext, given: GivenRules): Promise<Output> {
-  const { rateSpreadBps } = settings;
-  const before = await readRateRules(audit.pool, rateSpreadBps);
+async function showOrChangeRules({ audit, settings: { rateSpreadBps } }: Context, given: GivenRules) {
+  const before = await rates.readRateRules(audit.pool, rateSpreadBps);
+  if (given.reason === undefined) return describeRules(before);
   const { spreadBps = before.spreadBps, bandPercent = before.bandBps, jumpPercent = before.jumpBps } = given;
-  const verdict = await changeRateRules(audit, rateSpreadBps, {
+  const verdict = await rates.changeRateRules(audit, rateSpreadBps, {
     rules: { spreadBps, bandBps: bandPercent, jumpBps: jumpPercent },
     reason: given.reason,
     expectedVersion: before.version,
@@ -62,30 +45,31 @@ async function changeRules({ audit, settings }: CommandContext, given: GivenRule
   return describeRules(verdict.rules);
 }
 
-const showRules = async ({ audit, settings }: CommandContext) =>
-  describeRules(await readRateRules(audit.pool, settings.rateSpreadBps));
-
-function describeRules(rules: CurrentRules): Output {
-  const json = { version: rules.version, ...rulesObject(rules), set_by: rules.setBy, reason: rules.reason };
+function describeRules(rules: rates.CurrentRules): Output {
+  const json = {
+    version: rules.version,
+    ...rates.rulesObject(rules),
+    set_by: rules.setBy,
+    reason: rules.reason,
+  };
   return {
     json,
-    text: details([
-      ['spread', `${json.spread_bps} bps`],
-      ['band', `${json.band_percent}%`],
-      ['jump', `${json.jump_percent}%`],
-      ['version', `${rules.version}`],
-      [
-        'set by',
-        rules.setBy ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC` : 'default (from the settings)',
-      ],
-      ['reason', rules.reason ?? '–'],
-    ]),
+    text: details({
+      spread: `${json.spread_bps} bps`,
+      band: `${json.band_percent}%`,
+      jump: `${json.jump_percent}%`,
+      version: rules.version,
+      'set by': rules.setBy
+        ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC`
+        : 'default (from the settings)',
+      reason: rules.reason ?? '–',
+    }),
   };
 }
 
-async function showRate({ audit, settings }: CommandContext): Promise<Output> {
-  const current = await readCurrentRate(audit.pool);
-  const rate = current && (await explainRate(audit.pool, current.rateId));
+async function showRate({ audit, settings }: Context) {
+  const current = await rates.readCurrentRate(audit.pool);
+  const rate = current && (await rates.explainRate(audit.pool, current.rateId));
   if (!rate) {
     throw new RefusedError(
       'rate_unavailable',
@@ -93,7 +77,7 @@ async function showRate({ audit, settings }: CommandContext): Promise<Output> {
     );
   }
   const maxAgeSec = settings.rateMaxAgeSec;
-  const stale = isStale(rate, audit.clock, maxAgeSec);
+  const stale = rates.isStale(rate, audit.clock, maxAgeSec);
   const ageSec = Math.max(0, Math.trunc((audit.clock.nowMs() - rate.asOf.getTime()) / 1_000));
   const json = {
     rate_id: Number(rate.rateId),
@@ -107,26 +91,25 @@ async function showRate({ audit, settings }: CommandContext): Promise<Output> {
     stale,
     sources: rate.parts.map(describePart),
   };
-  const summary = details([
-    ['rate', `${json.rate} RUB for 1 USDT`],
-    ['mid rate', json.mid],
-    ['spread', `${rate.spreadBps} bps`],
-    ['as of', `${formatInstant(rate.asOf)} UTC, ${ageSec} s ago`],
-    ['state', stale ? `stale: older than ${maxAgeSec} s` : 'fresh'],
-    ['rate id', `${rate.rateId}`],
-  ]);
-  const sources = table(
-    ['source', 'outcome', 'price', 'as of (UTC)', 'reason'],
-    rate.parts.map(part =>
-      part.outcome === 'failed'
-        ? [part.source, part.outcome, '', '', part.reason]
-        : [part.source, part.outcome, formatRate(part.midE4), formatInstant(new Date(part.asOfMs)), ''],
-    ),
-  );
+  const summary = details({
+    rate: `${json.rate} RUB for 1 USDT`,
+    'mid rate': json.mid,
+    spread: `${rate.spreadBps} bps`,
+    'as of': `${formatInstant(rate.asOf)} UTC, ${ageSec} s ago`,
+    state: stale ? `stale: older than ${maxAgeSec} s` : 'fresh',
+    'rate id': rate.rateId,
+  });
+  const sources = table(rate.parts, part => ({
+    source: part.source,
+    outcome: part.outcome,
+    price: part.outcome === 'failed' ? '' : formatRate(part.midE4),
+    'as of (UTC)': part.outcome === 'failed' ? '' : new Date(part.asOfMs),
+    reason: part.outcome === 'failed' ? part.reason : '',
+  }));
   return { json, text: `${summary}\n\n${sources}` };
 }
 
-const describePart = (part: Part) =>
+const describePart = (part: rates.Part) =>
   part.outcome === 'failed'
     ? { source: part.source, outcome: part.outcome, reason: part.reason }
     : {

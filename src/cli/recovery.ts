@@ -1,57 +1,45 @@
-import { Command } from 'commander';
 import { formatKopecks } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  incarnationObject,
-  listIncarnations,
-  listStray,
-  type PastIncarnation,
-  releaseStray,
-  type StrayOrder,
-} from '../payments/index.ts';
+import * as payments from '../payments/index.ts';
 import { label } from './arguments.ts';
-import { command, type WithDatabase } from './command.ts';
-import { formatInstant, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { formatInstant, RefusedError, table } from './output.ts';
 
-export function recoveryCommands(withDatabase: WithDatabase): Command {
-  return new Command('recovery')
-    .description('show and resolve what was lost in a restore or fail-over of the database')
-    .addCommand(
-      command('show', 'show the histories of the database and unmatched gateway orders').action(({ json }) =>
-        withDatabase(json, async ({ audit }) => {
-          const incarnations = await listIncarnations(audit.pool);
-          const orders = await listStray(audit.pool);
-          return {
-            json: {
-              incarnations: incarnations.map(incarnationObject),
-              stray_orders: orders.map(orderObject),
-            },
-            text: describe(incarnations, orders),
-          };
-        }),
-      ),
-    )
-    .addCommand(
-      command('release <order>', 'release the QR code and idempotency key of an unmatched order')
-        .requiredOption('--reason <text>', 'what you found out; stored in the audit log', label)
-        .action((order: string, { json, reason }: { json: boolean; reason: string }) =>
-          withDatabase(json, async ({ audit }) => {
-            if (!(await releaseStray(audit, order, reason)))
-              throw new RefusedError(
-                'no_order',
-                `There is no unmatched order ${order}: see ${programName} recovery show.`,
-              );
-            return {
-              json: { order, released: true },
-              text: `The QR code and idempotency key of ${order} can be used again.`,
-            };
-          }),
-        ),
-    );
+export const recoveryCommands = (withDatabase: WithDatabase) =>
+  group('recovery', 'show and resolve what was lost in a restore or fail-over of the database', [
+    command('show', 'show the histories of the database and unmatched gateway orders').action(
+      withDatabase(show),
+    ),
+    command('release <order>', 'release the QR code and idempotency key of an unmatched order')
+      .requiredOption('--reason <text>', 'what you found out; stored in the audit log', label)
+      .action(withDatabase(release)),
+  ]);
+
+async function show({ audit }: Context) {
+  const incarnations = await payments.listIncarnations(audit.pool);
+  const orders = await payments.listStray(audit.pool);
+  return {
+    json: {
+      incarnations: incarnations.map(payments.incarnationObject),
+      stray_orders: orders.map(orderObject),
+    },
+    text: describe(incarnations, orders),
+  };
 }
 
-const orderObject = (order: StrayOrder) => ({
+async function release({ audit }: Context, order: string, { reason }: { reason: string }) {
+  if (!(await payments.releaseStray(audit, order, reason)))
+    throw new RefusedError(
+      'no_order',
+      `There is no unmatched order ${order}: see ${programName} recovery show.`,
+    );
+  return {
+    json: { order, released: true },
+    text: `The QR code and idempotency key of ${order} can be used again.`,
+  };
+}
+
+const orderObject = (order: payments.StrayOrder) => ({
   order: order.payment,
   order_id: order.orderId,
   state: order.state,
@@ -61,40 +49,25 @@ const orderObject = (order: StrayOrder) => ({
   why: order.why,
 });
 
-function describe(incarnations: PastIncarnation[], orders: StrayOrder[]): string {
-  const histories = table(
-    [
-      'incarnation',
-      'cause',
-      'started (UTC)',
-      'complete until (UTC)',
-      'opened (UTC)',
-      'orders',
-      'rebuilt',
-      'unmatched',
-    ],
-    incarnations.map(incarnation => [
-      `${incarnation.number}`,
-      incarnation.cause,
-      formatInstant(incarnation.beganAt),
-      formatInstant(incarnation.certainAt),
-      incarnation.openedAt ? formatInstant(incarnation.openedAt) : 'not yet',
-      `${incarnation.listedOrders}`,
-      `${incarnation.recoveredPayments}`,
-      `${incarnation.strayOrders}`,
-    ]),
-  );
+function describe(incarnations: payments.PastIncarnation[], orders: payments.StrayOrder[]): string {
+  const histories = table(incarnations, incarnation => ({
+    incarnation: incarnation.number,
+    cause: incarnation.cause,
+    'started (UTC)': incarnation.beganAt,
+    'complete until (UTC)': incarnation.certainAt,
+    'opened (UTC)': incarnation.openedAt ? formatInstant(incarnation.openedAt) : 'not yet',
+    orders: incarnation.listedOrders,
+    rebuilt: incarnation.recoveredPayments,
+    unmatched: incarnation.strayOrders,
+  }));
   if (orders.length === 0) return histories;
-  const waiting = table(
-    ['order', 'state', 'RUB', 'created (UTC)', 'QR code', 'reason'],
-    orders.map(order => [
-      order.payment,
-      order.state,
-      formatKopecks(order.amountKopecks),
-      formatInstant(order.createdAt),
-      order.qrcId ?? 'unknown',
-      order.why,
-    ]),
-  );
+  const waiting = table(orders, order => ({
+    order: order.payment,
+    state: order.state,
+    RUB: formatKopecks(order.amountKopecks),
+    'created (UTC)': order.createdAt,
+    'QR code': order.qrcId ?? 'unknown',
+    reason: order.why,
+  }));
   return `${histories}\n\nUnmatched gateway orders:\n${waiting}`;
 }

@@ -1,77 +1,63 @@
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAlarms } from '../alarms/index.ts';
 import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
-import {
-  checkFiles,
-  chooseBackup,
-  guide,
-  restoreBackup,
-  takeBackup,
-  type WalChain,
-} from '../db/backup/index.ts';
-import {
-  type BackupStore,
-  type Manifest,
-  megabytes,
-  openFolderStore,
-  withFileErrors,
-} from '../db/backup-store/index.ts';
+import * as backups from '../db/backup/index.ts';
+import * as stores from '../db/backup-store/index.ts';
 import { type Database, openDatabase } from '../db/index.ts';
+import { createKeyring, loadSettings } from '../db/secrets/index.ts';
+import { createHttpGateway } from '../gateway/index.ts';
 import { verifyLedger } from '../ledger/index.ts';
-import { abortOnSignals } from './abort-on-signals.ts';
+import { createReferenceSealer, findRecovering, recoverRound } from '../payments/index.ts';
+import { backupStore } from './backup-store.ts';
 import { type Output, table } from './output.ts';
+import { abortOnSignals } from './signals.ts';
+import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
 
 /** What the steps of a rehearsal share. Everything they make is in the folder `scratch`. */
-export interface Rehearsal {
+interface Rehearsal {
   settings: Settings;
   scratch: string;
-  from: BackupStore;
+  from: stores.BackupStore;
   backupId: string | undefined;
   signal: AbortSignal;
   progress(line: string): void;
   /** What earlier steps have found and opened. */
-  chosen?: { backup: Manifest; chain: WalChain };
+  chosen?: { backup: stores.Manifest; chain: backups.WalChain };
   database?: Database;
 }
 
-export interface Step {
-  name: string;
-  /** Returns what it found, in a few words. */
-  run(rehearsal: Rehearsal): Promise<string>;
-}
+/** By its name; it returns what it found, in a few words. */
+type Steps = Record<string, (rehearsal: Rehearsal) => Promise<string>>;
 
 /** Of the running service, into the scratch folder. */
-export const backupStep: Step = {
-  name: 'backup',
-  run: async ({ settings, from, progress }) => {
+const backupStep: Steps = {
+  backup: async ({ settings, from, progress }) => {
     const origin = settings.databaseUrl ? 'outside' : 'embedded';
     const { pool, close } = await openDatabase(settings, progress, 'refuse');
     try {
-      const { id, bytes } = await takeBackup(pool, { to: from, origin });
-      return `${id}, ${megabytes(bytes)} MB`;
+      const { id, bytes } = await backups.takeBackup(pool, { to: from, origin });
+      return `${id}, ${stores.megabytes(bytes)} MB`;
     } finally {
       await close();
     }
   },
 };
 
-const checkStep: Step = {
-  name: 'check',
-  run: async rehearsal => {
-    rehearsal.chosen = await chooseBackup(rehearsal.from, { id: rehearsal.backupId });
+export const restoreSteps: Steps = {
+  check: async rehearsal => {
+    rehearsal.chosen = await backups.chooseBackup(rehearsal.from, { id: rehearsal.backupId });
     const { backup } = rehearsal.chosen;
-    await checkFiles(rehearsal.from, backup);
+    await backups.checkFiles(rehearsal.from, backup);
     return `${backup.id}: ${backup.files.length} files match the manifest`;
   },
-};
 
-const restoreStep: Step = {
-  name: 'restore',
-  run: async ({ scratch, from, chosen, signal }) => {
-    const { until } = await restoreBackup({
+  restore: async ({ scratch, from, chosen, signal }) => {
+    const { until } = await backups.restoreBackup({
       ...chosen!,
       from,
       dataDir: dataIn(scratch),
@@ -80,20 +66,14 @@ const restoreStep: Step = {
     });
     return `all commits until ${until}`;
   },
-};
 
-const startStep: Step = {
-  name: 'start',
-  run: async rehearsal => {
+  start: async rehearsal => {
     const settings = readSettings({ DATA_DIR: dataIn(rehearsal.scratch) });
     rehearsal.database = await openDatabase(settings, rehearsal.progress, 'refuse');
     return 'the restored server is ready';
   },
-};
 
-const verifyStep: Step = {
-  name: 'verify',
-  run: async ({ database }) => {
+  verify: async ({ database }) => {
     const { findings, entries, invariants } = await verifyLedger(database!.pool);
     const [first] = findings;
     if (first)
@@ -104,8 +84,6 @@ const verifyStep: Step = {
   },
 };
 
-export const restoreSteps: Step[] = [checkStep, restoreStep, startStep, verifyStep];
-
 const dataIn = (scratch: string) => join(scratch, 'data');
 
 interface Report {
@@ -115,22 +93,22 @@ interface Report {
   ok: boolean;
 }
 
-type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: BackupStore | undefined };
+type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: stores.BackupStore | undefined };
 
 /**
  * Runs the steps in a scratch folder, which is removed afterwards. A step that fails is the last one. Of a backup of an
  * outside server only the files are checked: its version and its roles are not ours.
  */
-export async function rehearse(steps: Step[], given: Given): Promise<Output> {
+export async function rehearse(steps: Steps, given: Given) {
   const scratch = await fs.mkdtemp(join(tmpdir(), 'kopeck-rehearsal-'));
   const interrupted = new AbortController();
   const stopListening = abortOnSignals(interrupted);
-  const from = given.from ?? openFolderStore(join(scratch, 'backups'));
+  const from = given.from ?? stores.openFolderStore(join(scratch, 'backups'));
   const rehearsal: Rehearsal = { ...given, scratch, from, signal: interrupted.signal };
   const reports: Report[] = [];
   try {
-    for (const step of steps) {
-      const report = await runStep(step, rehearsal);
+    for (const [name, run] of Object.entries(steps)) {
+      const report = await runStep(name, () => run(rehearsal), rehearsal.signal);
       reports.push(report);
       if (!report.ok || rehearsal.chosen?.backup.origin === 'outside') break;
     }
@@ -142,37 +120,93 @@ export async function rehearse(steps: Step[], given: Given): Promise<Output> {
   return describe(reports, rehearsal.chosen?.backup);
 }
 
-async function runStep({ name, run }: Step, rehearsal: Rehearsal): Promise<Report> {
+async function runStep(name: string, run: () => Promise<string>, signal: AbortSignal): Promise<Report> {
   const startedAt = systemClock.monotonicMs();
-  const report = (ok: boolean, result: string) => ({
-    name,
-    ms: Math.round(systemClock.monotonicMs() - startedAt),
-    result,
-    ok,
-  });
+  const ms = () => Math.round(systemClock.monotonicMs() - startedAt);
+  const report = (ok: boolean, result: string) => ({ name, ms: ms(), result, ok });
   try {
-    rehearsal.signal.throwIfAborted();
-    return report(true, await withFileErrors(() => run(rehearsal)));
+    signal.throwIfAborted();
+    return report(true, await stores.withFileErrors(run));
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return report(false, error.message);
   }
 }
 
-function describe(reports: Report[], backup: Manifest | undefined): Output {
+function describe(reports: Report[], backup: stores.Manifest | undefined): Output {
   const ok = reports.every(report => report.ok);
-  const rows = reports.map(({ name, ms, result }) => [name, (ms / 1000).toFixed(1), result]);
   const total = reports.reduce((sum, { ms }) => sum + ms, 0);
+  const steps = table([...reports, { name: 'total', ms: total, result: '' }], ({ name, ms, result }) => ({
+    step: name,
+    seconds: (ms / 1000).toFixed(1),
+    result,
+  }));
   return {
     isBad: !ok,
     json: { ok, backup_id: backup?.id ?? null, total_ms: total, steps: reports },
-    text: `${table(['step', 'seconds', 'result'], [...rows, ['total', (total / 1000).toFixed(1), '']])}\n${conclusion(ok, backup)}`,
+    text: `${steps}\n${conclusion(ok, backup)}`,
   };
 }
 
-function conclusion(ok: boolean, backup: Manifest | undefined): string {
+function conclusion(ok: boolean, backup: stores.Manifest | undefined): string {
   if (!ok) return 'The backup cannot be restored.';
   return backup?.origin === 'outside'
-    ? `Only the files were checked: this is a backup of your own PostgreSQL. Restore it manually (${guide}).`
+    ? `Only the files were checked: this is a backup of your own PostgreSQL. Restore it manually (${backups.guide}).`
     : 'The backup can be restored.';
+}
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+/**
+ * The restored database waits until the gateway was asked, here a simulator without orders. Only this process uses them, so
+ * no late order can arrive: the 20 s that a service waits for one are left out.
+ */
+const openStep: Steps = {
+  open: async ({ database, scratch, progress }) => {
+    const { pool: db, clock } = database!;
+    const before = await findRecovering(db);
+    if (!before) throw new OperatorError('The restored database did not wait for the payment gateway.');
+    await db.query('UPDATE incarnations SET is_synchronous = true WHERE opened_at IS NULL');
+    // Loaded only here: other commands do not need the service and start faster without it.
+    const { startSimulator } = await import('../runtime/index.ts');
+    const bank = await startSimulator(scratch, progress);
+    const gateway = createHttpGateway({ ...bank, clock });
+    const alarms = createAlarms({ db, clock, log: silent });
+    const references = createReferenceSealer(createKeyring([randomBytes(32).toString('hex')]));
+    try {
+      await recoverRound({
+        db,
+        clock,
+        gateway,
+        alarms,
+        references,
+        heartbeat: { instance: 0 },
+        log: silent,
+      });
+    } finally {
+      await gateway.close();
+      await bank.close();
+    }
+    if (await findRecovering(db))
+      throw new OperatorError('The restored database does not match the payment gateway.');
+    return `read orders since ${before.certainAt.toISOString()}; payments are accepted (a service waits 20 s for late orders)`;
+  },
+};
+
+export const drillCommand = (terminal: Terminal) =>
+  command('drill', 'back up, restore, verify and open in a temporary folder, and time each step')
+    .option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one')
+    .action(withTerminal(terminal)(drill));
+
+async function drill(terminal: Terminal, { from }: { from?: string }) {
+  const settings = loadSettings(terminal.env);
+  return rehearse(
+    { ...(from === undefined ? backupStep : {}), ...restoreSteps, ...openStep },
+    {
+      settings,
+      from: from === undefined ? undefined : backupStore(from, settings, '--from'),
+      backupId: undefined,
+      progress: progressOn(terminal),
+    },
+  );
 }

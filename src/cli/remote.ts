@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { programName } from '../base/program-name.ts';
 import { createFetch } from '../http-client/index.ts';
 import { command } from './command.ts';
-import { RefusedError } from './refused.ts';
+import { RefusedError } from './output.ts';
 
 /** The service to call, and the API key to use. */
 export interface Remote {

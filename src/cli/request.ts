@@ -1,32 +1,25 @@
-import { Command } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { findRequest, type LoggedRequest, type RequestFilter, searchRequests } from '../request-log/index.ts';
 import { httpStatus, instant, label, pageSize } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { details, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
-import { RefusedError } from './refused.ts';
 
-export function requestCommands(withDatabase: WithDatabase): Command {
-  return new Command('request')
-    .description('look up requests to the partner API in the request log')
-    .addCommand(
-      command('show <request>', 'show a request: who sent it, when, and how it was answered').action(
-        (request, { json }) => withDatabase(json, context => show(context, request)),
-      ),
-    )
-    .addCommand(
-      command('list', 'list requests of all partners, newest first')
-        .option('--partner <partner>', 'ID or name of a partner', label)
-        .option('--status <status>', 'such as 404, or 4xx for all of them', httpStatus)
-        .option('--path <path>', 'such as /v1/payments, or /v1/payments/pay_… for one payment', label)
-        .option('--error <code>', 'one error code only, such as rate_limited', label)
-        .option('--since <time>', 'from this time on, such as 2026-11-15T10:00:00Z', instant)
-        .option('--until <time>', 'before this time', instant)
-        .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
-        .action(({ json, ...options }) => withDatabase(json, context => list(context, options))),
-    );
-}
+export const requestCommands = (withDatabase: WithDatabase) =>
+  group('request', 'look up requests to the partner API in the request log', [
+    command('show <request>', 'show a request: who sent it, when, and how it was answered').action(
+      withDatabase(show),
+    ),
+    command('list', 'list requests of all partners, newest first')
+      .option('--partner <partner>', 'ID or name of a partner', label)
+      .option('--status <status>', 'such as 404, or 4xx for all of them', httpStatus)
+      .option('--path <path>', 'such as /v1/payments, or /v1/payments/pay_… for one payment', label)
+      .option('--error <code>', 'one error code only, such as rate_limited', label)
+      .option('--since <time>', 'from this time on, such as 2026-11-15T10:00:00Z', instant)
+      .option('--until <time>', 'before this time', instant)
+      .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
+      .action(withDatabase(list)),
+  ]);
 
 interface ListOptions extends Pick<RequestFilter, 'status' | 'since' | 'until'> {
   partner?: string;
@@ -35,7 +28,7 @@ interface ListOptions extends Pick<RequestFilter, 'status' | 'since' | 'until'> 
   limit: number;
 }
 
-async function list(context: CommandContext, options: ListOptions): Promise<Output> {
+async function list(context: Context, options: ListOptions) {
   const { partner, path, error: errorCode, limit, ...others } = options;
   const partnerId = partner === undefined ? undefined : (await find(context, partner)).partnerId;
   const filter = { ...others, partnerId, errorCode, path: path?.split('?', 1)[0] };
@@ -49,41 +42,37 @@ async function list(context: CommandContext, options: ListOptions): Promise<Outp
   }
   return {
     json: { requests: found.map(requestObject) },
-    text: table(
-      ['request', 'at (UTC)', 'partner', 'mode', 'status', 'error', 'ms', 'path'],
-      found.map(request => [
-        request.requestId,
-        formatInstant(request.at),
-        request.partnerName ?? unknown,
-        request.mode ?? '',
-        `${request.status}`,
-        request.errorCode ?? '',
-        `${request.durationMs}`,
-        pathOf(request),
-      ]),
-    ),
+    text: table(found, request => ({
+      request: request.requestId,
+      'at (UTC)': request.at,
+      partner: request.partnerName ?? unknown,
+      mode: request.mode ?? '',
+      status: request.status,
+      error: request.errorCode ?? '',
+      ms: request.durationMs,
+      path: pathOf(request),
+    })),
   };
 }
 
-async function show({ audit, settings }: CommandContext, typed: string): Promise<Output> {
+async function show({ audit, settings }: Context, typed: string) {
   const requestId = parseId('req', typed);
   const request = requestId && (await findRequest(audit.pool, requestId));
   if (!request) throw new RefusedError('no_request', whyMissing(typed, settings.requestLogDays));
   const { partnerId, partnerName, mode, paymentId } = request;
-  const rows: [string, string | null][] = [
-    ['request', request.requestId],
-    ['at (UTC)', formatInstant(request.at)],
-    ['partner', partnerId === null ? unknown : `${partnerName} (${partnerId}, ${mode})`],
-    ['key id', request.keyId],
-    ['path', pathOf(request)],
-    ['status', `${request.status}`],
-    ['error', request.errorCode],
-    ['duration', `${request.durationMs} ms`],
-    ['payment', paymentId],
-  ];
   return {
     json: requestObject(request),
-    text: details(rows.filter((row): row is [string, string] => row[1] !== null)),
+    text: details({
+      request: request.requestId,
+      'at (UTC)': request.at,
+      partner: partnerId === null ? unknown : `${partnerName} (${partnerId}, ${mode})`,
+      'key id': request.keyId,
+      path: pathOf(request),
+      status: request.status,
+      error: request.errorCode,
+      duration: `${request.durationMs} ms`,
+      payment: paymentId,
+    }),
   };
 }
 

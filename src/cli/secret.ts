@@ -1,51 +1,34 @@
-import { Command } from 'commander';
 import { programName } from '../base/program-name.ts';
 import type { Pool } from '../db/postgres/index.ts';
 import { type LiveProcess, listLiveProcesses } from '../db/processes/index.ts';
-import {
-  countValues,
-  findStragglers,
-  type Keyring,
-  listKeysLeft,
-  listSecretKeys,
-  resealAll,
-  type StoredKey,
-  switchKeyWhenEnded,
-  type ValueCount,
-} from '../db/secrets/index.ts';
+import * as secrets from '../db/secrets/index.ts';
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { formatInstant, lateProgressBar, RefusedError, table } from './output.ts';
 
-export function secretCommands(withDatabase: WithDatabase): Command {
-  return new Command('secret')
-    .description('replace SECRET_KEY')
-    .addCommand(
-      command('status', 'show what each secret key still protects, and whether an earlier one can go').action(
-        ({ json }) => withDatabase(json, ({ audit, keyring }) => showStatus(audit.pool, keyring)),
-      ),
-    )
-    .addCommand(
-      command('rotate', 'make SECRET_KEY the key in use and re-encrypt what earlier keys protect')
-        .option('--batch <count>', 'how many values to re-encrypt in one transaction', positiveCount, 100)
-        .action(({ json, batch }) => withDatabase(json, context => rotate(context, batch))),
-    )
-    .addCommand(
-      command('signing-keys', 'list the root keys, from which the keys that sign webhooks are derived')
-        .option('--rotate', 'add a new one first; its keys sign after a minute')
-        .action(({ json, rotate: rotates = false }) =>
-          withDatabase(json, context => signingKeys(context, rotates)),
-        ),
-    );
-}
+export const secretCommands = (withDatabase: WithDatabase) =>
+  group('secret', 'replace SECRET_KEY', [
+    command('status', 'show what each secret key still protects, and whether an earlier one can go').action(
+      withDatabase(showStatus),
+    ),
+    command('rotate', 'make SECRET_KEY the key in use and re-encrypt what earlier keys protect')
+      .option('--batch <count>', 'how many values to re-encrypt in one transaction', positiveCount, 100)
+      .action(withDatabase(rotate)),
+    command('signing-keys', 'list the root keys, from which the keys that sign webhooks are derived')
+      .option('--rotate', 'add a new one first; its keys sign after a minute')
+      .action(withDatabase(signingKeys)),
+  ]);
 
 /** Public keys are those of a partner and mode, and anybody can read them there. */
-async function signingKeys({ audit, keyring }: CommandContext, rotates: boolean): Promise<Output> {
+async function signingKeys({ audit, keyring }: Context, { rotate: rotates }: { rotate?: boolean }) {
   if (rotates) await addSigningRoot(audit, keyring);
   const roots = await listSigningRoots(audit.pool);
   const path = keySetPath({ partnerId: '{partner_id}', mode: '{mode}' });
+  const shown = table(roots, ({ keyId, signsFrom }) => ({
+    'root key': keyId,
+    'signs from (UTC)': signsFrom,
+  }));
   return {
     json: {
       path,
@@ -55,31 +38,28 @@ async function signingKeys({ audit, keyring }: CommandContext, rotates: boolean)
         signs_from: signsFrom.toISOString(),
       })),
     },
-    text: `${table(
-      ['root key', 'signs from (UTC)'],
-      roots.map(({ keyId, signsFrom }) => [keyId, formatInstant(signsFrom)]),
-    )}\nThe public keys of a partner are at ${path}.`,
+    text: `${shown}\nThe public keys of a partner are at ${path}.`,
   };
 }
 
 const numbersOf = (processes: LiveProcess[]) => processes.map(({ instance }) => instance).join(', ');
 
-async function rotate({ audit, keyring, screen }: CommandContext, batch: number): Promise<Output> {
-  const result = await switchKeyWhenEnded(audit, keyring);
+async function rotate({ audit, keyring, screen }: Context, { batch }: { batch: number }) {
+  const result = await secrets.switchKeyWhenEnded(audit, keyring);
   if (result.outcome === 'processes_lack_key')
     throw new RefusedError(
       'processes_lack_key',
       `${result.processes.length} running processes do not have this SECRET_KEY (${numbersOf(result.processes)}): restart them with the new SECRET_KEY and the old one in SECRET_KEY_PREVIOUS, then run this again. Nothing was changed.`,
     );
-  const late = await findStragglers(audit.pool, audit.clock, keyring);
+  const late = await secrets.findStragglers(audit.pool, audit.clock, keyring);
   if (late.length > 0)
     throw new RefusedError(
       'processes_lag',
       `${late.length} processes still use the earlier key (${numbersOf(late)}): check that they reach the database, then run this again.`,
     );
-  const { resealed, unreadable } = await resealAll(audit, keyring, {
+  const { resealed, unreadable } = await secrets.resealAll(audit, keyring, {
     batch,
-    onProgress: lateProgressBar(screen, count => count, 'values'),
+    onProgress: lateProgressBar(screen, 'values'),
   });
   const status = await readStatus(audit.pool, keyring);
   const first =
@@ -98,32 +78,35 @@ interface Status {
   activeId: string;
   /** SECRET_KEY of this command. */
   ownId: string;
-  keys: StoredKey[];
-  counts: ValueCount[];
+  keys: secrets.StoredKey[];
+  counts: secrets.ValueCount[];
   processes: LiveProcess[];
-  keysLeft: Awaited<ReturnType<typeof listKeysLeft>>;
+  keysLeft: Awaited<ReturnType<typeof secrets.listKeysLeft>>;
 }
 
 const maxListed = 50;
 
-const readStatus = async (pool: Pool, keyring: Keyring): Promise<Status> => ({
+const readStatus = async (pool: Pool, keyring: secrets.Keyring): Promise<Status> => ({
   activeId: keyring.active().id,
   ownId: keyring.keys[0]!.id,
-  keys: await listSecretKeys(pool),
-  counts: await countValues(pool),
+  keys: await secrets.listSecretKeys(pool),
+  counts: await secrets.countValues(pool),
   processes: await listLiveProcesses(pool),
-  keysLeft: await listKeysLeft(pool, keyring.active().id, maxListed),
+  keysLeft: await secrets.listKeysLeft(pool, keyring.active().id, maxListed),
 });
 
 const kinds = ['API keys', 'webhook secrets', 'one-time code secrets'] as const;
+
+const knownTo = ({ processes }: Status, keyId: string) =>
+  processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length;
 
 const countOf = ({ counts }: Status, keyId: string, what: (typeof kinds)[number]) =>
   counts.find(one => one.keyId === keyId && one.what === what)?.count ?? 0;
 
 function leftOf(status: Status) {
   const ofOthers = status.counts.filter(({ keyId }) => keyId !== status.activeId);
-  const sum = (of: ValueCount[]) => of.reduce((total, { count }) => total + count, 0);
-  const isApiKey = ({ what }: ValueCount) => what === 'API keys';
+  const sum = (of: secrets.ValueCount[]) => of.reduce((total, { count }) => total + count, 0);
+  const isApiKey = ({ what }: secrets.ValueCount) => what === 'API keys';
   return {
     apiKeys: sum(ofOthers.filter(isApiKey)),
     sealed: sum(ofOthers.filter(value => !isApiKey(value))),
@@ -134,8 +117,7 @@ function leftOf(status: Status) {
 function verdictOf(status: Status): string {
   const { apiKeys, sealed, processes } = leftOf(status);
   if (status.ownId !== status.activeId) {
-    const ready = status.processes.filter(({ keyIds }) => keyIds?.includes(status.ownId));
-    return `SECRET_KEY (${status.ownId}) is not in use yet. ${ready.length} of ${status.processes.length} processes have it: when all do, run ${programName} secret rotate.`;
+    return `SECRET_KEY (${status.ownId}) is not in use yet. ${knownTo(status, status.ownId)} of ${status.processes.length} processes have it: when all do, run ${programName} secret rotate.`;
   }
   if (sealed > 0)
     return `Keep the earlier key: run ${programName} secret rotate, ${sealed} values still need it.`;
@@ -159,7 +141,7 @@ const objectOf = (status: Status) => {
       api_keys: countOf(status, keyId, 'API keys'),
       webhook_secrets: countOf(status, keyId, 'webhook secrets'),
       one_time_code_secrets: countOf(status, keyId, 'one-time code secrets'),
-      processes: status.processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length,
+      processes: knownTo(status, keyId),
     })),
     processes: status.processes.length,
     api_keys_left: status.keysLeft.map(({ apiKeyId, partner, mode, lastUsedAt }) => ({
@@ -172,22 +154,21 @@ const objectOf = (status: Status) => {
   };
 };
 
-async function showStatus(pool: Pool, keyring: Keyring): Promise<Output> {
-  const status = await readStatus(pool, keyring);
-  const keys = table(
-    ['key', 'in use', 'since (UTC)', ...kinds, 'known to'],
-    status.keys.map(({ keyId, activeFrom }) => [
-      keyId,
-      keyId === status.activeId ? 'yes' : 'no',
-      activeFrom ? formatInstant(activeFrom) : 'the beginning',
-      ...kinds.map(kind => `${countOf(status, keyId, kind)}`),
-      `${status.processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length} of ${status.processes.length} processes`,
-    ]),
-  );
-  const left = table(
-    ['API key', 'partner', 'mode', 'last used (UTC)'],
-    status.keysLeft.map(key => [key.apiKeyId, key.partner, key.mode, formatInstant(key.lastUsedAt)]),
-  );
+async function showStatus({ audit, keyring }: Context) {
+  const status = await readStatus(audit.pool, keyring);
+  const keys = table(status.keys, ({ keyId, activeFrom }) => ({
+    key: keyId,
+    'in use': keyId === status.activeId ? 'yes' : 'no',
+    'since (UTC)': activeFrom ?? 'the beginning',
+    ...Object.fromEntries(kinds.map(kind => [kind, countOf(status, keyId, kind)])),
+    'known to': `${knownTo(status, keyId)} of ${status.processes.length} processes`,
+  }));
+  const left = table(status.keysLeft, key => ({
+    'API key': key.apiKeyId,
+    partner: key.partner,
+    mode: key.mode,
+    'last used (UTC)': formatInstant(key.lastUsedAt),
+  }));
   const lines = [keys, ...(status.keysLeft.length > 0 ? ['', left] : []), '', verdictOf(status)];
   return { json: objectOf(status), text: lines.join('\n') };
 }

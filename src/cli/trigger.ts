@@ -1,30 +1,28 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { Argument, type Command, Option } from 'commander';
+import { Argument, Option } from 'commander';
 import type { Payment } from '../../sdk/src/index.ts';
 import { formatKopecks } from '../base/money.ts';
 import { crc16 } from '../base/qr.ts';
 import { scenarios } from '../payments/index.ts';
-import { details } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { details, RefusedError } from './output.ts';
 import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
-import type { Terminal } from './terminal.ts';
+import { type Terminal, withTerminal } from './terminal.ts';
 
 /** In test mode the kopecks of the amount choose the outcome. */
 const kopecksFor = { 'payment.succeeded': 0, 'payment.failed': 1, 'payment.processing': 2 };
 type Wanted = keyof typeof kopecksFor;
 
 interface TriggerOptions extends Remote {
-  json: boolean;
   scenario?: string;
 }
 
-export const triggerCommand = (terminal: Terminal): Command =>
+export const triggerCommand = (terminal: Terminal) =>
   remoteCommand('trigger', 'create a test payment with the given outcome')
     .addArgument(new Argument('<event>', 'outcome of the payment').choices(Object.keys(kopecksFor)))
     .addOption(new Option('--scenario <name>', 'failure scenario').choices(Object.keys(scenarios)))
-    .action((event: Wanted, options: TriggerOptions) => trigger(terminal, event, options));
+    .action(withTerminal(terminal)(trigger));
 
-async function trigger(terminal: Terminal, event: Wanted, options: TriggerOptions): Promise<void> {
+async function trigger(_terminal: Terminal, event: Wanted, options: TriggerOptions) {
   if (!options.key.startsWith('svc_test_'))
     throw new RefusedError('test_key_required', 'This is a live key, which pays real money: use a test key.');
   const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];
@@ -38,7 +36,7 @@ async function trigger(terminal: Terminal, event: Wanted, options: TriggerOption
       ...(options.scenario ? { metadata: { kopeck_scenario: options.scenario } } : {}),
     }),
   );
-  terminal.stdout.write(`${options.json ? JSON.stringify(payment, null, 2) : describe(payment, options)}\n`);
+  return { json: payment, text: describe(payment, options) };
 }
 
 /** A link for a new QR code, as a cash register would show it. */
@@ -50,12 +48,13 @@ function newTestLink(kopecks: number): string {
 
 function describe(payment: Payment, options: Remote): string {
   const { status, status_detail: detail, error } = payment;
-  return `${details([
-    ['payment', payment.id],
-    ['status', [status, detail ?? error?.code].filter(Boolean).join(', ')],
-    ['amount', `${payment.amount_rub} RUB, ${payment.amount_usdt} USDT at ${payment.rate}`],
-    ['external_id', payment.external_id ?? 'none'],
-  ])}\n${outlook(payment, options)}`;
+  const shown = details({
+    payment: payment.id,
+    status: [status, detail ?? error?.code].filter(Boolean).join(', '),
+    amount: `${payment.amount_rub} RUB, ${payment.amount_usdt} USDT at ${payment.rate}`,
+    external_id: payment.external_id ?? 'none',
+  });
+  return `${shown}\n${outlook(payment, options)}`;
 }
 
 function outlook({ status, status_detail: detail, metadata }: Payment, { url }: Remote): string {

@@ -1,15 +1,15 @@
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
-import { listWebhooks, type Webhook } from '../webhooks/index.ts';
-import type { CommandContext } from './command.ts';
-import { RefusedError } from './refused.ts';
+import * as webhooks from '../webhooks/index.ts';
+import type { Context } from './command.ts';
+import { RefusedError } from './output.ts';
 
 export const noWebhook = (partner: string) =>
   new RefusedError('no_webhook', `${partner} has no webhook: set one with ${programName} webhook set.`);
 
-export const modesOf = ({ mode }: Webhook) => mode ?? 'live and test';
+export const modesOf = ({ mode }: webhooks.Webhook) => mode ?? 'live and test';
 
-export const severalEndpoints = (partnerId: string, endpoints: Webhook[]) =>
+export const severalEndpoints = (partnerId: string, endpoints: webhooks.Webhook[]) =>
   new RefusedError(
     'several_endpoints',
     [
@@ -20,11 +20,11 @@ export const severalEndpoints = (partnerId: string, endpoints: Webhook[]) =>
 
 /** The endpoint that was named, or the only one. */
 export async function chooseEndpoint(
-  { audit }: CommandContext,
+  { audit }: Context,
   partnerId: Id<'prt'>,
   endpointId: Id<'whe'> | undefined,
-): Promise<Webhook> {
-  const endpoints = await listWebhooks(audit.pool, partnerId);
+): Promise<webhooks.Webhook> {
+  const endpoints = await webhooks.listWebhooks(audit.pool, partnerId);
   const asked = endpointId ? endpoints.filter(one => one.endpointId === endpointId) : endpoints;
   if (asked.length > 1) throw severalEndpoints(partnerId, asked);
   const [only] = asked;
@@ -35,3 +35,39 @@ export async function chooseEndpoint(
     `${partnerId} has no endpoint ${endpointId}: see ${programName} webhook list.`,
   );
 }
+
+/** A webhook for machines, without its secret. */
+export const webhookObject = (webhook: webhooks.Webhook) => ({
+  endpoint_id: webhook.endpointId,
+  url: webhook.url,
+  mode: webhook.mode,
+  state: webhook.state,
+  suspended_at: webhook.suspendedAt?.toISOString() ?? null,
+  waiting: webhook.waiting,
+  given_up: webhook.givenUp,
+  events: webhook.events,
+  ed25519: webhook.ed25519,
+  public_keys: webhooks.keySetPathsOf(webhook),
+  extra_events: webhook.events.filter(kind => !webhooks.contractEvents.includes(kind)),
+});
+
+export interface EventsOptions {
+  refunded?: 'on' | 'off';
+  only?: webhooks.EventKind[];
+}
+
+export function eventsOf(
+  { events }: webhooks.Webhook,
+  { refunded, only }: EventsOptions,
+): webhooks.EventKind[] {
+  const others = events.filter(kind => kind !== 'payment.refunded');
+  return only ?? (refunded === 'on' ? [...others, 'payment.refunded'] : others);
+}
+
+export const refuseEvents = (outcome: 'no_events' | 'contract_events') =>
+  new RefusedError(
+    outcome,
+    outcome === 'no_events'
+      ? 'The endpoint would get no events: remove it instead.'
+      : `The first endpoint always gets ${webhooks.contractEvents.join(' and ')}: add another one for fewer.`,
+  );

@@ -1,40 +1,21 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  addEndpoint,
-  checkWebhookUrl,
-  contractEvents,
-  createNameLookup,
-  createVault,
-  type EventKind,
-  findWebhook,
-  firstEndpointOf,
-  hasPrivateAddress,
-  keySetPathsOf,
-  listWebhooks,
-  maxEndpoints,
-  moveWebhook,
-  readSecrets,
-  removeEndpoint,
-  rotateSecret,
-  setEd25519,
-  setEvents,
-  setWebhook,
-  standardSecret,
-  type Webhook,
-} from '../webhooks/index.ts';
+import * as webhooks from '../webhooks/index.ts';
 import { endpoint, eventKindList, positiveCount } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
+import { type Context, choice, command, group, type WithDatabase } from './command.ts';
+import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
-import { RefusedError } from './refused.ts';
-import { checkWebhook } from './webhook-check.ts';
-import { chooseEndpoint, modesOf, noWebhook } from './webhook-choice.ts';
-import { type EventsOptions, eventsCommand, eventsOf, refuseEvents } from './webhook-events.ts';
-import { showLog } from './webhook-log.ts';
-import { webhookObject } from './webhook-object.ts';
-import { resendCommand } from './webhook-resend.ts';
+import {
+  chooseEndpoint,
+  type EventsOptions,
+  eventsOf,
+  modesOf,
+  noWebhook,
+  refuseEvents,
+  webhookObject,
+} from './webhook-choice.ts';
+import { checkWebhook, resendCommand, showLog } from './webhook-delivery.ts';
 
 const urlRule = 'https, public host, port 443 or above 1023';
 
@@ -48,81 +29,62 @@ const ofEndpoint = (name: string, description: string) =>
 
 export function webhookCommands(withDatabase: WithDatabase): Command {
   /** Runs with the endpoint that was asked for. */
-  const on =
-    <Options>(
-      run: (context: CommandContext, webhook: Webhook, options: Options) => Promise<Output>,
-      findPartner = findToChange,
-    ) =>
-    (partner: string, options: Options & { json: boolean; endpoint?: Id<'whe'> }) =>
-      withDatabase(options.json, async context => {
-        const { partnerId } = await findPartner(context, partner);
-        return run(context, await chooseEndpoint(context, partnerId, options.endpoint), options);
-      });
-  return new Command('webhook')
-    .description("manage partners' webhooks")
-    .addCommand(
-      ofEndpoint('set', 'set the URL of the endpoint; the first time also creates a signing secret')
-        .requiredOption('--url <url>', urlRule)
-        .action((partner, { json, url, endpoint }) =>
-          withDatabase(json, context => set(context, partner, url, endpoint)),
-        ),
-    )
-    .addCommand(addCommand(withDatabase))
-    .addCommand(
-      ofEndpoint('remove', 'remove an endpoint with the events that wait for it').action(on(remove)),
-    )
-    .addCommand(
-      command('list <partner>', 'list the endpoints of a partner').action((partner, { json }) =>
-        withDatabase(json, async context => list(context, (await find(context, partner)).partnerId)),
-      ),
-    )
-    .addCommand(ofEndpoint('show', 'show URL, state and signing secret').action(on(show, find)))
-    .addCommand(
-      ofEndpoint(
-        'check',
-        'send five test requests to the endpoint; if it accepts a valid event, suspended delivery resumes',
-      ).action(on(checkWebhook)),
-    )
-    .addCommand(
-      ofEndpoint('rotate', 'create a new signing secret; the old one stays valid for 24 hours')
-        .option('--force', 'even if an older secret is still valid; it expires immediately')
-        .action(on(rotate)),
-    )
-    .addCommand(
-      eventsCommand(ofEndpoint('events', 'choose which events the endpoint gets'), on(chooseEvents)),
-    )
-    .addCommand(
-      ofEndpoint('ed25519', "whether requests are also signed with the partner's Ed25519 key")
-        .addOption(new Option('--sign <choice>', 'on or off').choices(['on', 'off']).makeOptionMandatory())
-        .action(on(chooseEd25519)),
-    )
-    .addCommand(resendCommand(withDatabase))
-    .addCommand(
-      command('log <partner>', 'list the latest delivery attempts, newest first')
-        .option('--endpoint <endpoint>', 'only those of this endpoint', endpoint)
-        .option('--limit <count>', 'number of attempts', positiveCount, 50)
-        .action((partner, { json, limit, endpoint }) =>
-          withDatabase(json, context => showLog(context, partner, { limit, endpointId: endpoint })),
-        ),
-    );
+  const on = <Options>(
+    run: (context: Context, webhook: webhooks.Webhook, options: Options) => Promise<Output>,
+    findPartner = findToChange,
+  ) =>
+    withDatabase(async (context, partner: string, options: Options & { endpoint?: Id<'whe'> }) => {
+      const { partnerId } = await findPartner(context, partner);
+      return run(context, await chooseEndpoint(context, partnerId, options.endpoint), options);
+    });
+  return group('webhook', "manage partners' webhooks", [
+    ofEndpoint('set', 'set the URL of the endpoint; the first time also creates a signing secret')
+      .requiredOption('--url <url>', urlRule)
+      .action(withDatabase(set)),
+    command('add <partner>', 'add an endpoint with its own signing secret; it gets events from now on')
+      .requiredOption('--url <url>', urlRule)
+      .addOption(choice('--mode <mode>', 'whose events it gets', ['live', 'test']))
+      .option('--events <kinds>', 'which events, separated by commas', eventKindList, webhooks.contractEvents)
+      .action(withDatabase(add)),
+    ofEndpoint('remove', 'remove an endpoint with the events that wait for it').action(on(remove)),
+    command('list <partner>', 'list the endpoints of a partner').action(withDatabase(list)),
+    ofEndpoint('show', 'show URL, state and signing secret').action(on(show, find)),
+    ofEndpoint(
+      'check',
+      'send five test requests to the endpoint; if it accepts a valid event, suspended delivery resumes',
+    ).action(on(checkWebhook)),
+    ofEndpoint('rotate', 'create a new signing secret; the old one stays valid for 24 hours')
+      .option('--force', 'even if an older secret is still valid; it expires immediately')
+      .action(on(rotate)),
+    ofEndpoint('events', 'choose which events the endpoint gets')
+      .addOption(
+        new Option('--refunded <choice>', 'payment.refunded: money of a payment came back').choices(onOrOff),
+      )
+      .option('--only <kinds>', 'exactly these events, separated by commas', eventKindList)
+      .hook('preAction', self => {
+        const { refunded, only } = self.opts();
+        if ((refunded === undefined) === (only === undefined))
+          self.error('error: specify either --refunded or --only');
+      })
+      .action(on(chooseEvents)),
+    ofEndpoint('ed25519', "whether requests are also signed with the partner's Ed25519 key")
+      .addOption(choice('--sign <choice>', 'on or off', onOrOff))
+      .action(on(chooseEd25519)),
+    resendCommand(withDatabase),
+    command('log <partner>', 'list the latest delivery attempts, newest first')
+      .option('--endpoint <endpoint>', 'only those of this endpoint', endpoint)
+      .option('--limit <count>', 'number of attempts', positiveCount, 50)
+      .action(withDatabase(showLog)),
+  ]);
 }
 
-const addCommand = (withDatabase: WithDatabase) =>
-  command('add <partner>', 'add an endpoint with its own signing secret; it gets events from now on')
-    .requiredOption('--url <url>', urlRule)
-    .addOption(
-      new Option('--mode <mode>', 'whose events it gets').choices(['live', 'test']).makeOptionMandatory(),
-    )
-    .option('--events <kinds>', 'which events, separated by commas', eventKindList, contractEvents)
-    .action((partner, { json, ...endpoint }) =>
-      withDatabase(json, context => add(context, partner, endpoint)),
-    );
+const onOrOff = ['on', 'off'];
 
-async function checkUrl({ settings }: CommandContext, text: string): Promise<string> {
+async function checkUrl({ settings }: Context, text: string): Promise<string> {
   const allowPrivate = settings.webhookAllowPrivate;
-  const verdict = checkWebhookUrl(text, { allowPrivate });
+  const verdict = webhooks.checkWebhookUrl(text, { allowPrivate });
   if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
-  if (!allowPrivate && (await hasPrivateAddress(verdict.url.hostname, createNameLookup())))
+  if (!allowPrivate && (await webhooks.hasPrivateAddress(verdict.url.hostname, webhooks.createNameLookup())))
     throw new RefusedError(
       'bad_address',
       'The host name resolves to a private IP address: use a public host.',
@@ -132,78 +94,78 @@ async function checkUrl({ settings }: CommandContext, text: string): Promise<str
 
 /** Without an endpoint it is the first, which may not be there yet. */
 async function set(
-  context: CommandContext,
+  context: Context,
   partner: string,
-  text: string,
-  endpointId?: Id<'whe'>,
-): Promise<Output> {
+  { url: text, endpoint: endpointId }: { url: string; endpoint?: Id<'whe'> },
+) {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
   const url = await checkUrl(context, text);
   if (endpointId) {
     const webhook = await chooseEndpoint(context, partnerId, endpointId);
-    await moveWebhook(audit, webhook, url);
+    await webhooks.moveWebhook(audit, webhook, url);
     return showAgain(context, webhook);
   }
-  await setWebhook(audit, createVault(keyring), partnerId, url);
-  return showAgain(context, { partnerId, endpointId: firstEndpointOf(partnerId) });
+  await webhooks.setWebhook(audit, webhooks.createVault(keyring), partnerId, url);
+  return showAgain(context, { partnerId, endpointId: webhooks.firstEndpointOf(partnerId) });
 }
 
 async function add(
-  context: CommandContext,
+  context: Context,
   partner: string,
-  { mode, url, events }: { mode: 'live' | 'test'; url: string; events: EventKind[] },
-): Promise<Output> {
+  { mode, url, events }: { mode: 'live' | 'test'; url: string; events: webhooks.EventKind[] },
+) {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
   const checked = await checkUrl(context, url);
-  const added = await addEndpoint(audit, createVault(keyring), partnerId, { mode, url: checked, events });
+  const added = await webhooks.addEndpoint(audit, webhooks.createVault(keyring), partnerId, {
+    mode,
+    url: checked,
+    events,
+  });
   if (added.outcome === 'too_many') {
     const advice = `remove one with ${programName} webhook remove`;
     throw new RefusedError(
       'too_many_endpoints',
-      `${partnerId} has ${maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,
+      `${partnerId} has ${webhooks.maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,
     );
   }
   return showAgain(context, { partnerId, endpointId: added.endpointId });
 }
 
-async function remove({ audit }: CommandContext, webhook: Webhook): Promise<Output> {
+async function remove({ audit }: Context, webhook: webhooks.Webhook) {
   const { partnerId, endpointId, url } = webhook;
-  if ((await removeEndpoint(audit, webhook)) === 'no_webhook') throw noWebhook(partnerId);
+  if ((await webhooks.removeEndpoint(audit, webhook)) === 'no_webhook') throw noWebhook(partnerId);
   return {
     json: { partner_id: partnerId, endpoint_id: endpointId, removed: true },
     text: `Removed ${endpointId} (${url}). Events that waited for it are not sent.`,
   };
 }
 
-async function list({ audit }: CommandContext, partnerId: Id<'prt'>): Promise<Output> {
-  const endpoints = await listWebhooks(audit.pool, partnerId);
+async function list(context: Context, partner: string) {
+  const { partnerId } = await find(context, partner);
+  const endpoints = await webhooks.listWebhooks(context.audit.pool, partnerId);
   return {
     json: { partner_id: partnerId, endpoints: endpoints.map(webhookObject) },
-    text: table(
-      ['endpoint', 'mode', 'state', 'pending', 'failed', 'events', 'url'],
-      endpoints.map(one => [
-        one.endpointId,
-        modesOf(one),
-        one.state,
-        `${one.waiting}`,
-        `${one.givenUp}`,
-        one.events.map(kind => kind.replace('payment.', '')).join(', '),
-        one.url,
-      ]),
-    ),
+    text: table(endpoints, one => ({
+      endpoint: one.endpointId,
+      mode: modesOf(one),
+      state: one.state,
+      pending: one.waiting,
+      failed: one.givenUp,
+      events: one.events.map(kind => kind.replace('payment.', '')).join(', '),
+      url: one.url,
+    })),
   };
 }
 
-async function rotate(
-  context: CommandContext,
-  webhook: Webhook,
-  { force = false }: { force?: boolean },
-): Promise<Output> {
+async function rotate(context: Context, webhook: webhooks.Webhook, { force = false }: { force?: boolean }) {
   const { audit, keyring } = context;
   const { partnerId, endpointId } = webhook;
-  const outcome = await rotateSecret(audit, createVault(keyring), partnerId, { force, endpointId });
+  const outcome = await webhooks.rotateSecret(audit, webhooks.createVault(keyring), partnerId, {
+    force,
+    endpointId,
+  });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
     const advice = 'wait until it expires, or use --force to end it now';
@@ -212,46 +174,41 @@ async function rotate(
   return showAgain(context, webhook);
 }
 
-async function chooseEvents(
-  context: CommandContext,
-  webhook: Webhook,
-  options: EventsOptions,
-): Promise<Output> {
-  const outcome = await setEvents(context.audit, webhook, eventsOf(webhook, options));
+async function chooseEvents(context: Context, webhook: webhooks.Webhook, options: EventsOptions) {
+  const outcome = await webhooks.setEvents(context.audit, webhook, eventsOf(webhook, options));
   if (outcome === 'no_webhook') throw noWebhook(webhook.partnerId);
   if (outcome !== 'set') throw refuseEvents(outcome);
   return showAgain(context, webhook);
 }
 
-async function chooseEd25519(
-  context: CommandContext,
-  webhook: Webhook,
-  { sign }: { sign: 'on' | 'off' },
-): Promise<Output> {
+async function chooseEd25519(context: Context, webhook: webhooks.Webhook, { sign }: { sign: 'on' | 'off' }) {
   const { audit, keyring } = context;
-  if ((await setEd25519(audit, keyring, webhook, sign === 'on')) === 'no_webhook')
+  if ((await webhooks.setEd25519(audit, keyring, webhook, sign === 'on')) === 'no_webhook')
     throw noWebhook(webhook.partnerId);
   return showAgain(context, webhook);
 }
 
 async function showAgain(
-  context: CommandContext,
-  { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
-): Promise<Output> {
-  const webhook = await findWebhook(context.audit.pool, partnerId, endpointId);
+  context: Context,
+  { partnerId, endpointId }: Pick<webhooks.Webhook, 'partnerId' | 'endpointId'>,
+) {
+  const webhook = await webhooks.findWebhook(context.audit.pool, partnerId, endpointId);
   if (!webhook) throw noWebhook(partnerId);
   return show(context, webhook);
 }
 
-async function show({ audit, keyring }: CommandContext, webhook: Webhook): Promise<Output> {
+async function show({ audit, keyring }: Context, webhook: webhooks.Webhook) {
   const { partnerId, endpointId } = webhook;
   const nowMs = audit.clock.nowMs();
-  const vault = createVault(keyring);
-  const [secret = '', oldSecret] = await readSecrets(audit.pool, vault, partnerId, nowMs, endpointId);
-  const old: [string, string][] = oldSecret
-    ? [['old secret', `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`]]
-    : [];
-  const standard = standardSecret(secret);
+  const vault = webhooks.createVault(keyring);
+  const [secret = '', oldSecret] = await webhooks.readSecrets(
+    audit.pool,
+    vault,
+    partnerId,
+    nowMs,
+    endpointId,
+  );
+  const standard = webhooks.standardSecret(secret);
   return {
     json: {
       partner_id: partnerId,
@@ -260,20 +217,20 @@ async function show({ audit, keyring }: CommandContext, webhook: Webhook): Promi
       old_secret: oldSecret ?? null,
       standard_secret: standard,
     },
-    text: details([
-      ['partner', partnerId],
-      ['endpoint', endpointId],
-      ['url', webhook.url],
-      ['mode', modesOf(webhook)],
-      ['state', webhook.state],
-      ['pending events', `${webhook.waiting}`],
-      ['failed permanently', `${webhook.givenUp}`],
-      ['events', webhook.events.join(', ')],
-      ['Ed25519 signature', webhook.ed25519 ? 'on' : 'off'],
-      ...keySetPathsOf(webhook).map(path => ['public keys', path] as [string, string]),
-      ['signing secret', secret],
-      ...old,
-      ...(standard === secret ? [] : [['for Standard Webhooks', standard] as [string, string]]),
-    ]),
+    text: details({
+      partner: partnerId,
+      endpoint: endpointId,
+      url: webhook.url,
+      mode: modesOf(webhook),
+      state: webhook.state,
+      'pending events': webhook.waiting,
+      'failed permanently': webhook.givenUp,
+      events: webhook.events.join(', '),
+      'Ed25519 signature': webhook.ed25519 ? 'on' : 'off',
+      'public keys': webhooks.keySetPathsOf(webhook),
+      'signing secret': secret,
+      'old secret': oldSecret && `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`,
+      'for Standard Webhooks': standard === secret ? null : standard,
+    }),
   };
 }

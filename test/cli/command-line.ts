@@ -5,11 +5,9 @@ import { folderWithKey } from '../helpers/folders.ts';
 
 const oneLine = /^[^\n]+\n$/;
 
-/** The commands of kopeck with a database that has one partner. */
-export async function createCommandLine() {
-  const { pool, url } = await createDatabase();
-  const dataDir = folderWithKey();
-  const run = (...args: string[]) => kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, ...args);
+/** The commands of kopeck, or of one group of them. */
+export function commandLineOf(env: Record<string, string>, commands = '') {
+  const run = (...[words = '', ...rest]: string[]) => kopeck(env, `${commands} ${words}`.trim(), ...rest);
   const runJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -21,6 +19,14 @@ export async function createCommandLine() {
     expect(result.stderr).toMatch(message);
     if (code === 1) expect(result.stderr).toMatch(oneLine);
   }
-  const partner: string = (await runJson('partner', 'create', '--name', 'Кофейня')).partner_id;
-  return { pool, url, dataDir, partner, run, runJson, expectRefusal };
+  return { run, runJson, expectRefusal };
+}
+
+/** With a database that has one partner. */
+export async function createCommandLine() {
+  const { pool, url } = await createDatabase();
+  const dataDir = folderWithKey();
+  const line = commandLineOf({ DATABASE_URL: url, DATA_DIR: dataDir });
+  const partner: string = (await line.runJson('partner', 'create', '--name', 'Кофейня')).partner_id;
+  return { pool, url, dataDir, partner, ...line };
 }

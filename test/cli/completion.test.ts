@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { kopeck } from '../helpers/cli.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { allCommands, examplesOf, expectAccepted } from './all-commands.ts';
 
 const scriptFor = async (shell: string) => (await kopeck({}, 'completion', shell)).stdout;
 
@@ -40,5 +41,13 @@ describe('kopeck completion', () => {
   test('another shell is refused with the names of those that are known', async () => {
     const { code, stderr } = await kopeck({}, 'completion tcsh');
     expect([code, stderr]).toEqual([2, expect.stringMatching(/bash, zsh, fish/)]);
+  });
+});
+
+describe('the examples in the help of', () => {
+  test.each(allCommands)('%s are calls of it that its parser accepts', async (path, command) => {
+    const examples = await examplesOf(path);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) expectAccepted(path, command, example);
   });
 });

@@ -11,9 +11,16 @@ import { startSimulator } from '../helpers/simulator.ts';
 
 const secretKey = 'a secret key for production, long enough';
 
-test('makes payments of all kinds through the service, and revokes its keys', async () => {
+/** A database and a folder for the demo, and how many rows there are of something. */
+async function createPlace() {
   const { pool, url } = await createDatabase();
-  const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
+  const count = async (rows: string): Promise<number> =>
+    (await pool.query(`SELECT count(*)::int AS count FROM ${rows}`)).rows[0].count;
+  return { pool, env: { DATABASE_URL: url, DATA_DIR: folderWithKey() }, count };
+}
+
+test('makes payments of all kinds through the service, and revokes its keys', async () => {
+  const { pool, env, count } = await createPlace();
   const { code, stdout, stderr } = await kopeck(env, 'demo --payments 30 --json');
   expect([code, stderr]).toEqual([0, expect.stringContaining('30 of 30')]);
   const { outcomes } = JSON.parse(stdout);
@@ -22,12 +29,8 @@ test('makes payments of all kinds through the service, and revokes its keys', as
   expect(outcomes).toMatchObject({ succeeded: expect.any(Number), failed: expect.any(Number) });
   expect(outcomes.processing).toBeGreaterThan(0);
 
-  const payments = await pool.query(
-    `SELECT count(*)::int AS count FROM payments WHERE mode = 'live' AND NOT rejected`,
-  );
-  expect(payments.rows[0].count).toBe(30);
-  const keys = await pool.query('SELECT count(*)::int AS count FROM api_keys WHERE revoked_at IS NULL');
-  expect(keys.rows[0].count).toBe(0);
+  expect(await count("payments WHERE mode = 'live' AND NOT rejected")).toBe(30);
+  expect(await count('api_keys WHERE revoked_at IS NULL')).toBe(0);
   const { rows } = await pool.query('SELECT suspended, live_approved FROM partners');
   expect(rows.filter(({ suspended }) => suspended)).toHaveLength(1);
   expect(rows.filter(({ live_approved }) => !live_approved)).toHaveLength(1);
@@ -35,18 +38,12 @@ test('makes payments of all kinds through the service, and revokes its keys', as
 
   // A second run uses the same shops.
   expect((await kopeck(env, 'demo --payments 5')).code).toBe(0);
-  expect((await pool.query('SELECT count(*)::int AS count FROM partners')).rows[0].count).toBe(rows.length);
+  expect(await count('partners')).toBe(rows.length);
 }, 120_000);
 
 test('pays with the shops that are not suspended, says so, and leaves no key behind', async () => {
-  const { pool, url } = await createDatabase();
-  const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
-  const activeKeys = async () =>
-    (
-      await pool.query(
-        "SELECT count(*)::int AS count FROM api_keys WHERE mode = 'live' AND revoked_at IS NULL",
-      )
-    ).rows[0].count;
+  const { pool, env, count } = await createPlace();
+  const activeKeys = () => count("api_keys WHERE mode = 'live' AND revoked_at IS NULL");
   const bakery = await createPartner(auditContextOf(pool), 'Demonstration bakery');
   await setSuspended(auditContextOf(pool), bakery.partnerId, true);
   const { code, stdout, stderr } = await kopeck(env, 'demo --payments 10 --json');
@@ -55,11 +52,8 @@ test('pays with the shops that are not suspended, says so, and leaves no key beh
     `Demonstration bakery makes no payments: it is suspended. To change that: npx kopeck partner resume ${bakery.partnerId}.\n`,
   );
   expect(JSON.parse(stdout).payments).toBe(10);
-  const { rows } = await pool.query(
-    "SELECT count(*)::int AS count FROM payments WHERE partner_id = $1 OR error_code = 'partner_suspended'",
-    [uuidFromId(bakery.partnerId)],
-  );
-  expect(rows).toEqual([{ count: 0 }]);
+  const itsOrRefused = `partner_id = '${uuidFromId(bakery.partnerId)}' OR error_code = 'partner_suspended'`;
+  expect(await count(`payments WHERE ${itsOrRefused}`)).toBe(0);
   expect(await activeKeys()).toBe(0);
 
   // Keys of shops that are open already are revoked when a later step fails.
@@ -83,23 +77,17 @@ test('pays with the shops that are not suspended, says so, and leaves no key beh
 }, 120_000);
 
 test('revokes its keys when it is interrupted', async () => {
-  const { pool, url } = await createDatabase();
-  const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
-  const count = async (where: string) =>
-    (await pool.query(`SELECT count(*)::int AS count FROM api_keys WHERE ${where}`)).rows[0].count;
+  const { env, count } = await createPlace();
   const running = startKopeck(env, 'demo', '--payments', '100', '--minutes', '10');
-  await expect.poll(() => count('revoked_at IS NULL'), { timeout: 30_000 }).toBe(5);
-  expect(await count("allowed_addresses = '{127.0.0.1}'")).toBe(5);
-  await expect
-    .poll(async () => (await pool.query('SELECT count(*)::int AS count FROM payments')).rows[0].count)
-    .toBeGreaterThan(0);
+  await expect.poll(() => count('api_keys WHERE revoked_at IS NULL'), { timeout: 30_000 }).toBe(5);
+  expect(await count("api_keys WHERE allowed_addresses = '{127.0.0.1}'")).toBe(5);
+  await expect.poll(() => count('payments')).toBeGreaterThan(0);
   expect(await running.stop('SIGINT')).toBe(130);
-  expect(await count('revoked_at IS NULL')).toBe(0);
+  expect(await count('api_keys WHERE revoked_at IS NULL')).toBe(0);
 }, 60_000);
 
 test('is refused where real money could be involved', async () => {
-  const { pool, url } = await createDatabase();
-  const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
+  const { pool, env, count } = await createPlace();
   const refusal = async (more: Record<string, string>, ...args: string[]) => {
     const { code, stderr } = await kopeck({ ...env, ...more }, 'demo --json', ...args);
     return `${code} ${JSON.parse(stderr).error.code}`;
@@ -114,7 +102,7 @@ test('is refused where real money could be involved', async () => {
   expect(await refusal({ DATABASE_URL: production.url, NODE_ENV: 'production', SECRET_KEY: secretKey })).toBe(
     '1 production',
   );
-  expect((await pool.query('SELECT count(*)::int AS count FROM partners')).rows).toEqual([{ count: 1 }]);
+  expect(await count('partners')).toBe(1);
 }, 60_000);
 
 test('is refused where the last payments are at another bank: recovery would release their holds', async () => {

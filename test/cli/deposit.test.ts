@@ -3,9 +3,9 @@ import { idFromUuid, parseId, uuidFromId } from '../../src/base/ids.ts';
 import { xpub } from '../deposits/world.ts';
 import { createChain, startNode } from '../helpers/chain.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { createCommandLine } from './command-line.ts';
+import { commandLineOf, createCommandLine } from './command-line.ts';
 
-const { pool, url, dataDir, partner, expectRefusal } = await createCommandLine();
+const { pool, url, dataDir, partner, expectRefusal: expectRefusalWithout } = await createCommandLine();
 const env = {
   DATABASE_URL: url,
   DATA_DIR: dataDir,
@@ -15,16 +15,15 @@ const env = {
   DEPOSIT_ETHEREUM_RPC: 'https://node.example/key-of-the-node',
   DEPOSIT_ETHEREUM_XPUB: xpub,
 };
-const run = (...[words, ...rest]: string[]) => kopeck(env, `deposit ${words}`, ...rest);
+const { run, runJson, expectRefusal } = commandLineOf(env, 'deposit');
 
 test('addresses of a partner, on all chains or one, once they are watched', async () => {
-  const early = await run(`address ${partner}`);
-  expect([early.code, early.stderr]).toEqual([1, expect.stringMatching(/^No chain is watched yet/)]);
+  await expectRefusal(1, /^No chain is watched yet/, `address ${partner}`);
   await pool.query(
     `INSERT INTO deposit_chains (chain, cursor_block, cursor_hash, cursor_time, final_block, checked_at, lease_until)
      SELECT unnest('{tron,ethereum}'::text[]), 1, '0x01', now(), 1, now(), now()`,
   );
-  const { addresses } = JSON.parse((await run(`address ${partner} --json`)).stdout);
+  const { addresses } = await runJson(`address ${partner}`);
   expect(addresses).toMatchObject([
     {
       chain: 'tron',
@@ -41,7 +40,7 @@ test('addresses of a partner, on all chains or one, once they are watched', asyn
 test('what cannot be shown', async () => {
   const other = await run(`address ${partner} --chain bnb`);
   expect([other.code, other.stderr]).toEqual([1, '"bnb" is not in DEPOSIT_CHAINS: it has tron, ethereum.\n']);
-  await expectRefusal(1, /^DEPOSIT_CHAINS is not set/, `deposit address ${partner}`);
+  await expectRefusalWithout(1, /^DEPOSIT_CHAINS is not set/, `deposit address ${partner}`);
   const wrong = await kopeck({ ...env, DEPOSIT_TRON_XPUB: 'xprv9s21' }, 'deposit chains');
   expect([wrong.code, wrong.stdout]).toEqual([1, '']);
   expect(wrong.stderr).toMatch(/^DEPOSIT_TRON_XPUB is a private key[^\n]*\n$/);
@@ -55,7 +54,7 @@ test('deposits and chains, without the address of a node', async () => {
 });
 
 test('a sweep has the addresses that hold something', async () => {
-  const { address, path } = JSON.parse((await run(`address ${partner} --json`)).stdout).addresses[1];
+  const { address, path } = (await runJson(`address ${partner}`)).addresses[1];
   const chain = createChain();
   const node = await startNode(chain);
   const sweep = (...args: string[]) =>
@@ -97,12 +96,11 @@ test('a held deposit is decided on once', async () => {
   expect([again.code, again.stdout + again.stderr]).toEqual([1, expect.stringContaining('not_held')]);
   expect(JSON.parse((await decide(await insert('held'), 'rejected')).stdout).state).toBe('rejected');
   expect((await decide(await insert('accumulating'), 'credited')).code).toBe(1);
-  const unknown = await run('decide dep_1 --outcome rejected --reason checked');
-  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringMatching(/^There is no deposit dep_1/)]);
+  await expectRefusal(1, /^There is no deposit dep_1/, 'decide dep_1 --outcome rejected --reason checked');
 });
 
 test('a day is compared with the chain', async () => {
-  const { address } = JSON.parse((await run(`address ${partner} --json`)).stdout).addresses[1];
+  const { address } = (await runJson(`address ${partner}`)).addresses[1];
   const chain = createChain();
   const node = await startNode(chain);
   const compare = (...args: string[]) =>

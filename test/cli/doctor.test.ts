@@ -1,6 +1,15 @@
-import { describe, expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { examineCertificate } from '../../src/cli/doctor/certificate.ts';
 import { joinIncarnation } from '../../src/db/history/join.ts';
+import { createAuthority, type Issued, issueSelfSigned } from '../helpers/certificates.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
@@ -92,4 +101,145 @@ describe('kopeck doctor', () => {
       notOk: ['privileges warn', 'history bad', 'alarms warn', 'rate bad'],
     });
   });
+});
+
+/** With a folder of its own. */
+async function finding(check: string, more: Record<string, string>): Promise<string> {
+  const found = (await doctor({ DATA_DIR: newFolder(), ...more })).checks.find(one => one.check === check)!;
+  return `${found.state}: ${found.detail}`;
+}
+
+describe('the certificate of PUBLIC_URL', () => {
+  const authority = createAuthority();
+
+  async function examine(certificate: Issued, ca?: string): Promise<string> {
+    const server = createTlsServer(certificate, socket => socket.on('error', () => {})).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { state, detail } = await examineCertificate(`https://127.0.0.1:${port}`, ca);
+    return `${state}: ${detail}`;
+  }
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000 + 3_600_000);
+
+  test.each([
+    [20, /^ok: ends in 20 days$/],
+    [14, /^ok: ends in 14 days$/],
+    [13, /^warn: ends in 13 days: renew it on the proxy that serves 127\.0\.0\.1$/],
+    [3, /^warn: ends in 3 days/],
+    [2, /^bad: ends in 2 days: renew it .* now$/],
+    [0, /^bad: ends in 0 days/],
+    [-2, /^bad: ended .*: renew it/],
+  ])('with %i days left', async (days, expected) => {
+    expect(await examine(authority.issue(['127.0.0.1'], inDays(days)), authority.ca)).toMatch(expected);
+  });
+
+  test('of another name, self-signed, or of an unknown authority is not valid', async () => {
+    expect(await examine(authority.issue(['192.0.2.1']), authority.ca)).toMatch(
+      /^bad: is not valid for 127\.0\.0\.1 \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+    );
+    expect(await examine(issueSelfSigned(['127.0.0.1']))).toMatch(/^bad: is not valid .*SELF_SIGNED/);
+    expect(await examine(authority.issue(['127.0.0.1']))).toMatch(/^bad: is not valid .*UNABLE_TO_VERIFY/);
+  });
+
+  test('that cannot be reached is a warning; without TLS there is none', async () => {
+    expect(await finding('certificate', { PUBLIC_URL: 'https://127.0.0.1:1' })).toMatch(
+      /^warn: https:\/\/127\.0\.0\.1:1 cannot be reached from here \(ECONNREFUSED\)/,
+    );
+    expect(await finding('certificate', {})).toBe('ok: PUBLIC_URL has none');
+  });
+});
+
+test.each([
+  [{ PUBLIC_URL: 'https://127.0.0.1:1' }, /^warn: PUBLIC_URL is served by a proxy that is not trusted/],
+  [{ TRUST_PROXY: '0.0.0.0/0' }, /^warn: TRUST_PROXY trusts every address/],
+  [{ PUBLIC_URL: 'https://127.0.0.1:1', TRUST_PROXY: '10.0.0.7' }, /^ok: 10\.0\.0\.7 trusted$/],
+  [{}, /^ok: none$/],
+])('the proxy with %o', async (env, expected) => {
+  expect(await finding('proxy', env as Record<string, string>)).toMatch(expected);
+});
+
+describe('the data folder', () => {
+  /** A disk of its own, where the tests may mount one. */
+  function mount(options: string): string | undefined {
+    const disk = newFolder();
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'none', disk]).status !== 0) {
+      console.warn('\n!!! Nothing can be mounted here: a test of a full or read-only disk is SKIPPED.\n');
+      return undefined;
+    }
+    onTestFinished(() => void spawnSync('umount', [disk]));
+    return disk;
+  }
+
+  test('on a read-only disk', async context => {
+    const disk = mount('ro,size=1m');
+    if (!disk) return context.skip();
+    expect(await finding('data folder', { DATA_DIR: disk })).toBe(
+      `bad: ${disk} cannot be written to (EROFS): mount its disk for writing, or set DATA_DIR to another folder`,
+    );
+  });
+
+  test('on a small disk and on a full one', async context => {
+    const disk = mount('size=1m,nr_inodes=10');
+    if (!disk) return context.skip();
+    expect(await finding('data folder', { DATA_DIR: disk })).toMatch(
+      /^bad: 0\.0 GiB are free in .*: free some space$/,
+    );
+    for (let nth = 0; nth < 9; nth++) fs.writeFileSync(join(disk, `${nth}`), '');
+    expect(await finding('data folder', { DATA_DIR: disk })).toBe(
+      `bad: the disk of ${disk} is full: free some space`,
+    );
+  });
+
+  test('with a key that others can read, and one that does not exist yet', async () => {
+    const folder = newFolder();
+    expect(await finding('data folder', { DATA_DIR: join(folder, 'not', 'yet') })).toMatch(
+      /^ok: .* are free in/,
+    );
+    fs.writeFileSync(join(folder, 'secret.key'), secretKey, { mode: 0o644 });
+    expect(await finding('data folder', { DATA_DIR: folder })).toMatch(
+      /^warn: .*secret\.key can be read .*chmod 600/,
+    );
+  });
+});
+
+async function listen(status: number, body: object): Promise<string> {
+  const server = createHttpServer((_request, response) =>
+    response.writeHead(status).end(JSON.stringify(body)),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('rate sources: some that fail are a warning, all that fail are bad', async () => {
+  expect(await finding('rate sources', { RATE_SOURCES: 'fixed:92.50' })).toBe('ok: fixed:92.5000 respond');
+  expect(await finding('rate sources', { RATE_SOURCES: 'fixed:92.50,http://127.0.0.1:1' })).toMatch(
+    /^warn: no quote from .*: check RATE_SOURCES/,
+  );
+  const broken = await listen(500, {});
+  expect(
+    await finding('rate sources', {
+      RATE_SOURCES: `${broken},http://127.0.0.1:1`,
+      RATE_MIN: '1',
+      RATE_MAX: '900',
+    }),
+  ).toMatch(/^bad: no quote from .*, .*: check RATE_SOURCES/);
+});
+
+test('the bot: its token is accepted, refused or not asked for, and never shown', async () => {
+  const token = `1:${'x'.repeat(35)}`;
+  const ask = async (root: string) => {
+    const found = await finding('bot', { TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_ROOT: root });
+    expect(found).not.toContain(token);
+    return found;
+  };
+  expect(await ask(await listen(200, { ok: true }))).toBe('ok: Telegram accepts the token');
+  expect(await ask(await listen(401, { ok: false }))).toMatch(/^bad: Telegram refuses the token \(401\)/);
+  expect(await ask('http://127.0.0.1:1')).toMatch(/^warn: Telegram does not respond/);
+  expect(await finding('bot', {})).toBe('ok: off');
 });

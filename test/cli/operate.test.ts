@@ -2,18 +2,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { folderWithKey } from '../helpers/folders.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { commandLineOf } from './command-line.ts';
 
 const { pool, url } = await createDatabase();
 const simulator = await startSimulator();
 const { address } = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const customer = await createPartnerWithKeys(pool);
 const partner = partnerAt(address, customer.liveKey);
-const dataDir = folderWithKey();
-const run = (...args: string[]) => kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, ...args);
+const { run, runJson, expectRefusal } = commandLineOf({ DATABASE_URL: url, DATA_DIR: folderWithKey() });
 beforeAll(() => setRate(pool));
 
 async function unfinished(): Promise<string> {
@@ -29,7 +28,7 @@ describe('payment show', () => {
     const people = (await run(`payment show ${id}`)).stdout;
     expect(people).toMatch(new RegExp(`^payment +${id}\\npartner +${customer.partnerId} \\(live\\)\\n`));
     expect(people).toMatch(/\nstatus +processing, awaiting_gateway\n.*\nnext poll \(UTC\) +\d{4}-/s);
-    const machines = JSON.parse((await run(`payment show ${id} --json`)).stdout);
+    const machines = await runJson(`payment show ${id}`);
     expect(machines).toMatchObject({ gateway_order_id: expect.any(String), partner_id: customer.partnerId });
     expect(machines).toMatchObject((await partner.get(`/v1/payments/${id}`)).json);
 
@@ -41,8 +40,7 @@ describe('payment show', () => {
   });
 
   test.each([unknownPayment, 'pay_x', "'; DROP TABLE payments"])('there is no %s', async id => {
-    const { code, stderr } = await run('payment show', id);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no payment .*\n$/)]);
+    await expectRefusal(1, /^There is no payment .*\n$/, 'payment show', id);
   });
 });
 
@@ -72,15 +70,14 @@ describe('payment list', () => {
     ['--status', 'paid'],
     ['--limit', '1001'],
   ])('refuses %s %s', async (...args) => {
-    const { code, stderr } = await run('payment list', ...args);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(args[0])]);
+    await expectRefusal(2, new RegExp(args[0]), 'payment list', ...args);
   });
 });
 
 describe('payment ask', () => {
   test('makes an unfinished live payment due now, with an audit record', async () => {
     const id = await unfinished();
-    const nextPoll = async () => JSON.parse((await run(`payment show ${id} --json`)).stdout).next_poll_at;
+    const nextPoll = async () => (await runJson(`payment show ${id}`)).next_poll_at;
     await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', lease_holder = NULL`);
     const { code, stdout } = await run(`payment ask ${id}`);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`is polled for ${id} now`)]);
@@ -164,8 +161,8 @@ describe('alarm', () => {
       stderr: '',
     });
     expect(await run('alarm clear 1')).toMatchObject({ code: 1, stdout: '' });
-    expect(JSON.parse((await run('alarm list --json')).stdout)).toEqual({ alarms: [] });
-    expect(JSON.parse((await run('alarm list --all --json')).stdout).alarms).toMatchObject([
+    expect(await runJson('alarm list')).toEqual({ alarms: [] });
+    expect((await runJson('alarm list --all')).alarms).toMatchObject([
       { alarm_id: 1, kind: 'payment_overdue', times: 1, cleared_by: expect.stringMatching(/^cli:/) },
     ]);
   });

@@ -7,16 +7,11 @@ import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { enrolOperator } from '../helpers/operators.ts';
 import { keyring, secretKey } from '../helpers/partners.ts';
+import { commandLineOf } from './command-line.ts';
 
 const { pool, url } = await createDatabase();
 const env = { DATABASE_URL: url, DATA_DIR: newFolder(), SECRET_KEY: secretKey };
-const run = (...[words, ...rest]: string[]) => kopeck(env, `operator ${words}`, ...rest);
-const runJson = async (...args: string[]) => {
-  const { code, stdout, stderr } = await run(...args, '--json');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout);
-};
-const refused = (message: RegExp) => ({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
+const { run, runJson, expectRefusal } = commandLineOf(env, 'operator');
 const deps = { pool, clock: systemClock, keyring };
 const tokenOf = (setupUrl: string) => setupUrl.split('#')[1]!;
 
@@ -25,7 +20,7 @@ describe('kopeck operator', () => {
     const { stdout } = await run('create --name Anna --role support');
     const link = /^link +(http:\/\/127\.0\.0\.1:8080\/console\/setup#[\w-]{43})$/m.exec(stdout)?.[1];
     expect(await findEnrolment(deps, tokenOf(link!))).toMatchObject({ name: 'anna', role: 'support' });
-    expect(await run('create --name anna --role viewer')).toEqual(refused(/^Operator anna already exists/));
+    await expectRefusal(1, /^Operator anna already exists/, 'create --name anna --role viewer');
     const elsewhere = await kopeck(
       { ...env, PUBLIC_URL: 'https://pay.example/' },
       'operator reset anna --json',
@@ -61,7 +56,7 @@ describe('kopeck operator', () => {
     await openSession(pool, systemClock, operatorId, { address: '::1', userAgent: '' });
     expect(await runJson('disable BORIS')).toMatchObject({ name: 'boris', state: 'disabled' });
     expect(await open()).toBe(0);
-    expect(await run('reset boris')).toEqual(refused(/^boris is disabled/));
+    await expectRefusal(1, /^boris is disabled/, 'reset boris');
     expect((await run('enable boris')).stdout).toBe('boris is enabled.\n');
     expect(await runJson('role boris --role finance')).toMatchObject({ role: 'finance' });
     expect(await runJson('list')).toMatchObject({
@@ -80,9 +75,9 @@ describe('kopeck operator', () => {
   });
 
   test('the last active admin cannot be disabled, but can get a new link here', async () => {
-    expect(await run('disable root')).toEqual(refused(/^root is the last active admin/));
-    expect(await run('role root --role viewer')).toEqual(refused(/^root is the last active admin/));
-    expect(await run('disable nobody')).toEqual(refused(/^There is no operator nobody/));
+    await expectRefusal(1, /^root is the last active admin/, 'disable root');
+    await expectRefusal(1, /^root is the last active admin/, 'role root --role viewer');
+    await expectRefusal(1, /^There is no operator nobody/, 'disable nobody');
     expect(await runJson('reset root')).toMatchObject({
       name: 'root',
       state: 'invited',

@@ -7,6 +7,7 @@ import { folderWithKey } from '../helpers/folders.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { holdLocks } from '../helpers/locks.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { commandLineOf } from './command-line.ts';
 
 const { pool, url } = await createDatabase();
 const simulator = await startSimulator();
@@ -19,7 +20,7 @@ const env = {
   RATE_SOURCES: 'fixed:92.50',
 };
 const since = new Date(Date.now() - 60_000).toISOString();
-const run = (...args: string[]) => kopeck(env, ...args);
+const { run } = commandLineOf(env);
 
 /** A paid live payment of a new partner, part of which the recipient has returned. */
 async function refunded() {

@@ -71,14 +71,9 @@ describe('kopeck start', () => {
   test('a command whose output is closed (EPIPE) leaves no database running', async () => {
     const dataDir = usedFolder();
     const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
-    const { stderr } = spawnSync(
-      'sh',
-      ['-c', `"${process.execPath}" "${program}" partner list --json | true`],
-      {
-        env: { ...processEnv, DATA_DIR: dataDir },
-        encoding: 'utf8',
-      },
-    );
+    const line = `"${process.execPath}" "${program}" partner list --json | true`;
+    const env = { ...processEnv, DATA_DIR: dataDir };
+    const { stderr } = spawnSync('sh', ['-c', line], { env, encoding: 'utf8' });
     expect(withoutWaiting(stderr)).toBe('');
     expect(fs.existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
@@ -184,23 +179,12 @@ test.runIf(process.getuid!() === 0)(
       const { partner_id } = JSON.parse((await kopeck(env, 'partner create --name A --json')).stdout);
       const { bavail, bsize } = fs.statfsSync(disk);
       fs.writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
-      const credit = [
-        'balance',
-        'credit',
-        partner_id,
-        '--mode',
-        'live',
-        '--usdt',
-        '5',
-        '--reference',
-        'x',
-        '--json',
-      ];
-      const refused = await kopeck(env, ...credit);
+      const credit = `balance credit ${partner_id} --mode live --usdt 5 --reference x --json`;
+      const refused = await kopeck(env, credit);
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(withoutWaiting(refused.stderr)).toMatch(/^[^\n]*full[^\n]*\n$/);
       fs.rmSync(join(disk, 'filler'));
-      expect(JSON.parse((await kopeck(env, ...credit)).stdout)).toMatchObject({
+      expect(JSON.parse((await kopeck(env, credit)).stdout)).toMatchObject({
         already_credited: false,
         balance_usdt: '5.000000',
       });

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..', '..', 'src');
 const allowed = {
   'base/clock.ts': 'the clock of the machine itself',
   'cli/demo-payments.ts': 'time-outs of calls',
-  'cli/deposit-chains.ts': 'time-outs of calls to nodes',
+  'cli/deposit.ts': 'time-outs of calls to nodes',
   'cli/doctor/certificate.ts': 'the days of a certificate; doctor checks this clock against the database too',
   'cli/doctor/service-checks.ts': 'time-outs of calls',
   'cli/forward.ts': 'signs for a receiver on the same machine, which checks the age with the same clock',

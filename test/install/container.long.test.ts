@@ -52,26 +52,14 @@ test.runIf(canBuild)(
     buildah('copy', builder, join(npm, 'npm'), '/usr/local/lib/node_modules/npm');
     buildah('run', builder, 'ln', '-s', '../lib/node_modules/npm/bin/npm-cli.js', '/usr/local/bin/npm');
     if (existsSync(certificates)) buildah('copy', builder, certificates, certificates);
-    buildah(
-      'config',
-      '--env',
-      `NODE_EXTRA_CA_CERTS=${certificates}`,
-      '--env',
-      'npm_config_prefer_offline=true',
-      builder,
-    );
+    const variables = [`NODE_EXTRA_CA_CERTS=${certificates}`, 'npm_config_prefer_offline=true'];
+    buildah('config', ...variables.flatMap(one => ['--env', one]), builder);
     buildah('commit', '--rm', builder, 'builder');
     mkdirSync(join(homedir(), '.npm'), { recursive: true });
     buildah(
       ...['bud', '--format', 'docker', '--layers=false', '--volume', `${join(homedir(), '.npm')}:/root/.npm`],
-      ...[
-        '--build-arg',
-        'BUILD_IMAGE=localhost/builder',
-        '--build-arg',
-        'RUN_IMAGE=localhost/base',
-        '-t',
-        'kopeck',
-      ],
+      ...['BUILD_IMAGE=localhost/builder', 'RUN_IMAGE=localhost/base'].flatMap(one => ['--build-arg', one]),
+      ...['-t', 'kopeck'],
       checkOut(),
     );
 
@@ -100,21 +88,9 @@ test.runIf(canBuild)(
       SECRET_KEY_FILE: '/run/secrets/secret-key',
     };
     const options = Object.entries(settings).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-    const child = spawn(
-      'buildah',
-      [
-        ...store,
-        'run',
-        '--volume',
-        `${secrets}:/run/secrets:ro`,
-        ...options,
-        container,
-        '--',
-        'kopeck',
-        'start',
-      ],
-      { env },
-    );
+    const mounted = ['--volume', `${secrets}:/run/secrets:ro`, ...options];
+    const args = [...store, 'run', ...mounted, container, '--', 'kopeck', 'start'];
+    const child = spawn('buildah', args, { env });
     let output = '';
     child.stdout.on('data', chunk => (output += chunk));
     child.stderr.on('data', chunk => (output += chunk));

@@ -2,22 +2,15 @@ import { listAlarms } from '../../alarms/index.ts';
 import { programName } from '../../base/program-name.ts';
 import { compareHeads, openAuditHeads } from '../../db/audit/index.ts';
 import { describeNotArchived, readWalArchiving } from '../../db/backup/index.ts';
-import {
-  describeAsynchronous,
-  describeOffset,
-  exceeds,
-  readConnectionLimits,
-  readStandbys,
-  transaction,
-} from '../../db/postgres/index.ts';
+import * as postgres from '../../db/postgres/index.ts';
 import { describeDifferingRights, readOwnRights } from '../../db/roles/index.ts';
 import { findChangedSchema } from '../../db/schema/index.ts';
 import { openKeyring } from '../../db/secrets/index.ts';
-import { findRecovering, listStray } from '../../payments/index.ts';
+import { askArchiveWorkers, findRecovering, listStray } from '../../payments/index.ts';
 import { bad, type Check, ok, warn } from './finding.ts';
 
 /** A line has room for a few. */
-export const firstOf = (all: string[]) => `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' and more' : ''}`;
+const firstOf = (all: string[]) => `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' and more' : ''}`;
 
 /** What needs the open database. That it can be opened means: it is the primary, recent enough, durable and migrated. */
 export const databaseChecks: Record<string, Check> = {
@@ -82,7 +75,7 @@ export const databaseChecks: Record<string, Check> = {
   },
   commits: async (_settings, { pool, clock }) => {
     const startedMs = clock.monotonicMs();
-    await transaction(
+    await postgres.transaction(
       pool,
       async tx => void (await tx.query({ text: 'UPDATE service SET reconciled_at = reconciled_at' })),
     );
@@ -92,8 +85,8 @@ export const databaseChecks: Record<string, Check> = {
       : warn(`a commit takes ${ms} ms: check the disk of the server and its synchronous standby`);
   },
   standbys: async (_settings, { pool }) => {
-    const standbys = await readStandbys(pool);
-    const problem = describeAsynchronous(standbys);
+    const standbys = await postgres.readStandbys(pool);
+    const problem = postgres.describeAsynchronous(standbys);
     const wait = standbys.isSynchronous ? ', commits wait for one of them' : '';
     return problem ? warn(problem) : ok(`${standbys.connected} connected${wait}`);
   },
@@ -119,18 +112,28 @@ export const databaseChecks: Record<string, Check> = {
     return orders.length === 0 ? ok('none') : warn(`${orders.length}: see ${programName} recovery show`);
   },
   connections: async (_settings, { pool }) => {
-    const { allowed, used } = await readConnectionLimits(pool);
+    const { allowed, used } = await postgres.readConnectionLimits(pool);
     const found = `${used} of ${allowed} are in use`;
     return used < allowed * 0.9 ? ok(found) : warn(`${found}: raise max_connections, or lower PROCESSES`);
   },
   clock: async (_settings, { clock }) => {
     const offset = clock.offset();
-    const found = describeOffset(offset);
-    if (exceeds(offset, 30_000)) return bad(`${found}: synchronize it with NTP`);
-    return exceeds(offset, 2_000) ? warn(`${found}: synchronize it with NTP`) : ok(found);
+    const found = postgres.describeOffset(offset);
+    if (postgres.exceeds(offset, 30_000)) return bad(`${found}: synchronize it with NTP`);
+    return postgres.exceeds(offset, 2_000) ? warn(`${found}: synchronize it with NTP`) : ok(found);
   },
   alarms: async (_settings, { pool }) => {
     const open = await listAlarms(pool, { cleared: false });
     return open.length === 0 ? ok('none open') : warn(`${open.length} open: see ${programName} alarm list`);
+  },
+  archive: async (_settings, { pool }) => {
+    const workers = await askArchiveWorkers(pool);
+    if (workers.length === 0) return ok('on this server');
+    const silent = workers.filter(({ isReachable }) => !isReachable).map(({ node }) => node);
+    return silent.length === 0
+      ? ok(`on ${workers.length} workers: ${workers.map(({ node }) => node).join(', ')}`)
+      : bad(
+          `the worker ${silent.join(', ')} does not answer, so reads of old payments get 503: start it (docs/operations/history-on-citus.md)`,
+        );
   },
 };

@@ -1,39 +1,35 @@
-import type { Command } from 'commander';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Settings } from '../../base/settings.ts';
 import { type Database, explainDatabaseError, openDatabase } from '../../db/index.ts';
 import { loadSettings } from '../../db/secrets/index.ts';
-import { closeOnSignals } from '../command.ts';
 import { table } from '../output.ts';
-import { command, printOutput, type Terminal } from '../terminal.ts';
-import { archiveCheck } from './archive-check.ts';
+import { closeOnSignals } from '../signals.ts';
+import { command, progressOn, type Terminal, withTerminal } from '../terminal.ts';
 import { databaseChecks } from './database-checks.ts';
 import { bad, type Finding, ok } from './finding.ts';
 import { machineChecks } from './machine-checks.ts';
 import { serviceChecks } from './service-checks.ts';
 
-export function doctorCommand(terminal: Terminal): Command {
-  return command(
+export const doctorCommand = (terminal: Terminal) =>
+  command(
     'doctor',
     'check settings, machine, database, gateway, rate, bot and certificate, and suggest fixes',
-  ).action(async ({ json }: { json: boolean }) => {
-    const found = await examine(terminal);
-    const rows = Object.entries(found).map(([check, finding]) => ({ check, ...finding }));
-    const isBad = rows.some(({ state }) => state === 'bad');
-    const text = table(
-      ['check', 'state', 'result'],
-      rows.map(({ check, state, detail }) => [check, state, detail]),
-    );
-    printOutput(terminal, json, { json: { ok: !isBad, checks: rows }, text, isBad });
-  });
+  ).action(withTerminal(terminal)(doctor));
+
+async function doctor(terminal: Terminal) {
+  const found = await examine(terminal);
+  const checks = Object.entries(found).map(([check, finding]) => ({ check, ...finding }));
+  const isBad = checks.some(({ state }) => state === 'bad');
+  const text = table(checks, ({ check, state, detail }) => ({ check, state, result: detail }));
+  return { json: { ok: !isBad, checks }, text, isBad };
 }
 
 /** What cannot be looked at, because an earlier check failed, is left out. */
-async function examine({ env, stderr }: Terminal): Promise<Record<string, Finding>> {
+async function examine(terminal: Terminal): Promise<Record<string, Finding>> {
   const found: Record<string, Finding> = {};
   let settings: Settings;
   try {
-    settings = loadSettings(env);
+    settings = loadSettings(terminal.env);
     found.settings = ok('valid');
   } catch (error) {
     return { settings: problemIn(error) };
@@ -41,14 +37,14 @@ async function examine({ env, stderr }: Terminal): Promise<Record<string, Findin
   for (const [name, check] of Object.entries(machineChecks)) found[name] = await check(settings);
   let database: Database;
   try {
-    database = await openDatabase(settings, line => stderr.write(`${line}\n`), 'refuse');
+    database = await openDatabase(settings, progressOn(terminal), 'refuse');
   } catch (error) {
     return { ...found, database: problemIn(error) };
   }
   const stopListening = closeOnSignals(database);
   try {
     found.database = ok(database.description);
-    for (const [name, check] of Object.entries({ ...databaseChecks, ...archiveCheck, ...serviceChecks }))
+    for (const [name, check] of Object.entries({ ...databaseChecks, ...serviceChecks }))
       found[name] = await check(settings, database).catch(error =>
         problemIn(explainDatabaseError(error, settings)),
       );

@@ -1,0 +1,112 @@
+import { programName } from '../base/program-name.ts';
+import * as controls from '../controls/index.ts';
+import { instant, label, positiveCount } from './arguments.ts';
+import { type Context, command, group, type WithDatabase } from './command.ts';
+import { formatInstant, RefusedError, table } from './output.ts';
+
+export const maintenanceCommands = (withDatabase: WithDatabase) =>
+  group('maintenance', 'pause and resume new payments', [
+    command('on', 'stop accepting new payments; payments in progress continue').action(
+      withDatabase(context => switchMaintenance(context, true)),
+    ),
+    command('off', 'accept payments again').action(
+      withDatabase(context => switchMaintenance(context, false)),
+    ),
+    command('plan', 'schedule a maintenance window and notify partners in the bot now')
+      .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
+      .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
+      .action(withDatabase(plan)),
+    command('list', 'list maintenance windows').action(withDatabase(listWindows)),
+    command('cancel', 'cancel a scheduled window or end an active one; partners are notified')
+      .argument('<window>', 'window number from the list', positiveCount)
+      .action(withDatabase(cancel)),
+  ]);
+
+async function switchMaintenance({ audit }: Context, on: boolean) {
+  await controls.setMaintenance(audit, on);
+  const maintenance = await controls.isUnderMaintenance(audit.pool, audit.clock);
+  return { json: { maintenance }, text: `Maintenance is ${maintenance ? 'on' : 'off'}.` };
+}
+
+async function plan({ audit }: Context, window: { from: Date; until: Date }) {
+  const { from, until } = window;
+  const planned = await controls.planMaintenance(audit, window);
+  if (planned.outcome !== 'planned') throw new RefusedError(planned.outcome, planRefusals[planned.outcome]);
+  const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
+  return {
+    json: { window_id: Number(planned.windowId), from: from.toISOString(), until: until.toISOString() },
+    text: `Maintenance is scheduled ${times}, and partners are notified. It starts and ends automatically.\nTo cancel it: ${programName} maintenance cancel ${planned.windowId}`,
+  };
+}
+
+const planRefusals = {
+  until_before_from: 'The end must be after the start.',
+  over_already: 'The end is in the past.',
+  too_long: 'A window can last at most a week: check the dates.',
+};
+
+async function listWindows({ audit }: Context) {
+  const windows = await controls.listMaintenance(audit.pool, audit.clock);
+  return {
+    json: {
+      windows: windows.map(({ windowId, from, until, plannedBy }) => ({
+        window_id: Number(windowId),
+        from: from.toISOString(),
+        until: until.toISOString(),
+        planned_by: plannedBy,
+      })),
+    },
+    text: table(windows, ({ windowId, from, until, plannedBy }) => ({
+      window: windowId,
+      'from (UTC)': from,
+      'until (UTC)': until,
+      'scheduled by': plannedBy,
+    })),
+  };
+}
+
+async function cancel({ audit }: Context, window: number) {
+  if ((await controls.cancelMaintenance(audit, BigInt(window))) === 'no_window') {
+    const message = `There is no scheduled or active window ${window}: see ${programName} maintenance list.`;
+    throw new RefusedError('no_window', message);
+  }
+  return { json: { window_id: window, cancelled: true }, text: `Window ${window} is cancelled.` };
+}
+
+export const recipientCommands = (withDatabase: WithDatabase) =>
+  group('recipient', 'block and unblock recipients', [
+    command('block', 'block payments to a recipient')
+      .argument('<id-or-name>', 'as the payment gateway names it', label)
+      .action(withDatabase(block)),
+    command('unblock', 'allow payments to a recipient again')
+      .argument('<id-or-name>', 'as it was blocked', label)
+      .action(withDatabase(unblock)),
+    command('list', 'list blocked recipients').action(withDatabase(listBlocked)),
+  ]);
+
+async function block({ audit }: Context, recipient: string) {
+  const outcome = await controls.blockRecipient(audit, recipient);
+  const before = outcome === 'already_blocked' ? 'already ' : '';
+  return { json: { recipient, blocked: true }, text: `"${recipient}" is ${before}blocked.` };
+}
+
+async function unblock({ audit }: Context, recipient: string) {
+  const outcome = await controls.unblockRecipient(audit, recipient);
+  if (outcome === 'not_blocked') {
+    throw new RefusedError(outcome, `"${recipient}" is not blocked: see ${programName} recipient list.`);
+  }
+  return { json: { recipient, blocked: false }, text: `"${recipient}" is no longer blocked.` };
+}
+
+async function listBlocked({ audit }: Context) {
+  const blocked = await controls.listBlockedRecipients(audit.pool);
+  return {
+    json: {
+      recipients: blocked.map(({ recipient, blockedAt }) => ({
+        recipient,
+        blocked_at: blockedAt.toISOString(),
+      })),
+    },
+    text: table(blocked, ({ recipient, blockedAt }) => ({ recipient, 'blocked (UTC)': blockedAt })),
+  };
+}

@@ -3,18 +3,11 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { timeOfId } from '../../src/base/ids.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
-import { reconcile } from '../../src/payments/reconciliation/reconcile.ts';
 import { reconcileRecent } from '../../src/payments/reconciliation/reconciler.ts';
 import { listed, startReconcileWorld } from './reconcile-world.ts';
 
-const { pool, deps, made } = await startReconcileWorld();
-const minuteMs = 60_000;
-const around = () => ({
-  from: new Date(clock.nowMs() - 10 * minuteMs),
-  until: new Date(clock.nowMs() + minuteMs),
-});
+const { pool, deps, made, minutesAgo, compareWith, later } = await startReconcileWorld();
 const subjects = async () => (await listAlarms(pool, { cleared: false })).map(({ subject }) => subject);
-const later = (ms: number) => ({ ...deps, clock: { ...deps.clock, nowMs: () => clock.nowMs() + ms } });
 
 test('more differences than a run keeps: no alarm ends, and the next run starts no later', async () => {
   await reconcileRecent(deps);
@@ -36,20 +29,16 @@ test('a list that takes longer than ten minutes is read to its end', async () =>
   let nowMs = clock.nowMs();
   const slow = { ...deps.clock, nowMs: () => nowMs };
   const listOrders: Gateway['listOrders'] = async (_since, cursor = '0') => {
-    nowMs += 4 * minuteMs;
+    nowMs += 4 * 60_000;
     const nth = Number(cursor);
     return { orders: [listed({ orderId: `ord_${nth}` })], nextCursor: nth < 5 ? `${nth + 1}` : null };
   };
-  expect(
-    await reconcile({ ...deps, clock: slow, gateway: { ...deps.gateway, listOrders } }, 'test', around()),
-  ).toMatchObject({
-    orders: 6n,
-  });
+  expect(await compareWith(listOrders, slow)).toMatchObject({ orders: 6n });
 });
 
 test.each([
   ['of the period', new Date()],
-  ['from before it', new Date(clock.nowMs() - 15 * minuteMs)],
+  ['from before it', minutesAgo(15)],
 ])('a list that repeats orders %s under new cursors is refused', async (_which, createdAt) => {
   let pages = 0;
   const listOrders: Gateway['listOrders'] = async (_since, cursor = '0') => {
@@ -58,8 +47,6 @@ test.each([
     const orders = [0, 1].map(nth => listed({ orderId: `ord_${nth}`, createdAt }));
     return { orders, nextCursor: `${Number(cursor) + 1}` };
   };
-  await expect(
-    reconcile({ ...deps, gateway: { ...deps.gateway, listOrders } }, 'test', around()),
-  ).rejects.toThrow('has no end');
+  await expect(compareWith(listOrders)).rejects.toThrow('has no end');
   expect(pages).toBe(2);
 });

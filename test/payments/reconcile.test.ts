@@ -11,12 +11,8 @@ import { folderWithKey } from '../helpers/folders.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { listed, startReconcileWorld } from './reconcile-world.ts';
 
-const { pool, url, simulator, deps, customer, pay, made } = await startReconcileWorld();
-const minuteMs = 60_000;
-const around = () => ({
-  from: new Date(clock.nowMs() - 10 * minuteMs),
-  until: new Date(clock.nowMs() + minuteMs),
-});
+const { pool, url, simulator, deps, customer, pay, made, minutesAgo, around, compareWith, later } =
+  await startReconcileWorld();
 
 const expected = () =>
   [
@@ -30,12 +26,7 @@ const expected = () =>
 describe('reconcile', () => {
   test('finds what differs, of each kind, and nothing else', async () => {
     const { differences, orders, payments } = await reconcile(deps, 'test', around());
-    const found = differences.map(({ kind, paymentId, status, orderState }) => [
-      kind,
-      paymentId,
-      status,
-      orderState,
-    ]);
+    const found = differences.map(one => [one.kind, one.paymentId, one.status, one.orderState]);
     expect(found.toSorted()).toEqual(expected());
     expect([orders, payments]).toEqual([6n, 6n]);
     const { rows } = await pool.query('SELECT * FROM reconciliations ORDER BY id DESC LIMIT 1');
@@ -45,15 +36,9 @@ describe('reconcile', () => {
   });
 
   test('a period without any of them is in order', async () => {
-    const period = {
-      from: new Date(clock.nowMs() - 60 * minuteMs),
-      until: new Date(clock.nowMs() - 30 * minuteMs),
-    };
-    expect(await reconcile(deps, 'test', period)).toMatchObject({
-      orders: 0n,
-      payments: 0n,
-      differences: [],
-    });
+    const period = { from: minutesAgo(60), until: minutesAgo(30) };
+    const nothing = { orders: 0n, payments: 0n, differences: [] };
+    expect(await reconcile(deps, 'test', period)).toMatchObject(nothing);
   });
 
   test('reads page after page, and takes the second of two paid orders for one payment as not ours', async () => {
@@ -73,11 +58,7 @@ describe('reconcile', () => {
       orders: pages[Number(cursor)]!,
       nextCursor: Number(cursor) + 1 < pages.length ? `${Number(cursor) + 1}` : null,
     });
-    const { differences } = await reconcile(
-      { ...deps, gateway: { ...deps.gateway, listOrders } },
-      'test',
-      around(),
-    );
+    const { differences } = await compareWith(listOrders);
     expect(differences).toHaveLength(6);
     expect(differences).toContainEqual(
       expect.objectContaining({ kind: 'paid_there_not_here', paymentId: twice, status: 'succeeded' }),
@@ -91,9 +72,7 @@ describe('reconcile', () => {
       async (_since, cursor = '0') => ({ orders: [], nextCursor: `${Number(cursor) + 1}` }),
     ],
   ])('a list that %s is refused', async (_case, listOrders) => {
-    await expect(
-      reconcile({ ...deps, gateway: { ...deps.gateway, listOrders } }, 'test', around()),
-    ).rejects.toThrow('has no end');
+    await expect(compareWith(listOrders)).rejects.toThrow('has no end');
     expect((await pool.query('SELECT FROM listed_orders')).rowCount).toBe(0);
   });
 
@@ -104,12 +83,8 @@ describe('reconcile', () => {
       listed({ orderId: 'ord_odd', paymentId: 'pay_00000000000000000000000000' }),
       listed({ orderId: 'ord_future', createdAt: new Date(clock.nowMs() + 10 * 86_400_000) }),
     ];
-    const listOrders: Gateway['listOrders'] = async (since, cursor) =>
-      cursor ? deps.gateway.listOrders(since) : { orders, nextCursor: 'the rest' };
-    const { differences } = await reconcile(
-      { ...deps, gateway: { ...deps.gateway, listOrders } },
-      'test',
-      around(),
+    const { differences } = await compareWith(async (since, cursor) =>
+      cursor ? deps.gateway.listOrders(since) : { orders, nextCursor: 'the rest' },
     );
     const unexpected = differences.filter(({ orderId }) => orders.some(order => order.orderId === orderId));
     expect(unexpected.map(({ kind, orderId }) => [kind, orderId]).toSorted()).toEqual([
@@ -120,18 +95,13 @@ describe('reconcile', () => {
   });
 
   test('a payment that is being created is no difference', async () => {
-    const listOrders: Gateway['listOrders'] = async (since, cursor) => {
+    let late: Id<'pay'> | undefined;
+    const { differences } = await compareWith(async (since, cursor) => {
       const page = await deps.gateway.listOrders(since, cursor);
       // Between the reads of the two sides, but only in the first comparison.
-      if (!late) late = await pay();
+      late ??= await pay();
       return page;
-    };
-    let late: Id<'pay'> | undefined;
-    const { differences } = await reconcile(
-      { ...deps, gateway: { ...deps.gateway, listOrders } },
-      'test',
-      around(),
-    );
+    });
     expect(differences.map(({ paymentId }) => paymentId)).not.toContain(late);
     expect(differences).toHaveLength(5);
   });
@@ -142,7 +112,6 @@ describe('the hourly run', () => {
     (await listAlarms(pool, { cleared: false }))
       .filter(({ kind }) => kind.startsWith('reconciliation'))
       .map(({ kind, subject, times }) => [kind, subject, times]);
-  const later = (ms: number) => ({ ...deps, clock: { ...deps.clock, nowMs: () => clock.nowMs() + ms } });
   const dayMs = 86_400_000;
 
   test('raises one alarm per difference however often it finds it, and keeps it when it gets old', async () => {
@@ -199,7 +168,7 @@ describe('the hourly run', () => {
       log: { error },
     };
     const bothAsleep = () => expect.poll(() => waits).toHaveLength(2);
-    const later = async (ms: number) => {
+    const pass = async (ms: number) => {
       nowMs += ms;
       for (const wake of waits.splice(0)) wake();
       await bothAsleep();
@@ -211,18 +180,15 @@ describe('the hourly run', () => {
     const stops = [startReconciler(one), startReconciler(one)];
     await bothAsleep();
     expect(period()).toBe(1);
-    await later(3_599_999);
+    await pass(3_599_999);
     expect(period()).toBe(0);
-    await later(1);
+    await pass(1);
     expect(period()).toBe(1);
     listOrders.mockRejectedValueOnce(new Error('no list'));
-    await later(3_600_000);
-    expect([period(), (await alarmsNow())[0]?.[0], error.mock.calls.length]).toEqual([
-      1,
-      'reconciliation_failed',
-      1,
-    ]);
-    await later(300_000);
+    await pass(3_600_000);
+    const [failed] = await alarmsNow();
+    expect([period(), failed?.[0], error.mock.calls.length]).toEqual([1, 'reconciliation_failed', 1]);
+    await pass(300_000);
     expect([period(), await alarmsNow()]).toEqual([1, []]);
     await Promise.all(stops.map(stop => stop()));
   });

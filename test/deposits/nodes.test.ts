@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { usdtContract } from '../helpers/chain.ts';
-import { bnb, instead, insteadOfBlock, startDepositWorld, startWithFinal, usdt } from './world.ts';
+import { bnb, credited, instead, insteadOfBlock, startDepositWorld, startWithFinal, usdt } from './world.ts';
 
 type World = Awaited<ReturnType<typeof startWithFinal>>;
 type Interfere = World['node']['interfere'];
 type Log = Record<string, string>;
 
-const booked = { balances: [5n * usdt], states: ['credited 5000000'], alarms: [] };
+const booked = credited(5n);
+const nothingBooked = { balances: [0n], states: [] };
 const tooMany = { error: { code: -32_005, message: 'query returned more than 10000 results' } };
 const anotherAmount = (log: Log) => ({ ...log, data: `0x${'0'.repeat(56)}3b9aca00` });
 
@@ -39,7 +40,7 @@ test.each<[string, (world: World) => Interfere]>([
     const world = await startWithFinal([5n * usdt], { twoNodes: true });
     world.nodes[liar]!.interfere = lie(world);
     await world.round();
-    expect(await world.record()).toEqual({ balances: [0n], states: [], alarms: ['deposit_nodes_disagree'] });
+    expect(await world.record()).toEqual({ ...nothingBooked, alarms: ['deposit_nodes_disagree'] });
     world.nodes[liar]!.interfere = undefined;
     await world.round();
     expect(await world.record()).toEqual(booked);
@@ -192,7 +193,7 @@ test.each<[string, ReturnType<NonNullable<Interfere>>, RegExp]>([
       await world.clock.advance(10_000);
     }
     await round;
-    expect(await world.record()).toEqual({ balances: [0n], states: [], alarms: ['deposit_node_failing'] });
+    expect(await world.record()).toEqual({ ...nothingBooked, alarms: ['deposit_node_failing'] });
     const [detail] = await world.alarmDetails();
     expect(detail).toMatch(said);
     expect(detail).not.toMatch(/key-of-the-node|127\.0\.0\.1/);
@@ -206,7 +207,7 @@ test('a node of another network while the service runs: nothing is booked', asyn
   const world = await startWithFinal([5n * usdt]);
   world.node.interfere = instead('eth_chainId', { result: '0x5' });
   await world.round();
-  expect(await world.record()).toEqual({ balances: [0n], states: [], alarms: ['deposit_nodes_disagree'] });
+  expect(await world.record()).toEqual({ ...nothingBooked, alarms: ['deposit_nodes_disagree'] });
 });
 
 test('nodes that go back to an older head, or one of two that is behind, change nothing', async () => {

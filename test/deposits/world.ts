@@ -18,6 +18,13 @@ export const xpub =
 
 export const usdt = 1_000_000n;
 
+/** The record after these deposits of a partner, in USDT, have been credited. */
+export const credited = (...amounts: bigint[]) => ({
+  balances: [amounts.reduce((sum, amount) => sum + amount) * usdt],
+  states: amounts.map(amount => `credited ${amount * usdt}`),
+  alarms: [] as string[],
+});
+
 type Interfere = NonNullable<Awaited<ReturnType<typeof startNode>>['interfere']>;
 
 /** What a node says instead of its own answer to such calls. */
@@ -100,7 +107,8 @@ export async function startDepositWorld({
     alarms,
     newPartner,
     size,
-    round: () => clock.during(runRound({ pool, clock, alarms, chain: depositChain, isScreened }, size)),
+    round: (changes: Partial<Parameters<typeof runRound>[0]> = {}) =>
+      clock.during(runRound({ pool, clock, alarms, chain: depositChain, isScreened, ...changes }, size)),
     screen: (screen: Screen | undefined) =>
       screenDeposits({ pool, clock, alarms, chain: depositChain, screen }),
     /** Makes everything so far final, and books it. */

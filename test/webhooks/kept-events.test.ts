@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
@@ -31,19 +30,18 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     const slow = { ...world.deps, clock: { ...clock, sleep } };
     world.delivery = startDelivery({ ...slow, db: pausing(slow.db) });
 
-    const { receiver, pay, partnerId } = await newPartner();
+    const { receiver, pay, partnerId, endpoint, paymentsReceived } = await newPartner();
     receiver.answer(withStatus(503));
     const first = await pay();
     await untilReceived(clock, receiver, 1);
-    const suspend = 'UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1';
-    await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+    await world.suspend(endpoint.endpointId);
     const second = await pay();
     expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
-    return { receiver, resume: resumed.resolve, inOrder: [first, first, second] };
+    return { receiver, paymentsReceived, resume: resumed.resolve, inOrder: [first, first, second] };
   }
 
   test('while it pauses', async () => {
-    const { receiver, resume, inOrder } = await startPausing(async () => {});
+    const { receiver, paymentsReceived, resume, inOrder } = await startPausing(async () => {});
     // The event of another partner proves that the sender has run since.
     const other = await newPartner();
     await other.pay();
@@ -52,13 +50,13 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     receiver.answer(withStatus(200));
     resume();
     await untilReceived(clock, receiver, 3);
-    expect(receiver.received.map(({ json }) => json.data.id)).toEqual(inOrder);
+    expect(paymentsReceived()).toEqual(inOrder);
   });
 
   test('also if they were read while it paused, and the pause has ended since', async () => {
     const isRead = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    const { receiver, resume, inOrder } = await startPausing(() => {
+    const { receiver, paymentsReceived, resume, inOrder } = await startPausing(() => {
       isRead.resolve();
       return goOn.promise;
     });
@@ -69,14 +67,13 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     await nextLoopTurn();
     goOn.resolve();
     await untilReceived(clock, receiver, 3);
-    expect(receiver.received.map(({ json }) => json.data.id)).toEqual(inOrder);
+    expect(paymentsReceived()).toEqual(inOrder);
   });
 });
 
 test('kept events go out in their order, also when the time of a later one is earlier', async () => {
-  const { receiver, pay, partnerId } = await newPartner();
-  const suspend = 'UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1';
-  await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+  const { pay, partnerId, endpoint, paymentsReceived } = await newPartner();
+  await world.suspend(endpoint.endpointId);
   const first = await pay();
   clock.advance(-50);
   const second = await pay();
@@ -84,23 +81,20 @@ test('kept events go out in their order, also when the time of a later one is ea
   expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
   world.delivery.runNow();
   await untilRecorded(partnerId, 2);
-  expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, second]);
+  expect(paymentsReceived()).toEqual([first, second]);
 });
 
 test('an event sent again during a suspension also goes out in the order of events', async () => {
-  const { receiver, pay, partnerId } = await newPartner();
+  const { pay, partnerId, endpoint, paymentsReceived } = await newPartner();
   const first = await pay();
   await untilRecorded(partnerId, 1);
   const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
-  await pool.query('UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1', [
-    uuidFromId(partnerId),
-    new Date(clock.nowMs()),
-  ]);
+  await world.suspend(endpoint.endpointId);
   const kept = [await pay(), await pay()];
   clock.advance(1_000);
   await resendEvent(audit, eventId);
   expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
   world.delivery.runNow();
   await untilRecorded(partnerId, 4);
-  expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, ...kept]);
+  expect(paymentsReceived()).toEqual([first, first, ...kept]);
 });

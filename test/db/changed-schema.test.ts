@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { keepPartitions } from '../../src/db/retention/partitions.ts';
 import { findChangedSchema } from '../../src/db/schema/changed-schema/index.ts';
+import { readCases } from '../helpers/cases.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -23,19 +24,7 @@ const restored = async () => {
 
 const findFaults = async () => (await findChangedSchema(pool)).faults;
 
-/** Reads a list of faults, each with the statements that make it (+) and those that undo it (-). */
-function readChanges(list: string): [fault: string, change: string, undo: string][] {
-  const changes: [string, string, string][] = [];
-  for (const line of list.trim().split('\n')) {
-    const text = line.slice(4);
-    if (line.startsWith('  + ')) changes.at(-1)![1] += text;
-    else if (line.startsWith('  - ')) changes.at(-1)![2] += text;
-    else changes.push([line, '', '']);
-  }
-  return changes;
-}
-
-const changes = readChanges(`
+const changes = readCases(`
 disabled trigger audit_is_append_only on audit
   + ALTER TABLE audit DISABLE TRIGGER audit_is_append_only
   - ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_is_append_only
@@ -128,7 +117,7 @@ changed unique index entries_once_per_payment on entries
 foreign unique index mine on payments
   + CREATE UNIQUE INDEX mine ON payments (id, amount_kopecks)
   - DROP INDEX mine`);
-changes.push(['changed function refuse_change', nothing, await restored()]);
+changes.push(['changed function refuse_change', nothing, await restored(), []]);
 
 describe('a changed schema', () => {
   test('is one that differs from that of the version', async () => {

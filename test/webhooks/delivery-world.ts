@@ -56,15 +56,7 @@ export async function startDeliveryWorld(options: DeliveryOptions = {}) {
   }
 
   const world = {
-    pool,
-    url,
-    clock,
-    address,
-    deps,
-    audit,
-    vault,
-    sender,
-    newPartner,
+    ...{ pool, url, clock, address, deps, audit, vault, sender, newPartner },
     secretsOf: (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, clock.nowMs()),
     untilRecorded: (partnerId: Id<'prt'>, count: number) =>
       clock.until(async () => expect(await listAttempts(pool, partnerId, 1_000)).toHaveLength(count)),

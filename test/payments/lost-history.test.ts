@@ -111,7 +111,7 @@ describe('payments that the database has forgotten', () => {
 
 describe('an order that cannot be rebuilt', () => {
   test('without its reference blocks its code alone, until an operator releases it', async () => {
-    const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
+    const { before, newCustomer, newQr, lose } = await startLostWorld();
     const { liveKey } = await newCustomer();
     const [lost, other] = await Promise.all([newQr(), newQr()]);
     await lost.fault({ on: 'pay', kind: 'without_reference' });
@@ -136,7 +136,7 @@ describe('an order that cannot be rebuilt', () => {
   });
 
   test('whose code is not known either keeps the service closed', async () => {
-    const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
+    const { before, newCustomer, newQr, lose } = await startLostWorld();
     const { liveKey } = await newCustomer();
     const lost = await newQr();
     await lost.fault({ on: 'pay', kind: 'without_reference' });

@@ -214,14 +214,9 @@ describe('kopeck reconcile', () => {
     expect([machines.code, found.ok, found.day]).toEqual([1, false, today]);
     expect(found.amounts_differ).toEqual([
       {
-        kind: 'amounts_differ',
-        payment_id: made.wrongAmount,
-        partner_id: customer.partnerId,
-        status: 'processing',
-        amount_kopecks: 15_000,
-        order_id: expect.stringMatching(/^ord_/),
-        order_state: 'succeeded',
-        order_kopecks: 15_001,
+        ...{ kind: 'amounts_differ', payment_id: made.wrongAmount, partner_id: customer.partnerId },
+        ...{ status: 'processing', amount_kopecks: 15_000 },
+        ...{ order_id: expect.stringMatching(/^ord_/), order_state: 'succeeded', order_kopecks: 15_001 },
       },
     ]);
   });
@@ -229,11 +224,8 @@ describe('kopeck reconcile', () => {
   test('a day with more differences than a run lists says so', async () => {
     const bank = await startLocalServer();
     const many = Array.from({ length: 1_000 }, (_, nth) => ({
-      payment_id: `unknown-${nth}`,
-      order_id: `ord-${nth}`,
-      state: 'succeeded',
-      amount_kopecks: 100,
-      created_at: '2020-03-01T12:00:00Z',
+      ...{ payment_id: `unknown-${nth}`, order_id: `ord-${nth}`, state: 'succeeded' },
+      ...{ amount_kopecks: 100, created_at: '2020-03-01T12:00:00Z' },
     }));
     bank.answerWith({ orders: many, refunds: [], next_cursor: null });
     const there = { ...env, GATEWAY_URL: bank.url };
@@ -258,4 +250,48 @@ describe('kopeck reconcile', () => {
     expect(alone).toMatchObject({ code: 1, stdout: '' });
     expect(alone.stderr).toMatch(/^The payment gateway returned no list of orders \(.*\): .*\n$/);
   });
+});
+
+const subjects = async () => (await listAlarms(pool, { cleared: false })).map(({ subject }) => subject);
+
+test('more differences than a run keeps: no alarm ends, and the next run starts no later', async () => {
+  await reconcileRecent(deps);
+  const before = await subjects();
+  expect(before).toContain(made.unknownHere);
+  // They come before the order of that alarm, so the list of differences ends before it.
+  const many = Array.from({ length: 1_000 }, (_, nth) => listed({ orderId: `a-${nth}` }));
+  const listOrders: Gateway['listOrders'] = async (since, cursor) =>
+    cursor ? deps.gateway.listOrders(since) : { orders: many, nextCursor: 'the rest' };
+  await reconcileRecent({ ...deps, gateway: { ...deps.gateway, listOrders } });
+  expect(await subjects()).toEqual(expect.arrayContaining(before));
+
+  await reconcileRecent(later(2 * 86_400_000));
+  const { rows } = await pool.query('SELECT from_at FROM reconciliations ORDER BY id DESC LIMIT 1');
+  expect(rows[0].from_at.getTime()).toBeLessThanOrEqual(timeOfId(made.open!));
+});
+
+test('a list that takes longer than ten minutes is read to its end', async () => {
+  let nowMs = clock.nowMs();
+  const slow = { ...deps.clock, nowMs: () => nowMs };
+  const listOrders: Gateway['listOrders'] = async (_since, cursor = '0') => {
+    nowMs += 4 * 60_000;
+    const nth = Number(cursor);
+    return { orders: [listed({ orderId: `ord_${nth}` })], nextCursor: nth < 5 ? `${nth + 1}` : null };
+  };
+  expect(await compareWith(listOrders, slow)).toMatchObject({ orders: 6n });
+});
+
+test.each([
+  ['of the period', new Date()],
+  ['from before it', minutesAgo(15)],
+])('a list that repeats orders %s under new cursors is refused', async (_which, createdAt) => {
+  let pages = 0;
+  const listOrders: Gateway['listOrders'] = async (_since, cursor = '0') => {
+    pages += 1;
+    if (pages > 100) return { orders: [], nextCursor: null };
+    const orders = [0, 1].map(nth => listed({ orderId: `ord_${nth}`, createdAt }));
+    return { orders, nextCursor: `${Number(cursor) + 1}` };
+  };
+  await expect(compareWith(listOrders)).rejects.toThrow('has no end');
+  expect(pages).toBe(2);
 });

@@ -162,7 +162,7 @@ test('only a later order of its key takes the place of a payment, not one that a
 });
 
 test('a backup from before a new secret key: its orders wait for that key, and become payments with it', async () => {
-  const { clock, before, newCustomer, newQr, lose, paidOrders } = await startLostWorld();
+  const { before, newCustomer, newQr, lose, paidOrders } = await startLostWorld();
   const { liveKey } = await newCustomer();
   const qrs = await Promise.all([newQr(), newQr()]);
   const requests = qrs.map((qr): [object, string] => [{ qr_url: qr.link }, randomUUID()]);

@@ -148,14 +148,8 @@ test('drill backs up, restores, verifies and opens in a scratch folder, and meas
   const kept = namesIn(join(backups, 'base'));
   const { ok, steps, total_ms } = await world.json('drill');
   expect(ok).toBe(true);
-  expect(steps.map(({ name }: { name: string }) => name)).toEqual([
-    'backup',
-    'check',
-    'restore',
-    'start',
-    'verify',
-    'open',
-  ]);
+  const names = steps.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(['backup', 'check', 'restore', 'start', 'verify', 'open']);
   expect(steps.at(-2).result).toMatch(/^\d+ entries, \d+ invariants hold$/);
   expect(steps.at(-1).result).toContain('payments are accepted');
   expect(total_ms).toBeGreaterThan(0);

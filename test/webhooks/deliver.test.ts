@@ -155,7 +155,7 @@ describe('a receiver that does not accept it', () => {
     const { receiver, partner, pay, partnerId, endpoint, secret, paymentsReceived } = await newPartner();
     receiver.answer(withStatus(503));
     const untilOf = (count: number) => untilRecorded(partnerId, count);
-    const recorded = await world.giveUp(3, pay, endpoint.endpointId, untilOf);
+    const recorded = await world.failEvents(3, pay, endpoint.endpointId, untilOf);
     expect(await findWebhook(pool, partnerId)).toMatchObject({ state: 'suspended', waiting: 0, givenUp: 3 });
     expect(await noticesOf(partnerId)).toEqual([...Array(3).fill('delivery_failed'), 'sending_suspended']);
     const alarms = async () =>

@@ -76,8 +76,8 @@ export async function startDeliveryWorld(options: DeliveryOptions = {}) {
       ]);
       await world.later(pausesSec[1]! * 1_000);
     },
-    /** Makes so many events that are given up after their first and last attempt, and returns how many attempts these are. */
-    giveUp: async (
+    /** Makes so many events that fail in their first and last attempt, and returns how many attempts these are. */
+    failEvents: async (
       events: number,
       pay: () => Promise<unknown>,
       endpointId: Id<'whe'>,

@@ -123,7 +123,7 @@ describe('an endpoint that does not answer', () => {
     const { partnerId, receiver, pay } = await newPartner();
     const bad = await add(partnerId);
     bad.receiver.answer(withStatus(503));
-    const recorded = await world.giveUp(3, pay, bad.endpointId, bad.untilRecorded);
+    const recorded = await world.failEvents(3, pay, bad.endpointId, bad.untilRecorded);
     await untilReceived(clock, receiver, 3);
     const states = (await listWebhooks(pool, partnerId)).map(({ state, givenUp }) => [state, givenUp]);
     expect(states).toEqual([

@@ -78,10 +78,8 @@ describe('heads of the audit log', () => {
     await write(1);
     await pool.query("UPDATE service SET audit_head_logged_at = 'infinity'");
     const logged: object[] = [];
-    const log = {
-      info: (details: object) => logged.push(details),
-      error: (details: object) => logged.push(details),
-    };
+    const note = (details: object) => logged.push(details);
+    const log = { info: note, error: note };
     const stop = startAuditChain({ pool, clock, log });
     await expect.poll(() => logged).toEqual([{ audit_head: await readHead(pool) }]);
     await stop();

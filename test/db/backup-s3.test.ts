@@ -6,9 +6,6 @@ import { newFolder, usedFolder } from '../helpers/folders.ts';
 import { createS3Server, isS3Installed } from '../helpers/s3-server.ts';
 import { createBackupWorld, inspect, restoreInto, uuidOf } from './backup-world.ts';
 
-/** A restore takes two seconds, and many more on a busy machine. */
-const slow = { timeout: 240_000 };
-
 describe.runIf(isS3Installed)('backups in a bucket', async () => {
   if (!isS3Installed) return;
   const s3 = await createS3Server();
@@ -18,7 +15,7 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
     s3.fileOf(key(`wal/${name}.gz`)),
   );
 
-  test('a point in time is restored from the bucket with the WAL that was archived there', slow, async () => {
+  test('a point in time is restored from the bucket with the WAL that was archived there', async () => {
     await world.json('backup');
     const first = await world.pay();
     const between = await world.timeBetween();
@@ -32,33 +29,28 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
     expect(payments).not.toContain(uuidOf(second));
   });
 
-  test(
-    'archived WAL is never replaced, and a bucket that cannot be reached is not the end of the WAL',
-    slow,
-    async () => {
-      const name = '0000000100000000000000FE';
-      const source = join(newFolder(), name);
-      const env = { ...s3.env, BACKUP_DIR: 's3://backups/wal-only' };
-      const archive = () => kopeck(env, 'archive-wal', source, name);
-      fs.writeFileSync(source, 'of this server');
-      expect((await Promise.all([archive(), archive()])).map(({ code }) => code)).toEqual([0, 0]);
-      fs.writeFileSync(source, 'of another server');
-      expect(await archive()).toMatchObject({
-        code: 1,
-        stderr: `s3://backups/wal-only/wal/${name}.gz has other content: each server needs its own backup folder.\n`,
-      });
-      const target = join(newFolder(), 'restored');
-      const restore = (more: object, which = name) =>
-        kopeck({ ...env, ...more }, 'restore-wal', which, target);
-      expect((await restore({})).code).toBe(0);
-      expect(fs.readFileSync(target, 'utf8')).toBe('of this server');
-      expect((await restore({}, '0000000100000000000000FF')).code).toBe(1);
-      expect(await restore({ AWS_ENDPOINT_URL: 'http://127.0.0.1:2' })).toMatchObject({
-        code: 200,
-        stderr: '127.0.0.1:2 cannot be reached (ECONNREFUSED): check AWS_ENDPOINT_URL.\n',
-      });
-    },
-  );
+  test('archived WAL is never replaced, and a bucket that cannot be reached is not the end of the WAL', async () => {
+    const name = '0000000100000000000000FE';
+    const source = join(newFolder(), name);
+    const env = { ...s3.env, BACKUP_DIR: 's3://backups/wal-only' };
+    const archive = () => kopeck(env, 'archive-wal', source, name);
+    fs.writeFileSync(source, 'of this server');
+    expect((await Promise.all([archive(), archive()])).map(({ code }) => code)).toEqual([0, 0]);
+    fs.writeFileSync(source, 'of another server');
+    expect(await archive()).toMatchObject({
+      code: 1,
+      stderr: `s3://backups/wal-only/wal/${name}.gz has other content: each server needs its own backup folder.\n`,
+    });
+    const target = join(newFolder(), 'restored');
+    const restore = (more: object, which = name) => kopeck({ ...env, ...more }, 'restore-wal', which, target);
+    expect((await restore({})).code).toBe(0);
+    expect(fs.readFileSync(target, 'utf8')).toBe('of this server');
+    expect((await restore({}, '0000000100000000000000FF')).code).toBe(1);
+    expect(await restore({ AWS_ENDPOINT_URL: 'http://127.0.0.1:2' })).toMatchObject({
+      code: 200,
+      stderr: '127.0.0.1:2 cannot be reached (ECONNREFUSED): check AWS_ENDPOINT_URL.\n',
+    });
+  });
 
   test.each([
     [{ AWS_ACCESS_KEY_ID: '' }, /^AWS_ACCESS_KEY_ID must be set for s3:\/\/backups\. /],

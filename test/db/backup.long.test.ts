@@ -16,19 +16,16 @@ import {
   uuidOf,
 } from './backup-world.ts';
 
-/** A restore takes two seconds, and many more on a busy machine. */
-const slow = { timeout: 240_000 };
-
 const world = await createBackupWorld();
 const { backups } = world;
 const made = await payAndBackUp(world);
 
-test('backup verify restores a good backup', slow, async () => {
+test('backup verify restores a good backup', async () => {
   const good = await world.run('backup', 'verify', made.backup.id);
   expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('The backup can be restored.') });
 });
 
-test('without an archive a backup is restored as it was at its end', slow, async () => {
+test('without an archive a backup is restored as it was at its end', async () => {
   const copy = copyBackups(backups);
   fs.rmSync(join(copy, 'wal'), { recursive: true });
   const { dataDir, code } = await restoreInto(copy, {});
@@ -39,7 +36,7 @@ test('without an archive a backup is restored as it was at its end', slow, async
   expect(payments).not.toContain(uuidOf(made.first));
 });
 
-test('the WAL of a restored server leads on from the point where it was restored', slow, async () => {
+test('the WAL of a restored server leads on from the point where it was restored', async () => {
   const { dataDir } = await restoreInto(backups, {}, '--at', made.between.toISOString());
   // In a copy of the archive, so that the other tests keep theirs.
   const copy = copyBackups(backups);
@@ -55,13 +52,13 @@ test('the WAL of a restored server leads on from the point where it was restored
   expect(await inspect(again.dataDir)).toEqual({ ...state, findings: [], newest: 'restore' });
 });
 
-test('a time after the last commit is one line', slow, async () => {
+test('a time after the last commit is one line', async () => {
   expect(await restoreRefusal(backups, '--at', '2999-01-01T00:00:00Z')).toMatch(
     /The backup and its WAL do not reach 2999-01-01T00:00:00.000Z: the last commit is of 20\d\d-/,
   );
 });
 
-test('missing and damaged WAL is named', slow, async () => {
+test('missing and damaged WAL is named', async () => {
   const copy = copyBackups(backups);
   const last = join(copy, 'wal', basename(made.lastSegment));
   // The server goes on archiving.
@@ -93,31 +90,27 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
     (await world.json('backup', 'list')).backups.map(({ id }: { id: string }) => id) as string[];
   const folders = () => openStore(address, readSettings(s3.env).s3).list('base');
 
-  test(
-    'an upload that fails half way leaves no backup, and the next one removes its files',
-    slow,
-    async () => {
-      let left = 200;
-      s3.refuse = ({ method }) =>
-        method === 'PUT' && left-- < 0 ? { status: 403, code: 'AccessDenied' } : undefined;
-      const failed = await world.run('backup');
-      s3.refuse = () => undefined;
-      expect(failed).toMatchObject({ code: 1, stdout: '' });
-      const lines = failed.stderr.split('\n').filter(line => !/ MB$/.test(line));
-      expect(lines.join('\n')).toBe(
-        `${s3.host} denies access to the bucket backups: give the key in AWS_ACCESS_KEY_ID the permissions to list it and to read, write and delete in it.\n`,
-      );
-      expect(await folders()).toHaveLength(1);
-      expect(await idsIn()).toEqual([]);
-      const restored = await restoreInto(address, s3.env);
-      expect(restored.stderr).toBe(`There is no complete backup in ${address}: see kopeck backup list.\n`);
-      const { id } = await world.json('backup');
-      expect(await folders()).toEqual([id]);
-      expect(await idsIn()).toEqual([id]);
-    },
-  );
+  test('an upload that fails half way leaves no backup, and the next one removes its files', async () => {
+    let left = 200;
+    s3.refuse = ({ method }) =>
+      method === 'PUT' && left-- < 0 ? { status: 403, code: 'AccessDenied' } : undefined;
+    const failed = await world.run('backup');
+    s3.refuse = () => undefined;
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    const lines = failed.stderr.split('\n').filter(line => !/ MB$/.test(line));
+    expect(lines.join('\n')).toBe(
+      `${s3.host} denies access to the bucket backups: give the key in AWS_ACCESS_KEY_ID the permissions to list it and to read, write and delete in it.\n`,
+    );
+    expect(await folders()).toHaveLength(1);
+    expect(await idsIn()).toEqual([]);
+    const restored = await restoreInto(address, s3.env);
+    expect(restored.stderr).toBe(`There is no complete backup in ${address}: see kopeck backup list.\n`);
+    const { id } = await world.json('backup');
+    expect(await folders()).toEqual([id]);
+    expect(await idsIn()).toEqual([id]);
+  });
 
-  test('verify names a damaged object', slow, async () => {
+  test('verify names a damaged object', async () => {
     const [id] = await idsIn();
     fs.appendFileSync(s3.fileOf(key(`base/${id}/data/PG_VERSION`)), '!');
     const bad = await world.run('backup', 'verify');

@@ -9,9 +9,6 @@ import { newFolder } from '../helpers/folders.ts';
 import { processEnv } from '../helpers/process-env.ts';
 import { createBackupWorld, inspect, restoreInto } from './backup-world.ts';
 
-/** A restore takes two seconds, and many more on a busy machine. */
-const slow = { timeout: 240_000 };
-
 const world = await createBackupWorld();
 const { backups, dataDir } = world;
 const passphrase = 'correct horse battery staple';
@@ -39,54 +36,46 @@ async function killHalfWay(
 
 const namesIn = (folder: string) => (fs.existsSync(folder) ? fs.readdirSync(folder) : []);
 
-test(
-  'a backup that was killed half way is not listed, not restored, and removed by the next one',
-  slow,
-  async () => {
-    const base = join(backups, 'base');
-    const hasFiles = () =>
-      namesIn(base).some(
-        name => name.startsWith('unfinished-') && namesIn(join(base, name, 'data')).length > 0,
-      );
-    await killHalfWay({ DATA_DIR: dataDir, BACKUP_DIR: backups }, 'backup', {
-      isHalfWay: hasFiles,
-      undo: () => fs.rmSync(base, { recursive: true, force: true }),
-    });
-    expect(namesIn(base)).toEqual([expect.stringMatching(/^unfinished-/)]);
-    expect((await world.run('backup', 'list')).stdout).toBe('(none)\n');
-    const { code, stderr } = await restoreInto(backups, {});
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `There is no complete backup in ${backups}: see kopeck backup list.\n`,
-    });
-    const { id } = await world.json('backup');
-    expect(namesIn(base)).toEqual([id]);
-    expect(await world.json('backup', 'list')).toMatchObject({
-      backups: [{ id, timeline: 1, has_secret_key: false }],
-    });
-  },
-);
+test('a backup that was killed half way is not listed, not restored, and removed by the next one', async () => {
+  const base = join(backups, 'base');
+  const hasFiles = () =>
+    namesIn(base).some(
+      name => name.startsWith('unfinished-') && namesIn(join(base, name, 'data')).length > 0,
+    );
+  await killHalfWay({ DATA_DIR: dataDir, BACKUP_DIR: backups }, 'backup', {
+    isHalfWay: hasFiles,
+    undo: () => fs.rmSync(base, { recursive: true, force: true }),
+  });
+  expect(namesIn(base)).toEqual([expect.stringMatching(/^unfinished-/)]);
+  expect((await world.run('backup', 'list')).stdout).toBe('(none)\n');
+  const { code, stderr } = await restoreInto(backups, {});
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `There is no complete backup in ${backups}: see kopeck backup list.\n`,
+  });
+  const { id } = await world.json('backup');
+  expect(namesIn(base)).toEqual([id]);
+  expect(await world.json('backup', 'list')).toMatchObject({
+    backups: [{ id, timeline: 1, has_secret_key: false }],
+  });
+});
 
-test(
-  'a restore that was killed half way is neither started nor replaced by a new database',
-  slow,
-  async () => {
-    const target = join(newFolder(), 'data');
-    const unfinished = join(target, 'restore.unfinished');
-    const env = { DATA_DIR: target, BACKUP_DIR: backups };
-    await killHalfWay(env, 'restore', {
-      isHalfWay: () => namesIn(join(unfinished, 'postgres')).length > 0,
-      undo: () => fs.rmSync(target, { recursive: true, force: true }),
-    });
-    const refusal = `A restore into ${target} has not finished (${unfinished}): wait until it finishes. If it was interrupted, empty ${target} and run kopeck restore again.`;
-    await expect(openDatabase(readSettings(env), () => {}, 'create')).rejects.toThrow(refusal);
-    expect(namesIn(target)).toEqual(['restore.unfinished']);
-    expect((await kopeck(env, 'ledger', 'verify')).stderr).toBe(`${refusal}\n`);
-    expect((await kopeck(env, 'restore')).stderr).toContain(`${target} is not empty`);
-  },
-);
+test('a restore that was killed half way is neither started nor replaced by a new database', async () => {
+  const target = join(newFolder(), 'data');
+  const unfinished = join(target, 'restore.unfinished');
+  const env = { DATA_DIR: target, BACKUP_DIR: backups };
+  await killHalfWay(env, 'restore', {
+    isHalfWay: () => namesIn(join(unfinished, 'postgres')).length > 0,
+    undo: () => fs.rmSync(target, { recursive: true, force: true }),
+  });
+  const refusal = `A restore into ${target} has not finished (${unfinished}): wait until it finishes. If it was interrupted, empty ${target} and run kopeck restore again.`;
+  await expect(openDatabase(readSettings(env), () => {}, 'create')).rejects.toThrow(refusal);
+  expect(namesIn(target)).toEqual(['restore.unfinished']);
+  expect((await kopeck(env, 'ledger', 'verify')).stderr).toBe(`${refusal}\n`);
+  expect((await kopeck(env, 'restore')).stderr).toContain(`${target} is not empty`);
+});
 
-test('--keep removes the oldest backups and only the WAL that no kept backup needs', slow, async () => {
+test('--keep removes the oldest backups and only the WAL that no kept backup needs', async () => {
   const [{ id: oldest }] = (await world.json('backup', 'list')).backups;
   await world.pay();
   await world.archiveAll();
@@ -103,7 +92,7 @@ test('--keep removes the oldest backups and only the WAL that no kept backup nee
   expect(archived.some(name => name > second.last_wal && name < third.first_wal)).toBe(true);
 });
 
-test('the secret key is in the backup only on request, and only the passphrase opens it', slow, async () => {
+test('the secret key is in the backup only on request, and only the passphrase opens it', async () => {
   const withPassphrase = { DATA_DIR: dataDir, BACKUP_DIR: backups, KOPECK_BACKUP_PASSPHRASE: passphrase };
   const { stdout } = await kopeck(withPassphrase, 'backup', '--with-secret-key', '--json');
   const { id } = JSON.parse(stdout);
@@ -129,7 +118,7 @@ test('the secret key is in the backup only on request, and only the passphrase o
   expect((await inspect(right.dataDir)).findings).toEqual([]);
 });
 
-test('a short passphrase and a missing folder are refused in one line', slow, async () => {
+test('a short passphrase and a missing folder are refused in one line', async () => {
   const short = await kopeck(
     { DATA_DIR: dataDir, KOPECK_BACKUP_PASSPHRASE: 'short' },
     'backup',
@@ -144,41 +133,31 @@ test('a short passphrase and a missing folder are refused in one line', slow, as
   });
 });
 
-test('a drill without a database or a backup is one line', slow, async () => {
+test('a drill without a database or a backup is one line', async () => {
   const { code, stdout } = await kopeck({}, 'drill', '--from', join(newFolder(), 'none'));
   expect(code).toBe(1);
   expect(stdout).toContain('There is no complete backup');
 });
 
-test(
-  'drill backs up, restores, verifies and opens in a scratch folder, and measures each step',
-  slow,
-  async () => {
-    await world.pay();
-    // Of its own: other tests rehearse at the same time. PostgreSQL, which may run as another user, must reach it.
-    const scratch = newFolder();
-    fs.chmodSync(scratch, 0o755);
-    vi.stubEnv('TMPDIR', scratch);
-    const kept = namesIn(join(backups, 'base'));
-    const { ok, steps, total_ms } = await world.json('drill');
-    expect(ok).toBe(true);
-    expect(steps.map(({ name }: { name: string }) => name)).toEqual([
-      'backup',
-      'check',
-      'restore',
-      'start',
-      'verify',
-      'open',
-    ]);
-    expect(steps.at(-2).result).toMatch(/^\d+ entries, \d+ invariants hold$/);
-    expect(steps.at(-1).result).toContain('payments are accepted');
-    expect(total_ms).toBeGreaterThan(0);
-    expect(fs.readdirSync(scratch)).toEqual([]);
-    expect(namesIn(join(backups, 'base'))).toEqual(kept);
-  },
-);
+test('drill backs up, restores, verifies and opens in a scratch folder, and measures each step', async () => {
+  await world.pay();
+  // Of its own: other tests rehearse at the same time. PostgreSQL, which may run as another user, must reach it.
+  const scratch = newFolder();
+  fs.chmodSync(scratch, 0o755);
+  vi.stubEnv('TMPDIR', scratch);
+  const kept = namesIn(join(backups, 'base'));
+  const { ok, steps, total_ms } = await world.json('drill');
+  expect(ok).toBe(true);
+  const names = steps.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(['backup', 'check', 'restore', 'start', 'verify', 'open']);
+  expect(steps.at(-2).result).toMatch(/^\d+ entries, \d+ invariants hold$/);
+  expect(steps.at(-1).result).toContain('payments are accepted');
+  expect(total_ms).toBeGreaterThan(0);
+  expect(fs.readdirSync(scratch)).toEqual([]);
+  expect(namesIn(join(backups, 'base'))).toEqual(kept);
+});
 
-test('backup verify names what is wrong and exits with 1', slow, async () => {
+test('backup verify names what is wrong and exits with 1', async () => {
   const { id } = await world.json('backup');
   const file = join(backups, 'base', id, 'data', 'PG_VERSION');
   fs.appendFileSync(file, '!');
@@ -190,7 +169,7 @@ test('backup verify names what is wrong and exits with 1', slow, async () => {
   );
 });
 
-test('backup verify finds broken books', slow, async () => {
+test('backup verify finds broken books', async () => {
   await world.pool.query('ALTER TABLE accounts DISABLE TRIGGER ALL');
   await world.pool.query(
     `UPDATE accounts SET available = available + 1, topup = topup - 1 WHERE ctid = (SELECT min(ctid) FROM accounts)`,
@@ -206,28 +185,24 @@ test('backup verify finds broken books', slow, async () => {
 });
 
 /** The last one: by its address the server is another place, so the history of the world ends. */
-test(
-  'a server of your own on this machine is backed up; its files are checked, and it is restored by hand',
-  slow,
-  async () => {
-    const { host, port } = world.pool.options as { host: string; port: number };
-    const url = `postgresql://kopeck@localhost:${port}/kopeck?host=${encodeURIComponent(host)}`;
-    const own = newFolder();
-    const run = (...args: string[]) =>
-      kopeck({ DATA_DIR: dataDir, DATABASE_URL: url, BACKUP_DIR: own }, ...args);
-    const made = await run('backup', '--json');
-    expect({ code: made.code, stderr: made.code === 0 ? '' : made.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(made.stdout)).toMatchObject({ origin: 'outside' });
-    const segment = '0000000100000000000000FE';
-    const source = join(newFolder(), segment);
-    fs.writeFileSync(source, 'what archive_command hands over');
-    expect(await run('archive-wal', source, segment)).toMatchObject({ code: 0, stderr: '' });
-    fs.rmSync(join(own, 'wal', `${segment}.gz`));
-    const verified = await run('backup', 'verify');
-    expect(verified.code).toBe(0);
-    expect(verified.stdout).toContain('Only the files were checked');
-    expect((await run('restore')).stderr).toContain('kopeck restore is for the embedded PostgreSQL');
-    const restored = await kopeck({ DATA_DIR: join(newFolder(), 'data') }, 'restore', '--from', own);
-    expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('docs/operations/backup.md') });
-  },
-);
+test('a server of your own on this machine is backed up; its files are checked, and it is restored by hand', async () => {
+  const { host, port } = world.pool.options as { host: string; port: number };
+  const url = `postgresql://kopeck@localhost:${port}/kopeck?host=${encodeURIComponent(host)}`;
+  const own = newFolder();
+  const run = (...args: string[]) =>
+    kopeck({ DATA_DIR: dataDir, DATABASE_URL: url, BACKUP_DIR: own }, ...args);
+  const made = await run('backup', '--json');
+  expect({ code: made.code, stderr: made.code === 0 ? '' : made.stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(made.stdout)).toMatchObject({ origin: 'outside' });
+  const segment = '0000000100000000000000FE';
+  const source = join(newFolder(), segment);
+  fs.writeFileSync(source, 'what archive_command hands over');
+  expect(await run('archive-wal', source, segment)).toMatchObject({ code: 0, stderr: '' });
+  fs.rmSync(join(own, 'wal', `${segment}.gz`));
+  const verified = await run('backup', 'verify');
+  expect(verified.code).toBe(0);
+  expect(verified.stdout).toContain('Only the files were checked');
+  expect((await run('restore')).stderr).toContain('kopeck restore is for the embedded PostgreSQL');
+  const restored = await kopeck({ DATA_DIR: join(newFolder(), 'data') }, 'restore', '--from', own);
+  expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('docs/operations/backup.md') });
+});

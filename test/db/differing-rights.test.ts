@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readCases } from '../helpers/cases.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createRolesWorld } from './roles-world.ts';
 
@@ -37,50 +38,45 @@ describe('rights that kopeck migrate did not give', () => {
     expect(await privileges()).toMatch(/^ok: /);
   });
 
-  test.each([
-    [
-      'a third role',
-      'GRANT DELETE ON audit TO pay_other',
-      'REVOKE ALL ON audit FROM pay_other',
-      'pay_other has DELETE on audit',
-    ],
-    [
-      'membership',
-      'GRANT pg_write_all_data TO pay_run',
-      'REVOKE pg_write_all_data FROM pay_run',
-      'pay_run is a member of pg_write_all_data',
-    ],
-    [
-      'an attribute',
-      'ALTER ROLE pay_run CREATEROLE',
-      'ALTER ROLE pay_run NOCREATEROLE',
-      'pay_run has the attribute CREATEROLE',
-    ],
-    ['a schema', 'CREATE SCHEMA mine AUTHORIZATION pay_run', 'DROP SCHEMA mine', 'pay_run owns schema mine'],
-    [
-      'a view elsewhere',
-      `CREATE SCHEMA side; CREATE VIEW side.queue AS SELECT * FROM public.audit_unchained; GRANT DELETE ON side.queue TO pay_run`,
-      'DROP SCHEMA side CASCADE',
-      'pay_run has DELETE on side.queue',
-    ],
-    [
-      'a column of a view elsewhere',
-      `CREATE SCHEMA side; CREATE VIEW side.chain AS SELECT * FROM public.audit_chain; GRANT UPDATE (hash) ON side.chain TO PUBLIC`,
-      'DROP SCHEMA side CASCADE',
-      'PUBLIC has UPDATE (hash) on side.chain',
-    ],
-    [
-      'a view of an extension',
-      `CREATE VIEW peek AS SELECT * FROM api_keys; GRANT SELECT ON peek TO PUBLIC; ALTER EXTENSION plpgsql ADD VIEW peek`,
-      'ALTER EXTENSION plpgsql DROP VIEW peek; DROP VIEW peek',
-      'PUBLIC has SELECT on peek',
-    ],
-  ])('are found, for the administrator to take back: %s', async (_what, statement, undo, found) => {
-    await ask('kopeck', statement);
-    expect(await privileges()).toMatch(`bad: ${found}: run npx kopeck migrate as the owner`);
-    await ask('kopeck', undo);
-    expect(await privileges()).toMatch(/^ok: /);
-  });
+  const ofOthers = readCases(`
+a third role
+  + GRANT DELETE ON audit TO pay_other
+  - REVOKE ALL ON audit FROM pay_other
+  = pay_other has DELETE on audit
+membership
+  + GRANT pg_write_all_data TO pay_run
+  - REVOKE pg_write_all_data FROM pay_run
+  = pay_run is a member of pg_write_all_data
+an attribute
+  + ALTER ROLE pay_run CREATEROLE
+  - ALTER ROLE pay_run NOCREATEROLE
+  = pay_run has the attribute CREATEROLE
+a schema
+  + CREATE SCHEMA mine AUTHORIZATION pay_run
+  - DROP SCHEMA mine
+  = pay_run owns schema mine
+a view elsewhere
+  + CREATE SCHEMA side; CREATE VIEW side.queue AS SELECT * FROM public.audit_unchained; GRANT DELETE ON side.queue TO pay_run
+  - DROP SCHEMA side CASCADE
+  = pay_run has DELETE on side.queue
+a column of a view elsewhere
+  + CREATE SCHEMA side; CREATE VIEW side.chain AS SELECT * FROM public.audit_chain; GRANT UPDATE (hash) ON side.chain TO PUBLIC
+  - DROP SCHEMA side CASCADE
+  = PUBLIC has UPDATE (hash) on side.chain
+a view of an extension
+  + CREATE VIEW peek AS SELECT * FROM api_keys; GRANT SELECT ON peek TO PUBLIC; ALTER EXTENSION plpgsql ADD VIEW peek
+  - ALTER EXTENSION plpgsql DROP VIEW peek; DROP VIEW peek
+  = PUBLIC has SELECT on peek`);
+
+  test.each(ofOthers)(
+    'are found, for the administrator to take back: %s',
+    async (_what, change, undo, found) => {
+      await ask('kopeck', change);
+      expect(await privileges()).toMatch(`bad: ${found}: run npx kopeck migrate as the owner`);
+      await ask('kopeck', undo);
+      expect(await privileges()).toMatch(/^ok: /);
+    },
+  );
 
   test('a function with the rights of the owner that somebody left behind is given to no role', async () => {
     await ask(

@@ -102,17 +102,7 @@ describe('an embedded PostgreSQL', () => {
     const { uid, gid } = fs.statSync(cluster);
     const somebodyElse = spawn('sleep', ['60'], root ? { uid, gid } : {});
     onTestFinished(() => void somebodyElse.kill());
-    const stale = [
-      somebodyElse.pid,
-      cluster,
-      1_700_000_000,
-      5432,
-      cluster,
-      '',
-      '  1234567         1',
-      'ready',
-      '',
-    ].join('\n');
+    const stale = `${somebodyElse.pid}\n${cluster}\n1700000000\n5432\n${cluster}\n\n  1234567         1\nready\n`;
     fs.writeFileSync(join(cluster, 'postmaster.pid'), stale);
     expect(await countPartners(await openIn(dataDir))).toBe(0);
     expect(serverPid(dataDir)).not.toBe(somebodyElse.pid);

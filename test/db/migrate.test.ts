@@ -32,6 +32,8 @@ function version(changes: Record<string, string>, later = 0): URL {
   return pathToFileURL(`${folder}/`);
 }
 
+/** A migration that would come next; with 2, after that one. */
+const adding = (name: string, sql: string, place = 1) => ({ [`migrations/${next(name, place)}`]: sql });
 const answering = (number: number) => ({
   'functions/answer.sql': `CREATE OR REPLACE FUNCTION answer() RETURNS int LANGUAGE sql AS 'SELECT ${number}'`,
 });
@@ -66,8 +68,8 @@ describe('migrations', () => {
   test('are applied once each, in order, when many processes start at the same time', async () => {
     const { pool: empty } = await createDatabase({ migrated: false });
     const added = version({
-      [`migrations/${next('second')}`]: 'CREATE TABLE second ()',
-      [`migrations/${next('third', 2)}`]: 'CREATE TABLE third ()',
+      ...adding('second', 'CREATE TABLE second ()'),
+      ...adding('third', 'CREATE TABLE third ()', 2),
     });
     const pools = Array.from({ length: 8 }, () => openPool({ ...empty.options }, 2));
     await Promise.all(pools.map(pool => migrate(pool, { database: added })));
@@ -78,7 +80,7 @@ describe('migrations', () => {
 
   test('wait for another process that is migrating', async () => {
     const waiting = await newDatabase();
-    const added = version({ [`migrations/${next('more')}`]: 'CREATE TABLE more ()' });
+    const added = version(adding('more', 'CREATE TABLE more ()'));
     const own = openPool({ ...waiting.options }, 2);
     const tries = watchTries(own);
     let migrated: Promise<void> | undefined;
@@ -97,7 +99,7 @@ describe('migrations', () => {
 
   test('wait briefly for a lock, roll back, and try again', async () => {
     const locked = await newDatabase();
-    const added = version({ [`migrations/${next('more')}`]: 'ALTER TABLE partners ADD COLUMN more int' });
+    const added = version(adding('more', 'ALTER TABLE partners ADD COLUMN more int'));
     let migrated: Promise<void> | undefined;
     await transaction(locked, async tx => {
       await tx.query({ text: 'LOCK TABLE partners' });
@@ -134,14 +136,14 @@ describe('migrations', () => {
   test('of the next release do not stop it: both run side by side. Those of a later one do', async () => {
     const beside = await newDatabase();
     const added = version(
-      { ...answering(2), [`migrations/${next('added')}`]: 'ALTER TABLE partners ADD COLUMN added int' },
+      { ...answering(2), ...adding('added', 'ALTER TABLE partners ADD COLUMN added int') },
       2,
     );
     const later = version(
       {
         ...answering(3),
-        [`migrations/${next('added')}`]: 'ALTER TABLE partners ADD COLUMN added int',
-        [`migrations/${next('later', 2)}`]: 'ALTER TABLE partners ADD COLUMN later int',
+        ...adding('added', 'ALTER TABLE partners ADD COLUMN added int'),
+        ...adding('later', 'ALTER TABLE partners ADD COLUMN later int', 2),
         'previous-release': `${migrationFiles.length + 1}`,
       },
       3,
@@ -158,7 +160,7 @@ describe('migrations', () => {
   });
 
   test('that are out of sequence stop the start', async () => {
-    const gap = version({ [`migrations/${next('third', 2)}`]: 'SELECT' });
+    const gap = version(adding('third', 'SELECT', 2));
     await expect(migrate(await newDatabase(), { database: gap })).rejects.toThrow(
       new RegExp(`${next('third', 2)} is out of sequence.*${next('')}`.replace('_.sql', '_')),
     );
@@ -166,14 +168,12 @@ describe('migrations', () => {
 
   test('that fail leave nothing half done, and are named', async () => {
     const failing = await newDatabase();
-    const added = version({
-      [`migrations/${next('more')}`]: 'CREATE TABLE more (); CREATE TABLE partners ()',
-    });
+    const added = version(adding('more', 'CREATE TABLE more (); CREATE TABLE partners ()'));
     await expect(migrate(failing, { database: added })).rejects.toThrow(
       `${next('more')}: relation "partners" already exists`,
     );
     expect(await appliedMigrations(failing)).toEqual(migrationFiles);
-    await migrate(failing, { database: version({ [`migrations/${next('more')}`]: 'CREATE TABLE more ()' }) });
+    await migrate(failing, { database: version(adding('more', 'CREATE TABLE more ()')) });
     expect((await failing.query('SELECT count(*) FROM more')).rows).toEqual([{ count: 0n }]);
   });
 });
@@ -227,10 +227,7 @@ describe('functions', () => {
   test('of a newer version stop a process that would have to migrate', async () => {
     const behind = await newDatabase();
     await migrate(behind, { database: version(answering(2), 3) });
-    const branch = version(
-      { ...answering(1), [`migrations/${next('branch')}`]: 'CREATE TABLE branch ()' },
-      2,
-    );
+    const branch = version({ ...answering(1), ...adding('branch', 'CREATE TABLE branch ()') }, 2);
     await expect(migrate(behind, { database: branch })).rejects.toThrow(OperatorError);
     expect(await appliedMigrations(behind)).toEqual(migrationFiles);
   });
@@ -240,13 +237,13 @@ describe('functions', () => {
     const trigger = `CREATE FUNCTION answer() RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
                      CREATE TABLE asked (answer int DEFAULT answer())`;
     const bad = version({
-      [`migrations/${next('asked')}`]: trigger,
+      ...adding('asked', trigger),
       'functions/answer.sql': 'CREATE nothing',
     });
     await expect(migrate(together, { database: bad })).rejects.toThrow(/^answer\.sql: syntax error/);
     expect(await appliedMigrations(together)).toEqual(migrationFiles);
     await migrate(together, {
-      database: version({ ...answering(5), [`migrations/${next('asked')}`]: trigger }),
+      database: version({ ...answering(5), ...adding('asked', trigger) }),
     });
     expect(await answerOf(together)).toBe(5);
   });

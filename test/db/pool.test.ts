@@ -23,14 +23,11 @@ test('64-bit integers arrive whole', async () => {
 });
 
 test('a connection that is ready too late for its caller stays with the pool', async () => {
-  let pass = () => {};
-  const checked = new Promise<void>(resolve => {
-    pass = resolve;
-  });
+  const checked = Promise.withResolvers<void>();
   let checks = 0;
   const check = async () => {
     checks += 1;
-    if (checks === 2) await checked;
+    if (checks === 2) await checked.promise;
   };
   const small = openPool({ ...pool.options, connectionTimeoutMillis: 500, check }, 1);
   const first = await small.connect();
@@ -39,7 +36,7 @@ test('a connection that is ready too late for its caller stays with the pool', a
   first.release(true);
   await expect(second).rejects.toThrow('timeout exceeded when trying to connect');
   expect(checks).toBe(2);
-  pass();
+  checked.resolve();
   await expect.poll(() => small.idleCount).toBe(1);
   expect((await small.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   await small.end();
@@ -86,13 +83,21 @@ test('the server ends sessions whose connection broke without a packet after som
 });
 
 describe('a transaction', () => {
-  test('that throws leaves nothing', async () => {
+  test.each<[string, string, (tx: Queryable) => Promise<unknown>]>([
+    ['that throws', 'changed my mind', () => Promise.reject(new Error('changed my mind'))],
+    ['whose connection breaks unnoticed', '', terminate],
+    [
+      'in which an error was swallowed',
+      'rolled back',
+      tx => tx.query({ text: 'SELECT 1 / 0' }).catch(() => {}),
+    ],
+  ])('%s leaves nothing, and does not report success', async (what, message, end) => {
     const failing = transaction(pool, async tx => {
-      await add(tx, 'half done');
-      throw new Error('changed my mind');
+      await add(tx, what);
+      await end(tx);
     });
-    await expect(failing).rejects.toThrow('changed my mind');
-    expect(await notes()).not.toContain('half done');
+    await expect(failing).rejects.toThrow(message);
+    expect(await notes()).not.toContain(what);
   });
 
   test('whose connection breaks lets no later statement run outside it', async () => {
@@ -104,24 +109,6 @@ describe('a transaction', () => {
     });
     await expect(broken).rejects.toThrow();
     expect((await notes()).filter(text => text.includes('the cut'))).toEqual([]);
-  });
-
-  test('whose connection breaks unnoticed does not report success', async () => {
-    const broken = transaction(pool, async tx => {
-      await add(tx, 'lost');
-      await terminate(tx);
-    });
-    await expect(broken).rejects.toThrow();
-    expect(await notes()).not.toContain('lost');
-  });
-
-  test('in which an error was swallowed does not report success', async () => {
-    const swallowing = transaction(pool, async tx => {
-      await add(tx, 'swallowed');
-      await tx.query({ text: 'SELECT 1 / 0' }).catch(() => {});
-    });
-    await expect(swallowing).rejects.toThrow('rolled back');
-    expect(await notes()).not.toContain('swallowed');
   });
 
   test('that is over cannot be used', async () => {

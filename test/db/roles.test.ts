@@ -106,23 +106,9 @@ describe('the role of the service', () => {
 
   test('cannot change, remove or unlock what is append-only', async () => {
     const tables = (await guarded()).map(({ name }) => name).sort();
-    expect(tables).toEqual([
-      'archived_keys',
-      'archived_references',
-      'audit',
-      'audit_chain',
-      'deposit_addresses',
-      'entries',
-      'entries_archive',
-      'events',
-      'events_archive',
-      'payments',
-      'payments_archive',
-      'rate_rules',
-      'rates',
-      'refunds',
-      'test_checkpoints',
-    ]);
+    const known = `archived_keys archived_references audit audit_chain deposit_addresses entries entries_archive events
+      events_archive payments payments_archive rate_rules rates refunds test_checkpoints`;
+    expect(tables).toEqual(known.split(/\s+/));
     for (const table of tables) {
       const [column] = await ask<{ name: string }>(
         'pay_owner',

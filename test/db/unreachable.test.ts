@@ -12,6 +12,7 @@ const { pool } = await createDatabase();
 const setReadOnly = (isOn: boolean) =>
   pool.query(`ALTER DATABASE ${pool.options.database} SET default_transaction_read_only = ${isOn}`);
 const write = 'UPDATE service SET reconciled_at = reconciled_at';
+const settings = readSettings({ DATABASE_URL: 'postgresql://db.example/kopeck' });
 const serverError = (code: string) => Object.assign(new pg.DatabaseError('', 0, 'error'), { code });
 
 test.each(['08000', '08006', '08P01', '25006', '57P01', '57P03'])('%s is unavailability', code => {
@@ -27,11 +28,7 @@ test('a name whose addresses all refuse is an unreachable server', () => {
   const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
   const all = Object.assign(new AggregateError([refused(), refused()]), { code: 'ECONNREFUSED' });
   expect(isDatabaseUnreachable(all)).toBe(true);
-  const explained = explainDatabaseError(
-    all,
-    readSettings({ DATABASE_URL: 'postgresql://db.example/kopeck' }),
-  );
-  expect(`${explained}`).toContain('does not answer (ECONNREFUSED)');
+  expect(`${explainDatabaseError(all, settings)}`).toContain('does not answer (ECONNREFUSED)');
 });
 
 describe('a connection to a read-only server is dropped, and the next one is opened anew', () => {
@@ -55,16 +52,18 @@ describe('a connection to a read-only server is dropped, and the next one is ope
   });
 });
 
-test('a command on a read-only server names the fix in one line', async () => {
-  const settings = readSettings({ DATABASE_URL: 'postgresql://db.example/kopeck' });
-  expect(`${explainDatabaseError(serverError('25006'), settings)}`).toContain(
-    'The database at db.example:5432/kopeck is read-only (): DATABASE_URL must point to the primary server, and default_transaction_read_only must be off there.',
-  );
-});
-
-test('a command that gets no connection names the fix in one line', async () => {
-  const settings = readSettings({ DATABASE_URL: 'postgresql://db.example/kopeck' });
-  expect(`${explainDatabaseError(serverError('53300'), settings)}`).toContain(
-    'The database at db.example:5432/kopeck has no connection left (): end the program that holds them, or raise max_connections.',
-  );
+test.each([
+  [
+    'on a read-only server',
+    '25006',
+    'is read-only (): DATABASE_URL must point to the primary server, and default_transaction_read_only must be off there.',
+  ],
+  [
+    'that gets no connection',
+    '53300',
+    'has no connection left (): end the program that holds them, or raise max_connections.',
+  ],
+])('a command %s names the fix in one line', (_what, code, fix) => {
+  const explained = `${explainDatabaseError(serverError(code), settings)}`;
+  expect(explained).toContain(`The database at db.example:5432/kopeck ${fix}`);
 });

@@ -5,7 +5,7 @@ import { bookRange } from '../../src/deposits/watch/book.ts';
 import { readFinalRange } from '../../src/deposits/watch/read-range.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { usdtContract } from '../helpers/chain.ts';
-import { bnb, startDepositWorld, startWithDeposits, usdt } from './world.ts';
+import { bnb, credited, startDepositWorld, startWithDeposits, usdt } from './world.ts';
 
 test('a deposit is pending until its block is final, and then credited once', async () => {
   const world = await startWithDeposits([25n * usdt]);
@@ -14,11 +14,7 @@ test('a deposit is pending until its block is final, and then credited once', as
   await world.settle();
   await world.round();
   await world.settle();
-  expect(await world.record()).toEqual({
-    balances: [25n * usdt],
-    states: ['credited 25000000'],
-    alarms: [],
-  });
+  expect(await world.record()).toEqual(credited(25n));
 });
 
 test('the partner is notified once that a deposit was seen, and not of dust', async () => {
@@ -51,9 +47,8 @@ test('many partners in one block, and several deposits in one transaction', asyn
   const { balances } = await world.record();
   expect(balances).toEqual([12n, 3n, 3n, 3n, 3n].map(balance => balance * usdt));
   const { rows } = await world.pool.query(
-    `SELECT d.micro_usdt, e.micro_usdt AS credited FROM deposits d
-       LEFT JOIN entries e ON e.partner_id = d.partner_id
-                          AND e.reference = d.reference`,
+    `SELECT d.micro_usdt, e.micro_usdt AS credited
+       FROM deposits d LEFT JOIN entries e ON e.partner_id = d.partner_id AND e.reference = d.reference`,
   );
   expect(rows).toHaveLength(7);
   expect(rows.filter(row => row.credited !== row.micro_usdt)).toEqual([]);
@@ -70,7 +65,7 @@ test('a reorganisation before finality drops a deposit, or moves it', async () =
   await world.round();
   expect(await world.states()).toEqual(['pending 7000000']);
   await world.settle();
-  expect(await world.record()).toEqual({ balances: [7n * usdt], states: ['credited 7000000'], alarms: [] });
+  expect(await world.record()).toEqual(credited(7n));
 });
 
 test('a reorganisation that moves the logs of a transaction leaves each partner their own', async () => {
@@ -120,12 +115,10 @@ test('two watchers at once book a range once', async () => {
 test('the same log is not credited again, even if the cursor goes back', async () => {
   const world = await startWithDeposits([9n * usdt]);
   await world.settle();
-  await world.pool.query({
-    text: `UPDATE deposit_chains SET cursor_block = 1, cursor_hash = $1`,
-    values: [world.chain.blocks[1]!.hash],
-  });
+  const { hash } = world.chain.blocks[1]!;
+  await world.pool.query('UPDATE deposit_chains SET cursor_block = 1, cursor_hash = $1', [hash]);
   await world.settle();
-  expect(await world.record()).toEqual({ balances: [9n * usdt], states: ['credited 9000000'], alarms: [] });
+  expect(await world.record()).toEqual(credited(9n));
 });
 
 test('a final deposit stays as it is when a node reports its transaction in a later block', async () => {
@@ -135,11 +128,7 @@ test('a final deposit stays as it is when a node reports its transaction in a la
   world.chain.mine().transactions.push(...transactions);
   for (const step of [world.round, world.settle]) {
     await step();
-    expect(await world.record()).toEqual({
-      balances: [9n * usdt],
-      states: ['credited 9000000'],
-      alarms: [],
-    });
+    expect(await world.record()).toEqual(credited(9n));
   }
 });
 

@@ -3,7 +3,6 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { transaction } from '../../src/db/postgres/pool.ts';
 import { openDepositChains, rewindChain } from '../../src/deposits/index.ts';
-import { runRound } from '../../src/deposits/watch/round.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { type Transfer, usdtContract } from '../helpers/chain.ts';
 import { auditContextOf } from '../helpers/database.ts';
@@ -109,7 +108,6 @@ test('dust is stored in few statements, whatever it is worth, and delays no othe
   world.chain.mine(many(4_000, { to: victim.account, units: 1n }), [{ to: other.account, units: 5n * usdt }]);
   world.chain.mineMany(world.chain.notFinal);
   let statements = 0;
-  const { pool, clock, alarms, depositChain: chain, size } = world;
   const count = <Target extends object>(target: Target): Target =>
     new Proxy(target, {
       get: (of, name) => {
@@ -119,7 +117,7 @@ test('dust is stored in few statements, whatever it is worth, and delays no othe
         return typeof value === 'function' ? value.bind(of) : value;
       },
     });
-  await runRound({ pool: count(pool), clock, alarms, chain, isScreened: false }, size);
+  await world.round({ pool: count(world.pool) });
   expect(await other.balance()).toBe(5n * usdt);
   expect((await world.states()).filter(state => state === 'accumulating 1')).toHaveLength(4_000);
   expect(statements).toBeLessThan(50);
@@ -127,7 +125,7 @@ test('dust is stored in few statements, whatever it is worth, and delays no othe
   world.chain.mine([{ to: victim.account, units: 2n * usdt }]);
   await world.settle();
   expect(await victim.balance()).toBe(2n * usdt + 4_000n);
-  const { rows } = await pool.query(
+  const { rows } = await world.pool.query(
     `SELECT DISTINCT credit_reference FROM deposits WHERE state = 'credited'`,
   );
   // Those of the other partner and of the deposit, and one for each slice.
@@ -174,8 +172,7 @@ test('a smallest amount that is lowered credits what has accumulated', async () 
     DEPOSIT_ETHEREUM_MIN_USDT: '4',
   });
   const chain = (await openDepositChains(settings.depositChains, world.clock)).get('ethereum')!;
-  const { pool, clock, alarms, size } = world;
-  await runRound({ pool, clock, alarms, chain, isScreened: false }, size);
+  await world.round({ chain });
   expect(await world.balance()).toBe(4n * usdt);
 });
 
@@ -193,10 +190,9 @@ test('a node that allows a few requests at a time makes progress in every round'
       left = 14;
     },
   };
-  const { pool, alarms, depositChain: chain, size } = world;
   for (let round = 0; round < 12; round++) {
     left = 14;
-    await runRound({ pool, clock, alarms, chain, isScreened: false }, size);
+    await world.round({ clock });
   }
   expect(await world.balance()).toBe(8n * usdt);
 });

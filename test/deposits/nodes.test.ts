@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
 import { usdtContract } from '../helpers/chain.ts';
-import { bnb, instead, insteadOfBlock, startDepositWorld, startWithFinal, usdt } from './world.ts';
+import { bnb, credited, instead, insteadOfBlock, startDepositWorld, startWithFinal, usdt } from './world.ts';
 
 type World = Awaited<ReturnType<typeof startWithFinal>>;
 type Interfere = World['node']['interfere'];
 type Log = Record<string, string>;
 
-const booked = { balances: [5n * usdt], states: ['credited 5000000'], alarms: [] };
+const booked = credited(5n);
+const nothingBooked = { balances: [0n], states: [] };
+/** By the next round. */
+async function expectBooked({ round, record }: Pick<World, 'round' | 'record'>): Promise<void> {
+  await round();
+  expect(await record()).toEqual(booked);
+}
+
 const tooMany = { error: { code: -32_005, message: 'query returned more than 10000 results' } };
 const anotherAmount = (log: Log) => ({ ...log, data: `0x${'0'.repeat(56)}3b9aca00` });
 
@@ -24,8 +31,7 @@ const isTooLong = ([{ fromBlock, toBlock, blockHash }]: any[], limit: number) =>
 
 test('two nodes that agree', async () => {
   const world = await startWithFinal([5n * usdt], { twoNodes: true });
-  await world.round();
-  expect(await world.record()).toEqual(booked);
+  await expectBooked(world);
   expect(world.nodes[1]!.calls).toContain('eth_getLogs');
 });
 
@@ -39,10 +45,9 @@ test.each<[string, (world: World) => Interfere]>([
     const world = await startWithFinal([5n * usdt], { twoNodes: true });
     world.nodes[liar]!.interfere = lie(world);
     await world.round();
-    expect(await world.record()).toEqual({ balances: [0n], states: [], alarms: ['deposit_nodes_disagree'] });
+    expect(await world.record()).toEqual({ ...nothingBooked, alarms: ['deposit_nodes_disagree'] });
     world.nodes[liar]!.interfere = undefined;
-    await world.round();
-    expect(await world.record()).toEqual(booked);
+    await expectBooked(world);
   }
 });
 
@@ -75,10 +80,9 @@ test.each<[string, (world: World) => Interfere]>([
 });
 
 test('a log above the range that was asked for is not credited before it is final', async () => {
-  const world = await startDepositWorld();
-  const { account } = await world.newPartner();
+  const world = await startWithFinal([]);
   world.chain.mineMany(3);
-  world.chain.mine([{ to: account, units: 5n * usdt }]);
+  world.pay(5n * usdt);
   world.node.ignoresRange = true;
   await world.round();
   expect(await world.record()).toMatchObject({ balances: [0n], states: ['pending 5000000'] });
@@ -115,22 +119,19 @@ test('a fault in the middle of a range books nothing of it', async () => {
     expect(await world.cursor()).toBe(before);
   }
   world.node.interfere = undefined;
-  await world.round();
-  expect(await world.record()).toEqual(booked);
+  await expectBooked(world);
 });
 
 test('a node that calls every block final is not asked for what is above', async () => {
   const world = await startWithFinal([5n * usdt]);
   world.chain.notFinal = 0;
-  await world.round();
-  expect(await world.record()).toEqual(booked);
+  await expectBooked(world);
 });
 
 test('a range that the node refuses is halved, and never asked for again', async () => {
-  const world = await startDepositWorld();
-  const { account } = await world.newPartner();
+  const world = await startWithFinal([]);
   world.chain.mineMany(300);
-  world.chain.mine([{ to: account, units: 5n * usdt }]);
+  world.pay(5n * usdt);
   world.chain.mineMany(300);
   const refused: string[] = [];
   world.node.interfere = instead('eth_getLogs', tooMany, params => {
@@ -138,8 +139,7 @@ test('a range that the node refuses is halved, and never asked for again', async
     refused.push(`${params[0].fromBlock} ${params[0].toBlock}`);
     return true;
   });
-  await world.round();
-  expect(await world.record()).toEqual(booked);
+  await expectBooked(world);
   expect(refused.length).toBeGreaterThan(1);
   expect(new Set(refused).size).toBe(refused.length);
 });
@@ -161,17 +161,15 @@ test('a chain that makes no block final: what is pending is read in parts too', 
 });
 
 test('an answer that is too large is asked for in parts', async () => {
-  const world = await startDepositWorld();
-  const { account } = await world.newPartner();
+  const world = await startWithFinal([]);
   const others = Array.from({ length: 500 }, () => ({ to: usdtContract, units: 1n }));
   for (let block = 0; block < 40; block++) world.chain.mine(others);
-  world.chain.mine([{ to: account, units: 5n * usdt }]);
+  world.pay(5n * usdt);
   world.chain.mineMany(world.chain.notFinal);
   world.node.ignoresFilter = true;
   // As if larger ranges had been refused: this one has all the blocks.
   world.size.blocks = 64n;
-  await world.round();
-  expect(await world.record()).toEqual(booked);
+  await expectBooked(world);
   expect(world.node.calls.filter(method => method === 'eth_getLogs').length).toBeGreaterThan(3);
 });
 
@@ -180,41 +178,36 @@ test.each<[string, ReturnType<NonNullable<Interfere>>, RegExp]>([
   ['broken', { status: 502 }, /HTTP status 502/],
   ['down', 'closes the connection', /cannot be reached/],
   ['silent', 'never answers', /did not answer in time/],
-])(
-  'a node that is %s raises an alarm without its address, and is asked again',
-  async (_what, fault, said) => {
-    const world = await startWithFinal([5n * usdt]);
-    const asked = world.node.calls.length;
-    world.node.interfere = () => fault;
-    const round = world.round();
-    if (fault === 'never answers') {
-      await world.clock.until(() => expect(world.node.calls.length).toBeGreaterThan(asked));
-      await world.clock.advance(10_000);
-    }
-    await round;
-    expect(await world.record()).toEqual({ balances: [0n], states: [], alarms: ['deposit_node_failing'] });
-    const [detail] = await world.alarmDetails();
-    expect(detail).toMatch(said);
-    expect(detail).not.toMatch(/key-of-the-node|127\.0\.0\.1/);
-    world.node.interfere = undefined;
-    await world.round();
-    expect(await world.record()).toEqual(booked);
-  },
-);
+])('a node that is %s raises an alarm without its address, and is asked again', async (_, fault, said) => {
+  const world = await startWithFinal([5n * usdt]);
+  const asked = world.node.calls.length;
+  world.node.interfere = () => fault;
+  const round = world.round();
+  if (fault === 'never answers') {
+    await world.clock.until(() => expect(world.node.calls.length).toBeGreaterThan(asked));
+    await world.clock.advance(10_000);
+  }
+  await round;
+  expect(await world.record()).toEqual({ ...nothingBooked, alarms: ['deposit_node_failing'] });
+  const [detail] = await world.alarmDetails();
+  expect(detail).toMatch(said);
+  expect(detail).not.toMatch(/key-of-the-node|127\.0\.0\.1/);
+  world.node.interfere = undefined;
+  await expectBooked(world);
+});
 
 test('a node of another network while the service runs: nothing is booked', async () => {
   const world = await startWithFinal([5n * usdt]);
   world.node.interfere = instead('eth_chainId', { result: '0x5' });
   await world.round();
-  expect(await world.record()).toEqual({ balances: [0n], states: [], alarms: ['deposit_nodes_disagree'] });
+  expect(await world.record()).toEqual({ ...nothingBooked, alarms: ['deposit_nodes_disagree'] });
 });
 
 test('nodes that go back to an older head, or one of two that is behind, change nothing', async () => {
   const world = await startWithFinal([5n * usdt], { twoNodes: true });
   await world.round();
   const newest = world.chain.blocks.splice(-4);
-  await world.round();
-  expect(await world.record()).toEqual(booked);
+  await expectBooked(world);
   world.chain.blocks.push(...newest);
   const head = world.chain.blocks.length - 5;
   world.nodes[1]!.interfere = (method, [tag], own) => {
@@ -223,8 +216,7 @@ test('nodes that go back to an older head, or one of two that is behind, change 
     if (tag === 'finalized') return { result: own([head - world.chain.notFinal]) };
     return Number(tag) > head ? { result: null } : undefined;
   };
-  await world.round();
-  expect(await world.record()).toEqual(booked);
+  await expectBooked(world);
   world.nodes[1]!.interfere = undefined;
   await world.settle();
   expect(await world.record()).toEqual(booked);

@@ -3,7 +3,7 @@ import { rewindChain } from '../../src/deposits/index.ts';
 import { bookRange } from '../../src/deposits/watch/book.ts';
 import { usdtContract } from '../helpers/chain.ts';
 import { auditContextOf } from '../helpers/database.ts';
-import { insteadOfBlock, startDepositWorld, startWithDeposits, usdt } from './world.ts';
+import { credited, insteadOfBlock, startDepositWorld, startWithDeposits, usdt } from './world.ts';
 
 /** A partner's deposit in a block in which another transaction comes first, and the cursor before that block. */
 async function startBookedWorld(options: Parameters<typeof startDepositWorld>[0] = {}) {
@@ -24,11 +24,7 @@ test('a node that counts logs in the block and then in the transaction: credited
   world.node.countsLogsIn = 'transaction';
   expect(await world.rewind()).toMatchObject({ outcome: 'done', depositsAbove: 1 });
   await world.settle();
-  expect(await world.record()).toEqual({
-    balances: [100n * usdt],
-    states: ['credited 100000000'],
-    alarms: [],
-  });
+  expect(await world.record()).toEqual(credited(100n));
   expect(await world.findings()).toEqual([]);
 });
 
@@ -87,13 +83,10 @@ test('ledger verify finds a transfer that was credited twice, and a credit witho
     { invariant: expect.stringContaining('booked together'), partnerId: world.partnerId },
   ]);
   await pool.query(`UPDATE deposits SET micro_usdt = 1 WHERE ordinal = 1`);
-  expect(await world.findings()).toMatchObject([
-    {
-      invariant: expect.stringContaining('is in the ledger'),
-      detail: expect.stringContaining('deposits of 1,'),
-    },
-    { invariant: expect.stringContaining('booked together') },
-  ]);
+  const [notInLedger, ...others] = await world.findings();
+  expect(notInLedger!.invariant).toContain('is in the ledger');
+  expect(notInLedger!.detail).toContain('deposits of 1,');
+  expect(others).toMatchObject([{ invariant: expect.stringContaining('booked together') }]);
 });
 
 test('after a reorganisation below the final block the cursor is put back: what came again is not credited again', async () => {

@@ -1,17 +1,17 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { creditPartner } from '../../src/deposits/credit.ts';
 import { createScreen, type Screen } from '../../src/deposits/screening/ask.ts';
 import { sender } from '../helpers/chain.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { startWithDeposits, usdt } from './world.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
+import { credited as creditedOf, startWithDeposits, usdt } from './world.ts';
 
 const allow: Screen = async () => 'allow';
 const waiting = { balances: [0n], states: ['screening 25000000'] };
-const credited = { balances: [25n * usdt], states: ['credited 25000000'], alarms: [] };
+const credited = creditedOf(25n);
 
 /** A world in which deposits of these amounts are final and wait for screening. */
 async function waitingFor(amounts: bigint[], env = {}) {
@@ -152,15 +152,8 @@ test('many deposits are asked about in several rounds', async () => {
   expect(await world.balance()).toBe(26n * usdt);
 });
 
-async function startService(answer: RequestListener) {
-  const server = createServer(answer);
-  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/key-of-the-service`;
-}
+const service = await startLocalServer();
+const url = `${service.url}/key-of-the-service`;
 
 const asked = {
   chain: 'ethereum',
@@ -172,7 +165,7 @@ const asked = {
 
 test('the service gets chain, transaction, log, sender and amount', async () => {
   const requests: unknown[] = [];
-  const url = await startService(async (request, response) => {
+  service.answer(async (request, response) => {
     const body = (await request.toArray()).join('');
     requests.push([request.method, request.url, JSON.parse(body)]);
     response.end('{"decision":"allow"}');
@@ -207,7 +200,8 @@ test.each<[string, RequestListener, expected?: string]>([
 ])(
   'the service answers with %s: nothing but a clear answer counts',
   async (_what, answer, expected = 'no_answer') => {
-    expect(await createScreen(systemClock, await startService(answer))(asked)).toBe(expected);
+    service.answer(answer);
+    expect(await createScreen(systemClock, url)(asked)).toBe(expected);
   },
 );
 
@@ -218,7 +212,7 @@ test.each<[string, RequestListener]>([
 ])('the service answers with %s: it has no more time than the deadline', async (_what, answer) => {
   const clock = manualClock();
   const arrived = Promise.withResolvers<void>();
-  const url = await startService((request, response) => {
+  service.answer((request, response) => {
     answer(request, response);
     arrived.resolve();
   });

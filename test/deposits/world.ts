@@ -1,6 +1,7 @@
 import { toHex } from 'viem';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { readSettings } from '../../src/base/settings.ts';
+import type { Pool } from '../../src/db/postgres/pool.ts';
 import { openAddresses, openDepositChains } from '../../src/deposits/index.ts';
 import type { Screen } from '../../src/deposits/screening/ask.ts';
 import { screenDeposits } from '../../src/deposits/screening/screen-deposits.ts';
@@ -17,6 +18,13 @@ export const xpub =
   'xpub68Gmy5EdvgibQVfPdqkBBCHxA5htiqg55crXYuXoQRKfDBFA1WEjWgP6LHhwBZeNK1VTsfTFUHCdrfp1bgwQ9xv5ski8PX9rL2dZXvgGDnw';
 
 export const usdt = 1_000_000n;
+
+/** The record after these deposits of a partner, in USDT, have been credited. */
+export const credited = (...amounts: bigint[]) => ({
+  balances: [amounts.reduce((sum, amount) => sum + amount) * usdt],
+  states: amounts.map(amount => `credited ${amount * usdt}`),
+  alarms: [] as string[],
+});
 
 type Interfere = NonNullable<Awaited<ReturnType<typeof startNode>>['interfere']>;
 
@@ -55,6 +63,20 @@ interface Options {
   isScreened?: boolean;
 }
 
+export const readersOf = (pool: Pool) => ({
+  balanceOf: async (partnerId: Parameters<typeof readBalances>[1]) =>
+    (await readBalances(pool, partnerId)).live.availableMicroUsdt,
+  states: async () => {
+    const { rows } = await pool.query<{ state: string; micro_usdt: bigint }>(
+      'SELECT state, micro_usdt FROM deposits ORDER BY block_number, transaction, ordinal',
+    );
+    return rows.map(row => `${row.state} ${row.micro_usdt}`);
+  },
+  cursor: async () =>
+    (await pool.query('SELECT cursor_block FROM deposit_chains')).rows[0].cursor_block as bigint,
+  alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
+});
+
 /** A database, a chain with its nodes, and one partner with an address on it. */
 export async function startDepositWorld({
   twoNodes = false,
@@ -89,18 +111,15 @@ export async function startDepositWorld({
   };
   const size = { blocks: maxRangeBlocks };
   const world = {
-    pool,
-    url,
-    clock,
-    chain,
-    nodes,
+    ...{ pool, url, clock, chain, nodes },
     node: nodes[0]!,
     chains,
     depositChain,
     alarms,
     newPartner,
     size,
-    round: () => clock.during(runRound({ pool, clock, alarms, chain: depositChain, isScreened }, size)),
+    round: (changes: Partial<Parameters<typeof runRound>[0]> = {}) =>
+      clock.during(runRound({ pool, clock, alarms, chain: depositChain, isScreened, ...changes }, size)),
     screen: (screen: Screen | undefined) =>
       screenDeposits({ pool, clock, alarms, chain: depositChain, screen }),
     /** Makes everything so far final, and books it. */
@@ -108,15 +127,7 @@ export async function startDepositWorld({
       chain.mineMany(chain.notFinal);
       await world.round();
     },
-    balanceOf: async (partnerId: Parameters<typeof readBalances>[1]) =>
-      (await readBalances(pool, partnerId)).live.availableMicroUsdt,
-    states: async () =>
-      (
-        await pool.query<{ state: string; micro_usdt: bigint }>(
-          'SELECT state, micro_usdt FROM deposits ORDER BY block_number, transaction, ordinal',
-        )
-      ).rows.map(row => `${row.state} ${row.micro_usdt}`),
-    alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
+    ...readersOf(pool),
     alarmDetails: async () => (await listAlarms(pool, { cleared: false })).map(({ detail }) => detail),
     /** The balances of the partners in their order, all deposits, and the open alarms. */
     record: async () => ({
@@ -124,8 +135,6 @@ export async function startDepositWorld({
       states: await world.states(),
       alarms: await world.alarmKinds(),
     }),
-    cursor: async () =>
-      (await pool.query('SELECT cursor_block FROM deposit_chains')).rows[0].cursor_block as bigint,
     findings: async () => (await verifyLedger(pool, { now: endOfTime })).findings,
   };
   await world.round();

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
+import { newPaymentId } from '../helpers/database.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { callNames, calls, gatewayOpener, order, requester, token } from './orders.ts';
 
@@ -58,6 +59,7 @@ describe('what is sent', () => {
 });
 
 describe('resolve', () => {
+  const resolve = (of = gateway) => of.resolve(order.qrUrl, requester);
   const answer = {
     qrc_id: order.qrcId,
     scenario: 'C2B',
@@ -68,33 +70,20 @@ describe('resolve', () => {
     expires_at: null,
     fingerprint: 'f1',
   };
-  const qr = {
-    qrcId: order.qrcId,
-    scenario: 'C2B',
-    recipient: 'Кофейня',
-    recipientId: 'MB0000123456',
-    amountKopecks: 15_000n,
-    purpose: 'Оплата',
-    fingerprint: 'f1',
-  };
+  const { qrc_id: qrcId, scenario, recipient, recipient_id: recipientId, purpose, fingerprint } = answer;
+  const qr = { qrcId, scenario, recipient, recipientId, amountKopecks: 15_000n, purpose, fingerprint };
 
   test('returns every field', async () => {
     bank.answerWith(answer);
-    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({ outcome: 'resolved', qr });
+    expect(await resolve()).toEqual({ outcome: 'resolved', qr });
     bank.answerWith({ ...answer, amount_kopecks: null, expires_at: '2026-11-15T10:00:00Z', extra: 1 });
-    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({
-      outcome: 'resolved',
-      qr: { ...qr, amountKopecks: null },
-    });
+    expect(await resolve()).toEqual({ outcome: 'resolved', qr: { ...qr, amountKopecks: null } });
   });
 
   test('the longest texts that are accepted', async () => {
     const texts = { recipient: 'ж'.repeat(500), purpose: 'x'.repeat(2_000), fingerprint: 'y'.repeat(2_000) };
     bank.answerWith({ ...answer, ...texts });
-    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({
-      outcome: 'resolved',
-      qr: { ...qr, ...texts },
-    });
+    expect(await resolve()).toEqual({ outcome: 'resolved', qr: { ...qr, ...texts } });
   });
 
   test.each([
@@ -114,7 +103,7 @@ describe('resolve', () => {
     [200, 'null', 'qr_unresolvable'],
   ])('%i %j is %s', async (status, body, outcome) => {
     bank.answerWith(body, status);
-    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({ outcome });
+    expect(await resolve()).toEqual({ outcome });
   });
 
   test.each([
@@ -139,21 +128,20 @@ describe('resolve', () => {
     { amount_kopecks: 2 ** 53 },
   ])('an answer with %o is none', async change => {
     bank.answerWith({ ...answer, ...change });
-    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({ outcome: 'qr_unresolvable' });
+    expect(await resolve()).toEqual({ outcome: 'qr_unresolvable' });
   });
 
   test('silence is qr_unresolvable, even after the headers', async () => {
     bank.answer(() => {});
-    expect(await hasty.resolve(order.qrUrl, requester)).toEqual({ outcome: 'qr_unresolvable' });
+    expect(await resolve(hasty)).toEqual({ outcome: 'qr_unresolvable' });
     bank.answer((_request, response) => response.writeHead(200).flushHeaders());
-    expect(await hasty.resolve(order.qrUrl, requester)).toEqual({ outcome: 'qr_unresolvable' });
+    expect(await resolve(hasty)).toEqual({ outcome: 'qr_unresolvable' });
   });
 
   test('a refused connection is gateway_unavailable', async () => {
-    const nowhere = gatewayAt('http://127.0.0.1:1');
-    expect(await nowhere.resolve(order.qrUrl, requester)).toEqual({ outcome: 'gateway_unavailable' });
+    expect(await resolve(gatewayAt('http://127.0.0.1:1'))).toEqual({ outcome: 'gateway_unavailable' });
     bank.answer((_request, response) => response.destroy());
-    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({ outcome: 'gateway_unavailable' });
+    expect(await resolve()).toEqual({ outcome: 'gateway_unavailable' });
   });
 });
 
@@ -238,5 +226,47 @@ describe('an order', () => {
   test('over the requested amount is accepted', async () => {
     bank.answerWith({ order_id: orderId, state: 'succeeded', reason: null, amount_kopecks: 15_000 });
     expect(await gateway.pay(order)).toEqual({ outcome: 'succeeded', orderId });
+  });
+});
+
+describe('the list of orders', () => {
+  const listed = (change: object = {}) => ({
+    payment_id: newPaymentId(),
+    order_id: 'ord_000000001',
+    state: 'succeeded',
+    reason: null,
+    amount_kopecks: 15_000,
+    qrc_id: 'AD10004MV5CJ3D638358RO81129CE63P',
+    created_at: '2026-11-15T10:00:00.000Z',
+    updated_at: '2026-11-15T10:00:00.000Z',
+    ...change,
+  });
+  const list = () => gateway.listOrders(new Date(0));
+
+  test.each([
+    ['as it was sent', 'a'.repeat(1_024), 'a'.repeat(1_024)],
+    ['of a bank side that does not know it', undefined, null],
+    ['that is null', null, null],
+    ['that is too long', 'a'.repeat(1_025), null],
+    ['that cannot be stored', 'a\0b', null],
+    ['that is no text', 7, null],
+  ])('a reference %s fails no page', async (_case, reference, expected) => {
+    bank.answerWith({ orders: [listed({ reference }), listed({ reference: 'r' })], next_cursor: null });
+    const { orders } = await list();
+    expect(orders.map(order => order.reference)).toEqual([expected, 'r']);
+  });
+
+  test('a page of a thousand orders with the longest references is read', async () => {
+    const texts = { order_id: 'o'.repeat(256), reference: 'r'.repeat(1_024) };
+    bank.answerWith({ orders: Array.from({ length: 1_000 }, () => listed(texts)), next_cursor: 'next' });
+    const { orders, nextCursor } = await list();
+    expect(orders).toHaveLength(1_000);
+    expect(orders.every(({ reference }) => reference === texts.reference)).toBe(true);
+    expect(nextCursor).toBe('next');
+  });
+
+  test('a page that is too long is not read to its end', async () => {
+    bank.answerWith({ orders: [listed({ reference: 'r'.repeat(5 * 1024 * 1024) })], next_cursor: null });
+    await expect(list()).rejects.toThrow('returned no list of orders');
   });
 });

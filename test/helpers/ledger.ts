@@ -1,4 +1,5 @@
-import type { Clock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { type Id, newId } from '../../src/base/ids.ts';
 import { createBatcher } from '../../src/db/batching/batch.ts';
 import { isItemError } from '../../src/db/postgres/database-errors.ts';
 import { type Queryable, retryOnDeadlock } from '../../src/db/postgres/pool.ts';
@@ -8,6 +9,10 @@ import { type Hold, type HoldEnd, type Posting, type PostingResult, post } from 
  * The postings of a payment by themselves, for tests and benches of the ledger. The service posts them through
  * `payments_open` and `payments_finish`, which call the same SQL function.
  */
+
+/** The live hold of a new payment. */
+export const newHold = (partnerId: Id<'prt'>, microUsdt: bigint) =>
+  ({ partnerId, mode: 'live', paymentId: newId('pay', systemClock), microUsdt }) as const;
 
 type HoldVerdict =
   | { outcome: 'held' | 'already_held'; balanceMicroUsdt: bigint }
@@ -51,7 +56,7 @@ export async function settle(db: Queryable, clock: Clock, items: HoldEnd[]): Pro
   const results = await post(
     db,
     clock,
-    items.map(item => ({ operation: 'settle', ...item })),
+    items.map(({ partnerId, mode, paymentId }) => ({ operation: 'settle', partnerId, mode, paymentId })),
   );
   return results.map(settleVerdict);
 }
@@ -61,7 +66,7 @@ export async function release(db: Queryable, clock: Clock, items: HoldEnd[]): Pr
   const results = await post(
     db,
     clock,
-    items.map(item => ({ operation: 'release', ...item })),
+    items.map(({ partnerId, mode, paymentId }) => ({ operation: 'release', partnerId, mode, paymentId })),
   );
   return results.map(releaseVerdict);
 }

@@ -3,48 +3,50 @@ import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { type Queryable, transaction } from '../../src/db/postgres/pool.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
-import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
-import { hold, settle } from '../helpers/ledger.ts';
+import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { hold, newHold, settle } from '../helpers/ledger.ts';
 import { countWaiting } from '../helpers/locks.ts';
 
 /** Each of these fails without its guard: `npm run sabotage` removes the guards one by one and checks that. */
 const { pool } = await createDatabase();
-const live = 'live' as const;
 
-/** Resolves when some session waits for a row that another has locked. */
-async function untilSomebodyWaits(): Promise<void> {
-  while ((await countWaiting(pool)) === 0);
+/** A hold that waits for a transaction, which does something before it and perhaps something while it waits. */
+async function holdDuring(
+  items: Parameters<typeof hold>[2],
+  before: (tx: Queryable) => Promise<unknown>,
+  meanwhile: (tx: Queryable) => Promise<unknown> = async () => {},
+) {
+  return transaction(pool, async tx => {
+    await before(tx);
+    const result = hold(pool, clock, items);
+    while ((await countWaiting(pool)) === 0);
+    await meanwhile(tx);
+    // In an object: the transaction would wait for a promise.
+    return { result };
+  });
 }
 
 test('row lock: a hold waits for the one before it and then sees its result', async () => {
   const partnerId = await createFundedPartner(pool, 100n);
-  const item = () => ({ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 60n });
-  let second: ReturnType<typeof hold> | undefined;
-  await transaction(pool, async tx => {
-    expect(await hold(tx, clock, [item()])).toMatchObject([{ outcome: 'held' }]);
-    second = hold(pool, clock, [item()]);
-    await untilSomebodyWaits();
-  });
-  expect(await second).toEqual([{ outcome: 'insufficient', requiredMicroUsdt: 60n, balanceMicroUsdt: 40n }]);
+  const second = await holdDuring([newHold(partnerId, 60n)], tx =>
+    hold(tx, clock, [newHold(partnerId, 60n)]),
+  );
+  expect(await second.result).toEqual([
+    { outcome: 'insufficient', requiredMicroUsdt: 60n, balanceMicroUsdt: 40n },
+  ]);
 });
 
 test('snapshot after the lock: a repeat that waited finds the hold it repeats', async () => {
   const partnerId = await createFundedPartner(pool, 100n);
-  const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 30n };
-  let second: ReturnType<typeof hold> | undefined;
-  await transaction(pool, async tx => {
-    await hold(tx, clock, [item]);
-    second = hold(pool, clock, [item]);
-    await untilSomebodyWaits();
-  });
-  expect(await second).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 70n }]);
+  const item = newHold(partnerId, 30n);
+  const second = await holdDuring([item], tx => hold(tx, clock, [item]));
+  expect(await second.result).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 70n }]);
 });
 
 test('times never go back: a late entry gets the time of the one before it', async () => {
   const partnerId = await createFundedPartner(pool, 100n);
-  const item = () => ({ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 1n });
   const late = { ...clock, nowMs: () => Date.parse('2020-01-01') };
-  await hold(pool, late, [item(), item()]);
+  await hold(pool, late, [newHold(partnerId, 1n), newHold(partnerId, 1n)]);
   const { rows } = await pool.query(
     `SELECT count(DISTINCT created_at)::int AS times FROM entries WHERE partner_id = $1 AND mode = 'live'`,
     [uuidFromId(partnerId)],
@@ -60,21 +62,13 @@ test('sort order: accounts are locked from the smallest id up, whatever the orde
     ANALYZE accounts`);
   for (let round = 0; round < 5; round++) {
     const [smallest, ...others] = await createPartners(8);
-    const items = [...others, smallest!].map(partnerId => ({
-      partnerId,
-      mode: live,
-      paymentId: newPaymentId(),
-      microUsdt: 1n,
-    }));
-    let call: ReturnType<typeof hold> | undefined;
-    await transaction(pool, async tx => {
-      await lock(tx, [smallest!]);
-      call = hold(pool, clock, items);
-      await untilSomebodyWaits();
+    const { result } = await holdDuring(
+      [...others, smallest!].map(partnerId => newHold(partnerId, 1n)),
+      tx => lock(tx, [smallest!]),
       // The call waits for the smallest id, so it must not have locked any of the greater ones yet.
-      expect(await lock(tx, others, 'SKIP LOCKED')).toBe(others.length);
-    });
-    expect((await call)!.every(({ outcome }) => outcome === 'held')).toBe(true);
+      async tx => expect(await lock(tx, others, 'SKIP LOCKED')).toBe(others.length),
+    );
+    expect((await result).every(({ outcome }) => outcome === 'held')).toBe(true);
   }
 });
 
@@ -95,7 +89,7 @@ async function lock(tx: Queryable, partners: Id<'prt'>[], otherwise = ''): Promi
 
 test('idempotency: the same hold from many connections at once is made once', async () => {
   const partnerId = await createFundedPartner(pool, 100n);
-  const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 10n };
+  const item = newHold(partnerId, 10n);
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => hold(pool, clock, [item])));
   expect(verdicts.flat().filter(({ outcome }) => outcome === 'held')).toHaveLength(1);
   expect((await readBalances(pool, partnerId)).live.heldMicroUsdt).toBe(10n);
@@ -104,9 +98,7 @@ test('idempotency: the same hold from many connections at once is made once', as
 test('two hundred holds at once with a balance for three make three', async () => {
   const partnerId = await createFundedPartner(pool, 30n);
   const verdicts = await Promise.all(
-    Array.from({ length: 200 }, () =>
-      hold(pool, clock, [{ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 10n }]),
-    ),
+    Array.from({ length: 200 }, () => hold(pool, clock, [newHold(partnerId, 10n)])),
   );
   expect(verdicts.flat().filter(({ outcome }) => outcome === 'held')).toHaveLength(3);
   expect((await verifyLedger(pool)).findings).toEqual([]);
@@ -118,27 +110,21 @@ const onRows = 4 + 8 + 16;
 
 describe('the database itself refuses', () => {
   const heldItem = async () => {
-    const partnerId = await createFundedPartner(pool, 100n);
-    const item = { partnerId, mode: live, paymentId: newPaymentId() };
-    await hold(pool, clock, [{ ...item, microUsdt: 60n }]);
-    return { ...item, ids: [uuidFromId(partnerId), uuidFromId(item.paymentId)] };
+    const item = newHold(await createFundedPartner(pool, 100n), 60n);
+    await hold(pool, clock, [item]);
+    return { ...item, ids: [uuidFromId(item.partnerId), uuidFromId(item.paymentId)] };
   };
   const secondEntry = (fromAccount: string, toAccount: string) =>
     `INSERT INTO entries VALUES ($1, 'live', 99, '${fromAccount}', '${toAccount}', 60, 0, 0, $2, NULL, now())`;
 
-  test('idempotency index: a second hold of a payment', async () => {
-    const { ids } = await heldItem();
-    await expect(pool.query(secondEntry('available', 'held'), ids)).rejects.toThrow(
-      /entries_once_per_payment/,
-    );
-  });
-
-  test('idempotency index: a release after a settle', async () => {
+  test.each([
+    ['idempotency index: a second hold of a payment', 'available', 'held', 'entries_once_per_payment'],
+    ['idempotency index: a release after a settle', 'held', 'available', 'entries_once_per_payment'],
+    ['kinds: a transfer that no operation makes', 'settled', 'available', 'entries_are_of_a_known_kind'],
+  ])('%s', async (_what, from, to, constraint) => {
     const { ids, ...item } = await heldItem();
-    await settle(pool, clock, [item]);
-    await expect(pool.query(secondEntry('held', 'available'), ids)).rejects.toThrow(
-      /entries_once_per_payment/,
-    );
+    if (from === 'held') await settle(pool, clock, [item]);
+    await expect(pool.query(secondEntry(from, to), ids)).rejects.toThrow(constraint);
   });
 
   test('idempotency index: a second credit with a reference', async () => {
@@ -187,12 +173,5 @@ describe('the database itself refuses', () => {
       `SELECT tgname FROM pg_trigger WHERE tgtype & ${onTruncate} > 0 AND tgtype & ${onRows} > 0`,
     );
     expect(rows).toEqual([]);
-  });
-
-  test('kinds: a transfer that no operation makes', async () => {
-    const { ids } = await heldItem();
-    await expect(pool.query(secondEntry('settled', 'available'), ids)).rejects.toThrow(
-      /entries_are_of_a_known_kind/,
-    );
   });
 });

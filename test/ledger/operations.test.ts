@@ -4,7 +4,7 @@ import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { credit, readBalances, topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { auditContextOf, createFundedPartner, newPaymentId, sharedDatabase } from '../helpers/database.ts';
-import { hold, release, settle } from '../helpers/ledger.ts';
+import { hold, newHold, release, settle } from '../helpers/ledger.ts';
 import { expectedOutcomes } from './ledger-model.ts';
 
 const { pool } = await sharedDatabase();
@@ -15,7 +15,7 @@ const liveBalances = async (partnerId: Id<'prt'>) => (await readBalances(pool, p
 describe('hold', () => {
   test('moves available to held, once per payment', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
-    const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 60n };
+    const item = newHold(partnerId, 60n);
     expect(await hold(pool, clock, [item])).toEqual([{ outcome: 'held', balanceMicroUsdt: 40n }]);
     expect(await hold(pool, clock, [item])).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 40n }]);
     expect(await liveBalances(partnerId)).toEqual({
@@ -27,7 +27,7 @@ describe('hold', () => {
 
   test('is refused with the required and the available amount', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
-    const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 101n };
+    const item = newHold(partnerId, 101n);
     expect(await hold(pool, clock, [item])).toEqual([
       { outcome: 'insufficient', requiredMicroUsdt: 101n, balanceMicroUsdt: 100n },
     ]);
@@ -38,69 +38,50 @@ describe('hold', () => {
     const rich = await createFundedPartner(pool, 1_000n);
     const poor = await createFundedPartner(pool, 100n);
     const nobody = newId('prt', clock);
-    const item = (partnerId: Id<'prt'>, microUsdt: bigint) => ({
-      partnerId,
-      mode: live,
-      paymentId: newPaymentId(),
-      microUsdt,
-    });
-    const verdicts = await hold(pool, clock, [
-      item(poor, 70n),
-      item(rich, 700n),
-      item(poor, 50n),
-      item(nobody, 1n),
-      item(poor, 30n),
-      item(rich, 300n),
-      item(poor, 1n),
-    ]);
-    expect(verdicts.map(({ outcome }) => outcome)).toEqual([
-      'held',
-      'held',
-      'insufficient',
-      'no_account',
-      'held',
-      'held',
-      'insufficient',
-    ]);
+    const items: [Id<'prt'>, bigint, outcome: string][] = [
+      [poor, 70n, 'held'],
+      [rich, 700n, 'held'],
+      [poor, 50n, 'insufficient'],
+      [nobody, 1n, 'no_account'],
+      [poor, 30n, 'held'],
+      [rich, 300n, 'held'],
+      [poor, 1n, 'insufficient'],
+    ];
+    const asked = items.map(([partnerId, microUsdt]) => newHold(partnerId, microUsdt));
+    const verdicts = await hold(pool, clock, asked);
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual(items.map(([, , outcome]) => outcome));
     expect(verdicts[2]).toMatchObject({ requiredMicroUsdt: 50n, balanceMicroUsdt: 30n });
   });
 
   test('of zero or a negative amount is refused by the database', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
-    for (const microUsdt of [0n, -1n]) {
-      await expect(
-        hold(pool, clock, [{ partnerId, mode: live, paymentId: newPaymentId(), microUsdt }]),
-      ).rejects.toThrow();
-    }
+    for (const microUsdt of [0n, -1n])
+      await expect(hold(pool, clock, [newHold(partnerId, microUsdt)])).rejects.toThrow();
     expect((await liveBalances(partnerId)).availableMicroUsdt).toBe(100n);
   });
 
   test('never touches the other mode', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
-    const paymentId = newPaymentId();
-    await hold(pool, clock, [{ partnerId, mode: live, paymentId, microUsdt: 60n }]);
+    const item = newHold(partnerId, 60n);
+    await hold(pool, clock, [item]);
     expect((await readBalances(pool, partnerId)).test).toEqual({
       availableMicroUsdt: 10_000_000_000n,
       heldMicroUsdt: 0n,
       settledMicroUsdt: 0n,
     });
-    expect(await settle(pool, clock, [{ partnerId, mode: 'test', paymentId }])).toEqual([
-      { outcome: 'not_held' },
-    ]);
+    expect(await settle(pool, clock, [{ ...item, mode: 'test' }])).toEqual([{ outcome: 'not_held' }]);
   });
 });
 
 describe('settle and release', () => {
   const held = async () => {
-    const partnerId = await createFundedPartner(pool, 100n);
-    const item = { partnerId, mode: live, paymentId: newPaymentId() };
-    await hold(pool, clock, [{ ...item, microUsdt: 60n }]);
+    const item = newHold(await createFundedPartner(pool, 100n), 60n);
+    await hold(pool, clock, [item]);
     return item;
   };
 
   test('a payment without a hold can be neither settled nor released', async () => {
-    const partnerId = await createFundedPartner(pool, 100n);
-    const item = { partnerId, mode: live, paymentId: newPaymentId() };
+    const item = newHold(await createFundedPartner(pool, 100n), 1n);
     expect(await settle(pool, clock, [item])).toEqual([{ outcome: 'not_held' }]);
     expect(await release(pool, clock, [item])).toEqual([{ outcome: 'not_held' }]);
     const unknown = { ...item, partnerId: newId('prt', clock) };
@@ -155,13 +136,10 @@ describe('credit', () => {
 
 test('every entry carries the balances after it, numbered without gaps', async () => {
   const partnerId = await createFundedPartner(pool, 100n);
-  const [first, second] = [newPaymentId(), newPaymentId()];
-  await hold(pool, clock, [
-    { partnerId, mode: live, paymentId: first, microUsdt: 10n },
-    { partnerId, mode: live, paymentId: second, microUsdt: 20n },
-  ]);
-  await settle(pool, clock, [{ partnerId, mode: live, paymentId: first }]);
-  await release(pool, clock, [{ partnerId, mode: live, paymentId: second }]);
+  const [first, second] = [newHold(partnerId, 10n), newHold(partnerId, 20n)];
+  await hold(pool, clock, [first, second]);
+  await settle(pool, clock, [first]);
+  await release(pool, clock, [second]);
   const { rows } = await pool.query({
     text: `SELECT entry_no, from_account, to_account, micro_usdt, from_after, to_after
              FROM entries WHERE partner_id = $1 AND mode = 'live' ORDER BY entry_no`,
@@ -198,39 +176,20 @@ test('any sequence of calls, however it is cut into batches, agrees with a plain
         ends: new Map<number, string>(),
         refs: new Map<number, bigint>(),
       }));
-      for (const call of calls) {
+      for (const batch of calls) {
         // The set-based calls take one kind each; the model takes the items one by one.
         for (const kind of ['hold', 'settle', 'release', 'credit'] as const) {
-          const items = call.filter(item => item.kind === kind);
-          const owned = (item: (typeof items)[number]) => ({
-            partnerId: partners[item.partner]!,
-            mode: live,
-          });
-          const payable = (item: (typeof items)[number]) => ({
-            ...owned(item),
-            paymentId: payments[item.payment]!,
-          });
-          const ask = {
-            hold: () =>
-              hold(
-                pool,
-                clock,
-                items.map(item => ({ ...payable(item), microUsdt: item.amount })),
-              ),
-            settle: () => settle(pool, clock, items.map(payable)),
-            release: () => release(pool, clock, items.map(payable)),
-            credit: () =>
-              credit(
-                pool,
-                clock,
-                items.map(item => ({
-                  ...owned(item),
-                  reference: `r${item.payment}`,
-                  microUsdt: item.amount,
-                })),
-              ),
-          };
-          const outcomes = (await ask[kind]()).map(({ outcome }) => outcome);
+          const items = batch.filter(item => item.kind === kind);
+          const owned = items.map(({ partner, amount }) => ({
+            ...{ partnerId: partners[partner]!, mode: live, microUsdt: amount },
+          }));
+          const payable = owned.map((one, nth) => ({ ...one, paymentId: payments[items[nth]!.payment]! }));
+          const credits = owned.map((one, nth) => ({ ...one, reference: `r${items[nth]!.payment}` }));
+          const verdicts =
+            kind === 'credit'
+              ? await credit(pool, clock, credits)
+              : await { hold, settle, release }[kind](pool, clock, payable);
+          const outcomes = verdicts.map(({ outcome }) => outcome);
           expect(outcomes).toEqual(expectedOutcomes(model, kind, items));
         }
       }

@@ -36,13 +36,7 @@ async function createWorld(settings: Partial<NightlyArchiveDeps> = {}) {
   };
   const alarms = createAlarms({ db: pool, clock, log });
   const deps: NightlyArchiveDeps = {
-    pool,
-    clock,
-    alarms,
-    log,
-    archiveAfterMonths: 1,
-    databaseUrl: undefined,
-    ...settings,
+    ...{ pool, clock, alarms, log, archiveAfterMonths: 1, databaseUrl: undefined, ...settings },
   };
   let running = 0;
   const start = async (changes: Partial<NightlyArchiveDeps> = {}) => {

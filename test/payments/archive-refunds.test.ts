@@ -5,7 +5,8 @@ import { createDatabase } from '../helpers/database.ts';
 import { createRefundsWorld } from './refunds-world.ts';
 
 const { pool } = await createDatabase();
-const { pay, refund, round, archive, at, clock, newPartner, findings } = await createRefundsWorld(pool);
+const { pay, refund, round, archive, dropMonth, at, clock, newPartner, findings } =
+  await createRefundsWorld(pool);
 const { address } = await startApi({ pool, clock });
 
 test('the feed goes on after refunds whose payments were dropped with their month', async () => {
@@ -17,9 +18,7 @@ test('the feed goes on after refunds whose payments were dropped with their mont
   await round();
   at('2026-03-10T00:00:00Z');
   await archive('2026-02');
-  await pool.query(`
-    UPDATE archived_months SET dropped_at = now() WHERE month = '2026-01-01';
-    DROP TABLE payments_archive_2026_01, events_archive_2026_01`);
+  await dropMonth('2026-01');
   const later = [await pay(partnerId), await pay(partnerId)];
   refund(later[0]!.paymentId, 100);
   await round();

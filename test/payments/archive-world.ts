@@ -63,5 +63,21 @@ export async function createPast(pool: Pool, startIso = '2026-01-20T10:00:00Z') 
     ];
     return { live: await of(''), archived: await of('_archive') };
   };
-  return { clock, writer, opening, newPartner, open, finish, pay, at, archive, findings, rowsOf };
+  /** Gets both events of the contract, in both modes; nobody sends them. */
+  const addEndpoint = (partnerId: Id<'prt'>) =>
+    pool.query(
+      `INSERT INTO endpoints (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at)
+       VALUES ($1, $1, 1, 'https://example.com', '', '{payment.succeeded,payment.failed}', now(), now())`,
+      [uuidFromId(partnerId)],
+    );
+  /** As the owner of the database does it with an archived month. */
+  const dropMonth = (month: string) =>
+    pool.query(`
+      UPDATE archived_months SET dropped_at = now() WHERE month = '${month}-01';
+      DROP TABLE payments_archive_${month.replace('-', '_')}, events_archive_${month.replace('-', '_')}`);
+  const ledger = { findings, rowsOf };
+  return {
+    ...{ clock, writer, opening, newPartner, addEndpoint, open, finish, pay, at, archive, dropMonth },
+    ...ledger,
+  };
 }

@@ -4,6 +4,7 @@ import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { openPool } from '../../src/db/postgres/pool.ts';
 import { type Mode, verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
+import { countRefusal, maxRefusedKeys } from '../../src/payments/create/scenarios.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -32,13 +33,14 @@ async function startWorld() {
       keyLimit: { keyId, dailyKopecks },
       ...more,
     });
-  return { clock, partnerId, writer, keyId, payment };
+  const open = async (...given: Parameters<typeof payment>) => (await writer.open(payment(...given))).verdict;
+  return { clock, partnerId, writer, keyId, payment, open };
 }
 
 const spentToday = async (keyId: string) =>
   (await pool.query('SELECT kopecks FROM key_turnovers WHERE key_id = $1', [keyId])).rows[0]?.kopecks ?? 0n;
 
-const count = (verdicts: string[]) =>
+const countEach = (verdicts: string[]) =>
   Object.fromEntries(
     Array.from(
       Map.groupBy(verdicts, verdict => verdict),
@@ -57,7 +59,7 @@ describe('the daily limit of a key', () => {
         Array.from({ length: 50 }, (_, nth) => (nth % 2 ? writer : other).open(payment(70_000n, { mode }))),
       );
       await otherPool.end();
-      expect(count(results.map(({ verdict }) => verdict))).toEqual({
+      expect(countEach(results.map(({ verdict }) => verdict))).toEqual({
         opened: 7,
         key_daily_limit_exceeded: 43,
       });
@@ -84,90 +86,75 @@ describe('the daily limit of a key', () => {
   });
 
   test('is exact to the kopeck, and counts again from midnight UTC', async () => {
-    const { clock, writer, payment } = await startWorld();
-    expect((await writer.open(payment(20_000n))).verdict).toBe('opened');
-    expect((await writer.open(payment(19_999n))).verdict).toBe('key_daily_limit_exceeded');
-    expect((await writer.open(payment(20_000n))).verdict).toBe('opened');
-    expect((await writer.open(payment(20_000n, { amountKopecks: 1n }))).verdict).toBe(
-      'key_daily_limit_exceeded',
-    );
+    const { clock, open } = await startWorld();
+    expect(await open(20_000n)).toBe('opened');
+    expect(await open(19_999n)).toBe('key_daily_limit_exceeded');
+    expect(await open(20_000n)).toBe('opened');
+    expect(await open(20_000n, { amountKopecks: 1n })).toBe('key_daily_limit_exceeded');
     clock.advance(2 * 3_600_000);
-    expect((await writer.open(payment(10_000n))).verdict).toBe('opened');
+    expect(await open(10_000n)).toBe('opened');
   });
 
   test('counts what failed no more, and what succeeded for the rest of the day', async () => {
-    const { writer, payment, partnerId } = await startWorld();
+    const { writer, payment, open } = await startWorld();
     const [first, second] = [payment(20_000n), payment(20_000n)];
     await writer.open(first);
     await writer.open(second);
-    expect((await writer.open(payment(20_000n))).verdict).toBe('key_daily_limit_exceeded');
-    const finish = { partnerId, mode: 'live' as Mode };
-    await writer.finish({ ...finish, paymentId: first.paymentId, outcome: 'succeeded' });
-    expect((await writer.open(payment(20_000n))).verdict).toBe('key_daily_limit_exceeded');
-    await writer.finish({
-      ...finish,
-      paymentId: second.paymentId,
-      outcome: 'rejected',
-      code: 'gateway_busy',
-    });
-    expect((await writer.open(payment(20_000n))).verdict).toBe('opened');
-    expect((await writer.open(payment(20_000n))).verdict).toBe('key_daily_limit_exceeded');
+    expect(await open(20_000n)).toBe('key_daily_limit_exceeded');
+    await writer.finish({ ...first, outcome: 'succeeded' });
+    expect(await open(20_000n)).toBe('key_daily_limit_exceeded');
+    await writer.finish({ ...second, outcome: 'rejected', code: 'gateway_busy' });
+    expect(await open(20_000n)).toBe('opened');
+    expect(await open(20_000n)).toBe('key_daily_limit_exceeded');
   });
 
   test('does not hide the payment of an idempotency key, and comes after the other refusals', async () => {
-    const { writer, payment } = await startWorld();
+    const { writer, payment, open } = await startWorld();
     const first = payment(10_000n);
     await writer.open(first);
     const repeated = await writer.open({ ...first, paymentId: payment(0n).paymentId });
     expect(repeated).toMatchObject({ verdict: 'known', paymentId: first.paymentId });
-    const beyond = (more: object) => writer.open(payment(1n, more)).then(({ verdict }) => verdict);
-    expect(await beyond({ rateStaleAt: new Date(0) })).toBe('rate_unavailable');
-    expect(await beyond({ qrcId: first.qrcId })).toBe('duplicate_qr_in_flight');
-    expect(await beyond({ microUsdt: 10n ** 17n })).toBe('insufficient_balance');
-    expect(await beyond({})).toBe('key_daily_limit_exceeded');
+    expect(await open(1n, { rateStaleAt: new Date(0) })).toBe('rate_unavailable');
+    expect(await open(1n, { qrcId: first.qrcId })).toBe('duplicate_qr_in_flight');
+    expect(await open(1n, { microUsdt: 10n ** 17n })).toBe('insufficient_balance');
+    expect(await open(1n)).toBe('key_daily_limit_exceeded');
   });
 
   test('counts a refused payment not at all, nor a test payment that failed', async () => {
-    const { writer, payment, keyId } = await startWorld();
-    expect((await writer.open(payment(10_000n, { microUsdt: 10n ** 17n }))).verdict).toBe(
-      'insufficient_balance',
-    );
+    const { open, keyId } = await startWorld();
+    expect(await open(10_000n, { microUsdt: 10n ** 17n })).toBe('insufficient_balance');
     const ending = { outcome: 'failed', code: 'gateway_declined' };
-    expect((await writer.open(payment(10_000n, { mode: 'test', ending }))).verdict).toBe('opened');
+    expect(await open(10_000n, { mode: 'test', ending })).toBe('opened');
     expect(await spentToday(keyId)).toBe(0n);
-    expect(
-      (await writer.open(payment(10_000n, { mode: 'test', ending: { outcome: 'succeeded' } }))).verdict,
-    ).toBe('opened');
+    expect(await open(10_000n, { mode: 'test', ending: { outcome: 'succeeded' } })).toBe('opened');
     expect(await spentToday(keyId)).toBe(10_000n);
   });
 
   test('does not bind other keys of the partner', async () => {
-    const { writer, payment } = await startWorld();
-    await writer.open(payment(10_000n));
-    expect((await writer.open(payment(0n, { keyLimit: undefined }))).verdict).toBe('opened');
-    const otherKey = { keyId: 'another', dailyKopecks: 10_000n };
-    expect((await writer.open(payment(0n, { keyLimit: otherKey }))).verdict).toBe('opened');
+    const { open } = await startWorld();
+    await open(10_000n);
+    expect(await open(0n, { keyLimit: undefined })).toBe('opened');
+    expect(await open(0n, { keyLimit: { keyId: 'another', dailyKopecks: 10_000n } })).toBe('opened');
   });
 });
 
 test.each([1, 2, 3])('the sums of keys follow everything that happens (seed %i)', async seed => {
-  const { clock, writer, payment, partnerId, keyId } = await startWorld();
+  const { clock, writer, payment, keyId } = await startWorld();
   const random = createRandom(seed);
   const keys = [keyId, `${keyId} second`];
   const limit = 60_000n;
+  const today = () => Math.floor(clock.nowMs() / dayMs);
   const booked: {
-    keyId: string;
-    paymentId: `pay_${string}`;
-    kopecks: bigint;
-    createdMs: number;
+    key: string;
+    item: ReturnType<typeof payment>;
+    day: number;
     counts: boolean;
     open: boolean;
   }[] = [];
-  const dayOf = (ms: number) => Math.floor(ms / dayMs);
   const spent = (key: string) =>
     booked
-      .filter(one => one.keyId === key && one.counts && dayOf(one.createdMs) === dayOf(clock.nowMs()))
-      .reduce((sum, { kopecks }) => sum + kopecks, 0n);
+      .filter(one => one.key === key && one.counts && one.day === today())
+      .reduce((sum, { item }) => sum + item.amountKopecks, 0n);
   for (let nth = 0; nth < 120; nth++) {
     const step = random.between(1, 10);
     if (step <= 6) {
@@ -176,27 +163,74 @@ test.each([1, 2, 3])('the sums of keys follow everything that happens (seed %i)'
       const item = payment(0n, { amountKopecks: kopecks, keyLimit: { keyId: key, dailyKopecks: limit } });
       const fits = spent(key) + kopecks <= limit;
       expect((await writer.open(item)).verdict).toBe(fits ? 'opened' : 'key_daily_limit_exceeded');
-      if (fits)
-        booked.push({
-          keyId: key,
-          paymentId: item.paymentId,
-          kopecks,
-          createdMs: clock.nowMs(),
-          counts: true,
-          open: true,
-        });
+      if (fits) booked.push({ key, item, day: today(), counts: true, open: true });
     } else if (step <= 9) {
       for (const one of random.shuffle(booked.filter(({ open }) => open)).slice(0, 2)) {
         one.counts = random.chance(0.5);
         one.open = false;
-        const finished = { partnerId, mode: 'live' as Mode, paymentId: one.paymentId };
-        await writer.finish(
-          one.counts
-            ? { ...finished, outcome: 'succeeded' }
-            : { ...finished, outcome: 'failed', code: 'gateway_declined' },
-        );
+        const failed = { outcome: 'failed', code: 'gateway_declined' } as const;
+        await writer.finish({ ...one.item, ...(one.counts ? { outcome: 'succeeded' } : failed) });
       }
     } else clock.advance(random.between(1, 8 * 3_600_000));
   }
   expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+});
+
+describe('the quota of test payments', () => {
+  async function start() {
+    const { clock, partnerId, payment } = await startWorld();
+    const processes = [1, 2].map(() => createPaymentWriter(pool, clock, { testPaymentsPerDay: 10 }));
+    const make = (mode: Mode = 'test') => payment(0n, { mode, microUsdt: 1n, keyLimit: undefined });
+    return { clock, partnerId, writer: processes[0]!, processes, make };
+  }
+
+  test('a partner opens as many test payments a day as the quota, over all processes; live ones without limit', async () => {
+    const { clock, processes, make } = await start();
+    const openMany = async (mode: Mode) => {
+      const opening = Array.from({ length: 30 }, (_, nth) => processes[nth % 2]!.open(make(mode)));
+      return countEach((await Promise.all(opening)).map(({ verdict }) => verdict));
+    };
+    const full = { opened: 10, daily_limit_exceeded: 20 };
+    expect(await openMany('test')).toEqual(full);
+    expect(await openMany('live')).toEqual({ opened: 30 });
+    // An account that was never counted is counted once, with all outcomes.
+    await pool.query('UPDATE accounts SET turnover_day = NULL, turnover_kopecks = 0, opened_on_day = 0');
+    expect(await openMany('test')).toEqual({ daily_limit_exceeded: 30 });
+    clock.advance(dayMs);
+    expect(await openMany('test')).toEqual(full);
+    expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+  });
+
+  test('a failed or rejected payment counts: its rows stay; a repeated key opens nothing and gets its payment', async () => {
+    const { partnerId, writer, make } = await start();
+    const payments = Array.from({ length: 10 }, () => make());
+    for (const [nth, one] of payments.entries()) {
+      expect((await writer.open(one)).verdict).toBe('opened');
+      const key = { partnerId, mode: 'test', paymentId: one.paymentId } as const;
+      await writer.finish(
+        nth % 2 === 0
+          ? { ...key, outcome: 'failed', code: 'gateway_declined' }
+          : { ...key, outcome: 'rejected', code: 'gateway_busy' },
+      );
+    }
+    expect((await writer.open(make())).verdict).toBe('daily_limit_exceeded');
+    const [first] = payments as [(typeof payments)[0]];
+    expect(await writer.open({ ...first, paymentId: make().paymentId })).toMatchObject({
+      verdict: 'known',
+      paymentId: first.paymentId,
+    });
+  });
+
+  test('simulated refusals are remembered for a bounded number of keys', async () => {
+    const { clock, partnerId } = await start();
+    await countRefusal(pool, clock, partnerId, 'known');
+    await pool.query(
+      `INSERT INTO test_refusals (partner_id, idempotency_key, times, at)
+       SELECT $1, n, 1, $2 FROM generate_series(2, $3::int) AS n`,
+      [uuidFromId(partnerId), new Date(clock.nowMs()), maxRefusedKeys],
+    );
+    expect(await countRefusal(pool, clock, partnerId, 'new')).toBe(false);
+    expect(await countRefusal(pool, clock, partnerId, 'known')).toBe(true);
+    expect(await countRefusal(pool, clock, partnerId, 'known')).toBe(false);
+  });
 });

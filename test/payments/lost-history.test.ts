@@ -111,14 +111,12 @@ describe('payments that the database has forgotten', () => {
 
 describe('an order that cannot be rebuilt', () => {
   test('without its reference blocks its code alone, until an operator releases it', async () => {
-    const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
+    const { before, newCustomer, newQr, lose } = await startLostWorld();
     const { liveKey } = await newCustomer();
     const [lost, other] = await Promise.all([newQr(), newQr()]);
     await lost.fault({ on: 'pay', kind: 'without_reference' });
     const { after, result } = await lose(() => before.as(liveKey).pay({ qr_url: lost.link }));
-    await after.round();
-    clock.advance(lateOrdersMs);
-    await after.round();
+    await after.recover();
     expect(await after.isOpen()).toBe(true);
     expect(await after.alarms()).toContain('stray_order');
 
@@ -138,7 +136,7 @@ describe('an order that cannot be rebuilt', () => {
   });
 
   test('whose code is not known either keeps the service closed', async () => {
-    const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
+    const { before, newCustomer, newQr, lose } = await startLostWorld();
     const { liveKey } = await newCustomer();
     const lost = await newQr();
     await lost.fault({ on: 'pay', kind: 'without_reference' });
@@ -151,9 +149,7 @@ describe('an order that cannot be rebuilt', () => {
         return { ...page, orders: page.orders.map(order => ({ ...order, qrcId: null })) };
       },
     };
-    await after.round({ gateway: withoutCodes });
-    clock.advance(lateOrdersMs);
-    await after.round({ gateway: withoutCodes });
+    await after.recover({ gateway: withoutCodes });
     expect(await after.isOpen()).toBe(false);
     await releaseStray(auditContextOf(after.pool), result.json.id, 'known to the shop');
     await after.round({ gateway: withoutCodes });
@@ -174,9 +170,7 @@ describe('an order that cannot be rebuilt', () => {
       return before.as(liveKey).pay({ qr_url: qr.link }, key);
     });
     expect(result.json.status).toBe('succeeded');
-    await after.round();
-    clock.advance(lateOrdersMs);
-    await after.round();
+    await after.recover();
     expect(await after.isOpen()).toBe(true);
     const other = await newQr();
     expect((await after.as(liveKey).pay({ qr_url: other.link }, key)).json.error.code).toBe('maintenance');

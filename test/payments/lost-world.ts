@@ -33,6 +33,12 @@ export async function startLostWorld() {
       deps,
       as: (key: string) => partnerAt(service.address, key),
       round: (changes: Partial<HistoryDeps> = {}) => recoverRound({ ...deps, ...changes }),
+      /** Lists until late orders have arrived: then it is open, if nothing keeps it closed. */
+      recover: async (changes: Partial<HistoryDeps> = {}) => {
+        await recoverRound({ ...deps, ...changes });
+        clock.advance(lateOrdersMs);
+        await recoverRound({ ...deps, ...changes });
+      },
       poll: () => recoverDuePayments(deps),
       isOpen: async () =>
         (await pool.query('SELECT FROM incarnations WHERE opened_at IS NULL')).rowCount === 0,

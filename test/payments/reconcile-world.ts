@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach, expect, vi } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId } from '../../src/base/ids.ts';
-import type { ListedOrder } from '../../src/gateway/index.ts';
+import type { Gateway, ListedOrder } from '../../src/gateway/index.ts';
 import { decidePayment } from '../../src/payments/index.ts';
+import { reconcile } from '../../src/payments/reconciliation/reconcile.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
@@ -42,7 +43,14 @@ export async function startReconcileWorld() {
     made.wrongAmount = await pay({ on: 'pay', kind: 'wrong_amount' });
     made.open = await pay({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
   });
-  return { pool, url, simulator, deps, customer, pay, resolve, made };
+  const minutesAgo = (minutes: number) => new Date(clock.nowMs() - minutes * 60_000);
+  const around = () => ({ from: minutesAgo(10), until: minutesAgo(-1) });
+  /** Compares the last ten minutes with what a gateway lists. */
+  const compareWith = (listOrders: Gateway['listOrders'], own = deps.clock) =>
+    reconcile({ ...deps, clock: own, gateway: { ...deps.gateway, listOrders } }, 'test', around());
+  /** The same processes, so much later. */
+  const later = (ms: number) => ({ ...deps, clock: { ...deps.clock, nowMs: () => clock.nowMs() + ms } });
+  return { pool, url, simulator, deps, customer, pay, made, minutesAgo, around, compareWith, later };
 }
 
 export const listed = (order: Partial<ListedOrder> = {}): ListedOrder => ({

@@ -11,12 +11,8 @@ import { folderWithKey } from '../helpers/folders.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { listed, startReconcileWorld } from './reconcile-world.ts';
 
-const { pool, url, simulator, deps, customer, pay, made } = await startReconcileWorld();
-const minuteMs = 60_000;
-const around = () => ({
-  from: new Date(clock.nowMs() - 10 * minuteMs),
-  until: new Date(clock.nowMs() + minuteMs),
-});
+const { pool, url, simulator, deps, customer, pay, made, minutesAgo, around, compareWith, later } =
+  await startReconcileWorld();
 
 const expected = () =>
   [
@@ -30,12 +26,7 @@ const expected = () =>
 describe('reconcile', () => {
   test('finds what differs, of each kind, and nothing else', async () => {
     const { differences, orders, payments } = await reconcile(deps, 'test', around());
-    const found = differences.map(({ kind, paymentId, status, orderState }) => [
-      kind,
-      paymentId,
-      status,
-      orderState,
-    ]);
+    const found = differences.map(one => [one.kind, one.paymentId, one.status, one.orderState]);
     expect(found.toSorted()).toEqual(expected());
     expect([orders, payments]).toEqual([6n, 6n]);
     const { rows } = await pool.query('SELECT * FROM reconciliations ORDER BY id DESC LIMIT 1');
@@ -45,15 +36,9 @@ describe('reconcile', () => {
   });
 
   test('a period without any of them is in order', async () => {
-    const period = {
-      from: new Date(clock.nowMs() - 60 * minuteMs),
-      until: new Date(clock.nowMs() - 30 * minuteMs),
-    };
-    expect(await reconcile(deps, 'test', period)).toMatchObject({
-      orders: 0n,
-      payments: 0n,
-      differences: [],
-    });
+    const period = { from: minutesAgo(60), until: minutesAgo(30) };
+    const nothing = { orders: 0n, payments: 0n, differences: [] };
+    expect(await reconcile(deps, 'test', period)).toMatchObject(nothing);
   });
 
   test('reads page after page, and takes the second of two paid orders for one payment as not ours', async () => {
@@ -73,11 +58,7 @@ describe('reconcile', () => {
       orders: pages[Number(cursor)]!,
       nextCursor: Number(cursor) + 1 < pages.length ? `${Number(cursor) + 1}` : null,
     });
-    const { differences } = await reconcile(
-      { ...deps, gateway: { ...deps.gateway, listOrders } },
-      'test',
-      around(),
-    );
+    const { differences } = await compareWith(listOrders);
     expect(differences).toHaveLength(6);
     expect(differences).toContainEqual(
       expect.objectContaining({ kind: 'paid_there_not_here', paymentId: twice, status: 'succeeded' }),
@@ -91,9 +72,7 @@ describe('reconcile', () => {
       async (_since, cursor = '0') => ({ orders: [], nextCursor: `${Number(cursor) + 1}` }),
     ],
   ])('a list that %s is refused', async (_case, listOrders) => {
-    await expect(
-      reconcile({ ...deps, gateway: { ...deps.gateway, listOrders } }, 'test', around()),
-    ).rejects.toThrow('has no end');
+    await expect(compareWith(listOrders)).rejects.toThrow('has no end');
     expect((await pool.query('SELECT FROM listed_orders')).rowCount).toBe(0);
   });
 
@@ -104,12 +83,8 @@ describe('reconcile', () => {
       listed({ orderId: 'ord_odd', paymentId: 'pay_00000000000000000000000000' }),
       listed({ orderId: 'ord_future', createdAt: new Date(clock.nowMs() + 10 * 86_400_000) }),
     ];
-    const listOrders: Gateway['listOrders'] = async (since, cursor) =>
-      cursor ? deps.gateway.listOrders(since) : { orders, nextCursor: 'the rest' };
-    const { differences } = await reconcile(
-      { ...deps, gateway: { ...deps.gateway, listOrders } },
-      'test',
-      around(),
+    const { differences } = await compareWith(async (since, cursor) =>
+      cursor ? deps.gateway.listOrders(since) : { orders, nextCursor: 'the rest' },
     );
     const unexpected = differences.filter(({ orderId }) => orders.some(order => order.orderId === orderId));
     expect(unexpected.map(({ kind, orderId }) => [kind, orderId]).toSorted()).toEqual([
@@ -120,18 +95,13 @@ describe('reconcile', () => {
   });
 
   test('a payment that is being created is no difference', async () => {
-    const listOrders: Gateway['listOrders'] = async (since, cursor) => {
+    let late: Id<'pay'> | undefined;
+    const { differences } = await compareWith(async (since, cursor) => {
       const page = await deps.gateway.listOrders(since, cursor);
       // Between the reads of the two sides, but only in the first comparison.
-      if (!late) late = await pay();
+      late ??= await pay();
       return page;
-    };
-    let late: Id<'pay'> | undefined;
-    const { differences } = await reconcile(
-      { ...deps, gateway: { ...deps.gateway, listOrders } },
-      'test',
-      around(),
-    );
+    });
     expect(differences.map(({ paymentId }) => paymentId)).not.toContain(late);
     expect(differences).toHaveLength(5);
   });
@@ -142,7 +112,6 @@ describe('the hourly run', () => {
     (await listAlarms(pool, { cleared: false }))
       .filter(({ kind }) => kind.startsWith('reconciliation'))
       .map(({ kind, subject, times }) => [kind, subject, times]);
-  const later = (ms: number) => ({ ...deps, clock: { ...deps.clock, nowMs: () => clock.nowMs() + ms } });
   const dayMs = 86_400_000;
 
   test('raises one alarm per difference however often it finds it, and keeps it when it gets old', async () => {
@@ -199,7 +168,7 @@ describe('the hourly run', () => {
       log: { error },
     };
     const bothAsleep = () => expect.poll(() => waits).toHaveLength(2);
-    const later = async (ms: number) => {
+    const pass = async (ms: number) => {
       nowMs += ms;
       for (const wake of waits.splice(0)) wake();
       await bothAsleep();
@@ -211,18 +180,15 @@ describe('the hourly run', () => {
     const stops = [startReconciler(one), startReconciler(one)];
     await bothAsleep();
     expect(period()).toBe(1);
-    await later(3_599_999);
+    await pass(3_599_999);
     expect(period()).toBe(0);
-    await later(1);
+    await pass(1);
     expect(period()).toBe(1);
     listOrders.mockRejectedValueOnce(new Error('no list'));
-    await later(3_600_000);
-    expect([period(), (await alarmsNow())[0]?.[0], error.mock.calls.length]).toEqual([
-      1,
-      'reconciliation_failed',
-      1,
-    ]);
-    await later(300_000);
+    await pass(3_600_000);
+    const [failed] = await alarmsNow();
+    expect([period(), failed?.[0], error.mock.calls.length]).toEqual([1, 'reconciliation_failed', 1]);
+    await pass(300_000);
     expect([period(), await alarmsNow()]).toEqual([1, []]);
     await Promise.all(stops.map(stop => stop()));
   });
@@ -248,14 +214,9 @@ describe('kopeck reconcile', () => {
     expect([machines.code, found.ok, found.day]).toEqual([1, false, today]);
     expect(found.amounts_differ).toEqual([
       {
-        kind: 'amounts_differ',
-        payment_id: made.wrongAmount,
-        partner_id: customer.partnerId,
-        status: 'processing',
-        amount_kopecks: 15_000,
-        order_id: expect.stringMatching(/^ord_/),
-        order_state: 'succeeded',
-        order_kopecks: 15_001,
+        ...{ kind: 'amounts_differ', payment_id: made.wrongAmount, partner_id: customer.partnerId },
+        ...{ status: 'processing', amount_kopecks: 15_000 },
+        ...{ order_id: expect.stringMatching(/^ord_/), order_state: 'succeeded', order_kopecks: 15_001 },
       },
     ]);
   });
@@ -263,11 +224,8 @@ describe('kopeck reconcile', () => {
   test('a day with more differences than a run lists says so', async () => {
     const bank = await startLocalServer();
     const many = Array.from({ length: 1_000 }, (_, nth) => ({
-      payment_id: `unknown-${nth}`,
-      order_id: `ord-${nth}`,
-      state: 'succeeded',
-      amount_kopecks: 100,
-      created_at: '2020-03-01T12:00:00Z',
+      ...{ payment_id: `unknown-${nth}`, order_id: `ord-${nth}`, state: 'succeeded' },
+      ...{ amount_kopecks: 100, created_at: '2020-03-01T12:00:00Z' },
     }));
     bank.answerWith({ orders: many, refunds: [], next_cursor: null });
     const there = { ...env, GATEWAY_URL: bank.url };
@@ -292,4 +250,48 @@ describe('kopeck reconcile', () => {
     expect(alone).toMatchObject({ code: 1, stdout: '' });
     expect(alone.stderr).toMatch(/^The payment gateway returned no list of orders \(.*\): .*\n$/);
   });
+});
+
+const subjects = async () => (await listAlarms(pool, { cleared: false })).map(({ subject }) => subject);
+
+test('more differences than a run keeps: no alarm ends, and the next run starts no later', async () => {
+  await reconcileRecent(deps);
+  const before = await subjects();
+  expect(before).toContain(made.unknownHere);
+  // They come before the order of that alarm, so the list of differences ends before it.
+  const many = Array.from({ length: 1_000 }, (_, nth) => listed({ orderId: `a-${nth}` }));
+  const listOrders: Gateway['listOrders'] = async (since, cursor) =>
+    cursor ? deps.gateway.listOrders(since) : { orders: many, nextCursor: 'the rest' };
+  await reconcileRecent({ ...deps, gateway: { ...deps.gateway, listOrders } });
+  expect(await subjects()).toEqual(expect.arrayContaining(before));
+
+  await reconcileRecent(later(2 * 86_400_000));
+  const { rows } = await pool.query('SELECT from_at FROM reconciliations ORDER BY id DESC LIMIT 1');
+  expect(rows[0].from_at.getTime()).toBeLessThanOrEqual(timeOfId(made.open!));
+});
+
+test('a list that takes longer than ten minutes is read to its end', async () => {
+  let nowMs = clock.nowMs();
+  const slow = { ...deps.clock, nowMs: () => nowMs };
+  const listOrders: Gateway['listOrders'] = async (_since, cursor = '0') => {
+    nowMs += 4 * 60_000;
+    const nth = Number(cursor);
+    return { orders: [listed({ orderId: `ord_${nth}` })], nextCursor: nth < 5 ? `${nth + 1}` : null };
+  };
+  expect(await compareWith(listOrders, slow)).toMatchObject({ orders: 6n });
+});
+
+test.each([
+  ['of the period', new Date()],
+  ['from before it', minutesAgo(15)],
+])('a list that repeats orders %s under new cursors is refused', async (_which, createdAt) => {
+  let pages = 0;
+  const listOrders: Gateway['listOrders'] = async (_since, cursor = '0') => {
+    pages += 1;
+    if (pages > 100) return { orders: [], nextCursor: null };
+    const orders = [0, 1].map(nth => listed({ orderId: `ord_${nth}`, createdAt }));
+    return { orders, nextCursor: `${Number(cursor) + 1}` };
+  };
+  await expect(compareWith(listOrders)).rejects.toThrow('has no end');
+  expect(pages).toBe(2);
 });

@@ -88,18 +88,8 @@ export async function startRecoveryWorld() {
   }
 
   return {
-    pool,
-    clock,
-    simulator,
-    deps,
-    address,
-    audit: auditContextOf(pool, clock),
-    newCustomer,
-    qrWith,
-    accepted,
-    openMany,
-    endAll,
-    unanswered,
+    ...{ pool, clock, simulator, deps, address, audit: auditContextOf(pool, clock) },
+    ...{ newCustomer, qrWith, accepted, openMany, endAll, unanswered },
     recover: (gateway: Partial<Gateway> = {}) =>
       recoverDuePayments({ ...deps, gateway: { ...deps.gateway, ...gateway } }),
     ...readersOf(pool),
@@ -107,21 +97,17 @@ export async function startRecoveryWorld() {
 }
 
 function readersOf(pool: Awaited<ReturnType<typeof createDatabase>>['pool']) {
+  const rowsOf = async (text: string, paymentId: Id<'pay'>) =>
+    (await pool.query(text, [uuidFromId(paymentId)])).rows;
   return {
-    statusOf: async (paymentId: Id<'pay'>) =>
-      (
-        await pool.query('SELECT status, status_detail, error_code FROM payments WHERE id = $1', [
-          uuidFromId(paymentId),
-        ])
-      ).rows[0],
-    openRowOf: async (paymentId: Id<'pay'>) =>
-      (await pool.query('SELECT * FROM open_payments WHERE payment_id = $1', [uuidFromId(paymentId)]))
-        .rows[0],
-    eventsOf: async (paymentId: Id<'pay'>) =>
-      (await pool.query('SELECT id FROM events WHERE payment_id = $1', [uuidFromId(paymentId)])).rows.length,
-    movesOf: async (paymentId: Id<'pay'>) =>
-      (await pool.query('SELECT entry_no FROM entries WHERE payment_id = $1', [uuidFromId(paymentId)])).rows
-        .length,
+    statusOf: async (id: Id<'pay'>) =>
+      (await rowsOf('SELECT status, status_detail, error_code FROM payments WHERE id = $1', id))[0],
+    openRowOf: async (id: Id<'pay'>) =>
+      (await rowsOf('SELECT * FROM open_payments WHERE payment_id = $1', id))[0],
+    eventsOf: async (id: Id<'pay'>) =>
+      (await rowsOf('SELECT id FROM events WHERE payment_id = $1', id)).length,
+    movesOf: async (id: Id<'pay'>) =>
+      (await rowsOf('SELECT entry_no FROM entries WHERE payment_id = $1', id)).length,
     alarmsOf: async (subject: Id<'pay'>, cleared = false) =>
       (await listAlarms(pool, { cleared }))
         .filter(alarm => alarm.subject === subject)

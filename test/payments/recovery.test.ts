@@ -8,23 +8,9 @@ import { createPayment, decidePayment, startRecovery } from '../../src/payments/
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { requestFor, startRecoveryWorld } from './recovery-world.ts';
 
-const {
-  pool,
-  clock,
-  simulator,
-  deps,
-  audit,
-  newCustomer,
-  qrWith,
-  accepted,
-  unanswered,
-  recover,
-  statusOf,
-  openRowOf,
-  eventsOf,
-  movesOf,
-  alarmsOf,
-} = await startRecoveryWorld();
+const world = await startRecoveryWorld();
+const { pool, clock, simulator, deps, audit, newCustomer, qrWith, accepted, unanswered, recover } = world;
+const { statusOf, openRowOf, eventsOf, movesOf, alarmsOf } = world;
 const never = new Promise<never>(() => {});
 const hour = 3_600_000;
 
@@ -155,10 +141,8 @@ describe('the stored order', () => {
     const paymentId = await accepted(await newCustomer());
     clock.advance(2 * hour);
     await recover({ poll: async () => ({ outcome: 'succeeded', orderId: 'ord_other' }) });
-    expect((await alarmsOf(paymentId)).map(({ kind }) => kind).toSorted()).toEqual([
-      'gateway_contradiction',
-      'payment_overdue',
-    ]);
+    const kinds = (await alarmsOf(paymentId)).map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(['gateway_contradiction', 'payment_overdue']);
     expect((await openRowOf(paymentId)).support_since).toEqual(new Date(clock.nowMs()));
     await decidePayment(audit, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
   });
@@ -238,11 +222,8 @@ test('a request is answered in time whatever hangs after the debit', async () =>
     expire = run;
     return () => {};
   };
-  const hanging = {
-    ...deps,
-    clock: { ...clock, timer },
-    writer: { ...deps.writer, finish: () => never },
-  };
+  const writer = { ...deps.writer, finish: () => never };
+  const hanging = { ...deps, clock: { ...clock, timer }, writer };
   const qr = await qrWith();
   const creation = createPayment(hanging, customer.caller, requestFor(qr.link));
   await clock.until(() => expect(asked).toEqual([75_000]));
@@ -255,12 +236,8 @@ test('a repeated request at a process that shuts down is sent to another one', a
   const qr = await qrWith();
   const outcomeWaiters = createOutcomeWaiters(pool, clock, deps.signals);
   const request = requestFor(qr.link);
-  const leaving = {
-    ...deps,
-    outcomeWaiters,
-    answerWithinMs: 60_000,
-    gateway: { ...deps.gateway, pay: () => never },
-  };
+  const gateway = { ...deps.gateway, pay: () => never };
+  const leaving = { ...deps, outcomeWaiters, answerWithinMs: 60_000, gateway };
   void createPayment(leaving, customer.caller, request);
   await expect
     .poll(async () => (await pool.query('SELECT FROM payments WHERE qrc_id = $1', [qr.qrc_id])).rowCount)

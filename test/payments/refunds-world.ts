@@ -23,13 +23,8 @@ export async function createRefundsWorld(pool: Pool) {
   };
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const depsOn = (own: Pool, change: Partial<RefundDeps> = {}): RefundDeps => ({
-    pool: own,
-    db: own,
-    clock,
-    gateway,
-    log,
+    ...{ pool: own, db: own, clock, gateway, log, signals: createPaymentSignals() },
     alarms: createAlarms({ db: own, clock, log }),
-    signals: createPaymentSignals(),
     ...change,
   });
 
@@ -58,15 +53,7 @@ export async function createRefundsWorld(pool: Pool) {
   const bookedSum = async (paymentId: Id<'pay'>) =>
     (await booked(paymentId)).reduce(([a, b], [c, d]) => [a! + c!, b! + d!], [0, 0]);
   return {
-    ...past,
-    listed,
-    gateway,
-    depsOn,
-    refund,
-    available,
-    alarms,
-    booked,
-    bookedSum,
+    ...{ ...past, listed, gateway, depsOn, refund, available, alarms, booked, bookedSum },
     round: (change?: Partial<RefundDeps>) => refundRound(depsOn(pool, change)),
   };
 }

@@ -1,22 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/db/postgres/pool.ts';
-import { checkInvariants, type Finding } from '../../src/ledger/verify.ts';
 import { pruneTestData } from '../../src/payments/index.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { attempt, findingsAfter } from '../helpers/rolled-back.ts';
 import { createPast } from './archive-world.ts';
 
 const { pool } = await createDatabase();
 const past = await createPast(pool);
 const inTest = { mode: 'test' } as const;
-const undo = new Error('undo');
-
-/** Runs statements in a transaction that is rolled back. */
-async function attempt(...statements: string[]): Promise<void> {
-  await transaction(pool, async tx => {
-    for (const text of statements) await tx.query({ text });
-    throw undo;
-  });
-}
 
 // Live and test rows of January, archived, and of February; the checkpoint is at the end of January, after seven of the test
 // entries (the grant, two payments, and two holds), of which the two holds are left.
@@ -55,7 +46,7 @@ describe('only test rows up to the checkpoint leave:', () => {
   ])('not %s', async (_what, rows) => {
     const { rows: found } = await pool.query(`SELECT count(*)::int AS count FROM ${rows}`);
     expect(found[0].count).toBeGreaterThan(0);
-    await expect(attempt(`DELETE FROM ${rows}`)).rejects.toThrow('is refused');
+    await expect(attempt(pool, `DELETE FROM ${rows}`)).rejects.toThrow('is refused');
   });
 
   test('not an archived test row after it', async () => {
@@ -65,10 +56,10 @@ describe('only test rows up to the checkpoint leave:', () => {
       "INSERT INTO archived_keys SELECT id::text, partner_id, mode, id FROM payments WHERE mode = 'test'";
     const prepare = "SELECT archive_prepare('2026-02-01')";
     const remove = (table: string) => `DELETE FROM ${table} WHERE mode = 'test'`;
-    await expect(attempt(prepare, copy, remove('payments_archive'))).rejects.toThrow('is refused');
-    await expect(attempt(key, remove('archived_keys'))).rejects.toThrow('is refused');
+    await expect(attempt(pool, prepare, copy, remove('payments_archive'))).rejects.toThrow('is refused');
+    await expect(attempt(pool, key, remove('archived_keys'))).rejects.toThrow('is refused');
     const entry = "INSERT INTO entries_archive SELECT * FROM entries WHERE mode = 'test' AND entry_no = 8";
-    await expect(attempt(prepare, entry, remove('entries_archive'))).rejects.toThrow('is refused');
+    await expect(attempt(pool, prepare, entry, remove('entries_archive'))).rejects.toThrow('is refused');
   });
 });
 
@@ -82,17 +73,19 @@ describe('a checkpoint follows the entries:', () => {
     ['it is not beyond the last entry', 'UPDATE test_checkpoints SET entry_no = entry_no + 100'],
     ['it is not truncated', 'TRUNCATE test_checkpoints'],
   ])('%s', async (_what, statement) => {
-    await expect(attempt(statement)).rejects.toThrow(/is refused|forward only|not in order/);
+    await expect(attempt(pool, statement)).rejects.toThrow(/is refused|forward only|not in order/);
   });
 
   test('it gets its balances from them, whatever the caller writes', async () => {
-    await transaction(pool, async tx => {
+    const undo = new Error('undo');
+    const updating = transaction(pool, async tx => {
       const { rows } = await tx.query({
         text: 'UPDATE test_checkpoints SET entry_no = 8, available = 5, held = 0 RETURNING held, settled',
       });
       expect(rows).toEqual([{ held: 1_621_622n, settled: 3n * 1_621_622n }]);
       throw undo;
-    }).catch(error => expect(error).toBe(undo));
+    });
+    await expect(updating).rejects.toBe(undo);
   });
 
   test.each([
@@ -105,7 +98,7 @@ describe('a checkpoint follows the entries:', () => {
       `${change} WHERE mode = 'test' AND entry_no = 8`,
       "SELECT prune_test_data(partner_id, '2026-05-01', 500) FROM test_checkpoints",
     ];
-    await expect(attempt(...tampering)).rejects.toThrow('are not in order');
+    await expect(attempt(pool, ...tampering)).rejects.toThrow('are not in order');
   });
 });
 
@@ -140,14 +133,9 @@ describe('verification finds', () => {
       [left],
     ],
   ])('%s', async (_what, tampering, expected) => {
-    let findings: Finding[] = [];
-    await transaction(pool, async tx => {
-      for (const table of ['entries', 'payments', 'test_checkpoints'])
-        await tx.query({ text: `ALTER TABLE ${table} DISABLE TRIGGER USER` });
-      await tx.query({ text: tampering });
-      findings = (await checkInvariants(tx)).findings;
-      throw undo;
-    }).catch(error => expect(error).toBe(undo));
+    const tables = ['entries', 'payments', 'test_checkpoints'];
+    const unguarded = tables.map(table => `ALTER TABLE ${table} DISABLE TRIGGER USER`);
+    const findings = await findingsAfter(pool, [...unguarded, tampering]);
     const broken = findings.map(({ invariant }) => invariant);
     expect(broken).toEqual(expect.arrayContaining(expected as string[]));
   });

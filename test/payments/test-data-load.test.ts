@@ -165,11 +165,7 @@ test('a delivery in use, or a move to the archive that is not committed, delays 
 test('an event that is pruned while an operator sends it again leaves no delivery', async () => {
   const partnerId = await newShop();
   const uuid = uuidFromId(partnerId);
-  await pool.query(
-    `INSERT INTO endpoints (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at)
-       VALUES ($1, $1, 1, 'https://example.com', '', '{payment.succeeded,payment.failed}', now(), now())`,
-    [uuid],
-  );
+  await past.addEndpoint(partnerId);
   const { rows } = await pool.query<{ id: bigint }>(
     "SELECT min(id) AS id FROM events WHERE partner_id = $1 AND mode = 'test'",
     [uuid],

@@ -48,12 +48,7 @@ describe.each([
     past = await createPast(pool);
     partnerId = await past.newPartner();
     await creditAgain('test');
-    if (!isArchived)
-      await pool.query(
-        `INSERT INTO endpoints (endpoint_id, partner_id, number, url, secret, events, created_at, changed_at)
-       VALUES ($1, $1, 1, 'https://example.com', '', '{payment.succeeded,payment.failed}', now(), now())`,
-        [uuidFromId(partnerId)],
-      );
+    if (!isArchived) await past.addEndpoint(partnerId);
     old = await past.pay(partnerId, inTest);
     oldLive = await past.pay(partnerId);
     const declined = await past.open(partnerId, inTest);

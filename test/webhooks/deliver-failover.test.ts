@@ -8,7 +8,6 @@ import { startLeaseKeeper } from '../../src/webhooks/delivery/lease-keeper.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { createDeliverySlots } from '../../src/webhooks/delivery/slots.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
-import { firstEndpointOf } from '../../src/webhooks/first-endpoint.ts';
 import {
   createSender,
   findWebhook,
@@ -79,14 +78,10 @@ describe('nothing is lost', () => {
 
   test('a process that hangs loses its partners when its leases expire', async () => {
     await world.stopDelivery();
-    const { receiver, pay, partnerId } = await newPartner();
+    const { receiver, pay, endpoint } = await newPartner();
     const heartbeat = await startHeartbeat({ pool, clock: systemClock });
     await pay();
-    await pool.query(`UPDATE endpoints SET lease_holder = $2, leased_until = $3 WHERE endpoint_id = $1`, [
-      uuidFromId(partnerId),
-      heartbeat.instance,
-      new Date(clock.nowMs() + 30_000),
-    ]);
+    await world.lease(endpoint.endpointId, heartbeat.instance, 30_000);
     world.delivery = startDelivery(deps);
     const other = await newPartner();
     await other.pay();
@@ -131,13 +126,9 @@ describe('every partner is served:', () => {
   test('a partner whose lease could not be released is still served', async () => {
     await world.stopDelivery();
     let refuses = true;
-    const { receiver, pay, partnerId } = await newPartner();
+    const { receiver, pay, endpoint } = await newPartner();
     // The statement ran and its answer was lost: this process holds a lease that it has not recorded.
-    await pool.query('UPDATE endpoints SET lease_holder = $2, leased_until = $3 WHERE endpoint_id = $1', [
-      uuidFromId(partnerId),
-      deps.heartbeat.instance,
-      new Date(clock.nowMs() + 3_600_000),
-    ]);
+    await world.lease(endpoint.endpointId, deps.heartbeat.instance, 3_600_000);
     await pay();
     world.delivery = startDelivery({
       ...deps,
@@ -187,7 +178,7 @@ describe('every partner is served:', () => {
   });
 
   test('an event that an operator sends again is not given up by an earlier attempt', async () => {
-    const { receiver, pay, partnerId } = await newPartner();
+    const { receiver, pay, partnerId, endpoint } = await newPartner();
     receiver.answer(hanging);
     await pay();
     await untilReceived(clock, receiver, 1);
@@ -198,7 +189,7 @@ describe('every partner is served:', () => {
     const eventId = rows[0].event_id;
     await resendEvent(audit, eventId);
     const late = {
-      ...{ partnerId, endpointId: firstEndpointOf(partnerId), eventId, attempt: 9 },
+      ...{ ...endpoint, eventId, attempt: 9 },
       ...{ isDelivered: false, hasHung: true },
       ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
     };

@@ -5,6 +5,7 @@ import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import {
   createSender,
   createVault,
+  firstEndpointOf,
   listAttempts,
   readSecrets,
   setWebhook,
@@ -49,19 +50,13 @@ export async function startDeliveryWorld(options: DeliveryOptions = {}) {
       return id;
     };
     const [secret = ''] = await readSecrets(pool, vault, partnerId, clock.nowMs());
-    return { partnerId, receiver, partner, pay, secret, liveKey };
+    const endpoint = { partnerId, endpointId: firstEndpointOf(partnerId) };
+    const paymentsReceived = () => receiver.received.map(({ json }) => json.data.id);
+    return { partnerId, endpoint, receiver, partner, pay, secret, liveKey, paymentsReceived };
   }
 
   const world = {
-    pool,
-    url,
-    clock,
-    address,
-    deps,
-    audit,
-    vault,
-    sender,
-    newPartner,
+    ...{ pool, url, clock, address, deps, audit, vault, sender, newPartner },
     secretsOf: (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, clock.nowMs()),
     untilRecorded: (partnerId: Id<'prt'>, count: number) =>
       clock.until(async () => expect(await listAttempts(pool, partnerId, 1_000)).toHaveLength(count)),
@@ -81,6 +76,33 @@ export async function startDeliveryWorld(options: DeliveryOptions = {}) {
       ]);
       await world.later(pausesSec[1]! * 1_000);
     },
+    /** Makes so many events that fail in their first and last attempt, and returns how many attempts these are. */
+    failEvents: async (
+      events: number,
+      pay: () => Promise<unknown>,
+      endpointId: Id<'whe'>,
+      untilRecorded: (count: number) => Promise<unknown>,
+    ) => {
+      for (let event = 0; event < events; event++) {
+        await setRate(pool, clock);
+        await pay();
+        await untilRecorded(2 * event + 1);
+        await world.makeLastAttempt(endpointId);
+        await untilRecorded(2 * event + 2);
+      }
+      return 2 * events;
+    },
+    suspend: (endpointId: Id<'whe'>) =>
+      pool.query('UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1', [
+        uuidFromId(endpointId),
+        new Date(clock.nowMs()),
+      ]),
+    lease: (endpointId: Id<'whe'>, holder: number, ms: number) =>
+      pool.query('UPDATE endpoints SET lease_holder = $2, leased_until = $3 WHERE endpoint_id = $1', [
+        uuidFromId(endpointId),
+        holder,
+        new Date(clock.nowMs() + ms),
+      ]),
     stopDelivery: () => clock.during(world.delivery.stop()),
     /**
      * What would be sent after this time. Started again: a process that was stopped for so long has lost its leases, and while it

@@ -1,8 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/postgres/pool.ts';
-import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
 import { type AttemptResult, recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import {
@@ -135,10 +133,9 @@ describe('a removed endpoint', () => {
   );
 
   test('may be the first one; a new one begins with a secret of its own', async () => {
-    const { partnerId, pay, secret } = await newPartner();
-    const first = { partnerId, endpointId: firstEndpointOf(partnerId) };
+    const { partnerId, endpoint, pay, secret } = await newPartner();
     const other = await add(partnerId);
-    expect(await removeEndpoint(audit, first)).toBe('removed');
+    expect(await removeEndpoint(audit, endpoint)).toBe('removed');
     await pay();
     await other.untilRecorded(1);
     expect(await findWebhook(pool, partnerId)).toBeUndefined();
@@ -151,35 +148,10 @@ describe('a removed endpoint', () => {
 });
 
 test('the first endpoint always gets the events of the contract', async () => {
-  const { partnerId } = await newPartner();
-  const first = { partnerId, endpointId: firstEndpointOf(partnerId) };
-  expect(await setEvents(audit, first, ['payment.failed'])).toBe('contract_events');
-  expect(await setEvents(audit, first, [...contractEvents, 'payment.refunded'])).toBe('set');
+  const { partnerId, endpoint } = await newPartner();
+  expect(await setEvents(audit, endpoint, ['payment.failed'])).toBe('contract_events');
+  expect(await setEvents(audit, endpoint, [...contractEvents, 'payment.refunded'])).toBe('set');
   expect((await findWebhook(pool, partnerId))!.events).toHaveLength(3);
-});
-
-test('a process that dies between attempts leaves the rest to another', async () => {
-  const { partnerId, receiver, pay } = await newPartner();
-  const other = await add(partnerId);
-  other.receiver.answer(withStatus(500));
-  const paymentId = await pay();
-  await other.untilRecorded(1);
-  await untilReceived(clock, receiver, 1);
-  // The process is gone without releasing its lease: its heartbeat holds no lock.
-  await world.stopDelivery();
-  await pool.query('UPDATE endpoints SET lease_holder = 999999, leased_until = $2 WHERE endpoint_id = $1', [
-    uuidFromId(other.endpointId),
-    new Date(clock.nowMs() + 3_600_000),
-  ]);
-  other.receiver.answer(withStatus(200));
-  clock.advance(10_000);
-  const heartbeat = await startHeartbeat({ pool, clock: systemClock });
-  const successor = startDelivery({ ...deps, heartbeat });
-  await other.untilRecorded(2);
-  expect(other.paymentsReceived()).toEqual([paymentId, paymentId]);
-  expect((await other.attempts())[0]).toMatchObject({ attempt: 2, status: 200 });
-  await successor.stop();
-  await heartbeat.close();
 });
 
 test('a hanging attempt at one endpoint does not keep the same event from another', async () => {

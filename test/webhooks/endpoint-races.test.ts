@@ -20,7 +20,7 @@ import { follow, holdLocks } from '../helpers/locks.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 import { startEndpointWorld } from './endpoint-world.ts';
 
-const { pool, url, clock, audit, vault, sender, newPartner } = await startEndpointWorld();
+const { pool, url, clock, audit, vault, sender, newPartner, suspend } = await startEndpointWorld();
 
 test('of two rotations at once one is refused: the secret that the receiver has stays valid', async () => {
   for (let round = 0; round < 5; round++) {
@@ -51,8 +51,7 @@ test('of two first endpoints at once one is refused, and of two URLs the second 
 
 test('an endpoint that is removed at the same time is not moved', async () => {
   for (let round = 0; round < 5; round++) {
-    const { partnerId } = await newPartner();
-    const endpoint = { partnerId, endpointId: firstEndpointOf(partnerId) };
+    const { partnerId, endpoint } = await newPartner();
     const [moved] = await Promise.all([
       moveWebhook(audit, endpoint, 'https://shop.example/moved'),
       removeEndpoint(audit, endpoint),
@@ -67,9 +66,8 @@ test('an endpoint that is removed at the same time is not moved', async () => {
 });
 
 test('a check of the URL before does not enable the new one, and is not taken for its check', async () => {
-  const { partnerId, receiver } = await newPartner();
-  const suspend = 'UPDATE endpoints SET suspended_at = $2 WHERE endpoint_id = $1';
-  await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+  const { partnerId, endpoint, receiver } = await newPartner();
+  await suspend(endpoint.endpointId);
   const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   receiver.answer(async response => {
     asked.resolve();
@@ -81,7 +79,7 @@ test('a check of the URL before does not enable the new one, and is not taken fo
   await asked.promise;
   const next = await startReceiver();
   next.answer(async response => void response.writeHead(500).end());
-  await moveWebhook(audit, { partnerId, endpointId: firstEndpointOf(partnerId) }, next.url);
+  await moveWebhook(audit, endpoint, next.url);
   expect(await check()).toMatchObject({ outcome: 'checked', check: { canReceive: false } });
   held.resolve();
   expect(await first).toMatchObject({ check: { canReceive: true }, reEnabled: false });
@@ -99,16 +97,13 @@ test('a change of where events go, or of a secret, is a notice to the team; a re
   await setWebhook(audit, vault, partnerId, two!);
   await moveWebhook(audit, first, two!);
   await moveWebhook(audit, first, one!);
-  const added = await addEndpoint(audit, vault, partnerId, {
-    mode: 'live',
-    url: three!,
-    events: contractEvents,
-  });
+  const wanted = { mode: 'live', url: three!, events: contractEvents } as const;
+  const added = await addEndpoint(audit, vault, partnerId, wanted);
   if (added.outcome !== 'added') throw new Error(added.outcome);
   const further = { partnerId, endpointId: added.endpointId };
   await setEvents(audit, further, ['payment.failed']);
-  expect(await rotateSecret(audit, vault, partnerId, { endpointId: further.endpointId })).toBe('rotated');
-  expect(await rotateSecret(audit, vault, partnerId, { endpointId: further.endpointId })).toBe('overlap');
+  expect(await rotateSecret(audit, vault, partnerId, further)).toBe('rotated');
+  expect(await rotateSecret(audit, vault, partnerId, further)).toBe('overlap');
   expect(await removeEndpoint(audit, further)).toBe('removed');
   expect(await removeEndpoint(audit, further)).toBe('no_webhook');
   const { rows } = await pool.query(

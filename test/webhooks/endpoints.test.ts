@@ -123,15 +123,7 @@ describe('an endpoint that does not answer', () => {
     const { partnerId, receiver, pay } = await newPartner();
     const bad = await add(partnerId);
     bad.receiver.answer(withStatus(503));
-    let recorded = 0;
-    for (let event = 0; event < 3; event++) {
-      await setRate(pool, clock);
-      await pay();
-      await bad.untilRecorded(recorded + 1);
-      await world.makeLastAttempt(bad.endpointId);
-      recorded += 2;
-      await bad.untilRecorded(recorded);
-    }
+    const recorded = await world.failEvents(3, pay, bad.endpointId, bad.untilRecorded);
     await untilReceived(clock, receiver, 3);
     const states = (await listWebhooks(pool, partnerId)).map(({ state, givenUp }) => [state, givenUp]);
     expect(states).toEqual([

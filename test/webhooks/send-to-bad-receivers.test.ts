@@ -9,10 +9,6 @@ import { answered, expectNothingUncaught, failed, head, local, senderWith, sendi
 expectNothingUncaught();
 
 describe('receivers that behave badly', () => {
-  test('nothing listens', async () => {
-    expect(await senderWith().send(local(1))).toEqual(failed('refused'));
-  });
-
   test('an unknown name', async () => {
     const lookup = () => Promise.reject(new Error('getaddrinfo ENOTFOUND'));
     expect(await senderWith({ lookup }).send(sendingTo('https://hooks.example.com/'))).toEqual(failed('dns'));

@@ -70,22 +70,9 @@ describe('what is sent', () => {
 });
 
 describe('the SSRF guard', () => {
-  test.each([
-    '127.0.0.1',
-    '127.1',
-    '2130706433',
-    '0x7f.1',
-    '0177.0.0.1',
-    '①②⑦.0.0.1',
-    '127.0.0.1.',
-    '0.0.0.0',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    'localhost',
-    'localhost.',
-    'a.localhost',
-  ])('at %s', async host => {
+  const hosts = `127.0.0.1 127.1 2130706433 0x7f.1 0177.0.0.1 ①②⑦.0.0.1 127.0.0.1. 0.0.0.0 [::1] [::ffff:127.0.0.1]
+    [::ffff:7f00:1] localhost localhost. a.localhost`;
+  test.each(hosts.split(/\s+/))('at %s', async host => {
     const canary = await startTcpReceiver();
     const sender = senderWith({ allowPrivate: false });
     for (const start of ['https', 'http']) {

@@ -7,7 +7,6 @@ import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/sta
 import {
   addSigningRoot,
   checkPartner,
-  firstEndpointOf,
   keySetPath,
   newSecret,
   rotateSecret,
@@ -90,10 +89,9 @@ test('every request carries both kinds of headers, for the first and for further
 });
 
 test('an endpoint that asks for it gets a signature that others can verify, also after a rotation', async () => {
-  const { partnerId, receiver, pay } = await newPartner();
+  const { partnerId, endpoint, receiver, pay } = await newPartner();
   const plain = await add(partnerId);
-  const endpointId = firstEndpointOf(partnerId);
-  expect(await setEd25519(audit, keyring, { partnerId, endpointId }, true)).toBe('set');
+  expect(await setEd25519(audit, keyring, endpoint, true)).toBe('set');
   await pay();
   await untilReceived(clock, receiver, 1);
   await untilReceived(clock, plain.receiver, 1);
@@ -136,9 +134,8 @@ const modes = ['live', 'test'] as const;
 
 /** A partner that asks for Ed25519 signatures, with an event of each mode that it received. */
 async function newSignedPartner() {
-  const { partnerId, receiver, pay, liveKey } = await newPartner();
-  const endpointId = firstEndpointOf(partnerId);
-  expect(await setEd25519(audit, keyring, { partnerId, endpointId }, true)).toBe('set');
+  const { partnerId, endpoint, receiver, pay, liveKey } = await newPartner();
+  expect(await setEd25519(audit, keyring, endpoint, true)).toBe('set');
   const { qr_url } = (await makeQr(simulator)).request;
   expect((await partnerAt(address, liveKey).pay({ qr_url, external_id: 'order-1' })).status).toBe(200);
   await pay();

@@ -1,20 +1,18 @@
-import { createAlarms, listAlarms } from '../../../src/alarms/index.ts';
+import { createAlarms } from '../../../src/alarms/index.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { ChainName } from '../../../src/base/deposit-settings.ts';
-import type { Id } from '../../../src/base/ids.ts';
 import { readSettings } from '../../../src/base/settings.ts';
 import { formatAddress } from '../../../src/deposits/chain/open-chain.ts';
 import { openAddresses, openDepositChains } from '../../../src/deposits/index.ts';
 import { maxRangeBlocks } from '../../../src/deposits/watch/halving.ts';
 import { runRound } from '../../../src/deposits/watch/round.ts';
-import { readBalances } from '../../../src/ledger/index.ts';
 import { createPartner } from '../../../src/partners/index.ts';
 import { manualClock } from '../../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../../helpers/database.ts';
 import { type EvmNode, evmChainId, startEvmNode } from '../../helpers/evm-node.ts';
 import { newFolder } from '../../helpers/folders.ts';
 import { secretKey } from '../../helpers/partners.ts';
-import { usdt, xpub } from '../world.ts';
+import { readersOf, usdt, xpub } from '../world.ts';
 import { type Call, type NodeProxy, startNodeProxy } from './node-proxy.ts';
 
 export { usdt };
@@ -73,21 +71,18 @@ export async function startRealWorld(options: Options = {}) {
       await node.mine(confirmations + 1);
       await world.round();
     },
-    balanceOf: async (partnerId: Id<'prt'>) => (await readBalances(pool, partnerId)).live.availableMicroUsdt,
+    ...readersOf(pool),
+    /** In the order of the logs. */
     states: async () =>
       (
         await pool.query<{ state: string; micro_usdt: bigint }>(
           'SELECT state, micro_usdt FROM deposits ORDER BY block_number, log_index',
         )
       ).rows.map(({ state, micro_usdt }) => `${state} ${micro_usdt}`),
-    cursor: async () =>
-      (await pool.query<{ cursor_block: bigint }>('SELECT cursor_block FROM deposit_chains')).rows[0]!
-        .cursor_block,
     /** Whether there are deposits, and all of them are credited. */
     areCredited: async () =>
       (await pool.query(`SELECT coalesce(bool_and(state = 'credited'), false) AS are_credited FROM deposits`))
         .rows[0].are_credited,
-    alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
   };
   await world.round();
   return world;

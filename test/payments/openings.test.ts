@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
+import { blockRecipient, planMaintenance, setMaintenance } from '../../src/controls/index.ts';
+import { joinIncarnation } from '../../src/db/history/join.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
@@ -14,8 +16,10 @@ import { createRandom } from '../helpers/random.ts';
 const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
+await joinIncarnation({ pool, clock }, { place: undefined, isRestored: false });
 const opening = await openingsOf(pool, clock);
 const writer = createPaymentWriter(pool, clock);
+const audit = auditContextOf(pool, clock);
 const inTest = { mode: 'test' } as const;
 const succeeded = { outcome: 'succeeded' } as const;
 const declined = { outcome: 'failed', code: 'gateway_declined' } as const;
@@ -23,11 +27,12 @@ const declined = { outcome: 'failed', code: 'gateway_declined' } as const;
 /** With 10 000 USDT in test mode. */
 async function newPartner(concurrent = 100) {
   const partnerId = await createFundedPartner(pool, 10_000_000n);
-  await setLimits(auditContextOf(pool), partnerId, { concurrent });
+  await setLimits(audit, partnerId, { concurrent });
   return partnerId;
 }
 const openAll = (payments: NewPayment[]) => Promise.all(payments.map(payment => writer.open(payment)));
 const verdictsOf = (results: { verdict: string }[]) => results.map(({ verdict }) => verdict);
+const openedAs = async (...payments: NewPayment[]) => verdictsOf(await openAll(payments));
 const findings = async () => (await verifyLedger(pool, { now: endOfTime })).findings;
 
 describe('payments that end when they are opened', () => {
@@ -36,7 +41,7 @@ describe('payments that end when they are opened', () => {
     const make = (microUsdt: bigint, ending?: NewPayment['ending']) =>
       opening(partnerId, { ...inTest, microUsdt, ...(ending ? { ending } : {}) });
     const payments = [make(10n, succeeded), make(20n), make(30n, declined), make(40n, succeeded)];
-    expect(verdictsOf(await openAll(payments))).toEqual(Array(4).fill('opened'));
+    expect(await openedAs(...payments)).toEqual(Array(4).fill('opened'));
     expect((await readBalances(pool, partnerId)).test).toMatchObject({
       availableMicroUsdt: 9_999_999_930n,
       heldMicroUsdt: 20n,
@@ -68,9 +73,8 @@ describe('payments that end when they are opened', () => {
   test('one whose balance does not suffice is refused, and the others of its batch end', async () => {
     const partnerId = await newPartner();
     const make = (microUsdt: bigint) => opening(partnerId, { ...inTest, microUsdt, ending: succeeded });
-    expect(
-      verdictsOf(await openAll([make(6_000_000_000n), make(6_000_000_000n), make(4_000_000_000n)])),
-    ).toEqual(['opened', 'insufficient_balance', 'opened']);
+    const verdicts = await openedAs(make(6_000_000_000n), make(6_000_000_000n), make(4_000_000_000n));
+    expect(verdicts).toEqual(['opened', 'insufficient_balance', 'opened']);
     expect((await readBalances(pool, partnerId)).test).toMatchObject({
       availableMicroUsdt: 0n,
       heldMicroUsdt: 0n,
@@ -99,10 +103,7 @@ test('a rate that has become stale refuses its payments, and those of other part
   // The first payment of a day is opened singly.
   await openAll([opening(first), opening(second)]);
   const stale = { rateStaleAt: new Date(clock.nowMs() - 1) };
-  expect(verdictsOf(await openAll([opening(first, stale), opening(second)]))).toEqual([
-    'rate_unavailable',
-    'opened',
-  ]);
+  expect(await openedAs(opening(first, stale), opening(second))).toEqual(['rate_unavailable', 'opened']);
 });
 
 test('a batch has the verdicts that its payments would have one by one', async () => {
@@ -117,7 +118,7 @@ test('a batch has the verdicts that its payments would have one by one', async (
       qrcId: random.chance(0.2) ? 'the same code' : `round ${round} code ${nth}`,
       microUsdt: BigInt(random.between(1, 40)) * 100_000_000n,
     }));
-    const batch = verdictsOf(await openAll(drawn.map(change => opening(together, change))));
+    const batch = await openedAs(...drawn.map(change => opening(together, change)));
     const oneByOne: string[] = [];
     // Items of a key follow the first of them.
     const order = drawn.toSorted((a, b) => firstOf(a) - firstOf(b));
@@ -131,4 +132,110 @@ test('a batch has the verdicts that its payments would have one by one', async (
     expect(left.test).toEqual(right.test);
   }
   expect(await findings()).toEqual([]);
+});
+
+/*
+ * What refuses a payment before its account is looked at may have come since the request was checked: the opening looks again, in the
+ * transaction that would debit.
+ */
+const partnerId = await createFundedPartner(pool, 1_000_000_000n);
+await setLimits(audit, partnerId, { concurrent: 100 });
+
+const addStray = (columns: string, ...values: unknown[]) =>
+  pool.query(
+    `INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, why, incarnation, found_at, ${columns})
+     VALUES (gen_random_uuid()::text, 'o', 'succeeded', 1, now(), 'insufficient_balance', 1, now(), $1)`,
+    values,
+  );
+const releaseStrays = () =>
+  pool.query("UPDATE stray_orders SET released_at = now(), released_by = 'test', reason = 'test'");
+
+interface Stop {
+  verdict: string;
+  begin: (payment: NewPayment) => Promise<unknown>;
+  end: () => Promise<unknown>;
+  isOfLivePayments?: boolean;
+}
+
+const stops: Record<string, Stop> = {
+  maintenance: {
+    verdict: 'maintenance',
+    begin: () => setMaintenance(audit, true),
+    end: () => setMaintenance(audit, false),
+  },
+  'a planned window': {
+    verdict: 'maintenance',
+    begin: async () => {
+      await planMaintenance(audit, {
+        from: new Date(clock.nowMs() + 60_000),
+        until: new Date(clock.nowMs() + 120_000),
+      });
+      await clock.advance(60_000);
+    },
+    end: () => clock.advance(60_000),
+  },
+  'a history that is being recovered': {
+    verdict: 'maintenance',
+    begin: () => pool.query('UPDATE incarnations SET opened_at = NULL'),
+    end: () => pool.query('UPDATE incarnations SET opened_at = now()'),
+  },
+  'a stray order of the partner': {
+    verdict: 'maintenance',
+    begin: payment => addStray('partner_id', uuidFromId(payment.partnerId)),
+    end: releaseStrays,
+    isOfLivePayments: true,
+  },
+  'a stray order of the code': {
+    verdict: 'duplicate_qr_in_flight',
+    begin: payment => addStray('qrc_id', payment.qrcId),
+    end: releaseStrays,
+    isOfLivePayments: true,
+  },
+};
+
+describe.each(Object.entries(stops))('%s', (_, { verdict, begin, end, isOfLivePayments = false }) => {
+  afterEach(end);
+
+  test('keeps a payment from being opened, and nothing of it is there', async () => {
+    const before = await readBalances(pool, partnerId);
+    const payment = opening(partnerId);
+    await begin(payment);
+    expect(await openedAs(payment)).toEqual([verdict]);
+    expect(await readBalances(pool, partnerId)).toEqual(before);
+    for (const table of ['payments', 'open_payments'])
+      expect((await pool.query(`SELECT FROM ${table} WHERE qrc_id = $1`, [payment.qrcId])).rowCount).toBe(0);
+    await end();
+    expect(await openedAs(payment)).toEqual(['opened']);
+  });
+
+  test('is of test payments only if it is of the service as a whole', async () => {
+    const payment = opening(partnerId, { mode: 'test' });
+    await begin(payment);
+    expect(await openedAs(payment)).toEqual([isOfLivePayments ? 'opened' : verdict]);
+  });
+});
+
+test.each([
+  ['name', { name: 'blocked', id: 'm' }],
+  ['id', { name: 'n', id: 'blocked' }],
+])('a recipient blocked by its %s refuses its own payment alone', async (_, recipient) => {
+  const folded = { name: 'cafe', id: 'merchant-1' };
+  await blockRecipient(audit, 'Blocked');
+  const payments = [
+    opening(partnerId, { folded }),
+    opening(partnerId, { folded: recipient }),
+    opening(partnerId, { folded, mode: 'test', microUsdt: 20_000_000_000n }),
+    opening(partnerId, { folded: recipient, mode: 'test' }),
+  ];
+  const refused = ['opened', 'recipient_blocked', 'insufficient_balance', 'recipient_blocked'];
+  expect(await openedAs(...payments)).toEqual(refused);
+});
+
+test('a payment whose rate is not the newest is not opened, and the key of a payment comes first', async () => {
+  const before = opening(partnerId);
+  const known = opening(partnerId);
+  expect(await openedAs(known)).toEqual(['opened']);
+  await setRate(pool, clock, '93.10');
+  const newer = (await openingsOf(pool, clock))(partnerId);
+  expect(await openedAs(before, newer, known)).toEqual(['rate_changed', 'opened', 'known']);
 });

@@ -1,4 +1,4 @@
-import { type KopeckError, RateLimitError, ServiceUnavailableError } from './errors.ts';
+import { type KopeckError, TemporaryError } from './errors.ts';
 
 const firstDelayMs = 2_000;
 const maxDelayMs = 60_000;
@@ -16,9 +16,7 @@ export function retryDelayMs(retry: number, retryAfterSec: number | undefined, r
 const isTooLong = (retryAfterSec: number | undefined) => (retryAfterSec ?? 0) * 1_000 > maxDelayMs;
 
 export const retryAfterOf = (error: KopeckError) =>
-  error instanceof RateLimitError || error instanceof ServiceUnavailableError
-    ? error.retryAfterSec
-    : undefined;
+  error instanceof TemporaryError ? error.retryAfterSec : undefined;
 
 /**
  * Whether the library retries. Never after a 4xx other than 429: the request must be fixed. `repeatable` is false for

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { listen } from '../../src/db/postgres/listen.ts';
-import { claimRefresh } from '../../src/rates/claim.ts';
 import {
   changeRateRules,
   chartRates,
@@ -11,7 +10,7 @@ import {
   rulesChanged,
   startRateRefresher,
 } from '../../src/rates/index.ts';
-import { refreshRate } from '../../src/rates/refresh.ts';
+import { claimRefresh, refreshRate } from '../../src/rates/refresh.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 

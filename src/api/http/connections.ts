@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../base/clock.ts';
 import { networkOf } from '../../operators/index.ts';
 import { isAddressAllowed } from '../../partners/index.ts';
-import type { ApiDeps } from '../deps.ts';
 
 /** Bounds on what callers can make a process keep; tests set their own. */
 export interface ConnectionLimits {
@@ -44,6 +44,12 @@ interface Turn {
   start?: () => void;
 }
 
+interface ConnectionDeps {
+  clock: Clock;
+  trustProxy: string[];
+  connectionLimits?: Partial<ConnectionLimits>;
+}
+
 interface Connection {
   turns: Turn[];
   /** The connections of its address, the longest idle first. */
@@ -63,7 +69,7 @@ interface Connection {
  */
 export function limitConnections(
   app: FastifyInstance,
-  { clock, trustProxy, connectionLimits }: Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits'>,
+  { clock, trustProxy, connectionLimits }: ConnectionDeps,
 ) {
   const limits = { ...defaults, ...connectionLimits };
   Object.assign(app.server, {

@@ -95,7 +95,7 @@ export class Kopeck {
   ): Promise<api.Statement | string> {
     const request = { query: { day, format }, signal };
     return format === 'csv'
-      ? this.#transport.text('GET', 'statement', text => /(^|\n)digest,[^\n]*\n$/.test(text), request)
+      ? this.#transport.text('statement', text => /(^|\n)digest,[^\n]*\n$/.test(text), request)
       : this.#transport.json<api.Statement>('GET', 'statement', request);
   }
 }

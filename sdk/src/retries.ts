@@ -7,9 +7,9 @@ const maxDelayMs = 60_000;
  * The backoff before retry number `retry` (from 1): 2 s, doubled each time, plus up to 50% jitter so that clients do not
  * come back at the same moment, and never less than `Retry-After`.
  */
-export function retryDelayMs(retry: number, retryAfterSec: number | undefined, random: () => number): number {
+export function retryDelayMs(retry: number, retryAfterSec?: number): number {
   const growing = Math.min(firstDelayMs * 2 ** (retry - 1), maxDelayMs);
-  return Math.max(growing * (1 + random() / 2), (retryAfterSec ?? 0) * 1_000);
+  return Math.max(growing * (1 + Math.random() / 2), (retryAfterSec ?? 0) * 1_000);
 }
 
 /** For a longer `Retry-After` than a call should wait, the caller gets the error at once. */

@@ -50,7 +50,7 @@ export const partnerId = Type.String({
   examples: [partnerIdExample],
 });
 
-/** Of a list. */
+/** How many entries a page of a list has. */
 export const pageSize = Type.Integer({ minimum: 1, maximum: 100, default: 50 });
 
 export const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);

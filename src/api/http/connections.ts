@@ -86,11 +86,11 @@ export function limitConnections(
   /** Whether a connection has a request that has arrived and is not answered. */
   const hasUnanswered = (socket: Socket) =>
     connections.get(socket)?.turns.some(({ request }) => request.complete) ?? false;
-  const findPlace = placesByAddress(trustProxy, limits.maxPerAddress, hasUnanswered);
+  const accept = boundPerAddress(trustProxy, limits.maxPerAddress, hasUnanswered);
   let isClosing = false;
 
   app.server.on('connection', socket => {
-    connections.set(socket, { turns: [], ofAddress: findPlace(socket) });
+    connections.set(socket, { turns: [], ofAddress: accept(socket) });
     socket.once('close', () => connections.delete(socket));
   });
   // Before Fastify's own listener, which runs the hook below.
@@ -129,10 +129,10 @@ export function limitConnections(
 }
 
 /**
- * Beyond the bound of its address a new connection takes the place of the longest idle one; if none is idle, the new one is
- * closed. A trusted proxy connects for many callers, so it has no bound.
+ * Beyond the bound of its address a new connection replaces the longest idle one; if none is idle, the new one is closed. A
+ * trusted proxy connects for many callers, so it has no bound.
  */
-function placesByAddress(
+function boundPerAddress(
   trustProxy: string[],
   maxPerAddress: number,
   hasUnanswered: (socket: Socket) => boolean,

@@ -38,9 +38,11 @@ export interface Schema {
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
+  additionalProperties?: boolean | Schema;
   items?: Schema;
   anyOf?: Schema[];
   enum?: unknown[];
+  const?: unknown;
   format?: string;
   minimum?: number;
   maximum?: number;

@@ -1,45 +1,11 @@
 /** Generates TypeScript types from the service's OpenAPI document: the schemas, and the parts of each operation. */
 
-interface Schema {
-  $ref?: string;
-  type?: string;
-  enum?: unknown[];
-  const?: unknown;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  additionalProperties?: boolean | Schema;
-  description?: string;
-}
-
-interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  description?: string;
-  schema: Schema;
-}
-
-type Content = Record<string, { schema?: Schema }>;
-
-interface Operation {
-  operationId?: string;
-  parameters?: Parameter[];
-  requestBody?: { content: Content };
-  responses: Record<string, { content?: Content }>;
-}
-
-export interface OpenApiDocument {
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
-}
+import type { ApiDocument, Operation, Parameter, Schema } from '../src/api/docs/reference/document.ts';
 
 const heading =
   '/** Generated from the OpenAPI document of the service; `npm run sdk:types` makes it again. */';
 
-export function typesFrom(document: OpenApiDocument): string {
+export function typesFrom(document: ApiDocument): string {
   const schemas = Object.entries(document.components.schemas).map(([name, schema]) => declare(name, schema));
   const operations = Object.values(document.paths)
     .flatMap(path => Object.values(path))
@@ -49,7 +15,6 @@ export function typesFrom(document: OpenApiDocument): string {
 
 /** The query, the body and the answer of an operation. */
 function partsOf({ operationId, parameters = [], requestBody, responses }: Operation): string[] {
-  if (!operationId) return [];
   const name = operationId.charAt(0).toUpperCase() + operationId.slice(1);
   const query = parameters.filter(parameter => parameter.in === 'query');
   const body = requestBody?.content['application/json']?.schema;
@@ -91,8 +56,7 @@ function typeOf(schema: Schema, indent: string): string {
   if (schema.$ref) return safeName(schema.$ref.split('/').at(-1)!);
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum) return schema.enum.map(literal).join(' | ');
-  const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return [...new Set(choices.map(choice => typeOf(choice, indent)))].join(' | ');
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(choice => typeOf(choice, indent)))].join(' | ');
   if (schema.type === 'array') return `Array<${typeOf(schema.items ?? {}, indent)}>`;
   if (schema.type === 'object') return shapeOf(schema, indent);
   if (schema.type === 'integer') return 'number';

@@ -2,20 +2,7 @@ import { createEvents, type Events } from './events.ts';
 import { createKeys, type KeyStore } from './keys.ts';
 import { type CallOptions, createPayments, type Payments } from './payments.ts';
 import { createTransport, type Transport, type TransportOptions } from './transport.ts';
-import type {
-  Balance,
-  LockedQuote,
-  Ping,
-  Quote,
-  QuoteParams,
-  Rate,
-  ResolvedQr,
-  ResolveParams,
-  Statement,
-  TestClock,
-  TestDeposit,
-  TestDepositParams,
-} from './types.ts';
+import type * as api from './types.ts';
 
 export interface KopeckOptions extends TransportOptions {
   /** Stores the idempotency key of each `external_id`, so that a restarted process retries with the same key. */
@@ -34,18 +21,18 @@ export class Kopeck {
   readonly events: Events;
   readonly qr: {
     /** The recipient and the amount of a QR code; nothing is debited. */
-    resolve(params: ResolveParams, options?: CallOptions): Promise<ResolvedQr>;
+    resolve(params: api.ResolveParams, options?: CallOptions): Promise<api.ResolvedQr>;
   };
   /** For test keys only. */
   readonly test: {
     clock: {
       /** Moves the test clock: outcomes, webhook retries and the two-hour review come so much earlier. */
-      advance(params: { seconds: number }, options?: CallOptions): Promise<TestClock>;
-      get(options?: CallOptions): Promise<TestClock>;
+      advance(params: { seconds: number }, options?: CallOptions): Promise<api.TestClock>;
+      get(options?: CallOptions): Promise<api.TestClock>;
     };
     deposits: {
       /** Credits the test balance, once per `reference`. */
-      create(params: TestDepositParams, options?: CallOptions): Promise<TestDeposit>;
+      create(params: api.TestDepositParams, options?: CallOptions): Promise<api.TestDeposit>;
     };
   };
   readonly #transport: Transport;
@@ -77,22 +64,22 @@ export class Kopeck {
   }
 
   /** The partner and the mode of the key. */
-  ping({ signal }: CallOptions = {}): Promise<Ping> {
+  ping({ signal }: CallOptions = {}): Promise<api.Ping> {
     return this.#transport.json('GET', 'ping', { signal });
   }
 
-  balance({ signal }: CallOptions = {}): Promise<Balance> {
+  balance({ signal }: CallOptions = {}): Promise<api.Balance> {
     return this.#transport.json('GET', 'balance', { signal });
   }
 
-  rate({ signal }: CallOptions = {}): Promise<Rate> {
+  rate({ signal }: CallOptions = {}): Promise<api.Rate> {
     return this.#transport.json('GET', 'rate', { signal });
   }
 
   /** What would be debited now for an amount in rubles. With `lock` the rate is kept: pay with its `quote_id`. */
-  quote(params: QuoteParams & { lock: true }, options?: CallOptions): Promise<LockedQuote>;
-  quote(params: QuoteParams, options?: CallOptions): Promise<Quote>;
-  quote(params: QuoteParams, { signal }: CallOptions = {}): Promise<Quote> {
+  quote(params: api.QuoteParams & { lock: true }, options?: CallOptions): Promise<api.LockedQuote>;
+  quote(params: api.QuoteParams, options?: CallOptions): Promise<api.Quote>;
+  quote(params: api.QuoteParams, { signal }: CallOptions = {}): Promise<api.Quote> {
     return this.#transport.json('POST', 'quote', { body: params, signal });
   }
 
@@ -101,14 +88,14 @@ export class Kopeck {
   statement(
     params: StatementParams & { format?: 'json' | undefined },
     options?: CallOptions,
-  ): Promise<Statement>;
+  ): Promise<api.Statement>;
   statement(
     { day, format = 'json' }: StatementParams,
     { signal }: CallOptions = {},
-  ): Promise<Statement | string> {
+  ): Promise<api.Statement | string> {
     const request = { query: { day, format }, signal };
     return format === 'csv'
-      ? this.#transport.text('GET', 'statement', text => /(^|\n)digest,[^\n]*\n$/.test(text), request)
-      : this.#transport.json<Statement>('GET', 'statement', request);
+      ? this.#transport.text('statement', text => /(^|\n)digest,[^\n]*\n$/.test(text), request)
+      : this.#transport.json<api.Statement>('GET', 'statement', request);
   }
 }

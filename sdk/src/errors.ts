@@ -77,9 +77,8 @@ interface RetryAfter {
   retryAfterSec?: number | undefined;
 }
 
-/** 429, also after all retries. */
-export class RateLimitError extends KopeckError {
-  override readonly name = 'RateLimitError';
+/** The service may accept the same request later. */
+export class TemporaryError extends KopeckError {
   readonly retryAfterSec: number | undefined;
   constructor(message: string, facts: ErrorFacts & RetryAfter) {
     super(message, facts);
@@ -87,14 +86,14 @@ export class RateLimitError extends KopeckError {
   }
 }
 
+/** 429, also after all retries. */
+export class RateLimitError extends TemporaryError {
+  override readonly name = 'RateLimitError';
+}
+
 /** 503 and other 5xx. The outcome of a payment is unknown unless `code` is one of the contract's 503 codes. */
-export class ServiceUnavailableError extends KopeckError {
+export class ServiceUnavailableError extends TemporaryError {
   override readonly name = 'ServiceUnavailableError';
-  readonly retryAfterSec: number | undefined;
-  constructor(message: string, facts: ErrorFacts & RetryAfter) {
-    super(message, facts);
-    this.retryAfterSec = facts.retryAfterSec;
-  }
 }
 
 /** The service was not reached, or its answer was lost: the outcome of a payment is unknown. */

@@ -57,7 +57,7 @@ export function createEvents(transport: Transport): Events {
         if (signal?.aborted) return;
         if (!follow || !(error instanceof KopeckError) || !shouldRetry(error, true)) throw error;
         onError?.(error);
-        await transport.sleep(retryDelayMs(++failures, undefined, Math.random), signal);
+        await transport.sleep(retryDelayMs(++failures), signal);
         continue;
       }
       for (const event of page.data) {

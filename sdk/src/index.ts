@@ -15,9 +15,14 @@ export {
 export type { Events, PositionStore, ReadOptions } from './events.ts';
 export type { KeyStore } from './keys.ts';
 export type { CallOptions, CreateOptions, PaymentList, Payments, WaitOptions } from './payments.ts';
-export { verifyProof, type WebhookKeySet } from './proof.ts';
 export type { Fetch } from './send-once.ts';
-export type { RequestHeaders } from './signed-request.ts';
 export type { Sleep } from './transport.ts';
 export type * from './types.ts';
-export { signatureHeader, type VerifyOptions, verifyWebhook } from './webhook.ts';
+export {
+  type RequestHeaders,
+  signatureHeader,
+  type VerifyOptions,
+  verifyProof,
+  verifyWebhook,
+  type WebhookKeySet,
+} from './webhook.ts';

@@ -1,7 +1,6 @@
 import { SignatureError } from './errors.ts';
-import type { RequestHeaders } from './signed-request.ts';
 import type { PaymentEvent } from './types.ts';
-import { type VerifyOptions, verifyWebhook } from './webhook.ts';
+import { type RequestHeaders, type VerifyOptions, verifyWebhook } from './webhook.ts';
 
 export interface WebhookOptions extends VerifyOptions {
   /** Your webhook secret; while it is being replaced, both. */

@@ -1,4 +1,4 @@
-import { type KopeckError, RateLimitError, ServiceUnavailableError } from './errors.ts';
+import { type KopeckError, TemporaryError } from './errors.ts';
 
 const firstDelayMs = 2_000;
 const maxDelayMs = 60_000;
@@ -7,18 +7,16 @@ const maxDelayMs = 60_000;
  * The backoff before retry number `retry` (from 1): 2 s, doubled each time, plus up to 50% jitter so that clients do not
  * come back at the same moment, and never less than `Retry-After`.
  */
-export function retryDelayMs(retry: number, retryAfterSec: number | undefined, random: () => number): number {
+export function retryDelayMs(retry: number, retryAfterSec?: number): number {
   const growing = Math.min(firstDelayMs * 2 ** (retry - 1), maxDelayMs);
-  return Math.max(growing * (1 + random() / 2), (retryAfterSec ?? 0) * 1_000);
+  return Math.max(growing * (1 + Math.random() / 2), (retryAfterSec ?? 0) * 1_000);
 }
 
 /** For a longer `Retry-After` than a call should wait, the caller gets the error at once. */
 const isTooLong = (retryAfterSec: number | undefined) => (retryAfterSec ?? 0) * 1_000 > maxDelayMs;
 
 export const retryAfterOf = (error: KopeckError) =>
-  error instanceof RateLimitError || error instanceof ServiceUnavailableError
-    ? error.retryAfterSec
-    : undefined;
+  error instanceof TemporaryError ? error.retryAfterSec : undefined;
 
 /**
  * Whether the library retries. Never after a 4xx other than 429: the request must be fixed. `repeatable` is false for

@@ -34,13 +34,8 @@ export interface Transport {
   now: () => number;
   /** The answer's JSON. */
   json<Answer>(method: 'GET' | 'POST', path: string, options?: RequestOptions): Promise<Answer>;
-  /** The text of the answer, if it is complete. */
-  text(
-    method: 'GET',
-    path: string,
-    isComplete: (text: string) => boolean,
-    options?: RequestOptions,
-  ): Promise<string>;
+  /** The text that `GET` answers, if it is complete. */
+  text(path: string, isComplete: (text: string) => boolean, options?: RequestOptions): Promise<string>;
 }
 
 /** Sends requests, and retries them as section 7 of the contract says: each time the same bytes with the same key. */
@@ -76,7 +71,7 @@ export function createTransport(options: TransportOptions): Transport {
       } catch (error) {
         if (!(error instanceof KopeckError) || retry > maxRetries || !shouldRetry(error, repeatable))
           throw error;
-        await sleep(retryDelayMs(retry, retryAfterOf(error), Math.random), signal);
+        await sleep(retryDelayMs(retry, retryAfterOf(error)), signal);
         signal?.throwIfAborted();
       }
     }
@@ -87,8 +82,8 @@ export function createTransport(options: TransportOptions): Transport {
     now,
     json: <Answer>(method: string, path: string, requestOptions: RequestOptions = {}) =>
       send(method, path, requestOptions, text => readObject(text) as Answer),
-    text: (method, path, isComplete, requestOptions = {}) =>
-      send(method, path, requestOptions, text => {
+    text: (path, isComplete, requestOptions = {}) =>
+      send('GET', path, requestOptions, text => {
         if (!isComplete(text)) throw new Error('the text is incomplete');
         return text;
       }),

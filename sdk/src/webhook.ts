@@ -1,16 +1,11 @@
-import {
-  type Bytes,
-  bytesOf,
-  fromBase64,
-  type HeaderValue,
-  headerIn,
-  parseEvent,
-  type RequestHeaders,
-  readStandardHeaders,
-  refused,
-  signedBytes,
-} from './signed-request.ts';
+import { SignatureError } from './errors.ts';
 import type { PaymentEvent } from './types.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type HeaderValue = string | string[] | null | undefined;
+
+/** All headers of a request, as Node or the Fetch API has them. */
+export type RequestHeaders = Record<string, HeaderValue> | Pick<Headers, 'get'>;
 
 export interface VerifyOptions {
   /** How far the time of the signature may be from now, before or after; 300 s, as in the contract. */
@@ -44,6 +39,42 @@ export async function verifyWebhook(
     throw refused('timestamp_out_of_tolerance', `The timestamp is off by more than ${toleranceSec} s.`);
   return parseEvent(body);
 }
+
+/**
+ * The public keys of one partner in one mode: what `/.well-known/webhook-keys/{partner_id}/{mode}` of the service answers. Old keys
+ * stay listed. Read it from the service, for the partner whose payment is to be proven: who gives you the proof may have keys too.
+ */
+export interface WebhookKeySet {
+  keys: readonly { crv: string; x: string }[];
+}
+
+/**
+ * The event of a webhook, if the service signed it for the partner and mode of these keys (Ed25519, `v1a` of Standard Webhooks); otherwise a
+ * SignatureError. For others than the receiver, who have no secret: a court, an auditor. So it may be of any age.
+ */
+export async function verifyProof(
+  rawBody: string | Uint8Array,
+  headers: RequestHeaders,
+  { keys }: WebhookKeySet,
+): Promise<PaymentEvent> {
+  const body = bytesOf(rawBody, 'verifyProof');
+  const usable = keys.filter(({ crv, x }) => crv === 'Ed25519' && /^[A-Za-z0-9_-]{43}$/.test(x));
+  if (usable.length === 0) throw new TypeError('verifyProof needs the public keys of the partner');
+  const { prefix, signatures } = readStandardHeaders(headers, 'v1a');
+  const signed = signedBytes(prefix, body);
+  for (const { x } of usable) {
+    const key = await crypto.subtle.importKey('raw', bytesOfKey(x), 'Ed25519', false, ['verify']);
+    for (const signature of signatures)
+      if (await crypto.subtle.verify('Ed25519', key, signature, signed)) return parseEvent(body);
+  }
+  throw refused(
+    'signature_mismatch',
+    'No signature matches: other keys, or the body or a header was changed.',
+  );
+}
+
+/** A JSON Web Key has it in base64url. */
+const bytesOfKey = (x: string) => fromBase64(x.replaceAll('-', '+').replaceAll('_', '/'));
 
 interface Signature {
   atSec: string;
@@ -106,3 +137,62 @@ const fromHex = (hex: string): Bytes =>
   Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
     Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
   );
+
+function headerIn(headers: RequestHeaders, name: string): HeaderValue {
+  return typeof headers.get === 'function'
+    ? (headers as Pick<Headers, 'get'>).get(name)
+    : (headers as Record<string, HeaderValue>)[name];
+}
+
+/** The headers of Standard Webhooks. */
+interface StandardHeaders {
+  atSec: string;
+  /** What is signed before the body. */
+  prefix: string;
+  signatures: Bytes[];
+}
+
+/** A signature: its scheme, a comma and base64. HMAC-SHA256 has 32 bytes, Ed25519 has 64. */
+const schemes = { v1: /^v1,[A-Za-z0-9+/]{43}=$/, v1a: /^v1a,[A-Za-z0-9+/]{86}==$/ };
+
+/** Signatures are separated by spaces. Those of other schemes are ignored. */
+function readStandardHeaders(headers: RequestHeaders, scheme: keyof typeof schemes): StandardHeaders {
+  const [id, atSec, all] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
+    name => headerIn(headers, name) ?? '',
+  );
+  const signatures = `${all}`
+    .split(' ')
+    .filter(part => schemes[scheme].test(part))
+    .map(part => fromBase64(part.slice(scheme.length + 1)));
+  if (!id || !/^\d{1,12}$/.test(`${atSec}`) || signatures.length === 0)
+    throw refused('signature_malformed', `The header webhook-signature is not ${scheme},<base64>.`);
+  return { atSec: `${atSec}`, prefix: `${id}.${atSec}.`, signatures };
+}
+
+const refused = (code: string, message: string) => new SignatureError(message, { code });
+
+function bytesOf(rawBody: string | Uint8Array, caller: string): Uint8Array {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  if (rawBody instanceof Uint8Array) return rawBody;
+  throw new TypeError(`${caller} needs the body as it came (string or Uint8Array), not parsed JSON`);
+}
+
+/** What was signed. */
+function signedBytes(prefix: string, body: Uint8Array): Bytes {
+  const first = new TextEncoder().encode(prefix);
+  const all = new Uint8Array(first.length + body.length);
+  all.set(first);
+  all.set(body, first.length);
+  return all;
+}
+
+/** Of a body whose signature is right. */
+function parseEvent(body: Uint8Array): PaymentEvent {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch (cause) {
+    throw new SignatureError('The body is not JSON.', { code: 'body_malformed', cause });
+  }
+}
+
+const fromBase64 = (text: string): Bytes => Uint8Array.from(atob(text), character => character.charCodeAt(0));

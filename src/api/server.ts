@@ -10,7 +10,6 @@ import { handleErrors } from './http/error-handler.ts';
 import { createFastify } from './http/fastify.ts';
 import { healthRoutes } from './http/health.ts';
 import { measure } from './http/metrics.ts';
-import { logRequests } from './http/request-log.ts';
 import { validatorCompiler } from './http/validation.ts';
 import { webhookKeyRoute } from './http/webhook-keys.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -35,7 +34,6 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   // Routes are documented as they are registered, so this comes before them.
   if (servesPartners) await documentApi(server, deps);
   measure(server, deps);
-  if (deps.requestLog) logRequests(server, deps.requestLog);
   healthRoutes(server, deps);
   if (deps.telegramReceiver) await telegramWebhookRoute(server, deps.telegramReceiver);
   if (deps.console) await deps.console(server);

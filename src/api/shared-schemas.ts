@@ -50,6 +50,9 @@ export const partnerId = Type.String({
   examples: [partnerIdExample],
 });
 
+/** How many entries a page of a list has. */
+export const pageSize = Type.Integer({ minimum: 1, maximum: 100, default: 50 });
+
 export const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 export const instant = (description: string, example: string) =>

@@ -1,8 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import { type JsonValue, parseJson } from '../base/json.ts';
 import type { ExchangeName, RateSourceSetting } from '../base/rate-sources.ts';
+import { AnswerTooLongError, CallTimeoutError, callHttp } from '../http-client/index.ts';
 import { fail } from './answer-fields.ts';
 import { exchanges, type Reader, type Reading, readFeed } from './exchanges.ts';
-import { type Get, getJson } from './http.ts';
 import type { Quote, RateSource } from './source.ts';
 
 export interface SourcesOptions {
@@ -56,4 +57,41 @@ function toQuote({ midE4, asOfSec }: Reading, nowMs: number): Quote {
   if (asOfMs > nowMs + maxAheadMs) fail('its time is in the future');
   // A clock that runs ahead must not keep the quote fresh for longer.
   return { midE4, asOfMs: Math.min(asOfMs, nowMs) };
+}
+
+const maxBodyBytes = 1_048_576;
+
+interface Get {
+  clock: Clock;
+  url: string;
+  headers?: Record<string, string>;
+  /** From connecting to the last byte of the answer. */
+  deadlineMs: number;
+}
+
+/** The JSON at a URL. Anything but a complete answer with status 200 in time is an error with a short reason. */
+async function getJson({ clock, url, headers, deadlineMs }: Get, signal: AbortSignal): Promise<JsonValue> {
+  const { status, body } = await callHttp({
+    url,
+    // CoinGecko refuses requests without a user agent.
+    headers: { accept: 'application/json', 'user-agent': 'kopeck', ...headers },
+    clock,
+    timeoutMs: deadlineMs,
+    maxBytes: maxBodyBytes,
+    signal,
+  }).catch(error => {
+    if (error instanceof CallTimeoutError) throw new Error(`no whole answer within ${deadlineMs} ms`);
+    if (error instanceof AnswerTooLongError) throw new Error(`answered with more than ${maxBodyBytes} bytes`);
+    throw error;
+  });
+  if (status !== 200) throw new Error(`answered with HTTP status ${status}`);
+  return parseBody(body);
+}
+
+function parseBody(body: Buffer): JsonValue {
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new Error('answered with something that is not JSON');
+  }
 }

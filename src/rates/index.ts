@@ -1,8 +1,7 @@
 export { type Alarm, type Part, partnerRateE4 } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
 export { createRateMetrics, rateGauges } from './gauges.ts';
-export { createRateMemo, type RateMemo } from './rate-memo.ts';
-export { startRateRefresher } from './refresher.ts';
+export { startRateRefresher } from './refresh.ts';
 export {
   type CurrentRules,
   changeRateRules,
@@ -15,9 +14,11 @@ export type { RateSource } from './source.ts';
 export {
   type CurrentRate,
   chartRates,
+  createRateMemo,
   explainRate,
   isStale,
   listRates,
+  type RateMemo,
   readCurrentRate,
 } from './store.ts';
 export { computeWhatIf } from './what-if.ts';

@@ -1,3 +1,4 @@
+import { type BackgroundLoop, startBackgroundLoop } from '../base/background-loop.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { Queryable } from '../db/postgres/index.ts';
 import { type Alarm, type Answer, combine, midsSinceConfirmed, type RateBounds } from './combine.ts';
@@ -56,4 +57,58 @@ function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   // When several addresses were tried in vain, the message is empty and only the code is set.
   return (message || code || 'failed').slice(0, 200);
+}
+
+/** Longer than a refresh takes: one that has stored nothing by then has failed or its process has died. */
+const maxRefreshMs = 10_000;
+
+/**
+ * Leader election: true for one caller per period, over all processes. A claim whose refresh stored no rate counts only
+ * as long as a refresh can take; otherwise a failed first refresh would leave the service without a rate for a whole
+ * period. A claim from the future does not count: a clock that was wrong for a moment must not stop all processes.
+ */
+export async function claimRefresh(db: Queryable, clock: Clock, refreshSec: number): Promise<boolean> {
+  const nowMs = clock.nowMs();
+  const { rowCount } = await db.query({
+    text: `UPDATE rate_refresh SET claimed_at = $1
+            WHERE claimed_at <= $2
+               OR claimed_at > $4
+               OR (claimed_at <= $3
+                   AND coalesce((SELECT created_at FROM rates ORDER BY id DESC LIMIT 1), '-infinity') <= $2)
+           RETURNING claimed_at`,
+    values: [
+      new Date(nowMs),
+      new Date(nowMs - refreshSec * 1_000),
+      new Date(nowMs - maxRefreshMs),
+      new Date(nowMs + maxRefreshMs),
+    ],
+  });
+  return rowCount === 1;
+}
+
+interface RefresherDeps extends RefreshDeps {
+  refreshSec: number;
+  onError(error: unknown): void;
+}
+
+/**
+ * Keeps the rate fresh for as long as this process runs. Every process has this loop, and the claim elects the one that
+ * refreshes.
+ */
+export function startRateRefresher(deps: RefresherDeps): BackgroundLoop {
+  const { db, clock, refreshSec, onError } = deps;
+  return startBackgroundLoop({
+    clock,
+    // More often than a long period: the claim decides, and a round without it costs little.
+    everyMs: Math.min(refreshSec * 1_000, maxRefreshMs),
+    work: async signal => {
+      try {
+        if (await claimRefresh(db, clock, refreshSec)) await refreshRate(deps, signal);
+      } catch (error) {
+        // A refresh that `stop` has cut off is no error.
+        if (!signal.aborted) throw error;
+      }
+    },
+    onError,
+  });
 }

@@ -42,6 +42,26 @@ const readNewest = sharedRead<void, CurrentRate | undefined>(async (db, callers)
   return callers.map(() => rows[0]);
 });
 
+/** The newest rate as this process last read it. Who debits at it must find out whether it still is the newest. */
+export interface RateMemo {
+  read(): Promise<CurrentRate | undefined>;
+  /** The next read asks the database. */
+  forget(): void;
+}
+
+export function createRateMemo(db: Queryable): RateMemo {
+  let rate: CurrentRate | undefined;
+  return {
+    read: async () => {
+      rate ??= await readCurrentRate(db);
+      return rate;
+    },
+    forget: () => {
+      rate = undefined;
+    },
+  };
+}
+
 /** The rates since then, oldest first. */
 export async function listRates(db: Queryable, since: Date): Promise<Pick<CurrentRate, 'rateE4' | 'asOf'>[]> {
   const { rows } = await db.query<Pick<CurrentRate, 'rateE4' | 'asOf'>>({

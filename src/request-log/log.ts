@@ -11,20 +11,20 @@ import { storedPath } from './stored-path.ts';
 export interface AnsweredRequest {
   requestId: Id<'req'>;
   /** Undefined: its key is missing, not valid or was not checked. */
-  keyHolder: { partnerId: Id<'prt'>; mode: Mode; keyId: string } | undefined;
+  keyHolder?: { partnerId: Id<'prt'>; mode: Mode; keyId: string } | undefined;
   /** False: it did not pass the rate limit of a partner, so nothing else bounds how many there are. */
   isAdmitted: boolean;
   /** The network that it came from, if it failed (5xx). It is not stored. */
-  network: string | undefined;
+  network?: string | undefined;
   /** Undefined: it was not valid HTTP. */
-  method: string | undefined;
+  method?: string | undefined;
   /** The pattern of its route; if there is none, its URL. */
-  route: string | undefined;
-  url: string | undefined;
+  route?: string | undefined;
+  url?: string | undefined;
   /** Of the payment that it created or asked for, as it was sent. */
-  paymentId: string | undefined;
+  paymentId?: string | undefined;
   status: number;
-  errorCode: string | undefined;
+  errorCode?: string | undefined;
   durationMs: number;
 }
 
@@ -105,7 +105,7 @@ export function createRequestLog(deps: RequestLogDeps): RequestLog {
 
   return {
     record: request => {
-      if (!request.isAdmitted && !budget.take(request)) lost.limited += 1;
+      if (!request.isAdmitted && !budget(request)) lost.limited += 1;
       else if (waiting.length + writing >= maxWaiting) countLost('full', 1);
       else waiting.push(toWaiting(request));
     },
@@ -121,25 +121,17 @@ export function createRequestLog(deps: RequestLogDeps): RequestLog {
 }
 
 /** What waits to be written. Neither a URL nor anything else of any length that the caller has sent. */
-interface WaitingRequest
-  extends Pick<
-    AnsweredRequest,
-    'requestId' | 'keyHolder' | 'method' | 'status' | 'errorCode' | 'durationMs'
-  > {
-  path: string | undefined;
-  paymentId: Id<'pay'> | undefined;
-}
-
-const toWaiting = ({ route, url, ...request }: AnsweredRequest): WaitingRequest => ({
+const toWaiting = (request: AnsweredRequest) => ({
   requestId: request.requestId,
   keyHolder: request.keyHolder,
   method: request.method,
-  path: route ?? (url === undefined ? undefined : storedPath(url)),
+  path: request.route ?? (request.url === undefined ? undefined : storedPath(request.url)),
   paymentId: request.paymentId === undefined ? undefined : parseId('pay', request.paymentId),
   status: request.status,
   errorCode: request.errorCode,
   durationMs: request.durationMs,
 });
+type WaitingRequest = ReturnType<typeof toWaiting>;
 
 async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();

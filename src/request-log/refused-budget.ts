@@ -1,13 +1,5 @@
+import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Id } from '../base/ids.ts';
-import { createBudget } from './budget.ts';
-
-/** Of a request that did not pass the rate limit. */
-interface RefusedRequest {
-  keyHolder: { partnerId: Id<'prt'> } | undefined;
-  network: string | undefined;
-  status: number;
-}
 
 /**
  * How many refused requests are recorded: of one partner, and of all callers without a valid key together. A person who tries
@@ -21,15 +13,40 @@ const refused = { burst: 300, perSecond: 2 };
 const failed = { burst: 1_000, perSecond: 5 };
 const allFailed = { burst: 5_000, perSecond: 10 };
 
+interface Refused {
+  keyHolder?: { partnerId: string } | undefined;
+  network?: string | undefined;
+  status: number;
+}
+
 /** Bounds how many requests are recorded that no rate limit bounds. */
-export function createRefusedBudget(clock: Clock): { take(request: RefusedRequest): boolean } {
-  const refusals = createBudget(clock, refused);
-  const failures = createBudget(clock, failed);
-  const allFailures = createBudget(clock, allFailed);
-  return {
-    take: ({ keyHolder, network = '', status }) =>
-      status < 500
-        ? refusals.take(keyHolder?.partnerId ?? '')
-        : failures.take(keyHolder?.partnerId ?? network) && allFailures.take(''),
+export function createRefusedBudget(clock: Clock): (request: Refused) => boolean {
+  const takeRefusal = createBudget(clock, refused);
+  const takeFailure = createBudget(clock, failed);
+  const takeAnyFailure = createBudget(clock, allFailed);
+  return ({ keyHolder, network = '', status }) =>
+    status < 500
+      ? takeRefusal(keyHolder?.partnerId ?? '')
+      : takeFailure(keyHolder?.partnerId ?? network) && takeAnyFailure('');
+}
+
+const maxOwners = 1_000;
+
+/** A token bucket per owner, such as a partner. */
+function createBudget(clock: Clock, { burst, perSecond }: typeof refused): (owner: string) => boolean {
+  const buckets = createBoundedCache<{ tokens: number; atMs: number }>(maxOwners);
+  return owner => {
+    const nowMs = clock.monotonicMs();
+    let bucket = buckets.get(owner);
+    if (!bucket) {
+      bucket = { tokens: burst, atMs: nowMs };
+      buckets.set(owner, bucket);
+    }
+    const gained = ((nowMs - bucket.atMs) / 1_000) * perSecond;
+    bucket.tokens = Math.min(burst, bucket.tokens + gained);
+    bucket.atMs = nowMs;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
   };
 }

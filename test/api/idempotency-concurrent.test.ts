@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { crc16 } from '../../src/base/qr.ts';
-import { type Answer, issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
+import { type Answer, codeOf, issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
-import { codeOf, isReplay, startTestModeWorld } from './test-mode-world.ts';
+import { isReplay, startTestModeWorld } from './test-mode-world.ts';
 
 const { pool, clock, address, newPartner, balanceOf } = await startTestModeWorld();
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
-import { newLink, partnerAt, startApi } from '../helpers/api.ts';
+import { codeOf, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { codeOf, isReplay, startTestModeWorld } from './test-mode-world.ts';
+import { isReplay, startTestModeWorld } from './test-mode-world.ts';
 
 const { pool, clock, address, deps, audit, newPartner, balanceOf, expectNothingHappened } =
   await startTestModeWorld();

@@ -11,7 +11,7 @@ import {
   setSuspended,
   type WantedKey,
 } from '../../src/partners/index.ts';
-import { createPartnerWithKeys, issueKey, keyring, newLink, partnerAt } from '../helpers/api.ts';
+import { codeOf, createPartnerWithKeys, issueKey, keyring, newLink, partnerAt } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw-http.ts';
 import { postSlowly } from '../helpers/slow-request.ts';
 import { startAccessWorld } from './access-world.ts';
@@ -21,9 +21,6 @@ const { partnerId, testKey } = await createPartnerWithKeys(pool);
 const keyWith = (rights: Partial<KeyRights>, more: Partial<WantedKey> = {}) =>
   issueKey(pool, partnerId, 'test', [], { rights: { ...allRights, ...rights }, ...more });
 const [readKey, payKey] = [await keyWith({ scopes: ['read'] }), await keyWith({ scopes: ['pay'] })];
-
-const codeOf = (answer: { status: number; json: { error?: { code: string } } }) =>
-  answer.status === 200 ? 200 : `${answer.status} ${answer.json.error?.code}`;
 
 /** Every operation, with the scope that it needs. */
 const operations = [
@@ -90,7 +87,7 @@ describe('a key without the scope', () => {
     const payer = partnerAt(address, await issueKey(pool, slow, 'test'));
     for (let nth = 0; nth < 20; nth++)
       expect(codeOf(await reader.pay({ qr_url: newLink(10_000) }))).toBe('403 insufficient_scope');
-    expect(codeOf(await payer.pay({ qr_url: newLink(10_000) }))).toBe(200);
+    expect(codeOf(await payer.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
   });
 
   test('is refused for its address first, and for its scope before the body is read', async () => {
@@ -107,7 +104,7 @@ describe('a key without the scope', () => {
 describe('the limits of a key', () => {
   test('per payment are exact, come after those of the partner, and show in payable', async () => {
     const limited = partnerAt(address, await keyWith({ maxKopecks: 10_000n }));
-    expect(codeOf(await limited.pay({ qr_url: newLink(10_000) }))).toBe(200);
+    expect(codeOf(await limited.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
     const refused = await limited.pay({ qr_url: newLink(10_100) });
     expect(codeOf(refused)).toBe('403 key_payment_limit_exceeded');
     expect(refused.json.error.message).toContain('100.00 RUB');
@@ -120,7 +117,7 @@ describe('the limits of a key', () => {
     const payable = async (kopecks: number) =>
       (await limited.post('/v1/qr/resolve', { body: { qr_url: newLink(kopecks) } })).json.payable;
     expect([await payable(10_000), await payable(10_100)]).toEqual([true, false]);
-    expect(codeOf(await partnerAt(address, testKey).pay({ qr_url: newLink(10_100) }))).toBe(200);
+    expect(codeOf(await partnerAt(address, testKey).pay({ qr_url: newLink(10_100) }))).toBe('200 succeeded');
   });
 
   test('per day hold for 50 payments at once, and a repeat of one that was paid is answered', async () => {
@@ -131,15 +128,15 @@ describe('the limits of a key', () => {
     }));
     const answers = await Promise.all(orders.map(({ body, key }) => limited.pay(body, key)));
     const codes = answers.map(codeOf);
-    expect(codes.filter(code => code === 200)).toHaveLength(5);
+    expect(codes.filter(code => code === '200 succeeded')).toHaveLength(5);
     expect(codes.filter(code => code === '403 key_daily_limit_exceeded')).toHaveLength(45);
-    const paid = codes.indexOf(200);
+    const paid = codes.indexOf('200 succeeded');
     const repeated = await limited.pay(orders[paid]!.body, orders[paid]!.key);
     expect(repeated.json.id).toBe(answers[paid]!.json.id);
     expect(repeated.headers.get('idempotent-replayed')).toBe('true');
     // The key of a refused request is free: another key pays it.
     const refused = orders[codes.indexOf('403 key_daily_limit_exceeded')]!;
-    expect(codeOf(await partnerAt(address, testKey).pay(refused.body, refused.key))).toBe(200);
+    expect(codeOf(await partnerAt(address, testKey).pay(refused.body, refused.key))).toBe('200 succeeded');
   });
 });
 

@@ -85,14 +85,6 @@ describe('the list', () => {
     expect(new Set((await readAll(partner, 'limit=100')).flat()).size).toBe(101);
   });
 
-  test.each(['0', '101', '', '1.5', '1%00', '10&limit=20', '0x10', '1e1', '%205'])(
-    'refuses a limit of %s as malformed',
-    async limit => {
-      const { status, json } = await (await newPartner()).get(`/v1/payments?limit=${limit}`);
-      expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['query', 'limit'] });
-    },
-  );
-
   test('can be of one status, page by page', async () => {
     const partner = await newPartner([10_000, 10_001, 10_002, 10_000, 10_001, 10_002, 10_000]);
     const [s3, p2, f2, s2, p1, f1, s1] = partner.ids;
@@ -101,13 +93,13 @@ describe('the list', () => {
     expect(await readAll(partner, 'status=processing&limit=1')).toEqual([[p2], [p1]]);
   });
 
-  test.each(['', 'SUCCEEDED', 'rejected', 'succeeded&status=failed'])(
-    'refuses the status %s as malformed',
-    async status => {
-      const { status: answered, json } = await (await newPartner()).get(`/v1/payments?status=${status}`);
-      expect({ answered, loc: json.detail[0].loc }).toEqual({ answered: 422, loc: ['query', 'status'] });
-    },
-  );
+  test.each([
+    ...['0', '101', '', '1.5', '1%00', '10&limit=20', '0x10', '1e1', '%205'].map(value => ['limit', value]),
+    ...['', 'SUCCEEDED', 'rejected', 'succeeded&status=failed'].map(value => ['status', value]),
+  ])('refuses as malformed: %s=%s', async (name, value) => {
+    const { status, json } = await (await newPartner()).get(`/v1/payments?${name}=${value}`);
+    expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['query', name] });
+  });
 
   test('names every objection', async () => {
     const { json } = await (await newPartner()).get('/v1/payments?limit=0&status=x');

@@ -21,7 +21,7 @@ const {
   recoverAfter,
 } = await startLiveWorld();
 /** For tests of orders that get no answer: they wait this long. */
-const inVain = { answerWithinMs: 0, payTimeoutMs: 1_500 };
+const inVain = { answerWithinMs: 0, payTimeoutMs: 800 };
 const impatient = await startApi({ ...common, ...inVain });
 
 describe('the gateway answers at once:', () => {

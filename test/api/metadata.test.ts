@@ -63,10 +63,6 @@ describe('metadata', () => {
     },
   );
 
-  test.each(['[]', '"{}"', '1', 'true'])('that are %s are malformed', async value => {
-    await expectMalformed(`,"metadata":${value}`, ['body', 'metadata']);
-  });
-
   const ofBytes = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
   test('may have 16 KiB', async () => {
@@ -75,14 +71,9 @@ describe('metadata', () => {
     expect(textOf((await send(`,"metadata":${metadata}`)).text)).toBe(metadata);
   });
 
-  test('may not have one byte more', async () => {
-    await expectMalformed(`,"metadata":${ofBytes(16 * 1024 + 1)}`, ['body', 'metadata']);
-  });
-
+  const emoji = (many: number) => `{"a":"${'🙂'.repeat(many)}"}`;
   test('are counted in bytes and not in characters', async () => {
-    const emoji = (many: number) => `{"a":"${'🙂'.repeat(many)}"}`;
     expect((await send(`,"metadata":${emoji(4_094)}`)).status).toBe(200);
-    await expectMalformed(`,"metadata":${emoji(4_095)}`, ['body', 'metadata']);
   });
 
   test('are counted without the spaces between', async () => {
@@ -100,21 +91,22 @@ describe('metadata', () => {
     expect(textOf((await send(`,"metadata":${metadata}`)).text)).toBe(metadata);
   });
 
-  test.each([
-    ['objects', nested(32, '{"a":', '}', '{}')],
-    ['arrays', `{"a":${nested(31, '[', ']', '[]')}}`],
-    ['both', `{"b":1,"a":[{},${nested(20, '[{"a":', '}]', '1')}]}`],
-  ])('may not be one level of %s deeper', async (_name, metadata) => {
-    await expectMalformed(`,"metadata":${metadata}`, ['body', 'metadata']);
-  });
-
-  test.each([
-    ['NUL in a key', '{"x\\u0000y":1}', ['body', 'metadata']],
-    ['NUL deep down', '{"a":[1,{"b":"\\u0000"}]}', ['body', 'metadata', 'a', 1, 'b']],
-    ['a low surrogate alone', '{"a":"\\ude42"}', ['body', 'metadata', 'a']],
-    ['half a character in a key', '{"\\ud83d":1}', ['body', 'metadata']],
-  ])('with %s are malformed', async (_name, metadata, loc) => {
-    await expectMalformed(`,"metadata":${metadata}`, loc);
+  test.each<[what: string, metadata: string, ...path: (string | number)[]]>([
+    ['a list', '[]'],
+    ['a string', '"{}"'],
+    ['a number', '1'],
+    ['true', 'true'],
+    ['one byte more', ofBytes(16 * 1024 + 1)],
+    ['one emoji more', emoji(4_095)],
+    ['one level of objects more', nested(32, '{"a":', '}', '{}')],
+    ['one level of arrays more', `{"a":${nested(31, '[', ']', '[]')}}`],
+    ['one level of both more', `{"b":1,"a":[{},${nested(20, '[{"a":', '}]', '1')}]}`],
+    ['NUL in a key', '{"x\\u0000y":1}'],
+    ['half a character in a key', '{"\\ud83d":1}'],
+    ['NUL deep down', '{"a":[1,{"b":"\\u0000"}]}', 'a', 1, 'b'],
+    ['a low surrogate alone', '{"a":"\\ude42"}', 'a'],
+  ])('are malformed: %s', async (_name, metadata, ...path) => {
+    await expectMalformed(`,"metadata":${metadata}`, ['body', 'metadata', ...path]);
   });
 });
 

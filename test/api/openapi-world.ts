@@ -1,14 +1,23 @@
-import { startApi } from '../helpers/api.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { Registry } from 'prom-client';
+import { createAdmission, createServer } from '../../src/api/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document that is walked through
 export type Json = any;
 
+/** The document as the service serves it. No handler is called, so there is no database. */
+export async function serveDocument(): Promise<Json> {
+  const deps = { clock: systemClock, trustProxy: [], metrics: new Registry(), admission: createAdmission(1) };
+  const server = await createServer(deps as never);
+  await server.ready();
+  const document = JSON.stringify(server.swagger());
+  await server.close();
+  return JSON.parse(document);
+}
+
 /** The OpenAPI document, and the examples in it. */
 export async function readDocument() {
-  const { pool } = await createDatabase();
-  const { address } = await startApi({ pool });
-  const document: Json = await (await fetch(`${address}/openapi.json`)).json();
+  const document = await serveDocument();
 
   /** Every object in the document for which this holds. */
   const all = (isWanted: (value: Json) => boolean, value: Json = document): Json[] => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
-import { type Answer, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { type Answer, codeOf, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { codeOf, isReplay, startTestModeWorld } from './test-mode-world.ts';
+import { isReplay, startTestModeWorld } from './test-mode-world.ts';
 
 const { pool, clock, deps, audit, newPartner, balanceOf, expectNothingHappened } = await startTestModeWorld();
 

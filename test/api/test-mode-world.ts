@@ -35,4 +35,3 @@ export async function startTestModeWorld() {
 
 export const untouched = { availableMicroUsdt: 10_000_000_000n, heldMicroUsdt: 0n, settledMicroUsdt: 0n };
 export const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
-export const codeOf = ({ status, json }: Answer) => `${status} ${json.status ?? json.error.code}`;

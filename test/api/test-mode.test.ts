@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readBalances } from '../../src/ledger/index.ts';
-import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { codeOf, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { codeOf, startTestModeWorld, untouched } from './test-mode-world.ts';
+import { startTestModeWorld, untouched } from './test-mode-world.ts';
 
 const { pool, clock, deps, newPartner, balanceOf, expectNothingHappened } = await startTestModeWorld();
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { html } from '../../src/api/docs/html.ts';
 import { renderMarkdown } from '../../src/api/docs/markdown.ts';
-import { searchEntriesOf } from '../../src/api/docs/search-index.ts';
+import { searchEntriesOf } from '../../src/api/docs/sections.ts';
 
 const entriesOf = (source: string) =>
   searchEntriesOf({ path: '/docs/x', title: 'X' }, renderMarkdown(source, 'docs/guides/x.md').text);

@@ -1,12 +1,14 @@
 import { afterAll } from 'vitest';
-import { pingOperation } from '../../src/api/account/schemas.ts';
+import { ping } from '../../src/api/account/routes.ts';
 import { documentApi } from '../../src/api/docs/openapi.ts';
 import type { SiteOptions } from '../../src/api/docs/routes.ts';
+import { serve } from '../../src/api/http/endpoint.ts';
 import { createFastify } from '../../src/api/http/fastify.ts';
 import { validatorCompiler } from '../../src/api/http/validation.ts';
-import { createPaymentOperation, getPaymentOperation } from '../../src/api/payments/schemas.ts';
+import { createPaymentEndpoint } from '../../src/api/payments/create-payment.ts';
+import { getPayment } from '../../src/api/payments/routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from '../../src/api/shared-schemas.ts';
-import { getStatementOperation } from '../../src/api/statement/schemas.ts';
+import { getStatement } from '../../src/api/statement/routes.ts';
 import { systemClock } from '../../src/base/clock.ts';
 
 type Server = ReturnType<typeof createFastify>;
@@ -22,10 +24,10 @@ export async function startSite(
   await more(server);
   await documentApi(server, { clock: systemClock, ...options });
   const answer = async () => ({ ok: true });
-  server.get('/v1/ping', { schema: pingOperation }, answer);
-  server.post('/v1/payments', { schema: createPaymentOperation }, answer);
-  server.get('/v1/payments/:payment_id', { schema: getPaymentOperation }, answer);
-  server.get('/v1/statement', { schema: getStatementOperation }, answer);
+  serve(server, ping, answer);
+  serve(server, createPaymentEndpoint, answer);
+  serve(server, getPayment, answer);
+  serve(server, getStatement, answer);
   server.get('/healthz', { schema: { hide: true } }, answer);
   afterAll(() => server.close());
   return server.listen({ host: '127.0.0.1', port: 0 });

@@ -98,6 +98,8 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   };
   const server = await createServer(deps);
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  documentOfThisProcess ??= JSON.parse(JSON.stringify(server.swagger())) as OpenApi;
+  documents.set(address, documentOfThisProcess);
   afterAll(async () => {
     await server.close();
     await payments.close();
@@ -115,6 +117,9 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: a test reads any field, and fails if it is missing
   json: any;
 }
+
+/** `200 succeeded`, `409 qr_changed`, or `200 ok` if it is no payment. */
+export const codeOf = ({ status, json }: Answer) => `${status} ${json.status ?? json.error?.code ?? 'ok'}`;
 
 export interface CallOptions {
   body?: unknown;
@@ -156,8 +161,10 @@ export function partnerAt(address: string, key: string) {
 }
 
 /** OpenAPI documents by address; equal documents share one object, and so their compiled validators. */
-const documents = new Map<string, Promise<OpenApi>>();
+const documents = new Map<string, OpenApi | Promise<OpenApi>>();
 const byText = new Map<string, OpenApi>();
+/** Every server of this process has the same: it is made once. */
+let documentOfThisProcess: OpenApi | undefined;
 
 interface OpenApi {
   paths: Record<

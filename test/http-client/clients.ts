@@ -58,7 +58,7 @@ export const clients: Record<string, Client> = {
     ends: /^no answer in time$/,
   },
   'rate source': {
-    file: 'src/rates/http.ts',
+    file: 'src/rates/create-sources.ts',
     limitMs: 5_000,
     call: url => {
       const { rateSources } = readSettings({ RATE_SOURCES: `${url}/rate` });

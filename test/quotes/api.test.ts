@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { setMaintenance } from '../../src/controls/index.ts';
 import { allRights } from '../../src/partners/index.ts';
 import {
-  type Answer,
+  codeOf,
   createPartnerWithKeys,
   issueKey,
   newLink,
@@ -32,7 +32,6 @@ async function newPartner() {
   };
 }
 type Partner = ReturnType<typeof partnerAt>;
-const codeOf = ({ status, json }: Answer) => `${status} ${json.status ?? json.error?.code ?? 'ok'}`;
 const lockAt = (partner: Partner, amount_rub = '150.00') =>
   partner.post('/v1/quote', { body: { amount_rub, lock: true } });
 const lock = async (partner: Partner, amount?: string) =>

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Answer, partnerAt } from '../helpers/api.ts';
+import { codeOf, type partnerAt } from '../helpers/api.ts';
 import { startLostWorld } from '../payments/lost-world.ts';
 
 const { before, lose, newCustomer, newQr, clock, paidOrders } = await startLostWorld();
-const codeOf = ({ status, json }: Answer) => `${status} ${json.error?.code ?? json.status}`;
 const lock = async (partner: ReturnType<typeof partnerAt>): Promise<string> =>
   (await partner.post('/v1/quote', { body: { amount_rub: '150.00', lock: true } })).json.quote_id;
 

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openPool, type Queryable, transaction } from '../../src/db/postgres/pool.ts';
-import { claimRefresh } from '../../src/rates/claim.ts';
 import {
   explainRate,
   isStale,
@@ -8,7 +7,7 @@ import {
   readCurrentRate,
   startRateRefresher,
 } from '../../src/rates/index.ts';
-import { refreshRate } from '../../src/rates/refresh.ts';
+import { claimRefresh, refreshRate } from '../../src/rates/refresh.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { countWaiting } from '../helpers/locks.ts';
 import { notePauses } from '../helpers/noted-pauses.ts';

@@ -1,7 +1,6 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { listen } from '../../src/db/postgres/listen.ts';
-import { claimRefresh } from '../../src/rates/claim.ts';
 import {
   changeRateRules,
   chartRates,
@@ -11,29 +10,17 @@ import {
   rulesChanged,
   startRateRefresher,
 } from '../../src/rates/index.ts';
-import { refreshRate } from '../../src/rates/refresh.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { claimRefresh, refreshRate } from '../../src/rates/refresh.ts';
+import { auditContextOf } from '../helpers/database.ts';
+import { startRatesWorld } from './rates-world.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock, sourceOf, depsWith: depsOf } = await startRatesWorld();
 const audit = auditContextOf(pool, clock);
 const settingBps = 100;
 const bounds = { minE4: 400_000n, maxE4: 4_000_000n };
+const depsWith = (...rates: number[]) =>
+  depsOf(...rates.map((rate, index) => sourceOf(`s${index}`, `${rate}`)));
 
-const sourceOf = (name: string, rate: number) => ({
-  name,
-  fetch: async () => ({ midE4: BigInt(Math.round(rate * 10_000)), asOfMs: clock.nowMs() }),
-});
-const depsWith = (...rates: number[]) => ({
-  db: pool,
-  clock,
-  sources: rates.map((rate, index) => sourceOf(`s${index}`, rate)),
-  spreadBps: settingBps,
-  maxAgeSec: 300,
-  bounds,
-  reportAlarms: () => {},
-});
 const change = async (
   rules: { spreadBps?: number; bandBps?: number; jumpBps?: number },
   version?: number,
@@ -45,10 +32,6 @@ const change = async (
     expectedVersion: version ?? before.version,
   });
 };
-
-beforeEach(async () => {
-  clock.advance(60_000);
-});
 
 describe('the rules', () => {
   test('are those of the settings until somebody changes them, then those of the last change', async () => {

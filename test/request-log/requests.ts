@@ -9,15 +9,10 @@ export type Answered = Parameters<ReturnType<typeof createRequestLog>['record']>
 /** A payment that was created, unless something else is given. */
 export const answered = (given: Partial<Answered> = {}, clock: Clock = systemClock): Answered => ({
   requestId: newId('req', clock),
-  keyHolder: undefined,
   isAdmitted: true,
-  network: undefined,
   method: 'POST',
   route: '/v1/payments',
-  url: undefined,
-  paymentId: undefined,
   status: 200,
-  errorCode: undefined,
   durationMs: 12.4,
   ...given,
 });

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { type Fetch, Kopeck, type KopeckOptions } from '../../sdk/src/index.ts';
+import { type Fetch, Kopeck, type KopeckOptions, SignatureError } from '../../sdk/src/index.ts';
 
 export const payment = {
   id: 'pay_01m7ehqr39e00aq7xw60wbe32j',
@@ -63,3 +63,10 @@ export function scripted(script: Step[], options: Partial<KopeckOptions> = {}) {
 
 /** A random source with a fixed value. */
 export const chance = (value: number) => vi.spyOn(Math, 'random').mockReturnValue(value);
+
+/** `verified`, or why not. */
+export const codeOf = (verification: Promise<unknown>) =>
+  verification.then(
+    () => 'verified',
+    error => (error instanceof SignatureError ? error.code : `${error}`),
+  );

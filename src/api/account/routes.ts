@@ -1,27 +1,65 @@
 import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { readBalances } from '../../ledger/index.ts';
 import type { ApiDeps } from '../deps.ts';
-import * as schemas from './schemas.ts';
+import * as examples from '../docs/examples.ts';
+import { endpoint, serve } from '../http/endpoint.ts';
+import { mode, partnerId, requestId, usdt } from '../shared-schemas.ts';
 
 const apiVersion = '2026-11-14';
 
+export const ping = endpoint({
+  route: 'GET /v1/ping',
+  operationId: 'ping',
+  tag: 'Account',
+  summary: 'Key check',
+  config: { scope: 'any' },
+  answer: {
+    description: 'The key works',
+    schema: Type.Object({
+      ok: Type.Boolean({ examples: [true] }),
+      partner_id: partnerId,
+      mode,
+      api_version: Type.String({ examples: [apiVersion] }),
+      request_id: requestId,
+    }),
+    examples: examples.ping,
+  },
+});
+
+const getBalance = endpoint({
+  route: 'GET /v1/balance',
+  operationId: 'getBalance',
+  tag: 'Account',
+  summary: 'Balance in USDT',
+  answer: {
+    description: 'The balance in the mode of the key',
+    schema: Type.Object({
+      balance_usdt: usdt('Available balance', '9995.620323'),
+      currency: Type.Literal('USDT'),
+      request_id: requestId,
+    }),
+    examples: examples.balance,
+  },
+});
+
 /** The partner of a key, and its balance. */
 export function accountRoutes(server: FastifyInstance, deps: ApiDeps): void {
-  server.get('/v1/ping', { config: { scope: 'any' }, schema: schemas.pingOperation }, request => ({
+  serve(server, ping, ({ id, caller }) => ({
     ok: true,
-    partner_id: request.caller.partnerId,
-    mode: request.caller.mode,
+    partner_id: caller.partnerId,
+    mode: caller.mode,
     api_version: apiVersion,
-    request_id: request.id,
+    request_id: id,
   }));
 
-  server.get('/v1/balance', { schema: schemas.getBalanceOperation }, async request => {
-    const balances = await readBalances(deps.reads.byKey, request.caller.partnerId);
+  serve(server, getBalance, async ({ id, caller }) => {
+    const balances = await readBalances(deps.reads.byKey, caller.partnerId);
     return {
-      balance_usdt: formatMicroUsdt(balances[request.caller.mode].availableMicroUsdt),
+      balance_usdt: formatMicroUsdt(balances[caller.mode].availableMicroUsdt),
       currency: 'USDT',
-      request_id: request.id,
+      request_id: id,
     };
   });
 }

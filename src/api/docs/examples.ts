@@ -61,18 +61,13 @@ export const succeeded = {
 };
 
 const failed = {
+  ...succeeded,
   id: 'pay_01m7fanndge00b7addvmap4jjy',
-  object: 'payment',
-  mode: 'test',
   status: 'failed',
   status_detail: 'gateway_declined',
   external_id: 'order-43',
-  recipient,
   amount_rub: '100.01',
   amount_usdt: '1.081190',
-  rate,
-  currency: 'RUB',
-  settlement_currency: 'USDT',
   created_at: '2026-11-15T10:05:00.208000+00:00',
   settled_at: '2026-11-15T10:05:00.264000+00:00',
   error: {
@@ -83,21 +78,15 @@ const failed = {
 };
 
 const processing = {
+  ...succeeded,
   id: 'pay_01m7faytgne00bzewkz6ndvmn2',
-  object: 'payment',
-  mode: 'test',
   status: 'processing',
   status_detail: 'awaiting_gateway',
   external_id: 'order-44',
-  recipient,
   amount_rub: '100.02',
   amount_usdt: '1.081298',
-  rate,
-  currency: 'RUB',
-  settlement_currency: 'USDT',
   created_at: '2026-11-15T10:10:00.341000+00:00',
   settled_at: null,
-  error: null,
   metadata: {},
 };
 

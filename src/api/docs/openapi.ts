@@ -134,9 +134,10 @@ export async function documentApi(server: FastifyInstance, options: SiteOptions)
 }
 
 /** Headers that the document requires and the validator does not, because the route checks them itself. */
-function withHeaders(schema: (FastifySchema & { documentedHeaders?: unknown }) | undefined): FastifySchema {
-  // A route may have no schema.
-  const { documentedHeaders, ...rest } = schema ?? {};
+function withHeaders({
+  documentedHeaders,
+  ...rest
+}: FastifySchema & { documentedHeaders?: unknown }): FastifySchema {
   return documentedHeaders === undefined ? rest : { ...rest, headers: documentedHeaders };
 }
 

@@ -11,8 +11,7 @@ import {
   operationPath,
 } from './reference/document.ts';
 import { errorsPage } from './reference/errors-page.ts';
-import { eventPage } from './reference/event-page.ts';
-import { operationPage } from './reference/operation-page.ts';
+import { eventPage, operationPage } from './reference/operation-page.ts';
 import { overviewPage } from './reference/overview-page.ts';
 
 export interface Page {

@@ -6,7 +6,7 @@ import { landingPage } from './landing-page.ts';
 import { layoutPage } from './layout.ts';
 import { listPages } from './pages.ts';
 import type { ApiDocument } from './reference/document.ts';
-import { searchEntriesOf } from './search-index.ts';
+import { searchEntriesOf } from './sections.ts';
 
 export interface Site {
   /** The file at a path. Each is made on the first request for it. */

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { limitPerAddress } from './connections-of-address.ts';
+import type { Clock } from '../../base/clock.ts';
+import { networkOf } from '../../operators/index.ts';
+import { isAddressAllowed } from '../../partners/index.ts';
 
 /** Bounds on what callers can make a process keep; tests set their own. */
 export interface ConnectionLimits {
@@ -33,19 +35,45 @@ const defaults: ConnectionLimits = {
   keepAliveTimeoutMs: 72_000,
 };
 
+/** Once the port is closed, a request that was sent before may still be on its way. */
+const arrivalMs = 250;
+
+/** A request in the order of its connection; `start` is set while it waits. */
+interface Turn {
+  request: IncomingMessage;
+  start?: () => void;
+}
+
+interface ConnectionDeps {
+  clock: Clock;
+  trustProxy: string[];
+  connectionLimits?: Partial<ConnectionLimits>;
+}
+
+interface Connection {
+  turns: Turn[];
+  /** The connections of its address, the longest idle first. */
+  ofAddress: Set<Socket> | undefined;
+}
+
 /**
- * Keeps a caller that opens many connections, sends slowly or does not read its answers from filling the memory. Returns
- * whether a connection has a request that has arrived and is not answered.
+ * Keeps a caller that opens many connections, sends slowly or does not read its answers from filling the memory, and one
+ * address from taking the connections of all.
+ *
+ * Handles the requests of a connection one after the other: the next one starts when the answer before it has left. So a
+ * connection keeps one answer at a time, even if the caller sends many requests and reads nothing. Node alone stops
+ * reading such a connection, but only after it has handled all requests of the 64 KB that it has read.
+ *
+ * When the server closes, requests that have arrived are answered, and every other connection is closed soon: idle ones,
+ * and those whose request is still arriving. Node alone would wait for them.
  */
 export function limitConnections(
   app: FastifyInstance,
-  trustProxy: string[],
-  given: Partial<ConnectionLimits> = {},
-): (socket: Socket) => boolean {
-  const limits = { ...defaults, ...given };
-  const { maxConnections, maxPerAddress, stallTimeoutMs, maxPipelined } = limits;
+  { clock, trustProxy, connectionLimits }: ConnectionDeps,
+) {
+  const limits = { ...defaults, ...connectionLimits };
   Object.assign(app.server, {
-    maxConnections,
+    maxConnections: limits.maxConnections,
     // A full process closes the connection itself. Otherwise the primary process would offer it to all processes in
     // turn, without end if all are full.
     dropMaxConnection: true,
@@ -54,51 +82,78 @@ export function limitConnections(
     connectionsCheckingInterval: limits.checkIntervalMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
   });
-  const hasUnanswered = answerInTurn(app, maxPipelined);
-  limitPerAddress(app.server, { maxPerAddress, trustProxy, hasUnanswered });
-  // From here on nothing but the caller can delay the answer. Progress counts: Node restarts the time-out with it. When
-  // the answer is complete, Node sets the time-out of an idle connection.
-  app.addHook('onSend', (request, _reply, payload, done) => {
-    request.raw.socket.setTimeout(stallTimeoutMs);
-    done(null, payload);
+  const connections = new Map<Socket, Connection>();
+  /** Whether a connection has a request that has arrived and is not answered. */
+  const hasUnanswered = (socket: Socket) =>
+    connections.get(socket)?.turns.some(({ request }) => request.complete) ?? false;
+  const accept = boundPerAddress(trustProxy, limits.maxPerAddress, hasUnanswered);
+  let isClosing = false;
+
+  app.server.on('connection', socket => {
+    connections.set(socket, { turns: [], ofAddress: accept(socket) });
+    socket.once('close', () => connections.delete(socket));
   });
-  return hasUnanswered;
-}
-
-/** A request in the order of its connection; `start` is set while it waits. */
-interface Turn {
-  request: IncomingMessage;
-  start?: () => void;
-}
-
-/**
- * Handles the requests of a connection one after the other: the next one starts when the answer before it has left. So a
- * connection keeps one answer at a time, even if the caller sends many requests and reads nothing. Node alone stops
- * reading such a connection, but only after it has handled all requests of the 64 KB that it has read.
- */
-function answerInTurn(app: FastifyInstance, maxPipelined: number): (socket: Socket) => boolean {
-  const turnsOf = new WeakMap<Socket, Turn[]>();
   // Before Fastify's own listener, which runs the hook below.
   app.server.prependListener('request', (request, response) => {
     const { socket } = request;
-    const turns = turnsOf.get(socket) ?? [];
-    turnsOf.set(socket, turns);
-    if (turns.length >= maxPipelined) return void socket.destroy();
+    const connection = connections.get(socket);
+    if (!connection || connection.turns.length >= limits.maxPipelined) return void socket.destroy();
+    const { turns, ofAddress } = connection;
     turns.push({ request });
     response.once('close', () => {
       turns.shift();
+      if (ofAddress?.delete(socket)) ofAddress.add(socket);
       const [next] = turns;
-      if (!next || socket.destroyed) return;
-      socket.setTimeout(0);
-      next.start?.();
+      if (next && !socket.destroyed) {
+        socket.setTimeout(0);
+        next.start?.();
+      }
+      if (isClosing) socket.destroySoon();
     });
   });
   app.addHook('onRequest', (request, _reply, done) => {
-    const turns = turnsOf.get(request.raw.socket) ?? [];
+    const turns = connections.get(request.raw.socket)?.turns ?? [];
     const turn = turns.find(one => one.request === request.raw);
     if (turn === turns[0]) done();
     // Without a turn the connection had too many requests and is closed: the request is dropped.
     else if (turn) turn.start = done;
   });
-  return socket => turnsOf.get(socket)?.some(({ request }) => request.complete) ?? false;
+  app.addHook('preClose', done => {
+    isClosing = true;
+    clock.timer(arrivalMs, () => {
+      for (const socket of connections.keys()) if (!hasUnanswered(socket)) socket.destroySoon();
+    });
+    done();
+  });
+  return { hasUnanswered, isClosing: () => isClosing, stallTimeoutMs: limits.stallTimeoutMs };
+}
+
+/**
+ * Beyond the bound of its address a new connection replaces the longest idle one; if none is idle, the new one is closed. A
+ * trusted proxy connects for many callers, so it has no bound.
+ */
+function boundPerAddress(
+  trustProxy: string[],
+  maxPerAddress: number,
+  hasUnanswered: (socket: Socket) => boolean,
+): (socket: Socket) => Set<Socket> | undefined {
+  const isProxy = (address: string) => trustProxy.length > 0 && isAddressAllowed(trustProxy, address);
+  const openOf = new Map<string, Set<Socket>>();
+  return socket => {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined || isProxy(remoteAddress)) return undefined;
+    const network = networkOf(remoteAddress);
+    const open = openOf.get(network) ?? new Set();
+    if (open.size >= maxPerAddress) {
+      const idle = [...open].find(one => !hasUnanswered(one));
+      if (!idle) return void socket.destroy();
+      open.delete(idle);
+      idle.destroy();
+    }
+    openOf.set(network, open.add(socket));
+    socket.once('close', () => {
+      if (open.delete(socket) && open.size === 0) openOf.delete(network);
+    });
+    return open;
+  };
 }

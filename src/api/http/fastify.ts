@@ -1,25 +1,20 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Clock } from '../../base/clock.ts';
 import { allErrors, retryAdvice } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { ApiDeps } from '../deps.ts';
 import { maxBodyBytes } from './body.ts';
 import { limitConnections } from './connections.ts';
-import { drainOnClose } from './drain-connections.ts';
 import { sendError } from './errors.ts';
 import { pageHeaders } from './page-headers.ts';
-import { logRequest, unreadable } from './request-log.ts';
+import { logRequest } from './request-log.ts';
+
+type FastifyDeps = Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits' | 'draining' | 'requestLog'>;
 
 /** A Fastify server whose every answer, also to what is not valid HTTP, has the contract's error body and a request id. */
-export function createFastify({
-  clock,
-  trustProxy,
-  connectionLimits,
-  draining,
-  requestLog,
-}: Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits' | 'draining' | 'requestLog'>): FastifyInstance {
+export function createFastify(deps: FastifyDeps): FastifyInstance {
+  const { clock, trustProxy, draining, requestLog } = deps;
   const server = Fastify({
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: false,
@@ -28,7 +23,7 @@ export function createFastify({
     genReqId: () => newId('req', clock),
     // An error of the next request must not look like the answer to this one, which may be a payment.
     clientErrorHandler: (_error: Error, socket: Socket) =>
-      hasUnanswered(socket) ? socket.destroy() : refuseOnSocket(socket, clock, requestLog),
+      hasUnanswered(socket) ? socket.destroy() : refuseOnSocket(socket, deps),
     // A URL that cannot be decoded, or is longer than any id, does not exist. No hook sees its request.
     frameworkErrors: (_error, request, reply) => {
       sendError(
@@ -46,13 +41,18 @@ export function createFastify({
   server.server.on('checkExpectation', (request, response) =>
     server.server.emit('request', request, response),
   );
-  server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock, requestLog));
-  const hasUnanswered = limitConnections(server, trustProxy, connectionLimits);
-  refuseEarly(server, drainOnClose(server, clock));
-  server.addHook('onSend', (_request, reply, payload, done) => {
+  server.server.on('connect', (_request, socket) => refuseOnSocket(socket, deps));
+  const { hasUnanswered, isClosing, stallTimeoutMs } = limitConnections(server, deps);
+  refuseEarly(server, isClosing);
+  server.addHook('onSend', (request, reply, payload, done) => {
+    // From here on nothing but the caller can delay the answer. Progress counts: Node restarts the time-out with it. When
+    // the answer is complete, Node sets the time-out of an idle connection.
+    request.raw.socket.setTimeout(stallTimeoutMs);
     if (draining?.aborted) reply.header('Connection', 'close');
     if (reply.statusCode === 503 && !reply.hasHeader('Retry-After'))
       reply.header('Retry-After', retryAfterSec);
+    // When the answer is handed over, not when it has arrived: the caller may have left before.
+    if (requestLog) logRequest(requestLog, request, reply);
     done(null, payload);
   });
   return server;
@@ -99,13 +99,13 @@ function hasClearHost({ raw: { rawHeaders, httpVersion, url = '' } }: FastifyReq
 const closeAfterMs = 1_000;
 
 /** For requests that never reach Fastify: malformed HTTP, too slow ones, CONNECT. */
-function refuseOnSocket(socket: Duplex, clock: Clock, requestLog: ApiDeps['requestLog']): void {
+function refuseOnSocket(socket: Duplex, { clock, requestLog }: FastifyDeps): void {
   if (!socket.writable) return void socket.destroy();
   clock.timer(closeAfterMs, () => socket.destroy());
   const requestId = newId('req', clock);
   const code = 'invalid_request';
   const { status, message } = allErrors[code];
-  requestLog?.record({ ...unreadable, requestId, status, errorCode: code });
+  requestLog?.record({ requestId, isAdmitted: false, status, errorCode: code, durationMs: 0 });
   const body = JSON.stringify({ error: { code, message, request_id: requestId, ...retryAdvice(code) } });
   socket.end(
     [

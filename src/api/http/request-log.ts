@@ -1,15 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Id } from '../../base/ids.ts';
 import { networkOf } from '../../operators/index.ts';
 import type { RequestLog } from '../../request-log/index.ts';
-
-/** Logs the requests of partners. When the answer is handed over, not when it has arrived: the caller may have left before. */
-export function logRequests(server: FastifyInstance, log: RequestLog): void {
-  server.addHook('onSend', (request, reply, payload, done) => {
-    logRequest(log, request, reply);
-    done(null, payload);
-  });
-}
 
 /** Health checks, pages and the updates of Telegram are not logged. */
 const isOfPartner = (routeOrUrl: string) => routeOrUrl.startsWith('/v1/');
@@ -34,15 +26,3 @@ export function logRequest(log: RequestLog, request: FastifyRequest, reply: Fast
     durationMs: reply.elapsedTime,
   });
 }
-
-/** What is known of a request that is not valid HTTP. */
-export const unreadable = {
-  keyHolder: undefined,
-  isAdmitted: false,
-  network: undefined,
-  method: undefined,
-  route: undefined,
-  url: undefined,
-  paymentId: undefined,
-  durationMs: 0,
-};

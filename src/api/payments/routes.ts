@@ -1,23 +1,113 @@
 import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { formatKopecks } from '../../base/money.ts';
 import { isRecipientBlocked } from '../../controls/index.ts';
-import {
-  findPayment,
-  findRefundedOf,
-  listPayments,
-  type PaymentStatus,
-  paymentObject,
-  resolveQr,
-} from '../../payments/index.ts';
+import { findPayment, findRefundedOf, listPayments, paymentObject, resolveQr } from '../../payments/index.ts';
 import type { ApiDeps } from '../deps.ts';
+import * as examples from '../docs/examples.ts';
 import { refuseUnstorableText } from '../http/body.ts';
+import { endpoint, sendJsonList, sendJsonText, serve } from '../http/endpoint.ts';
 import { sendError } from '../http/errors.ts';
 import { readInstant } from '../http/instants.ts';
-import { sendJsonText } from '../http/responses.ts';
-import { createPaymentRoute } from './create-payment.ts';
+import { orNull, pageSize, requestId, rubles } from '../shared-schemas.ts';
+import { createPaymentRoute, qrUrl } from './create-payment.ts';
 import { createFinishedPaymentCache, type FinishedPaymentCache } from './finished-payment-cache.ts';
-import * as schemas from './schemas.ts';
+
+const resolveQrEndpoint = endpoint({
+  route: 'POST /v1/qr/resolve',
+  operationId: 'resolveQr',
+  tag: 'Payments',
+  summary: 'QR details without a debit',
+  body: Type.Object({ qr_url: qrUrl }, { 'x-examples': examples.resolveRequest }),
+  answer: {
+    description: 'What the code says',
+    schema: Type.Object({
+      qrc_id: Type.String({ examples: ['AD10004MV5CJ3D638358RO81129CE63P'] }),
+      recipient: Type.String({ examples: ['Test recipient'] }),
+      amount_rub: rubles('Amount of the QR code'),
+      currency: Type.Literal('RUB'),
+      purpose: Type.String({ examples: ['Test payment'] }),
+      payable: Type.Boolean({
+        description: 'False when the recipient is blocked or the amount is outside the limits',
+        examples: [true],
+      }),
+      request_id: requestId,
+    }),
+    examples: examples.resolvedQr,
+  },
+  errors: [
+    'invalid_request',
+    'invalid_qr',
+    'unsupported_qr',
+    'unsupported_variable_amount',
+    'qr_unresolvable',
+    'gateway_unavailable',
+    'gateway_busy',
+  ],
+  malformed: examples.missingField('body', 'qr_url'),
+});
+
+const listPaymentsEndpoint = endpoint({
+  route: 'GET /v1/payments',
+  operationId: 'listPayments',
+  tag: 'Payments',
+  summary: 'Payment history, newest first',
+  querystring: Type.Object({
+    limit: pageSize,
+    starting_after: Type.Optional(
+      Type.String({
+        description: 'The id of the last payment on the previous page',
+        examples: [examples.succeeded.id],
+      }),
+    ),
+    status: Type.Optional(Type.Enum(['processing', 'succeeded', 'failed'])),
+    external_id: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Addition. Only payments with this order identifier' }),
+    ),
+    created_after: Type.Optional(
+      Type.String({
+        description:
+          'Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, no payment is missed or returned twice',
+        examples: ['2026-11-15T00:00:00Z'],
+      }),
+    ),
+    created_before: Type.Optional(
+      Type.String({
+        description: 'Addition. Only payments created before this time: ISO 8601 with offset',
+        examples: ['2026-11-16T00:00:00Z'],
+      }),
+    ),
+  }),
+  answer: {
+    description: 'One page of payments',
+    schema: Type.Object({
+      data: Type.Array(Type.Ref('Payment')),
+      has_more: Type.Boolean({ examples: [false] }),
+      next_cursor: orNull(Type.String({ description: 'Pass it as `starting_after`; null on the last page' })),
+      request_id: requestId,
+    }),
+    examples: examples.paymentList,
+  },
+  errors: ['not_found'],
+  malformed: examples.notAnInteger('query', 'limit'),
+});
+
+export const getPayment = endpoint({
+  route: 'GET /v1/payments/:payment_id',
+  operationId: 'getPayment',
+  tag: 'Payments',
+  summary: 'Status of one payment: the source of truth',
+  params: Type.Object({
+    payment_id: Type.String({ description: 'The id of a payment', examples: [examples.succeeded.id] }),
+  }),
+  answer: {
+    description: 'The payment',
+    schema: Type.Ref('Payment'),
+    examples: examples.paymentAnswers,
+  },
+  errors: ['not_found'],
+});
 
 export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
   const cache = createFinishedPaymentCache(deps.clock);
@@ -28,91 +118,70 @@ export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
 }
 
 function resolveQrRoute(server: FastifyInstance, deps: ApiDeps): void {
-  server.post<{ Body: { qr_url: string } }>(
-    '/v1/qr/resolve',
-    { schema: schemas.resolveQrOperation },
-    async (request, reply) => {
-      const { limits, rights } = request.caller;
-      const resolution = await resolveQr(deps, request.caller, request.body.qr_url);
-      if (resolution.outcome === 'refused') return sendError(request, reply, resolution.code);
-      const { qr } = resolution;
-      const isWithinLimits =
-        qr.amountKopecks >= limits.minKopecks &&
-        qr.amountKopecks <= limits.maxKopecks &&
-        qr.amountKopecks <= (rights?.maxKopecks ?? limits.maxKopecks);
-      return {
-        qrc_id: qr.qrcId,
-        recipient: qr.recipient,
-        amount_rub: formatKopecks(qr.amountKopecks),
-        currency: 'RUB',
-        purpose: qr.purpose,
-        payable: isWithinLimits && !(await isRecipientBlocked(deps.db, [qr.recipient, qr.recipientId])),
-        request_id: request.id,
-      };
-    },
-  );
-}
-
-interface ListQuery {
-  limit: number;
-  starting_after?: string;
-  status?: PaymentStatus;
-  external_id?: string;
-  created_after?: string;
-  created_before?: string;
+  serve(server, resolveQrEndpoint, async (request, reply) => {
+    const { limits, rights } = request.caller;
+    const resolution = await resolveQr(deps, request.caller, request.body.qr_url);
+    if (resolution.outcome === 'refused') return sendError(request, reply, resolution.code);
+    const { qr } = resolution;
+    const isWithinLimits =
+      qr.amountKopecks >= limits.minKopecks &&
+      qr.amountKopecks <= limits.maxKopecks &&
+      qr.amountKopecks <= (rights?.maxKopecks ?? limits.maxKopecks);
+    return {
+      qrc_id: qr.qrcId,
+      recipient: qr.recipient,
+      amount_rub: formatKopecks(qr.amountKopecks),
+      currency: 'RUB',
+      purpose: qr.purpose,
+      payable: isWithinLimits && !(await isRecipientBlocked(deps.db, [qr.recipient, qr.recipientId])),
+      request_id: request.id,
+    };
+  });
 }
 
 function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
-  server.get<{ Querystring: ListQuery }>(
-    '/v1/payments',
-    { schema: schemas.listPaymentsOperation },
-    async (request, reply) => {
-      const { limit, starting_after: after, status, external_id: externalId } = request.query;
-      if (externalId !== undefined) refuseUnstorableText(externalId, ['query', 'external_id']);
-      const createdFrom = readInstant(request.query.created_after, 'created_after');
-      const createdBefore = readInstant(request.query.created_before, 'created_before');
-      const startingAfter = after === undefined ? undefined : parseId('pay', after);
-      const { reads } = deps;
-      if (after !== undefined) {
-        const cursor = startingAfter && (await findPayment(reads.byKey, request.caller, startingAfter));
-        if (startingAfter && !cursor) await deps.confirmHistory();
-        if (!cursor || cursor.status === 'rejected') return sendError(request, reply, 'not_found');
-      }
-      const page = await listPayments(reads.of(request.caller.partnerId), request.caller, {
-        limit,
-        startingAfter,
-        status,
-        externalId,
-        createdFrom,
-        createdBefore,
-      });
-      // A partner may take it for final that there is no payment.
-      if (page.payments.length === 0) await deps.confirmHistory();
-      const rest = JSON.stringify({
-        has_more: page.hasMore,
-        next_cursor: page.hasMore ? page.payments.at(-1)!.paymentId : null,
-        request_id: request.id,
-      });
-      const refunded = await findRefundedOf(reads.byKey, page.payments);
-      const objects = page.payments.map((payment, index) => paymentObject(payment, refunded[index]));
-      return sendJsonText(reply, `{"data":[${objects.join(',')}],${rest.slice(1)}`);
-    },
-  );
+  serve(server, listPaymentsEndpoint, async (request, reply) => {
+    const { limit, starting_after: after, status, external_id: externalId } = request.query;
+    if (externalId !== undefined) refuseUnstorableText(externalId, ['query', 'external_id']);
+    const createdFrom = readInstant(request.query.created_after, 'created_after');
+    const createdBefore = readInstant(request.query.created_before, 'created_before');
+    const startingAfter = after === undefined ? undefined : parseId('pay', after);
+    const { reads } = deps;
+    if (after !== undefined) {
+      const cursor = startingAfter && (await findPayment(reads.byKey, request.caller, startingAfter));
+      if (startingAfter && !cursor) await deps.confirmHistory();
+      if (!cursor || cursor.status === 'rejected') return sendError(request, reply, 'not_found');
+    }
+    const page = await listPayments(reads.of(request.caller.partnerId), request.caller, {
+      limit,
+      startingAfter,
+      status,
+      externalId,
+      createdFrom,
+      createdBefore,
+    });
+    // A partner may take it for final that there is no payment.
+    if (page.payments.length === 0) await deps.confirmHistory();
+    const refunded = await findRefundedOf(reads.byKey, page.payments);
+    const objects = page.payments.map((payment, index) => paymentObject(payment, refunded[index]));
+    return sendJsonList(reply, objects, {
+      has_more: page.hasMore,
+      next_cursor: page.hasMore ? page.payments.at(-1)!.paymentId : null,
+      request_id: request.id,
+    });
+  });
 }
 
 function getPaymentRoute(server: FastifyInstance, deps: ApiDeps, cache: FinishedPaymentCache): void {
-  server.get<{ Params: { payment_id: string } }>(
-    '/v1/payments/:payment_id',
-    { schema: schemas.getPaymentOperation },
-    async (request, reply) => {
-      const { reads } = deps;
-      const cached = await cache.find(reads.byKey, request.caller, request.params.payment_id);
-      if (cached) return sendJsonText(reply, cached);
-      const paymentId = parseId('pay', request.params.payment_id);
-      const payment = paymentId && (await findPayment(reads.byKey, request.caller, paymentId));
-      if (paymentId && !payment) await deps.confirmHistory();
-      if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
-      return sendJsonText(reply, await cache.toJson(reads.byKey, payment));
-    },
-  );
+  serve(server, getPayment, async (request, reply) => {
+    const { reads } = deps;
+    const { payment_id: asked } = request.params;
+    const cached = await cache.find(reads.byKey, request.caller, asked);
+    if (cached) return sendJsonText(reply, cached);
+    const paymentId = parseId('pay', asked);
+    const payment = paymentId && (await findPayment(reads.byKey, request.caller, paymentId));
+    if (paymentId && !payment) await deps.confirmHistory();
+    if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
+    return sendJsonText(reply, await cache.toJson(reads.byKey, payment));
+  });
 }

@@ -1,15 +1,103 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
 import { formatMicroUsdt, parseMicroUsdt } from '../../base/money.ts';
 import { creditTestDeposit } from '../../deposits/index.ts';
 import { readTestClock } from '../../payments/index.ts';
 import { moveTestClock } from '../../webhooks/index.ts';
 import type { ApiDeps } from '../deps.ts';
+import * as examples from '../docs/examples.ts';
+import { endpoint, serve } from '../http/endpoint.ts';
 import { sendError } from '../http/errors.ts';
-import * as schemas from './schemas.ts';
+import { requestId, usdt } from '../shared-schemas.ts';
 
 /** Checked before the body is validated: a live key gets the same answer for every body. */
 const onlyTestKeys = async (request: FastifyRequest, reply: FastifyReply) =>
   request.caller.mode === 'test' ? undefined : sendError(request, reply, 'test_key_required');
+
+const TestClock = Type.Object({
+  object: Type.Literal('test_clock'),
+  advanced_sec: Type.Integer({ description: 'Total time advanced, in seconds', examples: [30] }),
+  request_id: requestId,
+});
+
+const getTestClock = endpoint({
+  route: 'GET /v1/test/clock',
+  operationId: 'getTestClock',
+  tag: 'Additions',
+  summary: 'How far your test clock was advanced',
+  hooks: { onRequest: onlyTestKeys },
+  answer: { description: 'The total of all advances', schema: TestClock, examples: examples.readClock },
+  errors: ['test_key_required'],
+});
+
+const advanceTestClock = endpoint({
+  route: 'POST /v1/test/clock',
+  operationId: 'advanceTestClock',
+  tag: 'Additions',
+  summary: 'Advance your test clock',
+  description:
+    'Shortens all current waits of your test payments: outcomes of unfinished payments (the 30 seconds of .02; the 2 minutes of a review), the backoff before the next webhook attempt, events that are held back. Whatever becomes due happens immediately. A wait that starts later, such as the backoff after the next attempt, has its full length. Times of payments and entries come from the real clock, and live payments are not affected. Test keys only: a live key gets 403 `test_key_required`.',
+  config: { scope: 'pay' },
+  hooks: { onRequest: onlyTestKeys },
+  body: Type.Object(
+    { advance_sec: Type.Integer({ minimum: 1, maximum: 604_800, examples: [30] }) },
+    { 'x-examples': examples.clockRequest },
+  ),
+  answer: {
+    description: 'The total of all advances, this one included',
+    schema: TestClock,
+    examples: examples.advancedClock,
+  },
+  errors: ['invalid_request', 'test_key_required'],
+  malformed: examples.missingField('body', 'advance_sec'),
+});
+
+const deposit = {
+  object: 'test_deposit',
+  reference: 'top-up-1',
+  amount_usdt: '250.000000',
+  balance_usdt: '10250.000000',
+  request_id: 'req_01m7faz3yge00a3jv9t7f4b1bt',
+} as const;
+
+const createTestDeposit = endpoint({
+  route: 'POST /v1/test/deposits',
+  operationId: 'createTestDeposit',
+  tag: 'Additions',
+  summary: 'Simulate a USDT deposit in test mode',
+  description:
+    'Credits your test balance immediately; in live mode a deposit follows a transfer on chain. The statement shows the credit with the reference `deposit:test:` and yours. The same reference with the same amount credits nothing more and gets the same answer, with another amount 409 `idempotency_conflict`. At most 100 a day, then 403 `daily_limit_exceeded`. Test keys only: a live key gets 403 `test_key_required`.',
+  config: { scope: 'pay' },
+  hooks: { onRequest: onlyTestKeys },
+  body: Type.Object(
+    {
+      amount_usdt: Type.String({
+        maxLength: 20,
+        description: 'From 0.000001 to 1000000, with at most six places',
+        examples: ['250'],
+      }),
+      reference: Type.String({
+        pattern: '^[A-Za-z0-9._-]{1,64}$',
+        description: 'Yours: 1 to 64 letters, digits, dots, hyphens and underscores. Each is credited once',
+        examples: [deposit.reference],
+      }),
+    },
+    { 'x-examples': examples.only('250 USDT', { amount_usdt: '250', reference: deposit.reference }) },
+  ),
+  answer: {
+    description: 'The credit, made now or before',
+    schema: Type.Object({
+      object: Type.Literal('test_deposit'),
+      reference: Type.String({ examples: [deposit.reference] }),
+      amount_usdt: usdt('What was credited', deposit.amount_usdt),
+      balance_usdt: usdt('The test balance now', deposit.balance_usdt),
+      request_id: requestId,
+    }),
+    examples: examples.only('Credited', deposit),
+  },
+  errors: ['invalid_request', 'test_key_required', 'daily_limit_exceeded', 'idempotency_conflict'],
+  malformed: examples.missingField('body', 'reference'),
+});
 
 /** An addition to the contract: the test clock, so that tests need not wait. */
 export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
@@ -19,30 +107,22 @@ export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
     request_id: request.id,
   });
 
-  server.get(
-    '/v1/test/clock',
-    { onRequest: onlyTestKeys, schema: schemas.getTestClockOperation },
-    async request => {
-      const { partnerId } = request.caller;
-      const { reads } = deps;
-      return describe(request, await readTestClock(reads.of(partnerId), partnerId));
-    },
-  );
+  serve(server, getTestClock, async request => {
+    const { partnerId } = request.caller;
+    const { reads } = deps;
+    return describe(request, await readTestClock(reads.of(partnerId), partnerId));
+  });
 
-  server.post<{ Body: { advance_sec: number } }>(
-    '/v1/test/clock',
-    { config: { scope: 'pay' }, onRequest: onlyTestKeys, schema: schemas.advanceTestClockOperation },
-    async request => {
-      const { partnerId } = request.caller;
-      // Moves of one partner wait for each other, so they take its places and no others.
-      const { reads, signals } = deps;
-      const sumSec = await reads.run(partnerId, pool =>
-        moveTestClock(pool, deps.clock, partnerId, request.body.advance_sec),
-      );
-      signals.testClockMoved.emit();
-      return describe(request, sumSec);
-    },
-  );
+  serve(server, advanceTestClock, async request => {
+    const { partnerId } = request.caller;
+    // Moves of one partner wait for each other, so they take its places and no others.
+    const { reads, signals } = deps;
+    const sumSec = await reads.run(partnerId, pool =>
+      moveTestClock(pool, deps.clock, partnerId, request.body.advance_sec),
+    );
+    signals.testClockMoved.emit();
+    return describe(request, sumSec);
+  });
 }
 
 /** More than any test needs, and sums of it stay far from what the ledger can hold. */
@@ -50,40 +130,36 @@ const maxTestDeposit = 1_000_000_000_000n;
 
 /** An addition to the contract: a simulated deposit, so that tests need no chain. */
 export function testDepositRoutes(server: FastifyInstance, deps: ApiDeps): void {
-  server.post<{ Body: { amount_usdt: string; reference: string } }>(
-    '/v1/test/deposits',
-    { config: { scope: 'pay' }, onRequest: onlyTestKeys, schema: schemas.createTestDepositOperation },
-    async (request, reply) => {
-      const { partnerId } = request.caller;
-      const { amount_usdt, reference } = request.body;
-      const microUsdt = parseMicroUsdt(amount_usdt);
-      if (microUsdt === undefined || microUsdt <= 0n || microUsdt > maxTestDeposit)
-        return sendError(request, reply, 'invalid_request', {
-          message: 'amount_usdt must be from 0.000001 to 1000000, with at most six places.',
+  serve(server, createTestDeposit, async (request, reply) => {
+    const { partnerId } = request.caller;
+    const { amount_usdt, reference } = request.body;
+    const microUsdt = parseMicroUsdt(amount_usdt);
+    if (microUsdt === undefined || microUsdt <= 0n || microUsdt > maxTestDeposit)
+      return sendError(request, reply, 'invalid_request', {
+        message: 'amount_usdt must be from 0.000001 to 1000000, with at most six places.',
+      });
+    // Deposits of one partner wait for each other, so they take its places and no others.
+    const { reads } = deps;
+    const result = await reads.run(partnerId, pool =>
+      creditTestDeposit(pool, deps.clock, { partnerId, microUsdt, reference }),
+    );
+    switch (result.outcome) {
+      case 'too_many':
+        return sendError(request, reply, 'daily_limit_exceeded', {
+          message: 'At most 100 test deposits are possible on one day (UTC).',
         });
-      // Deposits of one partner wait for each other, so they take its places and no others.
-      const { reads } = deps;
-      const result = await reads.run(partnerId, pool =>
-        creditTestDeposit(pool, deps.clock, { partnerId, microUsdt, reference }),
-      );
-      switch (result.outcome) {
-        case 'too_many':
-          return sendError(request, reply, 'daily_limit_exceeded', {
-            message: 'At most 100 test deposits are possible on one day (UTC).',
-          });
-        case 'conflict':
-          return sendError(request, reply, 'idempotency_conflict', {
-            message: 'This reference belongs to a test deposit of another amount; use a new one.',
-          });
-        case 'credited':
-          return {
-            object: 'test_deposit',
-            reference,
-            amount_usdt: formatMicroUsdt(microUsdt),
-            balance_usdt: formatMicroUsdt(result.balanceMicroUsdt),
-            request_id: request.id,
-          };
-      }
-    },
-  );
+      case 'conflict':
+        return sendError(request, reply, 'idempotency_conflict', {
+          message: 'This reference belongs to a test deposit of another amount; use a new one.',
+        });
+      case 'credited':
+        return {
+          object: 'test_deposit',
+          reference,
+          amount_usdt: formatMicroUsdt(microUsdt),
+          balance_usdt: formatMicroUsdt(result.balanceMicroUsdt),
+          request_id: request.id,
+        };
+    }
+  });
 }

@@ -2,8 +2,15 @@ import { errors as contractErrors } from '../../../base/errors.ts';
 import { codeBlock } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { anchorOf } from '../markdown.ts';
-import { type ApiDocument, type ApiError, endpointsOf, errorsOf, operationPath } from './document.ts';
-import { exampleOf, toJson } from './examples.ts';
+import {
+  type ApiDocument,
+  type ApiError,
+  endpointsOf,
+  errorsOf,
+  exampleOf,
+  operationPath,
+  toJson,
+} from './document.ts';
 import { fieldsOf } from './fields.ts';
 
 export const errorLink = (code: string) =>

@@ -6,11 +6,12 @@ import {
   type Content,
   type Endpoint,
   errorsOf,
+  examplesOf,
   type Operation,
   type Parameter,
+  toJson,
 } from './document.ts';
 import { errorLink } from './errors-page.ts';
-import { examplesOf, toJson } from './examples.ts';
 import { fieldsOf, parametersOf } from './fields.ts';
 import { samplesOf } from './samples.ts';
 
@@ -32,7 +33,7 @@ const places: [Parameter['in'], title: string][] = [
 ];
 
 /** Also of what the service sends to an endpoint of the partner. */
-export function requestSections({ parameters = [], requestBody }: Operation, document: ApiDocument): Part {
+function requestSections({ parameters = [], requestBody }: Operation, document: ApiDocument): Part {
   const content = requestBody?.content['application/json'];
   return [
     ...places.map(([place, title]) => {
@@ -61,7 +62,7 @@ function contentOf(type: string, content: Content, document: ApiDocument): Part 
   return [fieldsOf(content.schema, document, 'response'), jsonExamples(content, document)];
 }
 
-export const jsonExamples = (content: Content, document: ApiDocument) =>
+const jsonExamples = (content: Content, document: ApiDocument) =>
   examplesOf(content, document).map(
     ({ summary, value }) =>
       html`${summary !== undefined && html`<p>${renderInline(summary)}:</p>\n`}${codeBlock({ language: 'json', code: toJson(value) }, 'Example response')}`,
@@ -86,4 +87,18 @@ function errorsSection(operation: Operation): Html {
 ${sorted.map(({ status, link, message }) => html`<tr><td>${status}</td><td>${link}</td><td>${message}</td></tr>\n`)}</tbody>
 </table></div>
 `;
+}
+
+/** One webhook event: what the service sends to the partner's endpoint. */
+export function eventPage(event: string, document: ApiDocument): Html {
+  const { post } = document.webhooks[event]!;
+  const content = post.requestBody!.content['application/json']!;
+  return html`<h1><code>${event}</code></h1>
+<p class="endpoint"><span class="method post">POST</span> your URL</p>
+<p>${post.summary}.</p>
+${renderMarkdown(post.description ?? '', '')}
+<p>How to set the URL, verify the signature and handle retries is in the guide <a href="/docs/guides/webhooks">Webhooks</a>.</p>
+${requestSections(post, document)}<h2 id="example">Example</h2>
+${jsonExamples(content, document)}<h2 id="response">Your response</h2>
+${Object.entries(post.responses).map(([status, { description }]) => html`<p>${status}: ${description}.</p>\n`)}`;
 }

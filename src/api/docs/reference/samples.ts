@@ -1,6 +1,5 @@
 import type { Snippet } from '../code-block.ts';
-import type { ApiDocument, Endpoint, Parameter } from './document.ts';
-import { exampleOf, examplesOf } from './examples.ts';
+import { type ApiDocument, type Endpoint, exampleOf, examplesOf, type Parameter } from './document.ts';
 
 interface SampleRequest {
   method: string;

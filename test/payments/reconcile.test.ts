@@ -259,7 +259,9 @@ test('more differences than a run keeps: no alarm ends, and the next run starts 
   const before = await subjects();
   expect(before).toContain(made.unknownHere);
   // They come before the order of that alarm, so the list of differences ends before it.
-  const many = Array.from({ length: 1_000 }, (_, nth) => listed({ orderId: `a-${nth}` }));
+  const many = Array.from({ length: 1_000 }, (_, nth) =>
+    listed({ orderId: `a-${nth}`, createdAt: minutesAgo(1) }),
+  );
   const listOrders: Gateway['listOrders'] = async (since, cursor) =>
     cursor ? deps.gateway.listOrders(since) : { orders: many, nextCursor: 'the rest' };
   await reconcileRecent({ ...deps, gateway: { ...deps.gateway, listOrders } });

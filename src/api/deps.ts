@@ -63,9 +63,9 @@ declare module 'fastify' {
     keyHolder?: KeyHolder | undefined;
     /** It took a token of its partner's rate limit. */
     isAdmitted?: true;
-    /** Of a request for a payment, where traces are exported. */
+    /** Set for a request for a payment, where traces are exported. */
     span?: Span;
-    /** Of the error body that answers it. */
+    /** The code of the error body that answers it. */
     errorCode?: string;
     /** The payment that it created, or would have created again. */
     paymentId?: string;

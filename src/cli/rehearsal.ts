@@ -34,7 +34,7 @@ interface Rehearsal {
 /** By its name; it returns what it found, in a few words. */
 type Steps = Record<string, (rehearsal: Rehearsal) => Promise<string>>;
 
-/** Of the running service, into the scratch folder. */
+/** Backs up the running service, into the scratch folder. */
 const backupStep: Steps = {
   backup: async ({ settings, from, progress }) => {
     const origin = settings.databaseUrl ? 'outside' : 'embedded';

@@ -27,9 +27,9 @@ export interface Rules extends RateRules {
   nowMs: number;
   maxAgeSec: number;
   bounds: RateBounds;
-  /** Of the newest stored rate, however old. */
+  /** The mid of the newest stored rate, however old. */
   lastMidE4: bigint | undefined;
-  /** Of the last hour, from the newest confirmed rate on: many small steps count as one jump. */
+  /** The mids of the last hour, from the newest confirmed rate on: many small steps count as one jump. */
   recentMidsE4: bigint[];
 }
 
@@ -77,7 +77,7 @@ export function combine(answers: Answer[], rules: Rules): Combination {
 export const partnerRateE4 = (midE4: bigint, spreadBps: number) =>
   divideRoundingDown(midE4 * BigInt(10_000 - spreadBps), 10_000n);
 
-/** Of an even count: the mean of the two in the middle. */
+/** For an even count: the mean of the two in the middle. */
 export function median(values: bigint[]): bigint {
   const sorted = ascending(values);
   const upper = sorted[Math.trunc(sorted.length / 2)]!;

@@ -21,7 +21,7 @@ export interface AnsweredRequest {
   /** The pattern of its route; if there is none, its URL. */
   route?: string | undefined;
   url?: string | undefined;
-  /** Of the payment that it created or asked for, as it was sent. */
+  /** The payment that it created or asked for, as it was sent. */
   paymentId?: string | undefined;
   status: number;
   errorCode?: string | undefined;
@@ -48,7 +48,7 @@ interface RequestLogDeps {
   log: { warn(details: object, message: string): void };
   /** While it says no, requests wait here. */
   isDatabaseAnswering(): boolean;
-  /** Of requests that wait to be written; more are lost. */
+  /** So many requests may wait to be written; more are lost. */
   maxWaiting?: number;
 }
 

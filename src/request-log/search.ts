@@ -25,7 +25,7 @@ export interface LoggedRequest {
 export interface RequestFilter {
   requestId?: Id<'req'> | undefined;
   partnerId?: Id<'prt'> | undefined;
-  /** Of a payment: `/v1/payments/pay_…`; otherwise the pattern of a route. */
+  /** For a payment: `/v1/payments/pay_…`; otherwise the pattern of a route. */
   path?: string | undefined;
   status?: StatusRange | undefined;
   errorCode?: string | undefined;

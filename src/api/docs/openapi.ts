@@ -36,7 +36,7 @@ ${Object.entries(scenarios)
   .join('\n')}
 `;
 
-/** Of Standard Webhooks. */
+/** The headers of Standard Webhooks. */
 const standardHeaders: Record<string, string> = {
   'webhook-id': 'Addition: the id of the event, the same for each attempt',
   'webhook-timestamp': 'Addition: Unix seconds of the attempt',

@@ -9,7 +9,7 @@ import { isAddressAllowed } from '../../partners/index.ts';
 export interface ConnectionLimits {
   /** 2 000 idle connections took 8 KB each, after a request 16 KB. No load that a process can serve needs more of them. */
   maxConnections: number;
-  /** Of one address, an IPv6 network (/64) being one. */
+  /** For one address, an IPv6 network (/64) being one. */
   maxPerAddress: number;
   /** An answer of which the caller takes no byte for this long is given up, and its connection closed. */
   stallTimeoutMs: number;

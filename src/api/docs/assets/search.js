@@ -24,7 +24,7 @@ const wordsOf = text => text.toLowerCase().match(/[\p{L}\p{N}_]+(?:[.-][\p{L}\p{
 function rankOf({ page, heading, words }, wanted) {
   const all = words.split(' ');
   const title = (heading || page).toLowerCase();
-  // Of equal ones the page comes before its sections.
+  // Among equal ones the page comes before its sections.
   let rank = heading === '' ? 1 : 0;
   for (const word of wanted) {
     if (!all.some(one => one.includes(word))) return 0;

@@ -44,10 +44,10 @@ interface Logs {
 
 /**
  * The one way to declare a route behind the pages: its path, who may call it, what it reads, and what it answers. The
- * answer is the object of the route, a refusal or a download. `placeOf` adds what the guard of the app reads.
+ * answer is the object of the route, a refusal or a download. `optionsOf` adds what the guard of the app reads.
  */
 export function routesOf<Deps extends Logs, Access>(
-  placeOf: (path: string, access: Access) => Pick<RouteOptions, 'url' | 'config'>,
+  optionsOf: (path: string, access: Access) => Pick<RouteOptions, 'url' | 'config'>,
 ) {
   const declare =
     (method: 'GET' | 'POST') =>
@@ -61,7 +61,7 @@ export function routesOf<Deps extends Logs, Access>(
       const { query, body, bodyLimit, before } = input;
       scope.route({
         method,
-        ...placeOf(path, access),
+        ...optionsOf(path, access),
         schema: {
           ...(query && { querystring: schemaOf(query, {}) }),
           ...(body && { body: schemaOf(body, { additionalProperties: false }) }),

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { transaction } from '../../src/db/postgres/pool.ts';
+import { openPool, transaction } from '../../src/db/postgres/pool.ts';
 import { codeOf, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRaw, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
@@ -181,10 +181,14 @@ describe('once a payment is debited', () => {
     expect(codeOf(failed)).toBe('503 gateway_unavailable');
   });
 
+  const hasty = openPool({ ...pool.options, lock_timeout: 300 });
+  afterAll(() => hasty.end());
+
   test('an overloaded database is a temporary error too', async () => {
+    const overloaded = await startApi({ pool: hasty });
     const failed = await transaction(pool, async tx => {
       await tx.query({ text: 'SELECT FROM accounts FOR UPDATE' });
-      return partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
+      return partnerAt(overloaded.address, testKey).pay({ qr_url: newLink(10_000) });
     });
     expect(codeOf(failed)).toBe('503 gateway_unavailable');
   });

@@ -62,7 +62,8 @@ describe('nothing is lost', () => {
     let isDead = false;
     const dying = (db: Queryable): Queryable => ({
       query: statement => {
-        isDead ||= statement.name === 'deliveries_end';
+        // Not with the result of an earlier test's event.
+        isDead ||= statement.name === 'deliveries_end' && receiver.received.length > 0;
         return isDead ? new Promise<never>(() => {}) : db.query(statement);
       },
     });

@@ -27,21 +27,21 @@ async function copyTemplate(template: string): Promise<string> {
   return name;
 }
 
-/** Limits that no statement of a test reaches on a busy machine. Tests of the limits themselves set their own. */
+/** Limits that no statement of a test reaches on a busy machine. Tests of what happens at a limit set their own. */
 export const patient = { statement_timeout: 60_000, lock_timeout: 45_000, query_timeout: 90_000 };
 
-function open(name: string): TestDatabase {
+function open(name: string, limits = patient): TestDatabase {
   const { host, port, user } = inject('connection');
-  const pool = openPool({ host, port, user, database: name, ...patient });
+  const pool = openPool({ host, port, user, database: name, ...limits });
   afterFile(() => pool.end());
   return { pool, url: `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}` };
 }
 
 /** A database for one test file, copied from the migrated template. */
-export async function createDatabase({ migrated = true } = {}): Promise<TestDatabase> {
+export async function createDatabase({ migrated = true, limits = {} } = {}): Promise<TestDatabase> {
   const name = await copyTemplate(migrated ? inject('template') : 'template1');
   afterFile(() => administer(`DROP DATABASE ${name} WITH (FORCE)`));
-  return open(name);
+  return open(name, { ...patient, ...limits });
 }
 
 let shared: Promise<string> | undefined;

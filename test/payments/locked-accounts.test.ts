@@ -14,7 +14,7 @@ import { createFundedPartner, setRate } from '../helpers/partners.ts';
 type PartnerId = Id<'prt'>;
 type Opening = ReturnType<Awaited<ReturnType<typeof openingsOf>>>;
 
-const { pool, url } = await createDatabase();
+const { pool, url } = await createDatabase({ limits: { lock_timeout: 3_000 } });
 await setRate(pool);
 const opening = await openingsOf(pool, systemClock);
 

@@ -6,7 +6,7 @@ import { holdLocks } from '../helpers/locks.ts';
 import { findingsAfter } from '../helpers/rolled-back.ts';
 import { createRefundsWorld } from './refunds-world.ts';
 
-const { pool, url } = await createDatabase();
+const { pool, url } = await createDatabase({ limits: { lock_timeout: 1_000 } });
 const world = await createRefundsWorld(pool);
 const { pay, refund, round, booked, bookedSum, alarms, findings, clock, depsOn } = world;
 const minuteMs = 60_000;

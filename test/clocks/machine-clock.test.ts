@@ -44,7 +44,7 @@ test('a wrong clock of a machine changes no time on record', async () => {
       'rate_buckets.filled_at',
       'rates.created_at',
       'webhook_attempts.at',
-      'webhooks.leased_until',
+      'endpoints.leased_until',
     ]),
   );
   const nowMs = await databaseTime(pool);

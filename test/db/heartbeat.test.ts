@@ -56,20 +56,21 @@ describe('beats', () => {
 
   test('of a process that stops are removed, the newest of all never', async () => {
     const database = await createDatabase();
-    const [first, last] = [
-      await startHeartbeat({ pool: database.pool, clock }),
-      await startHeartbeat({ pool: database.pool, clock }),
-    ];
     const instances = async () =>
-      (await database.pool.query('SELECT instance FROM process_beats ORDER BY 1')).rows.map(
-        row => row.instance,
-      );
-    await clock.until(async () => expect(await instances()).toEqual([first.instance, last.instance]));
+      (await database.pool.query('SELECT instance FROM process_beats')).rows.map(row => row.instance);
+    // Each with a clock of its own, so that the beats of the last one are the newest.
+    const [firstClock, lastClock] = [manualClock(), manualClock()];
+    const first = await startHeartbeat({ pool: database.pool, clock: firstClock });
+    await firstClock.until(async () => expect(await instances()).toEqual([first.instance]));
+    const last = await startHeartbeat({ pool: database.pool, clock: lastClock });
+    await lastClock.until(async () => expect(await instances()).toHaveLength(2));
+    // A beat that is due in this moment must not bring the row back.
+    void firstClock.advance(1_000);
     await first.close();
     await last.close();
-    expect(await instances()).toHaveLength(1);
+    expect(await instances()).toEqual([last.instance]);
     await pruneBeats(database.pool, { ...systemClock, nowMs: () => Date.now() + 10 * 86_400_000 });
-    expect(await instances()).toHaveLength(1);
+    expect(await instances()).toEqual([last.instance]);
   });
 
   test('of dead processes go after a day', async () => {

@@ -121,7 +121,9 @@ export async function startHeartbeat(
 
   let beating: Promise<void> | undefined;
   let isReading = false;
+  let isClosed = false;
   function nextBeat(): void {
+    if (isClosed) return;
     missedBeats += 1;
     commits.nextBeat();
     if (!isDatabaseAnswering()) onSilence(silence);
@@ -165,6 +167,7 @@ export async function startHeartbeat(
     canCommit: commits.canCommit,
     whyNone: commits.whyNone,
     close: async () => {
+      isClosed = true;
       cancelBeat();
       // A beat under way would bring the row back.
       if (!commits.whyNone()) await beating;

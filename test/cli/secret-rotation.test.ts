@@ -105,6 +105,9 @@ test('the key is replaced under load, with the rotation killed in the middle, an
   const load = startLoad(first);
   const second = await startNode(both);
   await load.moveTo(second);
+  // It counts as a process without the key until its first beat, which says which keys it has.
+  const withBoth = 'SELECT FROM process_beats WHERE cardinality(key_ids) = 2';
+  await expect.poll(async () => (await pool.query(withBoth)).rowCount).toBe(1);
 
   const early = await kopeck({ ...rotate, ...both }, 'secret', 'rotate');
   expect(early).toMatchObject({ code: 1, stdout: '' });

@@ -1,4 +1,5 @@
 import { type Facts, inBoth, type Words } from '../texts/index.ts';
+import { paymentErrors } from '../texts/payment-errors.ts';
 
 export const texts = inBoth({
   facts: ['Details', 'Сведения'],
@@ -125,18 +126,7 @@ export const texts = inBoth({
     stale: ['data has changed', 'данные изменились'],
   } as Words,
   errors: {
-    gateway_declined: ['Declined by the bank or the recipient.', 'Отклонён банком или получателем.'],
-    qr_expired: ['The QR code has expired.', 'Срок действия QR-кода истёк.'],
-    qr_already_paid: ['The QR code has already been paid.', 'QR-код уже оплачен.'],
-    recipient_unavailable: [
-      'The recipient cannot receive payments.',
-      'Получатель не может принимать платежи.',
-    ],
-    limit_exceeded: [
-      'A limit of the bank or the recipient was exceeded.',
-      'Превышен лимит банка или получателя.',
-    ],
-    suspected_fraud: ['The bank suspects fraud.', 'Банк подозревает мошенничество.'],
+    ...paymentErrors,
     not_executed: [
       'The gateway confirmed that the payment was not executed.',
       'Шлюз подтвердил, что платёж не исполнен.',

@@ -6,7 +6,7 @@
 -- with one statement, so it finds the key in exactly one of them. Test payments that are pruned meanwhile are not copied.
 --
 -- It has the rights of the schema's owner: the role of the service may neither delete payments nor write the archive
--- (src/db/roles.ts). Whatever its caller says, only payments that have ended move, each of them whole and unchanged.
+-- (src/db/roles/roles.ts). Whatever its caller says, only payments that have ended move, each of them whole and unchanged.
 CREATE OR REPLACE FUNCTION archive_payments(
   partner uuid, in_mode mode, month date, after_id uuid, ended_before timestamptz, batch int
 ) RETURNS TABLE (last_id uuid, payments bigint, events bigint)

@@ -2,7 +2,7 @@
 -- such a month stays live. Partitions are made alone and then attached, which blocks no reader: CREATE TABLE … PARTITION OF
 -- would wait for all readers of the archive, and all others would wait behind it. On Citus each goes to the workers by itself.
 --
--- It has the rights of the schema's owner: the role of the service may not create tables (src/db/roles.ts).
+-- It has the rights of the schema's owner: the role of the service may not create tables (src/db/roles/roles.ts).
 CREATE OR REPLACE FUNCTION archive_prepare(month date) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE

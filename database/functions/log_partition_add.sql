@@ -1,5 +1,5 @@
 -- Adds the partition of a period to a log, with the rows that wait for it in the default partition. It has the rights of the
--- schema's owner: the role of the service may not create or alter tables (src/db/roles.ts).
+-- schema's owner: the role of the service may not create or alter tables (src/db/roles/roles.ts).
 --
 -- Writes and reads wait for the commit, which follows within milliseconds. Without the lock on the table, a row on its way to
 -- the default partition would be refused there, since its period has a partition now.

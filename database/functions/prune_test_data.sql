@@ -7,7 +7,7 @@
 -- the rows that go, others lock deliveries and long_payments: if one is in use it fails with 55P03 instead of waiting, so
 -- it is in no deadlock. No row is returned if another process is at work here or archives test data.
 --
--- It has the rights of the schema's owner: the role of the service may not delete from these tables (src/db/roles.ts).
+-- It has the rights of the schema's owner: the role of the service may not delete from these tables (src/db/roles/roles.ts).
 CREATE OR REPLACE FUNCTION prune_test_data(partner uuid, before timestamptz, batch int)
 RETURNS TABLE (payments bigint, entries bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET TimeZone = 'UTC' AS $$

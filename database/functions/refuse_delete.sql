@@ -1,4 +1,4 @@
--- Rows of a log leave with their partition (src/db/partitions.ts). A row address (ctid), by which plain tables are pruned, is
+-- Rows of a log leave with their partition (src/db/retention/partitions.ts). A row address (ctid), by which plain tables are pruned, is
 -- not unique across partitions: a DELETE by it on the whole table would take young rows too.
 -- Triggers: gateway_calls, partner_notices, webhook_attempts.
 CREATE OR REPLACE FUNCTION refuse_delete() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -155,7 +155,7 @@ CREATE INDEX alarms_unsent ON alarms (id) WHERE sent_at IS NULL;
 CREATE INDEX alarms_cleared ON alarms (cleared_at) WHERE cleared_at IS NOT NULL;
 
 -- Requests to the partner API and how they were answered, so that support can look up a request_id. Kept for REQUEST_LOG_DAYS, with a
--- partition per day (src/db/partitions.ts). No body, header or query string. Written in the background: rows may be missing.
+-- partition per day (src/db/retention/partitions.ts). No body, header or query string. Written in the background: rows may be missing.
 CREATE TABLE api_requests (
   request_id uuid NOT NULL,
   -- When it arrived: the time in its id.
@@ -527,7 +527,7 @@ CREATE TABLE payment_traces (
 CREATE INDEX payment_traces_by_time ON payment_traces (at);
 
 -- Every exchange with the gateway about a payment, for ninety days. Bodies only (shortened), never a header. As the other logs, it is
--- partitioned by week, and old rows leave with their partition (src/db/partitions.ts): deleting them made pruning slower with
+-- partitioned by week, and old rows leave with their partition (src/db/retention/partitions.ts): deleting them made pruning slower with
 -- every round. The key of a partitioned table contains the time.
 CREATE TABLE gateway_calls (
   payment_id uuid NOT NULL,

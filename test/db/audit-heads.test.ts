@@ -100,7 +100,7 @@ describe('heads of the audit log', () => {
       err: { message: expect.stringContaining('There is no folder') },
     });
     mkdirSync(heads.address);
-    await clock.asleep(5_000);
+    await clock.asleep(10_000);
     await clock.advance(60_000);
     await kept.promise;
     await stop();

@@ -13,11 +13,11 @@ export interface ManualClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Resolves when something sleeps for `ms`: a loop has ended its round. */
   asleep(ms: number): Promise<void>;
-  /** All loops that pause for at most two seconds run so many rounds, without moving the time, and pause again. */
+  /** All loops that pause for at most four seconds run so many rounds, without moving the time, and pause again. */
   rounds(count: number): Promise<void>;
   /**
-   * Resolves when the check passes. Until then pauses of at most two seconds end at once, without moving the time: loops
-   * look for work again and again, and time-outs, which are longer, do not end.
+   * Resolves when the check passes. Until then pauses of at most four seconds, and timers of at most two, end at once,
+   * without moving the time: loops look for work again and again, and time-outs, which are longer, do not end.
    */
   until<Result>(check: () => Result | Promise<Result>): Promise<Result>;
   /** Awaits it in the same way. */
@@ -26,7 +26,8 @@ export interface ManualClock extends Clock {
 
 /** Pauses in which a batch gathers end by themselves, at the next turn of the event loop: requests have them, too. */
 const gatherMs = 20;
-const maxPauseMs = 2_000;
+const maxTimerMs = 2_000;
+const maxPauseMs = 4_000;
 /** Enough for a busy machine. */
 const waiting = { timeout: 100_000, interval: 2 };
 
@@ -42,7 +43,7 @@ export function manualClock(startIso = '2026-11-15T10:00:00Z'): ManualClock {
   let nowMs = Date.parse(startIso);
   const waits = new Set<Wait>();
 
-  const short = () => [...waits].filter(({ ms }) => ms <= maxPauseMs);
+  const short = () => [...waits].filter(({ ms, isSleep }) => ms <= (isSleep ? maxPauseMs : maxTimerMs));
   const pausing = () => short().filter(({ ms, isSleep }) => isSleep && ms > gatherMs);
   const endPauses = () => {
     for (const wait of short()) wait.end();

@@ -37,9 +37,9 @@ async function firstPauses() {
 }
 
 // Before the others: nothing of theirs is due.
-test('without deliveries leases are looked for every other second, otherwise when the first one is due', async () => {
+test('without deliveries leases are looked for every four seconds, otherwise when the first one is due', async () => {
   await world.stopDelivery();
-  expect(await firstPauses()).toEqual({ pauses: [1_500, 2_000, 10_000], timers: [200] });
+  expect(await firstPauses()).toEqual({ pauses: [1_500, 4_000, 10_000], timers: [200] });
   world.delivery = startDelivery(deps);
   const { partnerId, receiver, pay } = await newPartner();
   receiver.answer(withStatus(500));

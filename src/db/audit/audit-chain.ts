@@ -143,7 +143,7 @@ interface ChainDeps {
   keepHead?: (() => Promise<void>) | undefined;
 }
 
-const extendEveryMs = 5_000;
+const extendEveryMs = 10_000;
 const askForHeadEveryMs = 60_000;
 
 /** Extends the chain while this process runs, and logs its head once a day: in the log of one of the processes. */

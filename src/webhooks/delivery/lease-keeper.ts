@@ -31,7 +31,7 @@ export const leaseLoopsMs = {
   /** While deliveries wait; one that gets due earlier is acquired then. */
   waiting: 1_000,
   /** Without any delivery: the process that ends a payment is woken, and so are the other processes of its node. */
-  idle: 2_000,
+  idle: 4_000,
 };
 /** After an error of the database the next try comes long before a lease expires. */
 const afterErrorMs = 1_000;

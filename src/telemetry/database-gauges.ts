@@ -1,6 +1,7 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { Queryable } from '../db/postgres/index.ts';
+import { prometheus } from './prometheus.ts';
 
 /** A gauge that is read from the database. Each module exports those of its own tables. */
 export interface DatabaseGauge {
@@ -61,7 +62,7 @@ export function registerDatabaseGauges(
   }
 
   for (const { name, help, labels } of gauges)
-    new Gauge({
+    new (prometheus().Gauge)({
       name,
       help,
       labelNames: labels,

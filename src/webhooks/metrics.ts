@@ -1,5 +1,5 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
-import { cacheSeries, type DatabaseGauge } from '../telemetry/index.ts';
+import type { Registry } from 'prom-client';
+import { cacheSeries, type DatabaseGauge, prometheus } from '../telemetry/index.ts';
 import type { AttemptResult } from './delivery/recorder.ts';
 
 /** More are not counted: a partner's endpoint may be down for days. */
@@ -42,6 +42,7 @@ export interface WebhookMetrics {
 }
 
 export function createWebhookMetrics(registry: Registry): WebhookMetrics {
+  const { Counter, Histogram } = prometheus();
   const registers = [registry];
   const attempts = cacheSeries(
     new Histogram({

@@ -1,7 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
+import { undici } from '../../http-client/index.ts';
 
 /** Why there is no connection. `busy`: this machine has no sockets left, the receiver was not contacted. */
 export type ConnectFault = 'blocked_address' | 'dns' | 'refused' | 'closed' | 'timeout' | 'tls' | 'busy';
@@ -44,7 +45,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     );
   };
 
-  const connect = buildConnector({
+  const connect = undici().buildConnector({
     timeout: timeoutMs,
     lookup: lookupAllowed,
     // Tries all addresses of the lookup one after another; without it, the lookup may return only one.

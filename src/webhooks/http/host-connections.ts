@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { type buildConnector, Pool } from 'undici';
+import type { buildConnector, Pool } from 'undici';
+import { undici } from '../../http-client/index.ts';
 import { readTls, type TlsFacts } from './connect.ts';
 
 /** One host and port: its connections, and the requests that use or wait for one. */
@@ -93,7 +94,7 @@ const createPool = (
   maxSockets: number,
   onOpened: (socket: Socket) => void,
 ) =>
-  new Pool(origin, {
+  new (undici().Pool)(origin, {
     connections: maxSockets,
     allowH2: false,
     // The request has its own deadline (post.ts); these would only be two more timers.

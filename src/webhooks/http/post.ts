@@ -1,5 +1,6 @@
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
+import { undici } from '../../http-client/index.ts';
 import { ConnectError, type ConnectFault, type TlsFacts } from './connect.ts';
 import type { HostConnections } from './host-connections.ts';
 
@@ -139,5 +140,5 @@ const hangUp = ({ controller }: PendingRequest) => controller?.abort(notNeeded);
 
 function faultOf(error: Error, hasBegun: boolean): SendError {
   if (error instanceof ConnectError) return error.fault;
-  return hasBegun || error instanceof errors.HTTPParserError ? 'bad_answer' : 'closed';
+  return hasBegun || error instanceof undici().errors.HTTPParserError ? 'bad_answer' : 'closed';
 }

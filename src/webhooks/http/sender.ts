@@ -1,11 +1,13 @@
-import { validateHeaderValue } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
+import { loadOnUse } from '../../base/load-on-use.ts';
 import { createConnector } from './connect.ts';
 import { createNameLookup, type Lookup, lookUpLocally } from './dns.ts';
 import type { HostConnections } from './host-connections.ts';
 import { createHostRegistry } from './host-registry.ts';
 import { post, type SendResult } from './post.ts';
 import { checkWebhookUrl, isPublicAddress } from './ssrf-guard.ts';
+
+const http = loadOnUse<typeof import('node:http')>('node:http');
 
 export interface WebhookRequest {
   url: string;
@@ -60,7 +62,7 @@ export function createSender(options: SenderOptions): Sender {
     if (isClosed) throw new Error('The sender is closed.');
     signal?.throwIfAborted();
     // Undici would lose the connection that it has chosen before it refuses a header.
-    for (const name in request.headers) validateHeaderValue(name, request.headers[name]!);
+    for (const name in request.headers) http().validateHeaderValue(name, request.headers[name]!);
     const { origin, pathname, search } = new URL(request.url);
     const host = hostAt(origin);
     if (!host) return { outcome: 'failed', error: 'blocked_address', durationMs: 0 };

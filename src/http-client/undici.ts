@@ -1,0 +1,3 @@
+import { loadOnUse } from '../base/load-on-use.ts';
+
+export const undici = loadOnUse<typeof import('undici')>('undici');

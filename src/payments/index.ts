@@ -38,6 +38,7 @@ export {
   paymentColumns,
   paymentObject,
   type Refunded,
+  type ShownPayment,
   toPayment,
 } from './payment.ts';
 export { createPaymentParts } from './payment-parts.ts';

@@ -2,7 +2,7 @@ import type { NoticeKind } from '../../db/notices/index.ts';
 import type { DepositAddress } from '../../deposits/index.ts';
 import type { Balances, Mode, PastCredit } from '../../ledger/index.ts';
 import type { ApiKey, Limits, MemberRole, Partner, Scope } from '../../partners/index.ts';
-import type { Payment, PaymentStatus, Refunded } from '../../payments/index.ts';
+import type { PaymentStatus, Refunded, ShownPayment } from '../../payments/index.ts';
 import {
   type EventKind,
   formatEventId,
@@ -136,10 +136,10 @@ const topics: Record<MutableTopic, string> = {
 };
 
 /** Status, detail and error code as in the API, without repetition. */
-export const stateOf = ({ status, statusDetail, errorCode }: Payment) =>
+export const stateOf = ({ status, statusDetail, errorCode }: ShownPayment) =>
   [...new Set([status, statusDetail, errorCode])].filter(Boolean).join(', ');
 
-export const signs: Record<Payment['status'], string> = {
+export const signs: Record<ShownPayment['status'], string> = {
   processing: '⏳',
   succeeded: '✅',
   failed: '❌',
@@ -147,7 +147,7 @@ export const signs: Record<Payment['status'], string> = {
 };
 export const marked = (text: string, chosen: boolean) => (chosen ? `· ${text} ·` : text);
 
-const meanings: Record<Payment['status'] | 'manual_review', string> = {
+const meanings: Record<ShownPayment['status'] | 'manual_review', string> = {
   processing: 'Waiting for a response from the bank. Do not pay again.',
   manual_review: 'The bank has not confirmed the result yet. We keep checking. Do not pay again.',
   succeeded: 'Paid. This status is final.',
@@ -398,7 +398,7 @@ export const en = {
   },
   payments: {
     button: '🧾 Payments',
-    line: (payment: Payment) =>
+    line: (payment: ShownPayment) =>
       clip(
         `${signs[payment.status]} ${rub(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
@@ -419,7 +419,7 @@ export const en = {
     notFound: 'No payment found with this ID or external_id. Please type another one.',
     several: 'Several payments have this external_id:',
     gone: 'Payment not found.',
-    details: (payment: Payment, refunded?: Refunded) =>
+    details: (payment: ShownPayment, refunded?: Refunded) =>
       [
         `<code>${payment.paymentId}</code> (${payment.mode})`,
         `Status: <b>${stateOf(payment)}</b>`,

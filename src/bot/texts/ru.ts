@@ -1,5 +1,5 @@
 import type { MemberRole } from '../../partners/index.ts';
-import type { Payment } from '../../payments/index.ts';
+import type { ShownPayment } from '../../payments/index.ts';
 import { formatEventId } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e } from '../conversation/screen.ts';
 import type { NoticeDetails } from '../notices/outbox.ts';
@@ -10,7 +10,7 @@ const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('ru')
 const scopeNames = { read: 'чтение', pay: 'оплата', both: 'чтение и оплата' };
 const roles = { viewer: 'наблюдатель', developer: 'разработчик', owner: 'владелец' };
 const modes: Record<string, string> = { live: 'боевой', test: 'тестовый' };
-const statuses: Record<Payment['status'], string> = {
+const statuses: Record<ShownPayment['status'], string> = {
   processing: 'в обработке',
   succeeded: 'успешный',
   failed: 'неуспешный',
@@ -61,7 +61,7 @@ const notices: Notices = {
       : `⏳ Задерживаются платежи: ${count}. Банк ещё не подтвердил результат. Не платите повторно, мы следим за статусом.`,
   payment_review_ended: (details, count) =>
     count === 1
-      ? `🏁 Платёж <code>${text(details.payment_id)}</code>${named(details)} завершён, статус: ${statuses[details.status as Payment['status']] ?? text(details.status)}.`
+      ? `🏁 Платёж <code>${text(details.payment_id)}</code>${named(details)} завершён, статус: ${statuses[details.status as ShownPayment['status']] ?? text(details.status)}.`
       : `🏁 Завершены задержавшиеся платежи: ${count}.`,
   balance_low: ({ balance_usdt, mark_usdt }) =>
     `🪫 Низкий баланс (боевой): ${decimal(balance_usdt)} USDT. Порог уведомления — ${decimal(mark_usdt)} USDT.`,
@@ -136,7 +136,7 @@ const notices: Notices = {
   rate_fresh: () => '📈 Курс обновлён. Платежи снова принимаются.',
 };
 
-const meanings: Record<Payment['status'] | 'manual_review', string> = {
+const meanings: Record<ShownPayment['status'] | 'manual_review', string> = {
   processing: 'Ждём ответа банка. Не платите повторно.',
   manual_review: 'Банк ещё не подтвердил результат. Не платите повторно, мы следим за статусом.',
   succeeded: 'Оплачен. Статус окончательный.',

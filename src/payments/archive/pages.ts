@@ -1,7 +1,7 @@
 import { uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import type { PaymentRow } from '../payment.ts';
+import type { ShownRow } from '../payment.ts';
 
 /** The ids of a month's payments: from the first one on, and before the other. */
 export interface ArchivedMonth {
@@ -23,7 +23,7 @@ async function listMonths(db: Queryable, { partnerId, mode }: AccountKey): Promi
 interface PageOptions {
   limit: number;
   order: 'ASC' | 'DESC';
-  read(month: ArchivedMonth): Promise<PaymentRow[]>;
+  read(month: ArchivedMonth): Promise<ShownRow[]>;
 }
 
 /**
@@ -34,9 +34,9 @@ interface PageOptions {
 export async function addArchived(
   db: Queryable,
   account: AccountKey,
-  live: PaymentRow[],
+  live: ShownRow[],
   { limit, order, read }: PageOptions,
-): Promise<PaymentRow[]> {
+): Promise<ShownRow[]> {
   const months = await listMonths(db, account);
   let page = live;
   for (const month of order === 'DESC' ? months : months.toReversed()) {

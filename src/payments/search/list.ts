@@ -3,7 +3,17 @@ import type { Queryable, Statement } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { newestAnywhere } from '../archive/newest.ts';
 import { type ArchivedMonth, addArchived } from '../archive/pages.ts';
-import { type Payment, type PaymentRow, type PaymentStatus, paymentColumns, toPayment } from '../payment.ts';
+import {
+  type Payment,
+  type PaymentRow,
+  type PaymentStatus,
+  paymentColumns,
+  type ShownPayment,
+  type ShownRow,
+  shownColumns,
+  toPayment,
+  toShownPayment,
+} from '../payment.ts';
 
 /** A partner's payments with this external id, in both modes, newest first. */
 export async function findByExternalId(
@@ -24,7 +34,7 @@ export async function findByExternalId(
 }
 
 export interface Page {
-  payments: Payment[];
+  payments: ShownPayment[];
   hasMore: boolean;
 }
 
@@ -53,11 +63,11 @@ export async function listPayments(db: Queryable, account: AccountKey, filter: L
   const live = await read();
   const isComplete = status === 'processing' || live[0]?.has_archived === false;
   const rows = isComplete ? live : await addArchived(db, account, live, { limit, order: 'DESC', read });
-  return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
+  return { payments: rows.slice(0, limit).map(toShownPayment), hasMore: rows.length > limit };
 }
 
 /** Whether the account had archived payments in the snapshot of the statement: if not, the page is complete. */
-type ListedRow = PaymentRow & { has_archived?: boolean };
+type ListedRow = ShownRow & { has_archived?: boolean };
 const hasArchived = `(SELECT EXISTS (SELECT FROM archive_sums s
     WHERE s.partner_id = $1 AND s.mode = $2 AND s.kind = 'payments')) AS has_archived`;
 
@@ -96,7 +106,7 @@ export function listStatement(account: AccountKey, filter: ListFilter, month?: A
 /** The page without a filter, which almost every list is: planned once per connection. */
 const plainPage = {
   name: 'payments_page',
-  text: `SELECT ${paymentColumns('p')}, ${hasArchived} FROM payments_page($1, $2, $4, $5, $3) p`,
+  text: `SELECT ${shownColumns('p')}, ${hasArchived} FROM payments_page($1, $2, $4, $5, $3) p`,
 };
 
 const sourceOf = (month?: ArchivedMonth) => (month ? 'payments_archive' : 'payments');
@@ -118,7 +128,7 @@ function pageOf(
   conditions: string[],
   order: 'ASC' | 'DESC',
 ): string {
-  const columns = `${paymentColumns('p')}${source === 'payments' ? `, ${hasArchived}` : ''}`;
+  const columns = `${shownColumns('p')}${source === 'payments' ? `, ${hasArchived}` : ''}`;
   const where = [...conditions, ...(status ? [statusConditions[status]] : [])].join(' AND ');
   const own = 'p.partner_id = $1 AND p.mode = $2';
   if (externalId !== undefined)
@@ -155,13 +165,13 @@ export async function listNewerPayments(
   const thanId = uuidFromId(than);
   const read = async (month?: ArchivedMonth) => {
     const [, from] = [thanId, month?.firstId ?? minId].sort();
-    const { rows } = await db.query<PaymentRow>({
+    const { rows } = await db.query<ShownRow>({
       text: pageOf(sourceOf(month), { status }, ['NOT p.rejected', 'p.id <> $6'], 'ASC'),
       values: [uuidFromId(partnerId), mode, limit + 1, from, month?.beyondId ?? beyondIds, thanId],
     });
     return rows;
   };
   const rows = await addArchived(db, { partnerId, mode }, await read(), { limit, order: 'ASC', read });
-  const payments = rows.slice(0, limit).map(toPayment).reverse();
+  const payments = rows.slice(0, limit).map(toShownPayment).reverse();
   return { payments, hasMore: rows.length > limit };
 }

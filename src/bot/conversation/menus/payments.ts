@@ -5,8 +5,8 @@ import {
   findRefunded,
   listNewerPayments,
   listPayments,
-  type Payment,
   type PaymentStatus,
+  type ShownPayment,
 } from '../../../payments/index.ts';
 import type { PaymentFilter } from '../../texts/en.ts';
 import { ask, backTo, button, type PartnerContext, show, toast } from '../chat-context.ts';
@@ -24,15 +24,15 @@ function filterFrom(mode: string | undefined, letter: string | undefined): Payme
   return { mode: mode === 'test' ? 'test' : 'live', ...(status && { status }) };
 }
 
-const suffixOf = ({ paymentId }: Payment) => paymentId.slice('pay_'.length);
+const suffixOf = ({ paymentId }: ShownPayment) => paymentId.slice('pay_'.length);
 
-const buttonsOf = (chat: PartnerContext, payments: Payment[], letter: string[] = []) =>
+const buttonsOf = (chat: PartnerContext, payments: ShownPayment[], letter: string[] = []) =>
   payments.map(payment => [
     button(chat, chat.texts.payments.line(payment), 'yv', suffixOf(payment), ...letter),
   ]);
 
 interface PageShown {
-  payments: Payment[];
+  payments: ShownPayment[];
   hasNewer: boolean;
   hasMore: boolean;
 }
@@ -108,7 +108,7 @@ async function showAround(chat: PartnerContext, filter: PaymentFilter, than: Id<
 const findOwn = ({ deps, partner }: PartnerContext, paymentId: Id<'pay'>) =>
   findPaymentOf(deps.pool, partner.partnerId, paymentId);
 
-async function showPayment(chat: PartnerContext, payment: Payment, letter?: string): Promise<void> {
+async function showPayment(chat: PartnerContext, payment: ShownPayment, letter?: string): Promise<void> {
   const { texts, deps } = chat;
   const { mode } = payment;
   const shown = [suffixOf(payment), ...letterOf(filterFrom(mode, letter))];

@@ -28,7 +28,7 @@ export async function measurePayments(empty: Pool, full: Pool, progress: Progres
   return { empty: median(rates.empty), full: median(rates.full), ratio };
 }
 
-async function createPayer(pool: Pool): Promise<() => Promise<number>> {
+export async function createPayer(pool: Pool): Promise<() => Promise<number>> {
   const partnerId = newId('prt', clock);
   await pool.query(
     "INSERT INTO partners (id, name, live_approved, created_at, concurrent) VALUES ($1, 'Payer', true, now(), 100000)",

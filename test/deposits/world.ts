@@ -40,7 +40,10 @@ export const instead =
     asked === method && isMeant(params) ? answer : undefined;
 
 /** A node has another block with this number. */
-export const insteadOfBlock = (number: number, block: { number?: string; hash?: string } = {}) =>
+export const insteadOfBlock = (
+  number: number,
+  block: { number?: string; hash?: string; timestamp?: string } = {},
+) =>
   instead(
     'eth_getBlockByNumber',
     { result: { number: toHex(number), hash: `0x${'e'.repeat(64)}`, timestamp: '0x1', ...block } },

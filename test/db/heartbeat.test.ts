@@ -58,12 +58,16 @@ describe('beats', () => {
     const database = await createDatabase();
     const instances = async () =>
       (await database.pool.query('SELECT instance FROM process_beats')).rows.map(row => row.instance);
-    // Each with a clock of its own, so that the beats of the last one are the newest.
     const [firstClock, lastClock] = [manualClock(), manualClock()];
     const first = await startHeartbeat({ pool: database.pool, clock: firstClock });
     await firstClock.until(async () => expect(await instances()).toEqual([first.instance]));
     const last = await startHeartbeat({ pool: database.pool, clock: lastClock });
     await lastClock.until(async () => expect(await instances()).toHaveLength(2));
+    // Its last beat is the newest, whatever the first process writes from here on.
+    await lastClock.asleep(1_000);
+    await database.pool.query("UPDATE process_beats SET at = now() + interval '1 hour' WHERE instance = $1", [
+      last.instance,
+    ]);
     // A beat that is due in this moment must not bring the row back.
     void firstClock.advance(1_000);
     await first.close();

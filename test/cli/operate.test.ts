@@ -155,11 +155,7 @@ describe('alarm', () => {
     expect((await run('alarm list')).stdout).toBe('(none)\n');
     await alarms.raise({ kind: 'payment_overdue', subject: unknownPayment, detail: 'Look.' });
     expect((await run('alarm list')).stdout).toMatch(/^alarm .*\n─.*\n1 +payment_overdue +pay_01h/);
-    expect(await run('alarm clear 1')).toEqual({
-      code: 0,
-      stdout: 'Alarm 1 is cleared.\n',
-      stderr: '',
-    });
+    expect(await run('alarm clear 1')).toEqual({ code: 0, stdout: 'Alarm 1 is cleared.\n', stderr: '' });
     expect(await run('alarm clear 1')).toMatchObject({ code: 1, stdout: '' });
     expect(await runJson('alarm list')).toEqual({ alarms: [] });
     expect((await runJson('alarm list --all')).alarms).toMatchObject([

@@ -57,24 +57,16 @@ describe('request show', () => {
     });
   });
 
+  const none = /^There is no request .* in the log\. Requests are kept for 7 days\. IDs look like req_01h…$/m;
   test.each(['req_01h00000000000000000000000', 'req_x', paymentId, "'; DROP TABLE api_requests"])(
     'there is no %s',
-    id =>
-      expectRefusal(
-        1,
-        /^There is no request .* in the log\. Requests are kept for 7 days\. IDs look like req_01h…$/m,
-        'request show',
-        id,
-      ),
+    id => expectRefusal(1, none, 'request show', id),
   );
 });
 
 test('request show says that the log is turned off', async () => {
-  const { code, stderr } = await kopeck(
-    { DATABASE_URL: url, DATA_DIR: dataDir, REQUEST_LOG_DAYS: '0' },
-    'request show',
-    newId('req', systemClock),
-  );
+  const env = { DATABASE_URL: url, DATA_DIR: dataDir, REQUEST_LOG_DAYS: '0' };
+  const { code, stderr } = await kopeck(env, 'request show', newId('req', systemClock));
   expect(code).toBe(1);
   expect(stderr).toMatch(/the log is turned off \(REQUEST_LOG_DAYS=0\)\.$/m);
 });

@@ -77,33 +77,6 @@ describe('nothing is lost', () => {
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('a process that hangs loses its partners when its leases expire', async () => {
-    await world.stopDelivery();
-    const { receiver, pay, endpoint } = await newPartner();
-    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
-    await pay();
-    await world.lease(endpoint.endpointId, heartbeat.instance, 30_000);
-    world.delivery = startDelivery(deps);
-    const other = await newPartner();
-    await other.pay();
-    await untilReceived(clock, other.receiver, 1);
-    expect(receiver.received).toHaveLength(0);
-    clock.advance(30_000);
-    await untilReceived(clock, receiver, 1);
-    await heartbeat.close();
-  });
-
-  test('two processes share the partners, and each event is sent once', async () => {
-    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
-    const second = startDelivery({ ...deps, heartbeat });
-    const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
-    await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
-    await Promise.all(partners.map(({ partnerId }) => untilRecorded(partnerId, 10)));
-    for (const { receiver } of partners) expect(receiver.received).toHaveLength(10);
-    await second.stop();
-    await heartbeat.close();
-  });
-
   test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
     const slow = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
     await world.stopDelivery();

@@ -154,33 +154,26 @@ describe('what is listed', () => {
       await listDeliveries(pool, systemClock, { partnerId: quiet, state: 'pending' }, { limit: 1 })
     ).deliveries;
     expect(pending).toMatchObject({
-      partnerId: quiet,
-      partnerName: 'Shop 6',
-      state: 'pending',
-      attempts: 2,
-      nextAt: expect.any(Date),
-      lastAttempt: { status: null, error: 'refused' },
+      ...{ partnerId: quiet, partnerName: 'Shop 6', state: 'pending', attempts: 2 },
+      ...{ nextAt: expect.any(Date), lastAttempt: { status: null, error: 'refused' } },
     });
     const [last] = (await listDeliveries(pool, systemClock, { state: 'delivered' }, { limit: 1 })).deliveries;
-    expect(last).toMatchObject({
-      state: 'delivered',
-      attempts: 1,
-      nextAt: null,
-      lastAttempt: { status: 200 },
-    });
+    const once = { state: 'delivered', attempts: 1, nextAt: null, lastAttempt: { status: 200 } };
+    expect(last).toMatchObject(once);
     expect(delivered.rowCount).toBeGreaterThan(12_000);
   });
 
   test('sent again after its delivery, it is pending; and an event without a webhook is not listed', async () => {
-    const [first] = (await listDeliveries(pool, systemClock, { partnerId: quiet }, { limit: 1 })).deliveries;
+    const newestOf = async (partnerId: Id<'prt'>) =>
+      (await listDeliveries(pool, systemClock, { partnerId }, { limit: 1 })).deliveries[0]!;
+    const { eventId } = await newestOf(quiet);
     await pool.query(
       `INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)
        SELECT partner_id, partner_id, id, mode, payment_id, now() FROM events WHERE id = $1`,
-      [first!.eventId],
+      [eventId],
     );
-    const [again] = (await listDeliveries(pool, systemClock, { partnerId: quiet }, { limit: 1 })).deliveries;
-    expect(again).toMatchObject({ eventId: first!.eventId, state: 'pending', attempts: 0 });
-    await pool.query('DELETE FROM deliveries WHERE event_id = $1', [first!.eventId]);
+    expect(await newestOf(quiet)).toMatchObject({ eventId, state: 'pending', attempts: 0 });
+    await pool.query('DELETE FROM deliveries WHERE event_id = $1', [eventId]);
 
     await pool.query('DELETE FROM endpoints WHERE endpoint_id = $1', [uuidFromId(partners[9]!)]);
     await pool.query(
@@ -189,13 +182,9 @@ describe('what is listed', () => {
       [uuidFromId(partners[9]!)],
     );
     const { rows } = await pool.query('SELECT max(id) AS id FROM events');
-    const [newest] = (await listDeliveries(pool, systemClock, { partnerId: partners[9]! }, { limit: 1 }))
-      .deliveries;
-    expect(newest!.eventId).toBeLessThan(rows[0].id);
-    expect(await findDelivery(pool, partners[9]!, rows[0].id)).toMatchObject({
-      delivery: { state: 'none', attempts: 0 },
-      attempts: [],
-    });
+    expect((await newestOf(partners[9]!)).eventId).toBeLessThan(rows[0].id);
+    const none = { delivery: { state: 'none', attempts: 0 }, attempts: [] };
+    expect(await findDelivery(pool, partners[9]!, rows[0].id)).toMatchObject(none);
     expect(await findDelivery(pool, quiet, rows[0].id)).toBeUndefined();
   });
 });

@@ -32,12 +32,9 @@ test('a name whose addresses all refuse is an unreachable server', () => {
 });
 
 describe('a connection to a read-only server is dropped, and the next one is opened anew', () => {
-  test.each([
-    ['by a statement', (through: Pool) => through.query(write)],
-    [
-      'by a transaction',
-      (through: Pool) => transaction(through, async tx => void (await tx.query({ text: write }))),
-    ],
+  test.each<[string, (through: Pool) => Promise<unknown>]>([
+    ['by a statement', through => through.query(write)],
+    ['by a transaction', through => transaction(through, tx => tx.query({ text: write }))],
   ])('%s', async (_case, send) => {
     const through = openPool({ ...pool.options }, 1);
     try {

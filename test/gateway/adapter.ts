@@ -177,14 +177,8 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     if (!has('voids not stored')) voided.add(id);
     if (has('voids listed')) {
       const created_at = new Date(now()).toISOString();
-      const order = {
-        payment_id: id,
-        order_id: `o-${++numbered}`,
-        state: 'declined',
-        reason: null,
-        created_at,
-      };
-      hidden.push({ ...order, amount_kopecks: codeKopecks });
+      const order = { payment_id: id, order_id: `o-${++numbered}`, state: 'declined', reason: null };
+      hidden.push({ ...order, created_at, amount_kopecks: codeKopecks });
     }
     return [200, { state: 'voided' }];
   }
@@ -254,13 +248,8 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const url = new URL(request.url ?? '', 'http://adapter');
-    const { authorization } = request.headers;
-    const [status, body] = await answer(
-      request.method ?? '',
-      url,
-      Buffer.concat(chunks).toString(),
-      authorization,
-    );
+    const text = Buffer.concat(chunks).toString();
+    const [status, body] = await answer(request.method ?? '', url, text, request.headers.authorization);
     const type = has('HTML content type') ? 'text/html' : 'application/json';
     response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body));
   });

@@ -101,11 +101,8 @@ describe('calls to the gateway', () => {
     await calls.stop();
     const [paid, polled] = await listCalls(pool, order.paymentId);
     expect(JSON.parse(paid!.request!)).toMatchObject({ amount_kopecks: 15_000, reference: '[sealed]' });
-    expect(JSON.parse(paid!.response!)).toMatchObject({
-      order_id: 'o1',
-      reference: '[sealed]',
-      reason: null,
-    });
+    const said = { order_id: 'o1', reference: '[sealed]', reason: null };
+    expect(JSON.parse(paid!.response!)).toMatchObject(said);
     expect(JSON.parse(polled!.response!)).toMatchObject({ reference: 'their own' });
   });
 
@@ -130,17 +127,9 @@ describe('calls to the gateway', () => {
     const { calls } = start(slow, 100);
     const paymentId = newPaymentId();
     const call = {
-      call: 'poll',
-      paymentId,
-      qrUrl: undefined,
-      startedAtMs: Date.now(),
-      durationMs: 1,
-      status: 200,
-      outcome: 'accepted',
-      request: null,
-      response: '{}',
-      error: null,
-    } as const;
+      ...{ call: 'poll' as const, paymentId, qrUrl: undefined, startedAtMs: Date.now(), durationMs: 1 },
+      ...{ status: 200, outcome: 'accepted', request: null, response: '{}', error: null },
+    };
     calls.record(call);
     // The first is on its way to the database; after it, this many may wait.
     await asked.promise;

@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { newPaymentId } from '../helpers/database.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
+import { words } from '../helpers/words.ts';
 import { callNames, calls, gatewayOpener, order, requester, token } from './orders.ts';
 
 const bank = await startLocalServer();
@@ -19,12 +20,9 @@ function listenOnce(answer: object): Promise<{ line: string; authorization?: str
       for await (const chunk of request) text += chunk;
       response.end(JSON.stringify(answer));
       const { authorization } = request.headers;
+      const line = `${request.method} ${request.url}`;
       const body = text === '' ? undefined : JSON.parse(text);
-      resolve({
-        line: `${request.method} ${request.url}`,
-        ...(authorization ? { authorization } : {}),
-        body,
-      });
+      resolve({ line, ...(authorization ? { authorization } : {}), body });
     });
   });
 }
@@ -32,15 +30,10 @@ function listenOnce(answer: object): Promise<{ line: string; authorization?: str
 describe('what is sent', () => {
   const authorization = `Bearer ${token}`;
   const { qrUrl: qr_url, qrcId: qrc_id, fingerprint, reference } = order;
-
+  const paid = { qr_url, qrc_id, amount_kopecks: 15_000, fingerprint, reference };
   test.each([
     ['resolve', () => gateway.resolve(order.qrUrl, requester), 'POST /base/qr/resolve', { qr_url }],
-    [
-      'pay',
-      () => gateway.pay(order),
-      `PUT /base/orders/${paymentId}`,
-      { qr_url, qrc_id, amount_kopecks: 15_000, fingerprint, reference },
-    ],
+    ['pay', () => gateway.pay(order), `PUT /base/orders/${paymentId}`, paid],
     ['poll', () => gateway.poll(order), `GET /base/orders/${paymentId}`, undefined],
     ['void', () => gateway.void(order), `POST /base/orders/${paymentId}/void`, undefined],
   ])('%s', async (_name, call, line, body) => {
@@ -180,13 +173,10 @@ describe('an order', () => {
       expect(await calls(gateway)[name]()).toEqual({ outcome: 'declined', orderId, code });
     });
 
-    test.each([
-      'PAYER_BANK_TIMEOUT',
-      'GATEWAY_TIMEOUT',
-      'UNEXPECTED_GATEWAY_RESPONSE',
-      'OPERATION_IN_PROGRESS',
-      'UNKNOWN_ERROR',
-    ])('is unknown when declined for %s', async reason => {
+    test.each(
+      words(`PAYER_BANK_TIMEOUT GATEWAY_TIMEOUT UNEXPECTED_GATEWAY_RESPONSE OPERATION_IN_PROGRESS
+        UNKNOWN_ERROR`),
+    )('is unknown when declined for %s', async reason => {
       bank.answerWith({ order_id: orderId, state: 'declined', reason });
       expect(await calls(gateway)[name]()).toEqual({ outcome: 'unknown', why: `declined for ${reason}` });
     });
@@ -197,15 +187,12 @@ describe('an order', () => {
     [409, 'VOIDED', 'voided'],
     [429, 'BUSY', 'gateway_busy'],
     [503, 'UNAVAILABLE', 'gateway_unavailable'],
-  ])(
-    'is refused before acceptance with %i %s, and only when it is to be paid',
-    async (status, code, refusal) => {
-      bank.answerWith({ code }, status);
-      expect(await gateway.pay(order)).toEqual({ outcome: 'refused', code: refusal });
-      expect(await gateway.poll(order)).toMatchObject({ outcome: 'unknown' });
-      expect(await gateway.void(order)).toMatchObject({ outcome: 'unknown' });
-    },
-  );
+  ])('is refused before acceptance with %i %s, only when it is to be paid', async (status, code, refusal) => {
+    bank.answerWith({ code }, status);
+    expect(await gateway.pay(order)).toEqual({ outcome: 'refused', code: refusal });
+    expect(await gateway.poll(order)).toMatchObject({ outcome: 'unknown' });
+    expect(await gateway.void(order)).toMatchObject({ outcome: 'unknown' });
+  });
 
   test('is unknown to the bank side, which only a poll may answer', async () => {
     bank.answerWith({ code: 'ORDER_UNKNOWN' }, 404);

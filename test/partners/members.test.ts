@@ -16,6 +16,7 @@ import {
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
+import { words } from '../helpers/words.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
@@ -50,12 +51,9 @@ test('a person who signs up owns a partner with test keys at once and live keys 
   expect(await refuseLive(audit, partnerId)).toMatchObject({ outcome: 'already_approved' });
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(true);
   expect((await createKey(audit, keyring, { ...wanted, mode: 'live' })).outcome).toBe('created');
-  expect(await auditOf(partnerId)).toEqual([
-    'partner.create',
-    'member.join',
-    'partner.refuse',
-    'partner.approve',
-  ]);
+  expect(await auditOf(partnerId)).toEqual(
+    words('partner.create member.join partner.refuse partner.approve'),
+  );
 });
 
 test('sign-ups per person are limited, also when they are concurrent', async () => {

@@ -133,11 +133,8 @@ describe('the plausibility band', () => {
     fc.assert(
       fc.property(honest, rateE4, fc.nat(), (honestE4, lieE4, place) => {
         const midsE4 = honestE4.toSpliced(place % (honestE4.length + 1), 0, lieE4);
-        const answers = midsE4.map((midE4, number) => ({
-          source: `s${number}`,
-          isSetByOperator: false,
-          quote: { midE4, asOfMs: nowMs },
-        }));
+        const quote = (midE4: bigint) => ({ midE4, asOfMs: nowMs });
+        const answers = midsE4.map((midE4, place) => ({ ...quoteOf(`s${place}`, '1'), quote: quote(midE4) }));
         const midE4 = midOf(answers)!;
         expect(midE4 >= 792_000n && midE4 <= 808_000n).toBe(true);
         expect(midOf(answers.toReversed())).toBe(midE4);

@@ -87,13 +87,11 @@ describe('a refresh', () => {
 
   test('that is stopped stores nothing and raises no alarm', async () => {
     const stopping = new AbortController();
-    const source: RateSource = {
-      name: 'cut off',
-      fetch: async () => {
-        stopping.abort(new Error('stopping'));
-        throw new Error('cut off');
-      },
+    const fetch = async () => {
+      stopping.abort(new Error('stopping'));
+      throw new Error('cut off');
     };
+    const source: RateSource = { name: 'cut off', fetch };
     const refreshed = refreshRate(depsWith(source, sourceOf('a', '80')), stopping.signal);
     await expect(refreshed).rejects.toThrow('stopping');
     expect({ alarms, rates: await countRates() }).toEqual({ alarms: [], rates: 0n });
@@ -101,13 +99,10 @@ describe('a refresh', () => {
 });
 
 describe('a stored rate', () => {
-  test.each([
-    ['UPDATE', 'UPDATE rates SET rate_e4 = 1'],
-    ['DELETE', 'DELETE FROM rates'],
-    ['TRUNCATE', 'TRUNCATE rates'],
-  ])('is never changed: %s', async (operation, sql) => {
+  test.each(['UPDATE', 'DELETE', 'TRUNCATE'])('is never changed: %s', async operation => {
+    const sql = { UPDATE: 'UPDATE rates SET rate_e4 = 1', DELETE: 'DELETE FROM rates' }[operation];
     await refreshRate(depsWith(sourceOf('a', '92.5')));
-    await expect(pool.query(sql)).rejects.toThrow(`${operation} of rates is refused`);
+    await expect(pool.query(sql ?? 'TRUNCATE rates')).rejects.toThrow(`${operation} of rates is refused`);
   });
 
   test('is the mid less the spread, or the database refuses it', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { openPool } from '../../src/db/postgres/pool.ts';
+import { newLink } from '../helpers/api.ts';
 import { startService } from '../helpers/cli.ts';
 import { usedFolder } from '../helpers/folders.ts';
 import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
@@ -48,10 +49,8 @@ async function timed(path: string, init: RequestInit = {}) {
 
 const ready = () => timed('/readyz');
 const pay = () => {
-  const key = randomUUID();
-  const code = key.replaceAll('-', '').toUpperCase().slice(0, 30);
-  const body = JSON.stringify({ qr_url: `https://qr.nspk.ru/AD${code}?type=02&sum=1000&cur=RUB` });
-  return timed('/v1/payments', { method: 'POST', headers: { 'idempotency-key': key }, body });
+  const headers = { 'idempotency-key': randomUUID() };
+  return timed('/v1/payments', { method: 'POST', headers, body: JSON.stringify({ qr_url: newLink(1_000) }) });
 };
 
 /** Just less than the 6.5 s that a statement waits which hangs: what answers sooner has not waited for one. */

@@ -4,6 +4,7 @@ import { openPool, type Statement, transaction } from '../../src/db/postgres/poo
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
+import { words } from '../helpers/words.ts';
 
 const { pool } = await createDatabase();
 const { address, deps } = await startApi({ pool });
@@ -18,16 +19,10 @@ async function callEverything(): Promise<number[]> {
   const waiting = await partner.pay({ qr_url: newLink(10_002) });
   await recoverDuePayments(deps);
   const answers = [paid, waiting, await partner.pay(body, key)];
-  for (const path of [
-    '/v1/payments?limit=2',
-    '/v1/payments?limit=2&status=processing',
-    `/v1/payments?external_id=${key}`,
-    '/v1/payments?created_after=2020-01-01T00:00:00Z',
-    `/v1/payments/${waiting.json.id}`,
-    '/v1/events?limit=2',
-    '/v1/balance',
-  ])
-    answers.push(await partner.get(path));
+  const paths =
+    words(`/v1/payments?limit=2 /v1/payments?limit=2&status=processing /v1/payments?external_id=${key}
+    /v1/payments?created_after=2020-01-01T00:00:00Z /v1/payments/${waiting.json.id} /v1/events?limit=2 /v1/balance`);
+  for (const path of paths) answers.push(await partner.get(path));
   return answers.map(({ status }) => status);
 }
 

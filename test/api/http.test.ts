@@ -95,14 +95,12 @@ describe('an unknown path or method', () => {
   });
 });
 
-test.each(['/openapi.json', '/healthz', '/v1/ping', '/nothing', '/v1/%zz'])(
-  'the answer of %s is taken for no other type and runs no script',
-  async path => {
-    const { headers } = await fetch(`${address}${path}`);
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; base-uri/);
-  },
-);
+const everywhere = ['/openapi.json', '/healthz', '/v1/ping', '/nothing', '/v1/%zz'];
+test.each(everywhere)('the answer of %s is taken for no other type and runs no script', async path => {
+  const { headers } = await fetch(`${address}${path}`);
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; base-uri/);
+});
 
 describe('a connection', () => {
   test('stays open after every kind of error', async () => {
@@ -175,36 +173,30 @@ describe('endpoints beside the contract', () => {
     },
   );
 
+  /** What a service with these parts says of itself. */
+  async function healthWith(parts: object) {
+    const server = await createServer({ ...deps, metrics: new Registry(), ...parts });
+    const at = await server.listen({ host: '127.0.0.1', port: 0 });
+    const [ready, alive] = [await fetch(`${at}/readyz`), await fetch(`${at}/healthz`)];
+    const said = (await ready.json()) as { ok: boolean; reason?: string };
+    await server.close();
+    expect(ready.headers.get('x-request-id')).toMatch(/^req_/);
+    return { ready: ready.status, alive: alive.status, ...said };
+  }
+
   test('without a database /readyz answers 503, and /healthz still 200', async () => {
     const query = () => Promise.reject(new Error('gone'));
-    const server = await createServer({ ...deps, metrics: new Registry(), pool: { query } as never });
-    const lonely = await server.listen({ host: '127.0.0.1', port: 0 });
-    const ready = await fetch(`${lonely}/readyz`);
-    expect(ready.status).toBe(503);
-    expect(((await ready.json()) as { ok: boolean }).ok).toBe(false);
-    expect(ready.headers.get('x-request-id')).toMatch(/^req_/);
-    expect((await fetch(`${lonely}/healthz`)).status).toBe(200);
-    await server.close();
+    expect(await healthWith({ pool: { query } })).toMatchObject({ ready: 503, alive: 200, ok: false });
   });
 
   test.each([
-    { ms: -31_000, uncertaintyMs: 500, ready: 503 },
-    { ms: 31_000, uncertaintyMs: 2_000, ready: 200 },
-    { ms: 29_000, uncertaintyMs: 0, ready: 200 },
-  ])(
-    'with a clock that is off by $ms ± $uncertaintyMs ms /readyz answers $ready',
-    async ({ ready, ...offset }) => {
-      const server = await createServer({ ...deps, metrics: new Registry(), clockOffset: () => offset });
-      const off = await server.listen({ host: '127.0.0.1', port: 0 });
-      const response = await fetch(`${off}/readyz`);
-      expect(response.status).toBe(ready);
-      if (ready === 503)
-        expect(((await response.json()) as { reason: string }).reason).toMatch(
-          /^the clock of this machine is 31\.0 s/,
-        );
-      await server.close();
-    },
-  );
+    [-31_000, 500, { ready: 503, reason: expect.stringMatching(/^the clock of this machine is 31\.0 s/) }],
+    [31_000, 2_000, { ready: 200 }],
+    [29_000, 0, { ready: 200 }],
+  ])('with a clock that is off by %i ± %i ms /readyz answers %o', async (ms, uncertaintyMs, expected) => {
+    const clockOffset = () => ({ ms, uncertaintyMs });
+    expect(await healthWith({ clockOffset })).toMatchObject(expected);
+  });
 
   test('metrics count by route, so that callers cannot add names', async () => {
     await partner.get(`/v1/payments/${unknownId}`);

@@ -99,12 +99,9 @@ describe('a repeat', () => {
     const partner = await newPartner();
     const body = { qr_url: newLink(10_000) };
     const first = await partner.pay(body, 'closed');
-    await setLimits(audit, partner.partnerId, {
-      minKopecks: 1_000_000n,
-      maxKopecks: 1_000_001n,
-      dailyKopecks: 0n,
-      concurrent: 1,
-    });
+    const { partnerId } = partner;
+    const closed = { minKopecks: 1_000_000n, maxKopecks: 1_000_001n, dailyKopecks: 0n, concurrent: 1 };
+    await setLimits(audit, partnerId, closed);
     await setMaintenance(audit, true);
     await blockRecipient(audit, 'Test recipient');
     clock.advance(1_000_000);

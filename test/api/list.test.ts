@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { idFromUuid, newId } from '../../src/base/ids.ts';
-import {
-  createPartnerWithKeys,
-  expectMalformed,
-  issueKey,
-  newLink,
-  partnerAt,
-  setRate,
-  startApi,
-} from '../helpers/api.ts';
+import { expectMalformed, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
@@ -18,11 +10,11 @@ const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
 const simulator = await openSimulator();
-const { address } = await startApi({ pool, clock, gatewayUrl: simulator.address });
+const api = await startApi({ pool, clock, gatewayUrl: simulator.address });
+const { address } = api;
 
 async function newPartner(payments: number[] = []) {
-  const customer = await createPartnerWithKeys(pool);
-  const partner = { ...partnerAt(address, customer.testKey), ...customer };
+  const partner = await api.newPartner();
   const ids: string[] = [];
   for (const kopecks of payments) {
     clock.advance(1);

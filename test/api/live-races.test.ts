@@ -24,12 +24,9 @@ describe('crashes and races', () => {
     mode: 'live' as const,
     limits: (await findPartner(pool, partnerId))!.limits,
   });
-  const requestFor = (qrUrl: string, idempotencyKey = randomUUID()) => ({
-    qrUrl,
-    amountKopecks: undefined,
-    externalId: null,
-    metadata: new Map(),
-    idempotencyKey,
+  const requestFor = (qrUrl: string) => ({
+    ...{ qrUrl, amountKopecks: undefined, externalId: null, metadata: new Map() },
+    idempotencyKey: randomUUID(),
   });
 
   async function prepared(...faults: object[]) {

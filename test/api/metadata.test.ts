@@ -1,21 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { type JsonObject, parseJson, stringifyJson } from '../../src/base/json.ts';
 import { readBalances } from '../../src/ledger/index.ts';
-import {
-  createPartnerWithKeys,
-  expectMalformed,
-  newLink,
-  partnerAt,
-  setRate,
-  startApi,
-} from '../helpers/api.ts';
+import { expectMalformed, newLink, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
-const { address } = await startApi({ pool });
-const { partnerId, testKey } = await createPartnerWithKeys(pool);
-const partner = partnerAt(address, testKey);
+const { newPartner } = await startApi({ pool });
+const partner = await newPartner();
+const { partnerId } = partner;
 
 let count = 0;
 const send = (fields: string) =>
@@ -59,12 +52,10 @@ describe('metadata come back as they were sent', () => {
 });
 
 describe('metadata', () => {
-  test.each(['', ',"metadata":null', ',"metadata":{}'])(
-    'that are absent are an empty object: %j',
-    async fields => {
-      expect((await send(fields)).json.metadata).toEqual({});
-    },
-  );
+  const absent = ['', ',"metadata":null', ',"metadata":{}'];
+  test.each(absent)('that are absent are an empty object: %j', async fields => {
+    expect((await send(fields)).json.metadata).toEqual({});
+  });
 
   const ofBytes = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
@@ -146,10 +137,6 @@ test('all objections to a body come at once', async () => {
   const raw = '{"qr_url":1,"amount_rub":true,"external_id":2,"metadata":3}';
   const { status, json } = await partner.post('/v1/payments', { raw });
   expect(status).toBe(422);
-  expect(json.detail.map(({ loc }: { loc: string[] }) => loc.join('.')).sort()).toEqual([
-    'body.amount_rub',
-    'body.external_id',
-    'body.metadata',
-    'body.qr_url',
-  ]);
+  const places = json.detail.map(({ loc }: { loc: string[] }) => loc.join('.')).sort();
+  expect(places).toEqual(['body.amount_rub', 'body.external_id', 'body.metadata', 'body.qr_url']);
 });

@@ -34,23 +34,18 @@ async function newPartner() {
 test('a deposit credits the test balance, and only that', async () => {
   const { partner, deposit, added } = await newPartner();
   const { status, json } = await deposit('250.5', 'top-up-1');
+  const { balance_usdt } = (await partner.get('/v1/balance')).json;
   expect([status, json]).toEqual([
     200,
     {
-      object: 'test_deposit',
-      reference: 'top-up-1',
-      amount_usdt: '250.500000',
-      balance_usdt: (await partner.get('/v1/balance')).json.balance_usdt,
+      ...{ object: 'test_deposit', reference: 'top-up-1', amount_usdt: '250.500000', balance_usdt },
       request_id: expect.stringMatching(/^req_/),
     },
   ]);
   expect(await added()).toEqual({ test: 250_500_000n, live: 0n });
   const { entries } = (await partner.get('/v1/statement?day=2031-05-05')).json;
-  expect(entries.at(-1)).toMatchObject({
-    kind: 'credit',
-    amount_usdt: '250.500000',
-    reference: 'deposit:test:top-up-1',
-  });
+  const credited = { kind: 'credit', amount_usdt: '250.500000', reference: 'deposit:test:top-up-1' };
+  expect(entries.at(-1)).toMatchObject(credited);
 });
 
 test('a reference is credited once, however often and at once it is sent', async () => {

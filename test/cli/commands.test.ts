@@ -27,13 +27,9 @@ test("a partner's statement has the same bytes as over HTTP", async () => {
 test('rate rules are shown, and changed with a reason', async () => {
   const rules = async (...args: string[]) => JSON.parse((await run('rate rules --json', ...args)).stdout);
   expect(await rules()).toMatchObject({ version: 0, spread_bps: 100, band_percent: 5, jump_percent: 10 });
-  expect(await rules('--band-percent', '2.5', '--reason', 'a calm market')).toMatchObject({
-    version: 1,
-    spread_bps: 100,
-    band_percent: 2.5,
-    set_by: expect.stringMatching(/^cli:/),
-    reason: 'a calm market',
-  });
+  const changed = { version: 1, spread_bps: 100, band_percent: 2.5, reason: 'a calm market' };
+  const set = await rules('--band-percent', '2.5', '--reason', 'a calm market');
+  expect(set).toMatchObject({ ...changed, set_by: expect.stringMatching(/^cli:/) });
   expect((await run('rate rules')).stdout).toMatch(/band +2.5%\n/);
   for (const wrong of ['--spread-bps 50', '--reason none', '--band-percent 51 --reason x'])
     expect((await run(`rate rules ${wrong}`)).code).toBe(2);
@@ -46,12 +42,8 @@ describe('balance', () => {
 
   test('credit counts once per reference', async () => {
     const first = {
-      partner_id: partner,
-      mode: 'live',
-      reference: 'tx-1',
-      credited_usdt: '250.500000',
-      already_credited: false,
-      balance_usdt: '250.500000',
+      ...{ partner_id: partner, mode: 'live', reference: 'tx-1', already_credited: false },
+      ...{ credited_usdt: '250.500000', balance_usdt: '250.500000' },
     };
     expect(await runJson(...credit('250.5', 'tx-1'))).toEqual(first);
     expect(await runJson(...credit('250.5', 'tx-1'))).toEqual({ ...first, already_credited: true });

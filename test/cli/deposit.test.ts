@@ -6,14 +6,11 @@ import { kopeck } from '../helpers/cli.ts';
 import { commandLineOf, createCommandLine } from './command-line.ts';
 
 const { pool, url, dataDir, partner, expectRefusal: expectRefusalWithout } = await createCommandLine();
+const node = 'https://node.example/key-of-the-node';
 const env = {
-  DATABASE_URL: url,
-  DATA_DIR: dataDir,
-  DEPOSIT_CHAINS: 'tron,ethereum',
-  DEPOSIT_TRON_RPC: 'https://node.example/key-of-the-node',
-  DEPOSIT_TRON_XPUB: xpub,
-  DEPOSIT_ETHEREUM_RPC: 'https://node.example/key-of-the-node',
-  DEPOSIT_ETHEREUM_XPUB: xpub,
+  ...{ DATABASE_URL: url, DATA_DIR: dataDir, DEPOSIT_CHAINS: 'tron,ethereum' },
+  ...{ DEPOSIT_TRON_RPC: node, DEPOSIT_TRON_XPUB: xpub },
+  ...{ DEPOSIT_ETHEREUM_RPC: node, DEPOSIT_ETHEREUM_XPUB: xpub },
 };
 const { run, runJson, expectRefusal } = commandLineOf(env, 'deposit');
 

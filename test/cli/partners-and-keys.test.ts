@@ -21,24 +21,17 @@ describe('partner', () => {
   });
 
   test('show gives state, limits and the balances of both modes', async () => {
+    const none = { held_usdt: '0.000000', settled_usdt: '0.000000' };
     expect(await runJson(`partner show ${partner}`)).toEqual({
-      partner_id: partner,
-      name: 'Кофейня',
-      state: 'active',
-      live_approved: true,
+      ...{ partner_id: partner, name: 'Кофейня', state: 'active', live_approved: true },
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       limits: {
-        min_rub: '10.00',
-        max_rub: '100000.00',
-        daily_rub: null,
-        concurrent: 2,
-        create_rps: 3,
-        create_burst: 10,
-        other_rps: 20,
+        ...{ min_rub: '10.00', max_rub: '100000.00', daily_rub: null, concurrent: 2 },
+        ...{ create_rps: 3, create_burst: 10, other_rps: 20 },
       },
       balances: {
-        live: { balance_usdt: '0.000000', held_usdt: '0.000000', settled_usdt: '0.000000' },
-        test: { balance_usdt: '10000.000000', held_usdt: '0.000000', settled_usdt: '0.000000' },
+        live: { balance_usdt: '0.000000', ...none },
+        test: { balance_usdt: '10000.000000', ...none },
       },
       webhook: null,
     });

@@ -132,26 +132,24 @@ describe('check', () => {
   });
 });
 
-describe('log and resend', () => {
-  test('one event, all that failed permanently, and invalid ids', async () => {
-    const customer = await createPartnerWithKeys(pool);
-    await run(`set ${customer.partnerId} --url ${receiver.url}`);
-    const api = partnerAt(address, customer.testKey);
-    await api.pay({ qr_url: newLink(10_000) });
-    const [{ id }] = (await api.get('/v1/events')).json.data;
-    expect(await runJson(`log ${customer.partnerId}`)).toEqual({ attempts: [] });
-    const queued = { event_id: id, partner_id: customer.partnerId, queued: true, suspended: false };
-    expect(await runJson(`resend ${id}`)).toMatchObject(queued);
-    await pool.query(`UPDATE deliveries SET failed_at = now(), attempts = 9`);
-    expect(await runJson(`show ${customer.partnerId}`)).toMatchObject({ waiting: 0, given_up: 1 });
-    expect(await runJson('resend --failed --since 2999-01-01')).toEqual({ queued: 0 });
-    expect(await runJson('resend --failed --since 2020-01-01T00:00:00Z')).toEqual({ queued: 1 });
-    expect(await runJson(`show ${customer.partnerId}`)).toMatchObject({ waiting: 1, given_up: 0 });
-    expect(await run('resend evt_999999')).toMatchObject({ code: 1, stdout: '' });
-    expect(await run('resend evt_x')).toMatchObject({ code: 1, stdout: '' });
-    for (const wrong of ['', ' evt_1 --failed', ' evt_1 --since 2020-01-01', ' --failed --since x'])
-      expect((await run(`resend${wrong}`)).code).toBe(2);
-  });
+test('log and resend: one event, all that failed permanently, and invalid ids', async () => {
+  const customer = await createPartnerWithKeys(pool);
+  await run(`set ${customer.partnerId} --url ${receiver.url}`);
+  const api = partnerAt(address, customer.testKey);
+  await api.pay({ qr_url: newLink(10_000) });
+  const [{ id }] = (await api.get('/v1/events')).json.data;
+  expect(await runJson(`log ${customer.partnerId}`)).toEqual({ attempts: [] });
+  const queued = { event_id: id, partner_id: customer.partnerId, queued: true, suspended: false };
+  expect(await runJson(`resend ${id}`)).toMatchObject(queued);
+  await pool.query(`UPDATE deliveries SET failed_at = now(), attempts = 9`);
+  expect(await runJson(`show ${customer.partnerId}`)).toMatchObject({ waiting: 0, given_up: 1 });
+  expect(await runJson('resend --failed --since 2999-01-01')).toEqual({ queued: 0 });
+  expect(await runJson('resend --failed --since 2020-01-01T00:00:00Z')).toEqual({ queued: 1 });
+  expect(await runJson(`show ${customer.partnerId}`)).toMatchObject({ waiting: 1, given_up: 0 });
+  expect(await run('resend evt_999999')).toMatchObject({ code: 1, stdout: '' });
+  expect(await run('resend evt_x')).toMatchObject({ code: 1, stdout: '' });
+  for (const wrong of ['', ' evt_1 --failed', ' evt_1 --since 2020-01-01', ' --failed --since x'])
+    expect((await run(`resend${wrong}`)).code).toBe(2);
 });
 
 describe('several endpoints', () => {

@@ -63,44 +63,36 @@ const large = /^(payments|events|deliveries|webhook_attempts(_\d+)?)$/;
 const someAt = new Date(firstAt.getTime() + 600_000);
 const inTenMinutes = new Date(someAt.getTime() + 600_000);
 
+const open = 'd.event_id IS NOT NULL AND d.failed_at IS NULL';
+const ofOne = 'e.partner_id = $1';
 /** Filters, and the same by brute force. */
 const lists: [name: string, filter: DeliveryFilter, condition: string, values: unknown[]][] = [
   ['nothing', {}, 'true', []],
-  ['pending', { state: 'pending' }, 'd.event_id IS NOT NULL AND d.failed_at IS NULL', []],
+  ['pending', { state: 'pending' }, open, []],
   ['failed', { state: 'failed' }, 'd.failed_at IS NOT NULL', []],
   ['delivered', { state: 'delivered' }, 'd.event_id IS NULL', []],
-  ['a partner', { partnerId: quiet }, 'e.partner_id = $1', [uuidFromId(quiet)]],
-  ['a suspended partner', { partnerId: suspended }, 'e.partner_id = $1', [uuidFromId(suspended)]],
-  [
-    'pending, of a partner',
-    { partnerId: quiet, state: 'pending' },
-    'e.partner_id = $1 AND d.event_id IS NOT NULL AND d.failed_at IS NULL',
-    [uuidFromId(quiet)],
-  ],
+  ['a partner', { partnerId: quiet }, ofOne, [uuidFromId(quiet)]],
+  ['a suspended partner', { partnerId: suspended }, ofOne, [uuidFromId(suspended)]],
+  ['pending, of one', { partnerId: quiet, state: 'pending' }, `${ofOne} AND ${open}`, [uuidFromId(quiet)]],
   [
     'failed, of a suspended partner',
     { partnerId: suspended, state: 'failed' },
-    'e.partner_id = $1 AND d.failed_at IS NOT NULL',
+    `${ofOne} AND d.failed_at IS NOT NULL`,
     [uuidFromId(suspended)],
   ],
   [
     'delivered, of a partner in test mode',
     { partnerId: first, state: 'delivered', mode: 'test' },
-    `e.partner_id = $1 AND d.event_id IS NULL AND e.mode = 'test'`,
+    `${ofOne} AND d.event_id IS NULL AND e.mode = 'test'`,
     [uuidFromId(first)],
   ],
   ['test mode', { mode: 'test' }, `e.mode = 'test'`, []],
   ['failed payments', { outcome: 'failed' }, `p.status = 'failed'`, []],
+  ['a time', { from: someAt, before: inTenMinutes }, 'e.at >= $1 AND e.at < $2', [someAt, inTenMinutes]],
   [
-    'a time, to the millisecond',
-    { from: someAt, before: inTenMinutes },
-    'e.at >= $1 AND e.at < $2',
-    [someAt, inTenMinutes],
-  ],
-  [
-    'delivered payments of a partner in a time',
+    'delivered payments of a partner in a time, to the millisecond',
     { partnerId: quiet, state: 'delivered', outcome: 'succeeded', from: someAt, before: inTenMinutes },
-    `e.partner_id = $1 AND d.event_id IS NULL AND p.status = 'succeeded' AND e.at >= $2 AND e.at < $3`,
+    `${ofOne} AND d.event_id IS NULL AND p.status = 'succeeded' AND e.at >= $2 AND e.at < $3`,
     [uuidFromId(quiet), someAt, inTenMinutes],
   ],
 ];
@@ -132,14 +124,12 @@ async function pages(filter: DeliveryFilter) {
 }
 
 /** The same by brute force. */
-const expected = async (condition: string, values: unknown[] = []) =>
-  (
-    await pool.query(
-      `SELECT e.id FROM events e JOIN payments p ON p.id = e.payment_id AND p.partner_id = e.partner_id AND p.mode = e.mode
-         LEFT JOIN deliveries d ON d.event_id = e.id WHERE ${condition} ORDER BY e.id DESC`,
-      values,
-    )
-  ).rows.map(({ id }) => id);
+const expected = async (condition: string, values: unknown[] = []) => {
+  const text = `
+    SELECT e.id FROM events e JOIN payments p ON p.id = e.payment_id AND p.partner_id = e.partner_id AND p.mode = e.mode
+      LEFT JOIN deliveries d ON d.event_id = e.id WHERE ${condition} ORDER BY e.id DESC`;
+  return (await pool.query(text, values)).rows.map(({ id }) => id);
+};
 
 describe('what is listed', () => {
   test.each(lists)('%s, newest first, each once', async (_name, filter, condition, values) => {

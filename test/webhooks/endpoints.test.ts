@@ -137,29 +137,24 @@ describe('an endpoint that does not answer', () => {
   });
 });
 
-describe('sending an event again', () => {
-  test('goes to the endpoint that is named, and asks which one if there are several', async () => {
-    const { partnerId, receiver, pay } = await newPartner();
-    const other = await add(partnerId);
-    await add(partnerId, { mode: 'live' });
-    await pay();
-    await untilReceived(clock, receiver, 1);
-    await other.untilRecorded(1);
-    const eventId = BigInt(other.receiver.received[0]!.json.id.slice(4));
-    const unclear = await resendEvent(audit, eventId);
-    expect(unclear).toMatchObject({ outcome: 'several_endpoints' });
-    expect(unclear.outcome === 'several_endpoints' && unclear.endpoints).toHaveLength(2);
-    const { endpointId } = other;
-    expect(await resendEvent(audit, eventId, { endpointId })).toMatchObject({
-      outcome: 'queued',
-      endpointId,
-    });
-    world.delivery.runNow();
-    await other.untilRecorded(2);
-    expect(receiver.received).toHaveLength(1);
-    expect(await removeEndpoint(audit, { partnerId, endpointId })).toBe('removed');
-    expect(await resendEvent(audit, eventId, { endpointId })).toEqual({ outcome: 'no_webhook' });
-  });
+test('an event that is sent again goes to the endpoint that is named; without a name the answer asks which one', async () => {
+  const { partnerId, receiver, pay } = await newPartner();
+  const other = await add(partnerId);
+  await add(partnerId, { mode: 'live' });
+  await pay();
+  await untilReceived(clock, receiver, 1);
+  await other.untilRecorded(1);
+  const eventId = BigInt(other.receiver.received[0]!.json.id.slice(4));
+  const unclear = await resendEvent(audit, eventId);
+  expect(unclear).toMatchObject({ outcome: 'several_endpoints' });
+  expect(unclear.outcome === 'several_endpoints' && unclear.endpoints).toHaveLength(2);
+  const { endpointId } = other;
+  expect(await resendEvent(audit, eventId, { endpointId })).toMatchObject({ outcome: 'queued', endpointId });
+  world.delivery.runNow();
+  await other.untilRecorded(2);
+  expect(receiver.received).toHaveLength(1);
+  expect(await removeEndpoint(audit, { partnerId, endpointId })).toBe('removed');
+  expect(await resendEvent(audit, eventId, { endpointId })).toEqual({ outcome: 'no_webhook' });
 });
 
 test('a payment is archived only when no endpoint waits for its event', async () => {

@@ -154,26 +154,6 @@ describe('the feed', () => {
     for (const after of [next_cursor, 'latest'])
       expect(await page(after)).toMatchObject({ data: [], has_more: false, next_cursor });
   });
-
-  test('never skips an event that was committed late', async () => {
-    const { partner, pay } = await newPartner();
-    const [seen, made] = [new Set<string>(), new Set<string>()];
-    let paying = true;
-    const reading = (async () => {
-      let after = 'evt_0';
-      for (let last = false; !last; ) {
-        last = !paying;
-        const page = (await partner.get(`/v1/events?limit=7&after=${after}`)).json;
-        for (const { data } of page.data) seen.add(data.id);
-        after = page.next_cursor ?? after;
-        if (page.has_more) last = false;
-      }
-    })();
-    await Promise.all(Array.from({ length: 40 }, async () => made.add(await pay())));
-    paying = false;
-    await reading;
-    expect(seen).toEqual(made);
-  });
 });
 
 describe('the log', () => {

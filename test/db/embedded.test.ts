@@ -133,21 +133,22 @@ describe('an embedded PostgreSQL', () => {
     }
   });
 
+  const expectOneLine = async (attempt: Promise<Database>, line: RegExp) => {
+    await expect(attempt).rejects.toThrow(OperatorError);
+    await expect(attempt).rejects.toThrow(line);
+  };
+
   test('in a folder that cannot be written to is one clear line', async () => {
     const file = join(newFolder(), 'a-file');
     fs.writeFileSync(file, '');
-    const attempt = openIn(join(file, 'data'));
-    await expect(attempt).rejects.toThrow(OperatorError);
-    await expect(attempt).rejects.toThrow(/^DATA_DIR cannot be used [^\n]*$/);
+    await expectOneLine(openIn(join(file, 'data')), /^DATA_DIR cannot be used [^\n]*$/);
   });
 
   test('whose files are of another version is one clear line', async () => {
     const dataDir = usedFolder();
     await close(await openIn(dataDir));
     fs.writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
-    const attempt = openIn(dataDir);
-    await expect(attempt).rejects.toThrow(OperatorError);
-    await expect(attempt).rejects.toThrow(/^PostgreSQL did not start in [^\n]*$/);
+    await expectOneLine(openIn(dataDir), /^PostgreSQL did not start in [^\n]*$/);
   });
 });
 

@@ -26,12 +26,8 @@ async function visit(dataDir: string, isRestored = false) {
   return newest(database.pool).finally(database.close);
 }
 
-const newest = async (pool: Pool) =>
-  (
-    await pool.query<{ number: number; cause: string; timeline: number; isOpen: boolean }>(
-      `SELECT number, cause, timeline, opened_at IS NOT NULL AS "isOpen" FROM incarnations ORDER BY number DESC LIMIT 1`,
-    )
-  ).rows[0]!;
+const newestIncarnation = `SELECT number, cause, timeline, opened_at IS NOT NULL AS "isOpen" FROM incarnations ORDER BY number DESC LIMIT 1`;
+const newest = async (pool: Pool) => (await pool.query(newestIncarnation)).rows[0];
 
 test('a restored backup from before the first incarnation is compared with the bank side too', async () => {
   const { pool } = await createDatabase();

@@ -1,7 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterFile } from '../helpers/after-file.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 
 /** What authors of adapters get wrong, one at a time, and the checks that find it. */
 export const mistakes = {
@@ -144,12 +142,8 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     // The bank.
     await sleep(isRace ? 250 : 5);
     const order: Order = {
-      payment_id: id,
-      order_id: `o-${++numbered}`,
-      state: has('no outcome') ? 'accepted' : 'succeeded',
-      reason: null,
-      amount_kopecks: amount,
-      created_at: new Date(now()).toISOString(),
+      ...{ payment_id: id, order_id: `o-${++numbered}`, state: has('no outcome') ? 'accepted' : 'succeeded' },
+      ...{ reason: null, amount_kopecks: amount, created_at: new Date(now()).toISOString() },
     };
     const reference = String(body.reference);
     if (!has('no reference')) order.reference = has('reference cut') ? reference.slice(0, 255) : reference;
@@ -244,7 +238,8 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     return has('404 without a code') ? [404, { message: 'Not found' }] : rejected(404, 'ORDER_UNKNOWN');
   }
 
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer();
+  server.answer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const url = new URL(request.url ?? '', 'http://adapter');
@@ -253,10 +248,5 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     const type = has('HTML content type') ? 'text/html' : 'application/json';
     response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body));
   });
-  await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready));
-  afterFile(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return server;
 }

@@ -25,13 +25,8 @@ function start(db: Queryable = pool, maxWaiting?: number) {
 }
 
 const orderOf = (paymentId = newPaymentId()) => ({
-  partnerId: requester.partnerId,
-  paymentId,
-  qrUrl: `https://qr.nspk.ru/${paymentId}`,
-  qrcId: 'AD1',
-  amountKopecks: 15_000n,
-  fingerprint: 'f',
-  reference: 'x'.repeat(400),
+  ...{ partnerId: requester.partnerId, paymentId, qrUrl: `https://qr.nspk.ru/${paymentId}`, qrcId: 'AD1' },
+  ...{ amountKopecks: 15_000n, fingerprint: 'f', reference: 'x'.repeat(400) },
 });
 
 describe('calls to the gateway', () => {

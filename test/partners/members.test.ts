@@ -75,23 +75,24 @@ test('an invitation used by several people at once adds one of them', async () =
   expect(JSON.stringify(rows)).not.toContain(token);
 });
 
-test('there is always an owner, also when two leave at once', async () => {
+async function newCaptains() {
   const { partnerId } = await newPartner('Captains');
-  const token = await invite(audit, partnerId, anna.userId, 'owner');
-  await acceptInvitation(audit, token, boris);
-  const removals = await Promise.all(
-    [anna, boris].map(({ userId }) => removeMember(audit, partnerId, userId)),
-  );
+  await acceptInvitation(audit, await invite(audit, partnerId, anna.userId, 'owner'), boris);
+  const both = <Outcome>(act: (userId: bigint) => Promise<Outcome>) =>
+    Promise.all([anna, boris].map(({ userId }) => act(userId)));
+  return { partnerId, both };
+}
+
+test('there is always an owner, also when two leave at once', async () => {
+  const { partnerId, both } = await newCaptains();
+  const removals = await both(userId => removeMember(audit, partnerId, userId));
   expect(removals.sort()).toEqual(['last_owner', 'removed']);
   expect(await removeMember(audit, partnerId, 1n)).toBe('no_member');
 });
 
 test('there is always an owner, also when two are demoted at once', async () => {
-  const { partnerId } = await newPartner('Humble captains');
-  await acceptInvitation(audit, await invite(audit, partnerId, anna.userId, 'owner'), boris);
-  const changes = await Promise.all(
-    [anna, boris].map(({ userId }) => changeRole(audit, partnerId, userId, 'viewer')),
-  );
+  const { partnerId, both } = await newCaptains();
+  const changes = await both(userId => changeRole(audit, partnerId, userId, 'viewer'));
   expect(changes.sort()).toEqual(['changed', 'last_owner']);
   expect(await changeRole(audit, partnerId, 1n, 'owner')).toBe('no_member');
   const [owner] = await listMembers(pool, partnerId);

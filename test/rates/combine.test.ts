@@ -200,10 +200,7 @@ test('a failed source does not affect the others and is recorded', () => {
   const answers = [{ source: 'broken', reason: 'no' }, ...quotes('80')];
   expect(combine(answers, rules)).toEqual({
     rate: {
-      midE4: 800_000n,
-      rateE4: 792_000n,
-      spreadBps: 100,
-      asOfMs: nowMs,
+      ...{ midE4: 800_000n, rateE4: 792_000n, spreadBps: 100, asOfMs: nowMs },
       parts: [
         { source: 'broken', outcome: 'failed', reason: 'no' },
         { source: 's0', outcome: 'used', midE4: 800_000n, asOfMs: nowMs },

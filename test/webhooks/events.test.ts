@@ -74,19 +74,6 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
   });
 });
 
-test('kept events go out in their order, also when the time of a later one is earlier', async () => {
-  const { pay, partnerId, endpoint, paymentsReceived } = await newPartner();
-  await world.suspend(endpoint.endpointId);
-  const first = await pay();
-  clock.advance(-50);
-  const second = await pay();
-  clock.advance(1_000);
-  expect(await reEnable(audit, (await findWebhook(pool, partnerId))!)).toBe('re_enabled');
-  world.delivery.runNow();
-  await untilRecorded(partnerId, 2);
-  expect(paymentsReceived()).toEqual([first, second]);
-});
-
 test('an event sent again during a suspension also goes out in the order of events', async () => {
   const { pay, partnerId, endpoint, paymentsReceived } = await newPartner();
   const first = await pay();

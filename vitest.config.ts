@@ -29,7 +29,6 @@ const systemTests = [
   'test/alerts/**',
   'test/citus/**',
   'test/upgrade/**',
-  'test/webhooks/endpoint-model.test.ts',
   'test/db/{embedded,embedded-guard,embedded-privileges,roles,differing-rights,rotation,backup,backup-s3,s3-store,restore}.test.ts',
 ];
 

@@ -4,6 +4,24 @@ import { issueKey, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
+/** Every operation, with the scope that it needs. */
+export const operations = [
+  ['GET', '/v1/balance', 'read'],
+  ['GET', '/v1/rate', 'read'],
+  ['POST', '/v1/quote', 'read'],
+  ['POST', '/v1/qr/resolve', 'read'],
+  ['POST', '/v1/payments', 'pay'],
+  ['GET', '/v1/payments', 'read'],
+  ['GET', '/v1/payments/pay_01m7ehqr39e00aq7xw60wbe32j', 'read'],
+  ['GET', '/v1/events', 'read'],
+  ['GET', '/v1/statement?day=2026-11-14', 'read'],
+  ['GET', '/v1/deposits', 'read'],
+  ['GET', '/v1/deposit_addresses', 'read'],
+  ['GET', '/v1/test/clock', 'read'],
+  ['POST', '/v1/test/clock', 'pay'],
+  ['POST', '/v1/test/deposits', 'pay'],
+] as const;
+
 /** The API with a manual clock, and new partners with the limits of the contract. */
 export async function startAccessWorld() {
   const { pool } = await createDatabase();

@@ -4,6 +4,7 @@ import { openPool, type Statement, transaction } from '../../src/db/postgres/poo
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
+import { words } from '../helpers/words.ts';
 
 const { pool } = await createDatabase();
 const { address, deps } = await startApi({ pool });
@@ -18,16 +19,10 @@ async function callEverything(): Promise<number[]> {
   const waiting = await partner.pay({ qr_url: newLink(10_002) });
   await recoverDuePayments(deps);
   const answers = [paid, waiting, await partner.pay(body, key)];
-  for (const path of [
-    '/v1/payments?limit=2',
-    '/v1/payments?limit=2&status=processing',
-    `/v1/payments?external_id=${key}`,
-    '/v1/payments?created_after=2020-01-01T00:00:00Z',
-    `/v1/payments/${waiting.json.id}`,
-    '/v1/events?limit=2',
-    '/v1/balance',
-  ])
-    answers.push(await partner.get(path));
+  const paths =
+    words(`/v1/payments?limit=2 /v1/payments?limit=2&status=processing /v1/payments?external_id=${key}
+    /v1/payments?created_after=2020-01-01T00:00:00Z /v1/payments/${waiting.json.id} /v1/events?limit=2 /v1/balance`);
+  for (const path of paths) answers.push(await partner.get(path));
   return answers.map(({ status }) => status);
 }
 
@@ -49,11 +44,8 @@ test('a prepared statement whose result changes is prepared again, on the pool a
   expect(fieldsOf(await one.query(read))).toEqual(['id', 'first_added']);
   await transaction(one, tx => tx.query(read));
   await one.query('ALTER TABLE things ADD COLUMN second_added int');
-  expect(fieldsOf(await transaction(one, tx => tx.query(read)))).toEqual([
-    'id',
-    'first_added',
-    'second_added',
-  ]);
-  expect(fieldsOf(await one.query(read))).toEqual(['id', 'first_added', 'second_added']);
+  const both = ['id', 'first_added', 'second_added'];
+  expect(fieldsOf(await transaction(one, tx => tx.query(read)))).toEqual(both);
+  expect(fieldsOf(await one.query(read))).toEqual(both);
   await one.end();
 });

@@ -58,6 +58,13 @@ async function startServer(connectionLimits: Partial<ConnectionLimits> = {}, tru
   return { address, served, handled, open, raw, isServing };
 }
 
+/** What arrives from now on. */
+function textOf(client: Socket): () => string {
+  let text = '';
+  client.resume().on('data', chunk => (text += chunk));
+  return () => text;
+}
+
 const waitForUnread = (served: Socket[], count: number) =>
   vi.waitFor(
     () => expect(served.filter(({ writableLength }) => writableLength > 0)).toHaveLength(count),
@@ -96,9 +103,8 @@ test('a connection with too many unanswered requests is closed, and no other', a
   const allowed = open('/slow', '/small?1', '/small?2', '/small?3');
   const refused = open('/slow', ...Array.from({ length: 1_000 }, () => '/small'));
   await once(refused.resume(), 'close');
-  let answers = '';
-  allowed.resume().on('data', chunk => (answers += chunk));
-  await vi.waitFor(() => expect(answers.match(/200 OK/g)).toHaveLength(4), 10_000);
+  const answers = textOf(allowed);
+  await vi.waitFor(() => expect(answers().match(/200 OK/g)).toHaveLength(4), 10_000);
   expect(handled).toEqual(['/small?1', '/small?2', '/small?3']);
   expect(await isServing()).toBe(true);
 });
@@ -117,13 +123,12 @@ test('an answer that is not read is ended, one that is read slowly or takes its 
     setTimeout(() => slow.resume(), 10);
   });
   const patient = open('/slower', '/slower');
-  let answers = '';
-  patient.resume().on('data', chunk => (answers += chunk));
+  const answers = textOf(patient);
   const [server] = served;
   await once(server!, 'close');
   await vi.waitFor(() => expect(bytes).toBeGreaterThan(12 * megabyte), 20_000);
   expect(performance.now() - startedAt).toBeGreaterThan(1_500);
-  await vi.waitFor(() => expect(answers.match(/200 OK/g)).toHaveLength(2), 10_000);
+  await vi.waitFor(() => expect(answers().match(/200 OK/g)).toHaveLength(2), 10_000);
   stalled.destroy();
 });
 
@@ -168,12 +173,8 @@ test('a trusted proxy has as many connections as the process', async () => {
 });
 
 test('connections that are idle, or whose headers or bodies are late, are closed', async () => {
-  const { served, raw } = await startServer({
-    headersTimeoutMs: 200,
-    requestTimeoutMs: 400,
-    checkIntervalMs: 50,
-    keepAliveTimeoutMs: 200,
-  });
+  const timeouts = { headersTimeoutMs: 200, requestTimeoutMs: 400, keepAliveTimeoutMs: 200 };
+  const { served, raw } = await startServer({ ...timeouts, checkIntervalMs: 50 });
   const late = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n';
   const texts = [
     '',
@@ -200,8 +201,7 @@ test('connections that are idle, or whose headers or bodies are late, are closed
 test('an error of the next request is not taken for the answer to this one', async () => {
   const { raw } = await startServer();
   const client = raw('GET /slow HTTP/1.1\r\nHost: x\r\n\r\nnot HTTP\r\n\r\n');
-  let received = '';
-  client.resume().on('data', chunk => (received += chunk));
+  const received = textOf(client);
   await once(client, 'end');
-  expect(received).toBe('');
+  expect(received()).toBe('');
 });

@@ -16,16 +16,9 @@ async function newPartner() {
 test('one permanent address per chain, and none in test mode', async () => {
   const partner = await newPartner();
   const { json } = await partner.live.get('/v1/deposit_addresses');
+  const terms = { object: 'deposit_address', chain: 'ethereum', min_usdt: '5.000000', usual_minutes: 16 };
   expect(json).toEqual({
-    data: [
-      {
-        object: 'deposit_address',
-        chain: 'ethereum',
-        address: partner.own,
-        min_usdt: '5.000000',
-        usual_minutes: 16,
-      },
-    ],
+    data: [{ ...terms, address: partner.own }],
     request_id: expect.stringMatching(/^req_/),
   });
   expect((await partner.live.get('/v1/deposit_addresses')).json.data).toEqual(json.data);
@@ -64,11 +57,8 @@ test('deposits in pages, newest first, of one partner and of live mode only', as
     ['credited', '9.000000'],
     ['credited', '2.000000'],
   ]);
-  expect(first.data[1]).toMatchObject({
-    object: 'deposit',
-    chain: 'ethereum',
-    credited_at: expect.any(String),
-  });
+  const credited = { object: 'deposit', chain: 'ethereum', credited_at: expect.any(String) };
+  expect(first.data[1]).toMatchObject(credited);
   expect(first.data[2].reference).toBe(first.data[1].reference);
   expect(first.has_more).toBe(true);
   const rest = (await one.live.get(`/v1/deposits?limit=3&starting_after=${first.next_cursor}`)).json;

@@ -13,10 +13,15 @@ import { startHttpWorld } from './http-world.ts';
 const { pool, address, deps, testKey, liveKey, partner, authorization, countPayments } =
   await startHttpWorld();
 
+const unfinished = (key: string) =>
+  `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nIdempotency-Key: ${key}\r\n` +
+  `Content-Length: 500\r\n\r\n{"qr_url":"${newLink(10_000)}"`;
+
 describe('malformed HTTP', () => {
   const head = `POST /v1/quote HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
 
   test.each([
+    ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['garbage', '\x00\x01\x02garbage\r\n\r\n'],
     ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['an unknown verb', 'FETCH /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -39,11 +44,6 @@ describe('malformed HTTP', () => {
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
   });
 
-  test('a missing Host is refused with an answer of the contract', async () => {
-    const answer = await sendRaw(address, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
-    expectError(answer, 400, 'invalid_request');
-  });
-
   test('a URL with another host than Host is refused', async () => {
     const get = (url: string) =>
       sendRaw(address, `GET ${url} HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n`);
@@ -63,12 +63,8 @@ describe('malformed HTTP', () => {
   });
 
   test('a WebSocket upgrade is answered like any other request', async () => {
-    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
-    const answer = await sendRequest(address, {
-      path: '/v1/ping',
-      headers: { authorization, connection: 'upgrade', upgrade: 'websocket' },
-    });
-    expect(answer.status, upgrade).toBe(200);
+    const headers = { authorization, connection: 'upgrade', upgrade: 'websocket' };
+    expect((await sendRequest(address, { path: '/v1/ping', headers })).status).toBe(200);
   });
 
   test('a caller that disconnects in the middle of its request leaves no payment behind', async () => {
@@ -77,10 +73,7 @@ describe('malformed HTTP', () => {
     await new Promise<void>(resolve => {
       const socket = connect(Number(port), '127.0.0.1');
       socket.on('close', () => resolve());
-      const start = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nIdempotency-Key: gone\r\n`;
-      socket.write(`${start}Content-Length: 500\r\n\r\n{"qr_url":"${newLink(10_000)}"`, () =>
-        socket.destroy(),
-      );
+      socket.write(unfinished('gone'), () => socket.destroy());
     });
     expect((await partner.get('/v1/ping')).status).toBe(200);
     expect(await countPayments()).toBe(before);
@@ -99,12 +92,7 @@ describe('a slow caller', async () => {
 
   test('gets an invalid request if its body is late, and has paid nothing', async () => {
     const before = await countPayments();
-    const head = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nIdempotency-Key: slow\r\n`;
-    const answer = await sendRaw(
-      impatient,
-      `${head}Content-Length: 500\r\n\r\n{"qr_url":"${newLink(10_000)}"`,
-    );
-    expectError(answer, 400, 'invalid_request');
+    expectError(await sendRaw(impatient, unfinished('slow')), 400, 'invalid_request');
     expect(await countPayments()).toBe(before);
   });
 
@@ -115,27 +103,25 @@ describe('a slow caller', async () => {
   });
 });
 
-describe('an internal error', () => {
-  test('shows no details, debits nothing and leaves the key free', async () => {
-    const broken = await startApi({ pool });
-    const { writer } = broken.deps;
-    const { open } = writer;
-    const logged: object[] = [];
-    broken.deps.log.error = details => void logged.push(details);
-    writer.open = () => Promise.reject(new Error('secret detail'));
-    const unlucky = partnerAt(broken.address, testKey);
-    const balance = (await partner.get('/v1/balance')).json.balance_usdt;
-    const body = { qr_url: newLink(10_000) };
-    const failed = await unlucky.pay(body, 'after an error');
-    expect(codeOf(failed)).toBe('500 internal_error');
-    expect(failed.text).not.toContain('secret detail');
-    expect(logged).toEqual([{ err: new Error('secret detail'), request_id: failed.json.error.request_id }]);
-    expect((await partner.get('/v1/balance')).json.balance_usdt).toBe(balance);
-    writer.open = open;
-    const retried = await unlucky.pay(body, 'after an error');
-    expect(retried.json.status).toBe('succeeded');
-    expect(retried.headers.has('idempotent-replayed')).toBe(false);
-  });
+test('an internal error shows no details, debits nothing and leaves the key free', async () => {
+  const broken = await startApi({ pool });
+  const { writer } = broken.deps;
+  const { open } = writer;
+  const logged: object[] = [];
+  broken.deps.log.error = details => void logged.push(details);
+  writer.open = () => Promise.reject(new Error('secret detail'));
+  const unlucky = partnerAt(broken.address, testKey);
+  const balance = (await partner.get('/v1/balance')).json.balance_usdt;
+  const body = { qr_url: newLink(10_000) };
+  const failed = await unlucky.pay(body, 'after an error');
+  expect(codeOf(failed)).toBe('500 internal_error');
+  expect(failed.text).not.toContain('secret detail');
+  expect(logged).toEqual([{ err: new Error('secret detail'), request_id: failed.json.error.request_id }]);
+  expect((await partner.get('/v1/balance')).json.balance_usdt).toBe(balance);
+  writer.open = open;
+  const retried = await unlucky.pay(body, 'after an error');
+  expect(retried.json.status).toBe('succeeded');
+  expect(retried.headers.has('idempotent-replayed')).toBe(false);
 });
 
 describe('once a payment is debited', () => {
@@ -164,18 +150,12 @@ describe('once a payment is debited', () => {
       throw new Error('the connection broke after the commit');
     };
     const answered = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) }, 'committed');
-    expect({ status: answered.status, payment: answered.json.status }).toEqual({
-      status: 200,
-      payment: 'succeeded',
-    });
+    expect(codeOf(answered)).toBe('200 succeeded');
   });
 
   test('a missing database is a temporary error', async () => {
     const broken = await startApi({ pool });
-    const gone = Object.assign(new Error('connect ECONNREFUSED'), {
-      code: 'ECONNREFUSED',
-      syscall: 'connect',
-    });
+    const gone = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
     broken.deps.writer.open = () => Promise.reject(gone);
     const failed = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) });
     expect(codeOf(failed)).toBe('503 gateway_unavailable');

@@ -7,82 +7,33 @@ import type { Gateway } from '../../src/gateway/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
 import { type Creation, createPayment, findPayment } from '../../src/payments/index.ts';
 import { createReferenceSealer, openReference } from '../../src/payments/order-reference.ts';
-import { keyring, newLink } from '../helpers/api.ts';
+import { keyring } from '../helpers/api.ts';
 import type { createFundedPartner } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { failed, full, startLiveWorld } from './live-world.ts';
 
-const {
-  pool,
-  clock,
-  deps,
-  rowsOf,
-  orderOf,
-  newCustomer,
-  qrWith,
-  holdOrders,
-  untilRow,
-  untilBank,
-  recoverAfter,
-} = await startLiveWorld();
+const world = await startLiveWorld();
+const { pool, clock, deps, rowsOf, orderOf, newCustomer } = world;
+const { qrWith, holdOrders, untilRow, recoverAfter } = world;
 
 describe('crashes and races', () => {
   const never = new Promise<never>(() => {});
 
-  async function callerOf(partnerId: Awaited<ReturnType<typeof createFundedPartner>>, mode: 'live' | 'test') {
-    return { partnerId, mode, limits: (await findPartner(pool, partnerId))!.limits };
-  }
-  const requestFor = (qrUrl: string, idempotencyKey = randomUUID()) => ({
-    qrUrl,
-    amountKopecks: undefined,
-    externalId: null,
-    metadata: new Map(),
-    idempotencyKey,
+  const callerOf = async (partnerId: Awaited<ReturnType<typeof createFundedPartner>>) => ({
+    partnerId,
+    mode: 'live' as const,
+    limits: (await findPartner(pool, partnerId))!.limits,
+  });
+  const requestFor = (qrUrl: string) => ({
+    ...{ qrUrl, amountKopecks: undefined, externalId: null, metadata: new Map() },
+    idempotencyKey: randomUUID(),
   });
 
   async function prepared(...faults: object[]) {
     const { partnerId } = await newCustomer();
     const qr = await qrWith(...faults);
-    return { qr, caller: await callerOf(partnerId, 'live'), request: requestFor(qr.link) };
+    return { qr, caller: await callerOf(partnerId), request: requestFor(qr.link) };
   }
-
-  test.each([
-    ['before the gateway was called', () => never, 'failed', 'not_executed'],
-    [
-      'after the gateway had paid',
-      (order: Parameters<Gateway['pay']>[0]) => deps.gateway.pay(order).then(() => never),
-      'succeeded',
-      null,
-    ],
-  ])('a process that dies %s leaves a row that recovery can finish', async (_case, pay, status, code) => {
-    const { caller, request, qr } = await prepared();
-    const dying = { ...deps, gateway: { ...deps.gateway, pay } };
-    void createPayment(dying, caller, request);
-    await untilRow(qr.qrc_id);
-    if (status === 'succeeded') await untilBank(qr.qrc_id, 'paid');
-    await recoverAfter(59_999);
-    expect(await rowsOf(qr.qrc_id)).toMatchObject([{ status: 'processing' }]);
-    await recoverAfter(1);
-    expect(await rowsOf(qr.qrc_id)).toMatchObject([{ status, error_code: code }]);
-  });
-
-  test.each([
-    [15_000, 'succeeded', null],
-    [15_001, 'failed', 'gateway_declined'],
-    [15_002, 'succeeded', null],
-  ])(
-    'a process that dies in test mode over %i kopecks: the outcome is that of the contract',
-    async (kopecks, status, code) => {
-      const { partnerId } = await newCustomer();
-      const link = newLink(kopecks);
-      const dying = { ...deps, writer: { ...deps.writer, finish: () => never } };
-      void createPayment(dying, await callerOf(partnerId, 'test'), requestFor(link));
-      const qrcId = new URL(link).pathname.slice(1);
-      await untilRow(qrcId);
-      await recoverAfter(60_000);
-      expect(await rowsOf(qrcId)).toMatchObject([{ status, error_code: code }]);
-    },
-  );
 
   test('a repeat that hung since it found the payment does not show one that was undone', async () => {
     const { caller, request, qr } = await prepared();
@@ -226,22 +177,6 @@ describe('crashes and races', () => {
     expect(await listAlarms(pool, { cleared: false })).toContainEqual(
       expect.objectContaining({ kind: 'gateway_contradiction', subject: payment.paymentId, times: 1 }),
     );
-  });
-
-  test('two concurrent recoveries finish a payment once', async () => {
-    const { inHaste, balance } = await newCustomer();
-    const qrs = await Promise.all(
-      Array.from({ length: 8 }, () => qrWith({ on: 'pay', kind: 'answer_lost', times: 1 })),
-    );
-    await Promise.all(qrs.map(qr => inHaste.pay({ qr_url: qr.link })));
-    clock.advance(2_000);
-    const polled = vi.spyOn(deps.gateway, 'poll');
-    await Promise.all([1, 2, 3, 4].map(() => recoverDuePayments(deps)));
-    const ids = polled.mock.calls.map(([{ paymentId }]) => paymentId);
-    polled.mockRestore();
-    expect(ids).toHaveLength(new Set(ids).size);
-    const { data } = (await inHaste.get('/v1/payments?status=succeeded')).json;
-    expect([data.length, await balance()]).toEqual([8, '987.027024']);
   });
 
   test('a payment that fails to recover does not block the others', async () => {

@@ -4,23 +4,14 @@ import { idFromUuid } from '../../src/base/ids.ts';
 import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { codeOf, newLink, partnerAt } from '../helpers/api.ts';
-import { auditContextOf, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { auditContextOf, createFundedPartner } from '../helpers/database.ts';
+import { openingsOf } from '../helpers/openings.ts';
 import { makeQr } from '../helpers/simulator.ts';
 import { failed, full, less, startLiveWorld, underReview } from './live-world.ts';
 
-const {
-  pool,
-  deps,
-  clock,
-  simulator,
-  hasty,
-  rowsOf,
-  newCustomer,
-  qrWith,
-  holdOrders,
-  untilBank,
-  recoverAfter,
-} = await startLiveWorld();
+const world = await startLiveWorld();
+const { pool, deps, clock, simulator, hasty, rowsOf } = world;
+const { newCustomer, qrWith, holdOrders, untilBank, recoverAfter } = world;
 
 describe('refused before acceptance:', () => {
   test.each([
@@ -75,15 +66,11 @@ describe('QR codes', () => {
   ])('%s can be paid', async (_case, fields) => {
     const { partner, balance } = await newCustomer();
     const qr = await makeQr(simulator, fields);
-    const { request_id, ...resolved } = (await partner.post('/v1/qr/resolve', { body: { qr_url: qr.link } }))
-      .json;
-    expect(resolved).toEqual({
-      qrc_id: qr.qrc_id,
-      recipient: qr.recipient,
-      amount_rub: '150.00',
-      currency: 'RUB',
-      purpose: qr.purpose,
-      payable: true,
+    const { json } = await partner.post('/v1/qr/resolve', { body: { qr_url: qr.link } });
+    const { qrc_id, recipient, purpose } = qr;
+    expect(json).toEqual({
+      ...{ qrc_id, recipient, purpose, amount_rub: '150.00', currency: 'RUB', payable: true },
+      request_id: json.request_id,
     });
     expect(await balance()).toBe(full);
     expect((await partner.pay({ qr_url: qr.link })).json.status).toBe('succeeded');
@@ -96,47 +83,29 @@ describe('QR codes', () => {
   };
   const made = (fields: object) => async () => (await makeQr(simulator, fields)).link as string;
   const faulty = (fault: object) => async () => (await qrWith({ on: 'resolve', ...fault })).link as string;
+  const noAmount = '400 unsupported_variable_amount';
+  const [unresolvable, unavailable] = ['422 qr_unresolvable', '503 gateway_unavailable'];
   test.each([
-    ['a code without an amount', made({ amount_kopecks: null }), 400, 'unsupported_variable_amount'],
-    [
-      'an open sum',
-      made({ scenario: 'C2B_OPEN_SUM', amount_kopecks: null }),
-      400,
-      'unsupported_variable_amount',
-    ],
-    [
-      'a cash link without an invoice',
-      made({ scenario: 'C2B_CASH_REGISTER', amount_kopecks: null }),
-      400,
-      'unsupported_variable_amount',
-    ],
-    [
-      'a subscription with a payment',
-      made({ scenario: 'C2B_SUBSCRIPTION_WITH_PAYMENT' }),
-      400,
-      'unsupported_qr',
-    ],
-    ['an expired code', made({ expires_in_sec: 0 }), 400, 'invalid_qr'],
-    ['a code that nobody knows', async () => newLink(), 400, 'invalid_qr'],
-    ['details that cannot be had', faulty({ kind: 'unresolvable' }), 422, 'qr_unresolvable'],
-    ['a gateway out of service', faulty({ kind: 'unavailable' }), 503, 'gateway_unavailable'],
-    ['a gateway that breaks off', faulty({ kind: 'drop_before' }), 503, 'gateway_unavailable'],
-    ['a gateway that fails', faulty({ kind: 'http_error', status: 500 }), 422, 'qr_unresolvable'],
-    ['broken JSON', faulty({ kind: 'broken_json' }), 422, 'qr_unresolvable'],
-    [
-      'details of another code',
-      faulty({ kind: 'http_error', status: 200, body: otherCode }),
-      422,
-      'qr_unresolvable',
-    ],
-  ])('%s cannot', async (_case, make, status, code) => {
+    ['a code without an amount', made({ amount_kopecks: null }), noAmount],
+    ['an open sum', made({ scenario: 'C2B_OPEN_SUM', amount_kopecks: null }), noAmount],
+    ['cash without an invoice', made({ scenario: 'C2B_CASH_REGISTER', amount_kopecks: null }), noAmount],
+    ['a subscription', made({ scenario: 'C2B_SUBSCRIPTION_WITH_PAYMENT' }), '400 unsupported_qr'],
+    ['an expired code', made({ expires_in_sec: 0 }), '400 invalid_qr'],
+    ['a code that nobody knows', async () => newLink(), '400 invalid_qr'],
+    ['details that cannot be had', faulty({ kind: 'unresolvable' }), unresolvable],
+    ['a gateway out of service', faulty({ kind: 'unavailable' }), unavailable],
+    ['a gateway that breaks off', faulty({ kind: 'drop_before' }), unavailable],
+    ['a gateway that fails', faulty({ kind: 'http_error', status: 500 }), unresolvable],
+    ['broken JSON', faulty({ kind: 'broken_json' }), unresolvable],
+    ['details of another code', faulty({ kind: 'http_error', status: 200, body: otherCode }), unresolvable],
+  ])('%s cannot', async (_case, make, code) => {
     const { partner, balance } = await newCustomer();
     const qr_url = await make();
-    const answers = [
+    for (const answer of [
       await partner.post('/v1/qr/resolve', { body: { qr_url } }),
       await partner.pay({ qr_url }),
-    ];
-    for (const answer of answers) expect(codeOf(answer)).toBe(`${status} ${code}`);
+    ])
+      expect(codeOf(answer)).toBe(code);
     expect(await balance()).toBe(full);
     expect((await partner.get('/v1/payments')).json.data).toEqual([]);
   });
@@ -224,36 +193,12 @@ describe('one at a time', () => {
     const lane = (id: string) => id.charCodeAt(id.length - 1) % 2;
     let rich = await createFundedPartner(pool, 1_000_000_000n);
     while (lane(rich) !== lane(poor)) rich = await createFundedPartner(pool, 1_000_000_000n);
-    const { writer } = deps;
-    const { rows } = await pool.query('SELECT max(id) AS id FROM rates');
-    const opening = (partnerId: typeof rich, qrcId: string) => ({
-      ...{ partnerId, mode: 'live' as const, paymentId: newPaymentId(), idempotencyKey: randomUUID() },
-      ...{ requestHash: Buffer.alloc(32), externalId: null, qrcId, qrUrl: qrcId, fingerprint: 'f' },
-      ...{
-        recipient: 'r',
-        amountKopecks: 15_000n,
-        microUsdt: 1_621_622n,
-        rateE4: 925_000n,
-        metadata: '{}',
-      },
-      ...{
-        rateId: rows[0].id,
-        rateStaleAt: new Date(clock.nowMs() + 1),
-        nextAt: new Date(clock.nowMs() + 1),
-        leaseHolder: null,
-      },
-    });
+    const opening = await openingsOf(pool, clock);
     const qrcId = randomUUID();
-    const openings = [opening(rich, randomUUID()), opening(poor, qrcId), opening(rich, qrcId)];
-    const verdicts = await Promise.all(openings.map(writer.open));
-    for (const { paymentId } of openings)
-      await writer.finish({
-        partnerId: rich,
-        mode: 'live',
-        paymentId,
-        outcome: 'rejected',
-        code: 'gateway_busy',
-      });
+    const openings = [opening(rich), opening(poor, { qrcId }), opening(rich, { qrcId })];
+    const verdicts = await Promise.all(openings.map(deps.writer.open));
+    const rejected = { partnerId: rich, mode: 'live', outcome: 'rejected', code: 'gateway_busy' } as const;
+    for (const { paymentId } of openings) await deps.writer.finish({ ...rejected, paymentId });
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['opened', 'insufficient_balance', 'opened']);
   });
 });

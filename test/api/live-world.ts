@@ -92,13 +92,11 @@ async function expectSamePaymentsAtBank(pool: Pool, simulator: Bank): Promise<vo
 
 function readersOf(pool: Pool, simulator: Bank) {
   const waiting = { timeout: 20_000, interval: 10 };
-  const rowsOf = async (qrcId: string) =>
-    (
-      await pool.query<Row>(
-        'SELECT id, status, status_detail, error_code, gateway_order_id FROM payments WHERE qrc_id = $1 ORDER BY id',
-        [qrcId],
-      )
-    ).rows;
+  const rowsOf = async (qrcId: string) => {
+    const columns = 'id, status, status_detail, error_code, gateway_order_id';
+    const text = `SELECT ${columns} FROM payments WHERE qrc_id = $1 ORDER BY id`;
+    return (await pool.query<Row>(text, [qrcId])).rows;
+  };
   const stateOf = async (qrcId: string) => (await simulator.call('GET', `/sim/qrs/${qrcId}`)).body.state;
   return {
     rowsOf,

@@ -5,21 +5,9 @@ import { partnerAt, startApi } from '../helpers/api.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { failed, full, less, startLiveWorld, underReview } from './live-world.ts';
 
-const {
-  clock,
-  simulator,
-  common,
-  hasty,
-  deps,
-  rowsOf,
-  orderOf,
-  newCustomer,
-  qrWith,
-  holdOrders,
-  untilRow,
-  untilBank,
-  recoverAfter,
-} = await startLiveWorld();
+const world = await startLiveWorld();
+const { clock, simulator, common, hasty, deps, rowsOf, orderOf } = world;
+const { newCustomer, qrWith, holdOrders, untilRow, untilBank, recoverAfter } = world;
 /** For tests of orders that get no answer: they wait this long. */
 const inVain = { answerWithinMs: 0, payTimeoutMs: 800 };
 const impatient = await startApi({ ...common, ...inVain });
@@ -33,17 +21,9 @@ describe('the gateway answers at once:', () => {
     const paid = await partner.pay(body, key);
     expect(paid.status).toBe(200);
     expect(paid.json).toMatchObject({
-      mode: 'live',
-      status: 'succeeded',
-      status_detail: null,
-      external_id: 'o-1',
-      recipient: qr.recipient,
-      amount_rub: '150.00',
-      amount_usdt: '1.621622',
-      rate: '92.5000',
-      settled_at: expect.any(String),
-      error: null,
-      metadata: { n: 1 },
+      ...{ mode: 'live', status: 'succeeded', status_detail: null, error: null, external_id: 'o-1' },
+      ...{ recipient: qr.recipient, amount_rub: '150.00', amount_usdt: '1.621622', rate: '92.5000' },
+      ...{ settled_at: expect.any(String), metadata: { n: 1 } },
     });
     expect(await balance()).toBe(less);
     expect((await partner.get(`/v1/payments/${paid.json.id}`)).text).toBe(paid.text);
@@ -155,30 +135,18 @@ describe('the gateway leaves the outcome unknown:', () => {
     return { address, arrive: async () => simulator.call('PUT', ...(await order.promise)) };
   }
   const paidLater = { status: 'succeeded', status_detail: null, error: null };
+  const notExecuted = failed('not_executed');
+  const refused = [{ kind: 'decline' }, { kind: 'answer_lost', times: 1 }];
+  const foreign = { kind: 'http_error', status: 409, body: { code: 'ODD' }, times: 1 };
   test.each([
     ['the answer is lost', [{ kind: 'answer_lost', times: 1 }], paidLater, less],
-    [
-      'the answer is lost and was a refusal',
-      [{ kind: 'decline' }, { kind: 'answer_lost', times: 1 }],
-      failed('gateway_declined'),
-      full,
-    ],
+    ['the answer is lost and was a refusal', refused, failed('gateway_declined'), full],
     ['broken JSON', [{ kind: 'broken_json', times: 1 }], paidLater, less],
     ['headers and then nothing', [{ kind: 'stall', times: 1 }], paidLater, less],
-    ['the connection breaks before', [{ kind: 'drop_before', times: 1 }], failed('not_executed'), full],
-    [
-      '502 without a body of its own',
-      [{ kind: 'http_error', status: 502, times: 1 }],
-      failed('not_executed'),
-      full,
-    ],
-    [
-      '409 with a foreign code',
-      [{ kind: 'http_error', status: 409, body: { code: 'ODD' }, times: 1 }],
-      failed('not_executed'),
-      full,
-    ],
-    ['later than we wait', [{ kind: 'delay', ms: 30_000, times: 1 }], failed('not_executed'), full],
+    ['the connection breaks before', [{ kind: 'drop_before', times: 1 }], notExecuted, full],
+    ['502 without a body', [{ kind: 'http_error', status: 502, times: 1 }], notExecuted, full],
+    ['409 with a foreign code', [foreign], notExecuted, full],
+    ['later than we wait', [{ kind: 'delay', ms: 30_000, times: 1 }], notExecuted, full],
   ])('%s', async (_case, faults, expected, balanceAfter) => {
     const { liveKey, balance } = await newCustomer();
     const waitsInVain = faults.some(({ kind }) => kind === 'stall' || kind === 'delay');

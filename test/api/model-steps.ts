@@ -100,15 +100,8 @@ const pay = call<Caller & { code: number; key: number; order: number; amount: 'n
       if (!objection) {
         const payment: ModelPayment = {
           ...{ id: answer.json.id, key, body: text, code, mode, kopecks: code.kopecks ?? amount! },
-          ...{
-            status: 'processing',
-            detail: null,
-            error: null,
-            day: dayOf(clock.nowMs()),
-            openedMs: 0,
-            nextMs: 0,
-            tries: 0,
-          },
+          ...{ status: 'processing', detail: null, error: null },
+          ...{ day: dayOf(clock.nowMs()), openedMs: 0, nextMs: 0, tries: 0 },
         };
         model.open(account, payment);
         expect(answer.json).toMatchObject(shown(payment));
@@ -167,13 +160,13 @@ const credit = call<Caller & { reference: string; microUsdt: number }>(
     microUsdt: fc.constantFrom(1, 1_621_621, 3_000_000),
   },
   async ({ who, mode, reference, microUsdt }, world) => {
-    const item = {
-      partnerId: world.customers[who]!.partnerId,
+    const { partnerId } = world.customers[who]!;
+    const { outcome } = await topUp(world.audit, {
+      partnerId,
       mode,
       reference,
       microUsdt: BigInt(microUsdt),
-    };
-    const { outcome } = await topUp(world.audit, item);
+    });
     const account = world.model.partners[who]!.accounts[mode];
     const before = account.references.get(reference);
     expect(outcome).toBe(
@@ -246,7 +239,7 @@ const wait = call<{ ms: number }>(
 const refresh = call<{ rate: null }>(
   'refresh',
   { rate: fc.constant(null) },
-  async (_fields, { model, clock, pool }) => {
+  async (_, { model, clock, pool }) => {
     await setRate(pool, clock);
     model.rateMs = clock.nowMs();
   },

@@ -1,26 +1,17 @@
 import { expect, inject, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
-import { createIncarnationGuard } from '../../src/db/history/guard.ts';
-import { readIdentity } from '../../src/db/history/identity.ts';
-import { joinIncarnation } from '../../src/db/history/join.ts';
-import { createNewestHistory } from '../../src/db/history/newest-history.ts';
 import { watchIncarnation } from '../../src/db/history/watch.ts';
-import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { createPartnerWithKeys, partnerAt, startApi } from '../helpers/api.ts';
-import { copyDatabase } from '../helpers/copied-database.ts';
-import { createDatabase } from '../helpers/database.ts';
 import { openDatabaseHost } from '../helpers/database-host.ts';
+import { poolThrough, twoHistories } from '../helpers/histories.ts';
 
-const join = (pool: Pool, isRestored: boolean) =>
-  joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored });
-
-const { pool: old } = await createDatabase();
-await join(old, false);
-const { testKey } = await createPartnerWithKeys(old);
-const other = await copyDatabase(old);
-await join(other, true);
+let testKey = '';
+const { older: old, newer: other } = await twoHistories(async pool => {
+  testKey = (await createPartnerWithKeys(pool)).testKey;
+});
 const { user } = inject('connection');
 
 /** Checks come only when somebody asks for one: the pause between two of them does not end by itself. */
@@ -31,13 +22,7 @@ const clock = {
 
 async function startOnOldHistory() {
   const host = await openDatabaseHost(old.options.database!);
-  const guard = createIncarnationGuard(createNewestHistory());
-  const { check, isCurrent } = guard;
-  const pool = openPool(
-    { ...old.options, host: '127.0.0.1', port: host.port, user, database: 'any', check, isCurrent },
-    2,
-  );
-  guard.stayWith(await readIdentity(pool));
+  const { pool } = await poolThrough(host, 2, old.options);
   const watch = watchIncarnation(pool, clock, () => {});
   afterFile(async () => {
     await watch.stop();

@@ -47,9 +47,7 @@ test('a payment that was undone is a refused request, once', async () => {
 
 test('a test payment that ends when it is opened is counted there', async () => {
   const { testKey } = await newCustomer();
-  await partnerAt(patient.address, testKey).pay({
-    qr_url: newLink(10_001),
-  });
+  await partnerAt(patient.address, testKey).pay({ qr_url: newLink(10_001) });
   const lines = await scrape();
   expect(lines).toContain('kopeck_payments_total{mode="test",outcome="failed",code="gateway_declined"} 1');
   // Twice if the rate is newer than that of the last payment.

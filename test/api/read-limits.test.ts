@@ -2,40 +2,29 @@ import type { ServerResponse } from 'node:http';
 import { expect, test, vi } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { newLink, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { follow } from '../helpers/locks.ts';
+import { words } from '../helpers/words.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
 const bank = await startLocalServer();
-const { address, deps } = await startApi({ pool, clock, gatewayUrl: bank.url });
+const { address, deps, newPartner } = await startApi({ pool, clock, gatewayUrl: bank.url });
 const audit = auditContextOf(pool, clock);
-
-async function newPartner() {
-  const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
-  return { partnerId, testKey, liveKey, ...partnerAt(address, testKey) };
-}
 
 /** Takes both places of the partner, as two slow reads would. */
 async function takePlaces(partnerId: Id<'prt'>) {
-  const { reads } = deps;
-  let release = () => {};
-  const released = new Promise<void>(resolve => (release = resolve));
-  const started = [0, 1].map(
-    () =>
-      new Promise<void>(
-        begun =>
-          void reads.run(partnerId, () => {
-            begun();
-            return released;
-          }),
-      ),
-  );
-  await Promise.all(started);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const takeOne = (begun: () => void) =>
+    void deps.reads.run(partnerId, () => {
+      begun();
+      return released;
+    });
+  await Promise.all([new Promise<void>(takeOne), new Promise<void>(takeOne)]);
   return release;
 }
 
@@ -47,10 +36,7 @@ test('reads beyond the places of a partner get 429; its payments and other partn
   const release = await takePlaces(busy.partnerId);
 
   const paths = [
-    '/v1/payments',
-    '/v1/payments?external_id=a',
-    '/v1/events',
-    '/v1/events?after=latest',
+    ...words('/v1/payments /v1/payments?external_id=a /v1/events /v1/events?after=latest'),
     today,
   ];
   const reads = [...paths, '/v1/test/clock'].map(path => busy.get(path));

@@ -85,16 +85,11 @@ describe('a payment', () => {
     const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
     const { json } = await partner.get(`/v1/statement?day=${day}`);
     expect(json.entries.at(-1)).toMatchObject({
-      kind: 'refund',
-      from: 'settled',
-      to: 'available',
-      amount_usdt: amount,
-      payment_id: id,
+      ...{ kind: 'refund', from: 'settled', to: 'available', amount_usdt: amount, payment_id: id },
       reference: `refund:${refund_id}`,
     });
-    const csv = await fetch(`${address}/v1/statement?day=${day}&format=csv`, {
-      headers: { authorization: `Bearer ${liveKey}` },
-    });
+    const headers = { authorization: `Bearer ${liveKey}` };
+    const csv = await fetch(`${address}/v1/statement?day=${day}&format=csv`, { headers });
     expect(await csv.text()).toContain(`,refund,settled,available,${amount},`);
   });
 });
@@ -114,23 +109,15 @@ describe('events', () => {
     await readAll();
 
     const without = (await feed(`after=${start}`)).data;
-    expect(without.map((one: { event: string }) => one.event)).toEqual([
-      'payment.succeeded',
-      'payment.succeeded',
-    ]);
+    expect(without.map((one: { event: string }) => one.event)).toEqual(Array(2).fill('payment.succeeded'));
     expect(without[0]).toEqual(end[0]);
     const all = (await feed(`after=${start}&extra_events=payment.refunded`)).data;
-    expect(all.map((one: { event: string; data: { id: string } }) => [one.event, one.data.id])).toEqual([
-      ['payment.succeeded', id],
-      ['payment.refunded', id],
-      ['payment.succeeded', other.id],
-      ['payment.refunded', id],
-    ]);
-    expect(all.map((one: { data: { refunded_rub?: string } }) => one.data.refunded_rub)).toEqual([
-      undefined,
-      '1.00',
-      undefined,
-      '3.00',
+    type Event = { event: string; data: { id: string; refunded_rub?: string } };
+    expect(all.map(({ event, data }: Event) => [event, data.id, data.refunded_rub])).toEqual([
+      ['payment.succeeded', id, undefined],
+      ['payment.refunded', id, '1.00'],
+      ['payment.succeeded', other.id, undefined],
+      ['payment.refunded', id, '3.00'],
     ]);
     const [, first, , second] = all;
     expect((await feed(`after=${first.id}`)).data).toHaveLength(1);

@@ -33,6 +33,9 @@ async function logged(requestId: string | null | undefined) {
   return findRequest(pool, requestId as Id<'req'>);
 }
 const idOf = ({ headers }: { headers: Headers }) => headers.get('x-request-id');
+/** What the log has of this request. */
+const loggedAs = async (sent: Parameters<typeof sendRequest>[1]) =>
+  logged((await sendRequest(address, sent)).headers['x-request-id']);
 const known = { partnerId: customer.partnerId, mode: 'test', keyId: keyIdOf(customer.testKey) };
 
 describe('a request is in the log', () => {
@@ -41,12 +44,8 @@ describe('a request is in the log', () => {
     const paid = await partner.pay(body, 'the same key');
     const repeated = await partner.pay(body, 'the same key');
     const expected = {
-      ...known,
-      method: 'POST',
-      path: '/v1/payments',
-      paymentId: paid.json.id,
-      status: 200,
-      errorCode: null,
+      ...{ ...known, method: 'POST', path: '/v1/payments', paymentId: paid.json.id },
+      ...{ status: 200, errorCode: null },
     };
     const found = await logged(idOf(paid));
     expect(found).toMatchObject(expected);
@@ -66,83 +65,56 @@ describe('a request is in the log', () => {
   test('that was refused, with the error code', async () => {
     const tooLow = await partner.pay({ qr_url: newLink(100) });
     expect(tooLow.status).toBe(400);
-    expect(await logged(idOf(tooLow))).toMatchObject({
-      ...known,
-      status: 400,
-      errorCode: 'invalid_request',
-      paymentId: null,
-    });
+    const invalid = { ...known, status: 400, errorCode: 'invalid_request', paymentId: null };
+    expect(await logged(idOf(tooLow))).toMatchObject(invalid);
     const unreadable = await partner.pay({ qr_url: 7 });
     expect(await logged(idOf(unreadable))).toMatchObject({ ...known, status: 422, errorCode: null });
   });
 
   test('of a caller without a valid key, whose partner is unknown', async () => {
-    for (const headers of [{}, { authorization: `Bearer ${customer.testKey}0` }]) {
-      const answer = await sendRequest(address, { path: '/v1/balance', headers });
-      expect(await logged(answer.headers['x-request-id'])).toMatchObject({
-        partnerId: null,
-        keyId: null,
-        mode: null,
-        path: '/v1/balance',
-        status: 401,
-        errorCode: 'unauthorized',
-      });
-    }
+    const unknown = { partnerId: null, keyId: null, mode: null };
+    const refused = { path: '/v1/balance', status: 401, errorCode: 'unauthorized' };
+    for (const headers of [{}, { authorization: `Bearer ${customer.testKey}0` }])
+      expect(await loggedAs({ path: '/v1/balance', headers })).toMatchObject({ ...unknown, ...refused });
   });
 
   test('of a partner with a revoked key, from a wrong address, or suspended', async () => {
     const shop = await createPartnerWithKeys(pool);
-    const send = (key: string) =>
-      sendRequest(address, { path: '/v1/ping', headers: { authorization: `Bearer ${key}` } });
+    const ping = (key: string) => ({ path: '/v1/ping', headers: { authorization: `Bearer ${key}` } });
+    const statusOf = async (key: string) => (await sendRequest(address, ping(key))).status;
     const elsewhere = await issueKey(pool, shop.partnerId, 'live', ['192.0.2.1']);
-    const holder = (key: string, mode: string) => ({ partnerId: shop.partnerId, mode, keyId: keyIdOf(key) });
-    expect(await logged((await send(elsewhere)).headers['x-request-id'])).toMatchObject({
-      ...holder(elsewhere, 'live'),
-      status: 403,
-      errorCode: 'ip_not_allowed',
-    });
+    const expectLogged = async (key: string, mode: string, errorCode: string) =>
+      expect(await loggedAs(ping(key))).toMatchObject({
+        ...{ partnerId: shop.partnerId, mode, keyId: keyIdOf(key), errorCode },
+        status: errorCode === 'unauthorized' ? 401 : 403,
+      });
+    await expectLogged(elsewhere, 'live', 'ip_not_allowed');
     const audit = auditContextOf(pool);
     await revokeKey(audit, keyIdOf(shop.liveKey)!);
-    await expect.poll(async () => (await send(shop.liveKey)).status).toBe(401);
-    expect(await logged((await send(shop.liveKey)).headers['x-request-id'])).toMatchObject({
-      ...holder(shop.liveKey, 'live'),
-      errorCode: 'unauthorized',
-    });
+    await expect.poll(() => statusOf(shop.liveKey)).toBe(401);
+    await expectLogged(shop.liveKey, 'live', 'unauthorized');
     await setSuspended(audit, shop.partnerId, true);
-    await expect.poll(async () => (await send(shop.testKey)).status).toBe(403);
-    expect(await logged((await send(shop.testKey)).headers['x-request-id'])).toMatchObject({
-      ...holder(shop.testKey, 'test'),
-      errorCode: 'partner_suspended',
-    });
+    await expect.poll(() => statusOf(shop.testKey)).toBe(403);
+    await expectLogged(shop.testKey, 'test', 'partner_suspended');
   });
 
   test('that has no route, with what is surely no personal data', async () => {
     const headers = { authorization: `Bearer ${customer.testKey}` };
-    const send = async (method: string, path: string) =>
-      logged((await sendRequest(address, { method, path, headers })).headers['x-request-id']);
+    const send = (method: string, path: string) => loggedAs({ method, path, headers });
     const none = { partnerId: null, status: 404, errorCode: 'not_found' };
-    expect(await send('GET', `/v1/payment/${customer.testKey}?phone=79161234567`)).toMatchObject({
-      ...none,
-      path: '/v1/…/…',
-    });
+    const url = `/v1/payment/${customer.testKey}?phone=79161234567`;
+    expect(await send('GET', url)).toMatchObject({ ...none, path: '/v1/…/…' });
     expect(await send('DELETE', '/v1/payments')).toMatchObject({ ...none, method: 'DELETE' });
     expect(await send('GET', '/v1/payments/%zz')).toMatchObject({ ...none, path: '/v1/payments/…' });
   });
 
   test('that is not valid HTTP, or has two hosts', async () => {
+    const invalid = { status: 400, errorCode: 'invalid_request' };
     const broken = await sendRaw(address, 'GET /v1/ping HTTP/9.9\r\n\r\n');
-    expect(await logged(broken.headers['x-request-id'])).toMatchObject({
-      method: null,
-      path: null,
-      status: 400,
-      errorCode: 'invalid_request',
-    });
+    const unread = { method: null, path: null };
+    expect(await logged(broken.headers['x-request-id'])).toMatchObject({ ...unread, ...invalid });
     const twoHosts = await sendRaw(address, 'GET /v1/ping HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n');
-    expect(await logged(twoHosts.headers['x-request-id'])).toMatchObject({
-      path: '/v1/ping',
-      status: 400,
-      errorCode: 'invalid_request',
-    });
+    expect(await logged(twoHosts.headers['x-request-id'])).toMatchObject({ path: '/v1/ping', ...invalid });
   });
 
   test('whose caller left before the answer', async () => {
@@ -167,12 +139,8 @@ describe('a request is in the log', () => {
     leaving.abort();
     await expect(answer).rejects.toThrow(/abort/);
     released.resolve();
-    const lines = async () =>
-      (
-        await pool.query('SELECT status FROM api_requests WHERE payment_id = $1', [
-          uuidFromId(paymentId as Id<'pay'>),
-        ])
-      ).rows;
+    const text = 'SELECT status FROM api_requests WHERE payment_id = $1';
+    const lines = async () => (await pool.query(text, [uuidFromId(paymentId as Id<'pay'>)])).rows;
     await expect.poll(lines).toEqual([{ status: 200 }]);
   });
 });
@@ -191,31 +159,23 @@ test('every word of a route is known, for URLs that almost fit', async () => {
 test('a request counts as admitted only after it has passed the rate limiter', async () => {
   const { pool: other } = await createDatabase();
   const recorded: Parameters<RequestLog['record']>[0][] = [];
-  const { address: at } = await startApi({
-    pool: other,
-    requestLog: { ...requestLog, record: request => void recorded.push(request) },
-  });
+  const note = (request: (typeof recorded)[0]) => void recorded.push(request);
+  const { address: at } = await startApi({ pool: other, requestLog: { ...requestLog, record: note } });
   const { testKey, partnerId } = await createPartnerWithKeys(other);
   await partnerAt(at, testKey).get('/v1/ping');
   await other.query('ALTER TABLE rate_buckets RENAME TO no_buckets');
   const failing = partnerAt(at, testKey);
   await expect.poll(async () => (await failing.get('/v1/ping')).status).toBeGreaterThanOrEqual(500);
   expect(recorded[0]).toMatchObject({ isAdmitted: true, status: 200 });
-  expect(recorded.at(-1)).toMatchObject({
-    isAdmitted: false,
-    keyHolder: { partnerId },
-    network: '127.0.0.1',
-  });
+  const refused = { isAdmitted: false, keyHolder: { partnerId }, network: '127.0.0.1' };
+  expect(recorded.at(-1)).toMatchObject(refused);
 });
 
 describe('the log has', () => {
   test('no secret, no body, no header and no query string', async () => {
     const words = ['s3cret-word', '79161234567', 'Bearer', customer.testKey.slice(-48), 'qr.nspk.ru'];
-    await partner.pay({
-      qr_url: newLink(15_000),
-      external_id: 's3cret-word',
-      metadata: { phone: '79161234567' },
-    });
+    const metadata = { phone: '79161234567' };
+    await partner.pay({ qr_url: newLink(15_000), external_id: 's3cret-word', metadata });
     await partner.get('/v1/payments?external_id=s3cret-word');
     await partner.get('/v1/payments/s3cret-word');
     await sendRequest(address, { path: '/v1/ping?key=s3cret-word', headers: { cookie: 's3cret-word' } });
@@ -230,10 +190,7 @@ describe('the log has', () => {
 
   test('no health check, page or document', async () => {
     for (const path of ['/healthz', '/readyz', '/docs', '/openapi.json', '/wp-login.php'])
-      expect(
-        await logged((await sendRequest(address, { path })).headers['x-request-id']),
-        path,
-      ).toBeUndefined();
+      expect(await loggedAs({ path }), path).toBeUndefined();
   });
 });
 

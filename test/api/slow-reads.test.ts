@@ -10,7 +10,8 @@ import { createSingleProcess } from '../../src/runtime/cluster-channel.ts';
 import { type Cleanup, shutDown } from '../../src/runtime/graceful-shutdown.ts';
 import { startService } from '../../src/runtime/service.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
-import { createPartnerWithKeys, keyring, newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { serviceEnv } from '../helpers/cli.ts';
 import { browserAt } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { holdLocks } from '../helpers/locks.ts';
@@ -20,15 +21,7 @@ const { pool, url } = await createDatabase();
 await setRate(pool);
 const cleanups: Cleanup[] = [];
 const address = (await startService(
-  readSettings({
-    DATABASE_URL: url,
-    ROLES: 'api,worker,console',
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    GATEWAY_URL: 'http://127.0.0.1:1',
-    RATE_SOURCES: 'fixed:92.50',
-    SECRET_KEY: secretKey,
-  }),
+  readSettings({ ...serviceEnv(url), ROLES: 'api,worker,console', PORT: '0', LOG_LEVEL: 'silent' }),
   { pool, clock: await openDatabaseClock(pool) },
   createSingleProcess(),
   cleanups,

@@ -5,15 +5,7 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { startRecovery } from '../../src/payments/index.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createSender, createVault, listAttempts, setWebhook } from '../../src/webhooks/index.ts';
-import {
-  codeOf,
-  createPartnerWithKeys,
-  keyring,
-  newLink,
-  partnerAt,
-  setRate,
-  startApi,
-} from '../helpers/api.ts';
+import { codeOf, expectMalformed, keyring, newLink, setRate, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
@@ -22,7 +14,8 @@ import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 const { pool } = await createDatabase();
 const clock = manualClock();
 const simulator = await openSimulator();
-const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
+const api = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
+const { deps } = api;
 const vault = createVault(keyring);
 const sender = createSender({ clock, allowPrivate: true, timeoutMs: 10_000 });
 const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] });
@@ -36,13 +29,12 @@ afterAll(async () => {
 beforeEach(() => setRate(pool, clock));
 
 async function newPartner() {
-  const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
-  const partner = partnerAt(address, testKey);
+  const partner = await api.newPartner();
   const advance = (advance_sec: number) => partner.post('/v1/test/clock', { body: { advance_sec } });
   const statusOf = async (id: string) => (await partner.get(`/v1/payments/${id}`)).json.status;
   const until = (id: string, status: string) =>
     clock.until(async () => expect(await statusOf(id)).toBe(status));
-  return { ...partner, partnerId, liveKey, advance, statusOf, until };
+  return { ...partner, advance, statusOf, until };
 }
 /** What is due would have been done. */
 const quietly = () => clock.rounds(5);
@@ -53,10 +45,8 @@ const waitOf = async (id: `pay_${string}`) =>
 describe('the test clock', () => {
   test('is the sum of its moves, and of one partner', async () => {
     const [partner, other] = [await newPartner(), await newPartner()];
-    expect((await partner.get('/v1/test/clock')).json).toMatchObject({
-      object: 'test_clock',
-      advanced_sec: 0,
-    });
+    const { json: clockNow } = await partner.get('/v1/test/clock');
+    expect(clockNow).toMatchObject({ object: 'test_clock', advanced_sec: 0 });
     expect((await partner.advance(30)).json.advanced_sec).toBe(30);
     const { id } = (await partner.pay({ qr_url: newLink(10_002) })).json;
     const before = await waitOf(id);
@@ -107,10 +97,8 @@ describe('the test clock', () => {
     receiver.answer(withStatus(200));
     await partner.advance(30);
     await attempts(3);
-    await partner.pay({
-      qr_url: newLink(10_000),
-      metadata: { kopeck_scenario: 'webhooks_out_of_order' },
-    });
+    const metadata = { kopeck_scenario: 'webhooks_out_of_order' };
+    await partner.pay({ qr_url: newLink(10_000), metadata });
     await quietly();
     expect(receiver.received).toHaveLength(3);
     await partner.advance(30);
@@ -119,7 +107,7 @@ describe('the test clock', () => {
 
   test('live rows stay where they are', async () => {
     const partner = await newPartner();
-    const live = partnerAt(address, partner.liveKey);
+    const { live } = partner;
     const receiver = await startReceiver();
     await setWebhook(auditContextOf(pool, clock), vault, partner.partnerId, receiver.url);
     receiver.answer(withStatus(500));
@@ -129,13 +117,10 @@ describe('the test clock', () => {
     const open = await makeQr(simulator);
     await open.fault({ on: 'pay', kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded' });
     const { id } = (await live.pay({ qr_url: open.link }, randomUUID())).json;
+    const due = 'SELECT next_at, attempts FROM deliveries WHERE partner_id = $1';
     const rows = async () => ({
       look: await waitOf(id),
-      next: (
-        await pool.query('SELECT next_at, attempts FROM deliveries WHERE partner_id = $1', [
-          uuidFromId(partner.partnerId),
-        ])
-      ).rows,
+      next: (await pool.query(due, [uuidFromId(partner.partnerId)])).rows,
     });
     const before = await rows();
     expect(before.look.getTime()).toBeGreaterThan(clock.nowMs());
@@ -145,18 +130,15 @@ describe('the test clock', () => {
 
   test('is not for live keys', async () => {
     const partner = await newPartner();
-    const live = partnerAt(address, partner.liveKey);
     for (const answer of [
-      await live.get('/v1/test/clock'),
-      await live.post('/v1/test/clock', { body: { advance_sec: 1 } }),
+      await partner.live.get('/v1/test/clock'),
+      await partner.live.post('/v1/test/clock', { body: { advance_sec: 1 } }),
     ])
       expect(codeOf(answer)).toBe('403 test_key_required');
     expect((await partner.get('/v1/test/clock')).json.advanced_sec).toBe(0);
   });
 
   test.each([0, 604_801, 1.5, '30', undefined])('does not move by %j', async advance_sec => {
-    const partner = await newPartner();
-    const { status, json } = await partner.post('/v1/test/clock', { body: { advance_sec } });
-    expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['body', 'advance_sec'] });
+    expectMalformed(await (await newPartner()).advance(advance_sec as number), 'body', 'advance_sec');
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect } from 'vitest';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { type Limits, setLimits } from '../../src/partners/index.ts';
-import { type Answer, createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { type Answer, setRate, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
@@ -9,7 +9,8 @@ import { auditContextOf, createDatabase } from '../helpers/database.ts';
 export async function startTestModeWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();
-  const { address, deps } = await startApi({ pool, clock });
+  const api = await startApi({ pool, clock });
+  const { address, deps } = api;
   const audit = auditContextOf(pool);
   beforeEach(() => setRate(pool, clock));
   afterAll(async () => {
@@ -17,9 +18,9 @@ export async function startTestModeWorld() {
   });
 
   async function newPartner(limits: Partial<Limits> = {}) {
-    const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
-    await setLimits(audit, partnerId, limits);
-    return { ...partnerAt(address, testKey), partnerId, testKey, liveKey };
+    const partner = await api.newPartner();
+    await setLimits(audit, partner.partnerId, limits);
+    return partner;
   }
   type Partner = Awaited<ReturnType<typeof newPartner>>;
 

@@ -27,20 +27,12 @@ test("a partner's statement has the same bytes as over HTTP", async () => {
 test('rate rules are shown, and changed with a reason', async () => {
   const rules = async (...args: string[]) => JSON.parse((await run('rate rules --json', ...args)).stdout);
   expect(await rules()).toMatchObject({ version: 0, spread_bps: 100, band_percent: 5, jump_percent: 10 });
-  expect(await rules('--band-percent', '2.5', '--reason', 'a calm market')).toMatchObject({
-    version: 1,
-    spread_bps: 100,
-    band_percent: 2.5,
-    set_by: expect.stringMatching(/^cli:/),
-    reason: 'a calm market',
-  });
+  const changed = { version: 1, spread_bps: 100, band_percent: 2.5, reason: 'a calm market' };
+  const set = await rules('--band-percent', '2.5', '--reason', 'a calm market');
+  expect(set).toMatchObject({ ...changed, set_by: expect.stringMatching(/^cli:/) });
   expect((await run('rate rules')).stdout).toMatch(/band +2.5%\n/);
-  for (const wrong of [
-    ['--spread-bps', '50'],
-    ['--reason', 'none'],
-    ['--band-percent', '51', '--reason', 'x'],
-  ])
-    expect((await run('rate rules', ...wrong)).code).toBe(2);
+  for (const wrong of ['--spread-bps 50', '--reason none', '--band-percent 51 --reason x'])
+    expect((await run(`rate rules ${wrong}`)).code).toBe(2);
 });
 
 describe('balance', () => {
@@ -50,20 +42,13 @@ describe('balance', () => {
 
   test('credit counts once per reference', async () => {
     const first = {
-      partner_id: partner,
-      mode: 'live',
-      reference: 'tx-1',
-      credited_usdt: '250.500000',
-      already_credited: false,
-      balance_usdt: '250.500000',
+      ...{ partner_id: partner, mode: 'live', reference: 'tx-1', already_credited: false },
+      ...{ credited_usdt: '250.500000', balance_usdt: '250.500000' },
     };
     expect(await runJson(...credit('250.5', 'tx-1'))).toEqual(first);
     expect(await runJson(...credit('250.5', 'tx-1'))).toEqual({ ...first, already_credited: true });
-    await expectRefusal(
-      1,
-      /^The reference "tx-1" was already used for a different amount/,
-      ...credit('250.6', 'tx-1'),
-    );
+    const conflict = /^The reference "tx-1" was already used for a different amount/;
+    await expectRefusal(1, conflict, ...credit('250.6', 'tx-1'));
     expect((await runJson(`partner show ${partner}`)).balances.live.balance_usdt).toBe('250.500000');
   });
 
@@ -72,30 +57,22 @@ describe('balance', () => {
     ...['1'.repeat(30), '1000000000'],
   ])('an amount of %j is a wrong call and credits nothing', async amount => {
     const before = await pool.query('SELECT count(*) FROM entries');
-    await expectRefusal(
-      2,
-      /option '--usdt <amount>' argument '.*' is invalid\. It must be a positive amount/,
-      ...credit(amount, 'bad'),
-    );
+    const wrong = /option '--usdt <amount>' argument '.*' is invalid\. It must be a positive amount/;
+    await expectRefusal(2, wrong, ...credit(amount, 'bad'));
     expect((await pool.query('SELECT count(*) FROM entries')).rows).toEqual(before.rows);
   });
 
   test('an invalid mode or reference is a wrong call', async () => {
     await expectRefusal(2, /Allowed choices are test, live/, ...credit('1', 'x', 'prod'));
-    await expectRefusal(2, /argument ' ' is invalid/, ...credit('1', ' '));
-    await expectRefusal(2, /is invalid/, ...credit('1', 'x'.repeat(129)));
-    await expectRefusal(2, /is invalid/, ...credit('1', 'two\nlines'));
-    await expectRefusal(2, /is invalid/, ...credit('1', '\u200b'));
-    await expectRefusal(2, /is invalid/, ...credit('1', 'turned \u202e around'));
+    for (const wrong of [' ', 'x'.repeat(129), 'two\nlines', '\u200b', 'turned \u202e around'])
+      await expectRefusal(2, /argument '.*' is invalid/s, ...credit('1', wrong));
   });
 });
 
 describe('other commands', () => {
   test('recipients', async () => {
-    expect(await runJson('recipient block', 'ООО «Ромашка»')).toEqual({
-      recipient: 'ООО «Ромашка»',
-      blocked: true,
-    });
+    const name = 'ООО «Ромашка»';
+    expect(await runJson('recipient block', name)).toEqual({ recipient: name, blocked: true });
     expect((await runJson('recipient list')).recipients).toEqual([
       { recipient: 'ооо «ромашка»', blocked_at: expect.any(String) },
     ]);
@@ -103,7 +80,7 @@ describe('other commands', () => {
       '"ООО «РОМАШКА»" is no longer blocked.\n',
     );
     expect((await run('recipient list')).stdout).toBe('(none)\n');
-    await expectRefusal(1, /is not blocked/, 'recipient unblock', 'ООО «Ромашка»');
+    await expectRefusal(1, /is not blocked/, 'recipient unblock', name);
   });
 
   test('maintenance', async () => {

@@ -2,10 +2,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { findRequest } from '../../src/request-log/index.ts';
-import { startHere } from '../helpers/cli.ts';
+import { serviceEnv, startHere } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
-import { createPartnerWithKeys, secretKey } from '../helpers/partners.ts';
+import { createPartnerWithKeys } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 type Service = Awaited<ReturnType<typeof startHere>>;
@@ -17,30 +16,25 @@ let logged = '';
 vi.spyOn(pino, 'destination').mockReturnValue({ write: (line: string) => (logged += line) } as never);
 
 async function start(env: Record<string, string>): Promise<Service> {
-  const gateway = { GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' };
-  const own = { SECRET_KEY: secretKey, DATABASE_URL: url, DATA_DIR: newFolder(), DRAIN_SEC: '0' };
-  const service = await startHere({ ...own, ...gateway, ...env });
+  const service = await startHere({ ...serviceEnv(url), DRAIN_SEC: '0', ...env });
   services.push(service);
   return service;
 }
 
 const linkIn = ({ output }: Service) => /(http:\S+)\/console\/setup#([\w-]{43})/.exec(output());
 
-async function look({ address }: Service, token: string) {
-  const response = await fetch(`${address}/console/api/setup/look`, {
+const post = ({ address }: Service, path: string, body: object) =>
+  fetch(`${address}/console/api${path}`, {
     method: 'POST',
-    headers: { origin: address, 'content-type': 'application/json' },
-    body: JSON.stringify({ token }),
+    headers: { origin: address, 'content-type': 'application/json', cookie: '__Host-kopeck=a-cookie' },
+    body: JSON.stringify(body),
   });
-  return { status: response.status, json: await response.json() };
-}
 
 /** Sends a request and stops the service at once. */
 async function pingAndStop(service: Service) {
   const { partnerId, testKey } = await createPartnerWithKeys(pool);
-  const answer = await fetch(`${service.address}/v1/ping`, {
-    headers: { authorization: `Bearer ${testKey}` },
-  });
+  const headers = { authorization: `Bearer ${testKey}` };
+  const answer = await fetch(`${service.address}/v1/ping`, { headers });
   const metrics = await service.readMetrics();
   await service.stop();
   const logged = await findRequest(pool, answer.headers.get('x-request-id') as Id<'req'>);
@@ -67,9 +61,11 @@ describe('kopeck start and the console', () => {
     expect(whole.output()).toContain(`console    ${whole.address}/console/`);
     const page = await fetch(`${whole.address}/console/`);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const look = (at: Service, token: string) => post(at, '/setup/look', { token });
     expect((await look(withConsole, token!)).status).toBe(404);
     const next = await look(whole, linkIn(withConsole)![2]!);
-    expect(next).toMatchObject({ status: 200, json: { name: 'admin', role: 'admin' } });
+    expect(next.status).toBe(200);
+    expect(await next.json()).toMatchObject({ name: 'admin', role: 'admin' });
   });
 
   test('in production logs get a hint and no link', async () => {
@@ -98,22 +94,12 @@ describe('kopeck start and the console', () => {
 
   test('credentials are not logged at any log level', async () => {
     const token = linkIn(withConsole)![2]!;
-    const post = (path: string, body: object) =>
-      fetch(`${withConsole.address}/console/api${path}`, {
-        method: 'POST',
-        headers: {
-          origin: withConsole.address,
-          'content-type': 'application/json',
-          cookie: '__Host-kopeck=a-cookie',
-        },
-        body: JSON.stringify(body),
-      });
-    expect((await post('/login', { name: 'a-name', password: 'a-password', code: '123321' })).status).toBe(
-      401,
-    );
+    const login = { name: 'a-name', password: 'a-password', code: '123321' };
+    expect((await post(withConsole, '/login', login)).status).toBe(401);
     // Invalid JSON: the error is logged, but not the text.
     await pool.query('ALTER TABLE operators RENAME COLUMN setup_hash TO gone');
-    expect((await post('/setup', { token, password: 'another-password', code: '456654' })).status).toBe(500);
+    const setup = { token, password: 'another-password', code: '456654' };
+    expect((await post(withConsole, '/setup', setup)).status).toBe(500);
     await expect.poll(() => logged).toContain('a request failed');
     for (const secret of ['a-name', 'a-password', '123321', token, 'another-password', '456654', 'a-cookie'])
       expect(logged).not.toContain(secret);

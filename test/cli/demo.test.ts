@@ -92,16 +92,14 @@ test('is refused where real money could be involved', async () => {
     const { code, stderr } = await kopeck({ ...env, ...more }, 'demo --json', ...args);
     return `${code} ${JSON.parse(stderr).error.code}`;
   };
-  expect(await refusal({ GATEWAY_URL: 'http://bank.example', RATE_SOURCES: 'fixed:92.5' })).toBe(
-    '1 real_gateway',
-  );
+  const atBank = { GATEWAY_URL: 'http://bank.example', RATE_SOURCES: 'fixed:92.5' };
+  expect(await refusal(atBank)).toBe('1 real_gateway');
   expect(await refusal({}, '--payments', '10001')).toBe('2 wrong_call');
   await createPartner(auditContextOf(pool), 'A real shop');
   expect(await refusal({})).toBe('1 real_partners');
   const production = await createDatabase();
-  expect(await refusal({ DATABASE_URL: production.url, NODE_ENV: 'production', SECRET_KEY: secretKey })).toBe(
-    '1 production',
-  );
+  const inProduction = { DATABASE_URL: production.url, NODE_ENV: 'production', SECRET_KEY: secretKey };
+  expect(await refusal(inProduction)).toBe('1 production');
   expect(await count('partners')).toBe(1);
 }, 60_000);
 
@@ -121,11 +119,8 @@ test('is refused where the last payments are at another bank: recovery would rel
   const code = (await bank.call('POST', '/sim/qrs', { scenario: 'C2B', amount_kopecks: 10_000 })).body;
   const fault = { kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded', on: 'pay', times: 1 };
   await bank.call('PUT', '/sim/faults', { ...fault, qrc_id: code.qrc_id });
-  const headers = {
-    authorization: `Bearer ${key}`,
-    'content-type': 'application/json',
-    'idempotency-key': 'real-1',
-  };
+  const authorization = `Bearer ${key}`;
+  const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'real-1' };
   const body = JSON.stringify({ qr_url: code.link });
   // This request never gets an answer.
   const paying = fetch(`${service.address}/v1/payments`, { method: 'POST', headers, body }).catch(() => {});

@@ -6,16 +6,22 @@ import { kopeck } from '../helpers/cli.ts';
 import { commandLineOf, createCommandLine } from './command-line.ts';
 
 const { pool, url, dataDir, partner, expectRefusal: expectRefusalWithout } = await createCommandLine();
+const node = 'https://node.example/key-of-the-node';
 const env = {
-  DATABASE_URL: url,
-  DATA_DIR: dataDir,
-  DEPOSIT_CHAINS: 'tron,ethereum',
-  DEPOSIT_TRON_RPC: 'https://node.example/key-of-the-node',
-  DEPOSIT_TRON_XPUB: xpub,
-  DEPOSIT_ETHEREUM_RPC: 'https://node.example/key-of-the-node',
-  DEPOSIT_ETHEREUM_XPUB: xpub,
+  ...{ DATABASE_URL: url, DATA_DIR: dataDir, DEPOSIT_CHAINS: 'tron,ethereum' },
+  ...{ DEPOSIT_TRON_RPC: node, DEPOSIT_TRON_XPUB: xpub },
+  ...{ DEPOSIT_ETHEREUM_RPC: node, DEPOSIT_ETHEREUM_XPUB: xpub },
 };
 const { run, runJson, expectRefusal } = commandLineOf(env, 'deposit');
+
+/** A chain with a node, and commands about it. */
+async function startChain() {
+  const chain = createChain();
+  const node = await startNode(chain);
+  const ask = (command: string, ...args: string[]) =>
+    kopeck({ ...env, DEPOSIT_ETHEREUM_RPC: node.url }, `deposit ${command}`, ...args);
+  return { chain, node, ask };
+}
 
 test('addresses of a partner, on all chains or one, once they are watched', async () => {
   await expectRefusal(1, /^No chain is watched yet/, `address ${partner}`);
@@ -24,12 +30,9 @@ test('addresses of a partner, on all chains or one, once they are watched', asyn
      SELECT unnest('{tron,ethereum}'::text[]), 1, '0x01', now(), 1, now(), now()`,
   );
   const { addresses } = await runJson(`address ${partner}`);
+  const path = expect.stringMatching(/^m\/\d+\/\d+$/);
   expect(addresses).toMatchObject([
-    {
-      chain: 'tron',
-      address: expect.stringMatching(/^T\w{33}$/),
-      path: expect.stringMatching(/^m\/\d+\/\d+$/),
-    },
+    { chain: 'tron', address: expect.stringMatching(/^T\w{33}$/), path },
     { chain: 'ethereum', address: expect.stringMatching(/^0x\w{40}$/), min_usdt: '1.000000' },
   ]);
   const { stdout } = await run(`address ${partner} --chain tron`);
@@ -55,20 +58,16 @@ test('deposits and chains, without the address of a node', async () => {
 
 test('a sweep has the addresses that hold something', async () => {
   const { address, path } = (await runJson(`address ${partner}`)).addresses[1];
-  const chain = createChain();
-  const node = await startNode(chain);
-  const sweep = (...args: string[]) =>
-    kopeck({ ...env, DEPOSIT_ETHEREUM_RPC: node.url }, 'deposit sweep --chain', ...args);
+  const { chain, node, ask } = await startChain();
+  const sweep = (...args: string[]) => ask('sweep --chain', ...args);
   expect((await sweep('ethereum')).stdout).toBe('chain,address,path,units\n');
   chain.mine([{ to: address.toLowerCase(), units: 7_000_001n }]);
   expect((await sweep('ethereum')).stdout).toBe(
     `chain,address,path,units\nethereum,${address},${path},7000001\n`,
   );
-  expect(JSON.parse((await sweep('ethereum', '--json')).stdout)).toEqual({
-    chain: 'ethereum',
-    decimals: 6,
-    addresses: [{ address, path, units: '7000001' }],
-  });
+  const addresses = [{ address, path, units: '7000001' }];
+  const asJson = JSON.parse((await sweep('ethereum', '--json')).stdout);
+  expect(asJson).toEqual({ chain: 'ethereum', decimals: 6, addresses });
   expect((await sweep('bnb')).stderr).toBe('"bnb" is not in DEPOSIT_CHAINS: it has tron, ethereum.\n');
   node.interfere = () => ({ status: 500 });
   expect((await sweep('ethereum')).stderr).toMatch(/^The ethereum node 1 answered with HTTP status 500\.\n$/);
@@ -88,10 +87,8 @@ test('a held deposit is decided on once', async () => {
   const decide = (deposit: string, outcome: string) =>
     run('decide', deposit, '--outcome', outcome, '--reason', 'checked', '--json');
   const released = await insert('held');
-  expect(JSON.parse((await decide(released, 'credited')).stdout)).toEqual({
-    deposit_id: released,
-    state: 'credited',
-  });
+  const credited = { deposit_id: released, state: 'credited' };
+  expect(JSON.parse((await decide(released, 'credited')).stdout)).toEqual(credited);
   const again = await decide(released, 'credited');
   expect([again.code, again.stdout + again.stderr]).toEqual([1, expect.stringContaining('not_held')]);
   expect(JSON.parse((await decide(await insert('held'), 'rejected')).stdout).state).toBe('rejected');
@@ -101,23 +98,16 @@ test('a held deposit is decided on once', async () => {
 
 test('a day is compared with the chain', async () => {
   const { address } = (await runJson(`address ${partner}`)).addresses[1];
-  const chain = createChain();
-  const node = await startNode(chain);
-  const compare = (...args: string[]) =>
-    kopeck(
-      { ...env, DEPOSIT_ETHEREUM_RPC: node.url },
-      ...['deposit', 'reconcile', '--chain', 'ethereum', '--day', '2025-11-16', ...args],
-    );
+  const { chain, ask } = await startChain();
+  const compare = (...args: string[]) => ask('reconcile --chain ethereum --day 2025-11-16', ...args);
   chain.mineMany(3);
   expect(await compare()).toEqual({
     code: 0,
     stdout: '2025-11-16, blocks 0 to 1: no discrepancies (0 deposits).\n',
     stderr: '',
   });
-  chain.blocks[1]!.transactions.push({
-    hash: `0x${'1'.repeat(64)}`,
-    transfers: [{ to: address.toLowerCase(), units: 7_000_000n }],
-  });
+  const transfers = [{ to: address.toLowerCase(), units: 7_000_000n }];
+  chain.blocks[1]!.transactions.push({ hash: `0x${'1'.repeat(64)}`, transfers });
   const { code, stdout } = await compare();
   expect(code).toBe(1);
   expect(stdout).toMatch(/on chain, not on record +0x1{64} +0 +prt_\w+ +7000000 +–/);
@@ -130,23 +120,15 @@ test('a day is compared with the chain', async () => {
 });
 
 test('a chain is read again from an earlier block on', async () => {
-  const chain = createChain();
+  const { chain, ask } = await startChain();
   chain.mineMany(9);
-  const node = await startNode(chain);
   await pool.query(
     `UPDATE deposit_chains SET cursor_block = 7, cursor_hash = '0x07', final_block = 7 WHERE chain = 'ethereum'`,
   );
   const rewind = (block: string, ...args: string[]) =>
-    kopeck(
-      { ...env, DEPOSIT_ETHEREUM_RPC: node.url },
-      ...['deposit', 'rewind', '--chain', 'ethereum', '--block', block, '--reason', 'another fork', ...args],
-    );
-  expect(JSON.parse((await rewind('4', '--json')).stdout)).toEqual({
-    chain: 'ethereum',
-    from_block: '7',
-    to_block: '4',
-    deposits_above: 0,
-  });
+    ask(`rewind --chain ethereum --block ${block} --reason`, 'another fork', ...args);
+  const rewound = { chain: 'ethereum', from_block: '7', to_block: '4', deposits_above: 0 };
+  expect(JSON.parse((await rewind('4', '--json')).stdout)).toEqual(rewound);
   const { rows } = await pool.query(
     `SELECT cursor_block, cursor_hash FROM deposit_chains WHERE chain = 'ethereum'`,
   );

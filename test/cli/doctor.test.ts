@@ -1,19 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { examineCertificate } from '../../src/cli/doctor/certificate.ts';
 import { joinIncarnation } from '../../src/db/history/join.ts';
 import { createAuthority, type Issued, issueSelfSigned } from '../helpers/certificates.ts';
-import { kopeck } from '../helpers/cli.ts';
+import { examined, kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 import { secretKey, setRate } from '../helpers/partners.ts';
+import { startTlsReceiver } from '../helpers/tcp-receivers.ts';
 
 const { pool, url } = await createDatabase();
 const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
@@ -35,31 +33,11 @@ describe('kopeck doctor', () => {
     const { code, ok, notOk, checks } = await doctor();
     // The tests use the superuser of their server.
     expect({ code, ok, notOk }).toEqual({ code: 0, ok: true, notOk: ['privileges warn'] });
-    expect(checks.map(({ check }) => check)).toEqual([
-      'settings',
-      'data folder',
-      'proxy',
-      'certificate',
-      'database',
-      'version',
-      'privileges',
-      'schema',
-      'audit log',
-      'secret key',
-      'commits',
-      'standbys',
-      'WAL archive',
-      'history',
-      'unmatched orders',
-      'connections',
-      'clock',
-      'alarms',
-      'archive',
-      'gateway',
-      'rate',
-      'rate sources',
-      'bot',
-    ]);
+    expect(checks.map(({ check }) => check).join(', ')).toBe(
+      'settings, data folder, proxy, certificate, database, version, privileges, schema, audit log, secret key, ' +
+        'commits, standbys, WAL archive, history, unmatched orders, connections, clock, alarms, archive, ' +
+        'gateway, rate, rate sources, bot',
+    );
   });
 
   test('prints a table', async () => {
@@ -104,22 +82,14 @@ describe('kopeck doctor', () => {
 });
 
 /** With a folder of its own. */
-async function finding(check: string, more: Record<string, string>): Promise<string> {
-  const found = (await doctor({ DATA_DIR: newFolder(), ...more })).checks.find(one => one.check === check)!;
-  return `${found.state}: ${found.detail}`;
-}
+const finding = (check: string, more: Record<string, string>) =>
+  examined({ ...env, DATA_DIR: newFolder(), ...more }, check);
 
 describe('the certificate of PUBLIC_URL', () => {
   const authority = createAuthority();
 
   async function examine(certificate: Issued, ca?: string): Promise<string> {
-    const server = createTlsServer(certificate, socket => socket.on('error', () => {})).listen(
-      0,
-      '127.0.0.1',
-    );
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    const { port } = await startTlsReceiver(certificate);
     const { state, detail } = await examineCertificate(`https://127.0.0.1:${port}`, ca);
     return `${state}: ${detail}`;
   }
@@ -174,10 +144,12 @@ describe('the data folder', () => {
     return disk;
   }
 
+  const found = (folder: string) => finding('data folder', { DATA_DIR: folder });
+
   test('on a read-only disk', async context => {
     const disk = mount('ro,size=1m');
     if (!disk) return context.skip();
-    expect(await finding('data folder', { DATA_DIR: disk })).toBe(
+    expect(await found(disk)).toBe(
       `bad: ${disk} cannot be written to (EROFS): mount its disk for writing, or set DATA_DIR to another folder`,
     );
   });
@@ -185,50 +157,29 @@ describe('the data folder', () => {
   test('on a small disk and on a full one', async context => {
     const disk = mount('size=1m,nr_inodes=10');
     if (!disk) return context.skip();
-    expect(await finding('data folder', { DATA_DIR: disk })).toMatch(
-      /^bad: 0\.0 GiB are free in .*: free some space$/,
-    );
+    expect(await found(disk)).toMatch(/^bad: 0\.0 GiB are free in .*: free some space$/);
     for (let nth = 0; nth < 9; nth++) fs.writeFileSync(join(disk, `${nth}`), '');
-    expect(await finding('data folder', { DATA_DIR: disk })).toBe(
-      `bad: the disk of ${disk} is full: free some space`,
-    );
+    expect(await found(disk)).toBe(`bad: the disk of ${disk} is full: free some space`);
   });
 
   test('with a key that others can read, and one that does not exist yet', async () => {
     const folder = newFolder();
-    expect(await finding('data folder', { DATA_DIR: join(folder, 'not', 'yet') })).toMatch(
-      /^ok: .* are free in/,
-    );
+    expect(await found(join(folder, 'not', 'yet'))).toMatch(/^ok: .* are free in/);
     fs.writeFileSync(join(folder, 'secret.key'), secretKey, { mode: 0o644 });
-    expect(await finding('data folder', { DATA_DIR: folder })).toMatch(
-      /^warn: .*secret\.key can be read .*chmod 600/,
-    );
+    expect(await found(folder)).toMatch(/^warn: .*secret\.key can be read .*chmod 600/);
   });
 });
 
-async function listen(status: number, body: object): Promise<string> {
-  const server = createHttpServer((_request, response) =>
-    response.writeHead(status).end(JSON.stringify(body)),
-  );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const server = await startLocalServer();
 
 test('rate sources: some that fail are a warning, all that fail are bad', async () => {
   expect(await finding('rate sources', { RATE_SOURCES: 'fixed:92.50' })).toBe('ok: fixed:92.5000 respond');
   expect(await finding('rate sources', { RATE_SOURCES: 'fixed:92.50,http://127.0.0.1:1' })).toMatch(
     /^warn: no quote from .*: check RATE_SOURCES/,
   );
-  const broken = await listen(500, {});
-  expect(
-    await finding('rate sources', {
-      RATE_SOURCES: `${broken},http://127.0.0.1:1`,
-      RATE_MIN: '1',
-      RATE_MAX: '900',
-    }),
-  ).toMatch(/^bad: no quote from .*, .*: check RATE_SOURCES/);
+  server.answerWith({}, 500);
+  const failing = { RATE_SOURCES: `${server.url},http://127.0.0.1:1`, RATE_MIN: '1', RATE_MAX: '900' };
+  expect(await finding('rate sources', failing)).toMatch(/^bad: no quote from .*, .*: check RATE_SOURCES/);
 });
 
 test('the bot: its token is accepted, refused or not asked for, and never shown', async () => {
@@ -238,8 +189,10 @@ test('the bot: its token is accepted, refused or not asked for, and never shown'
     expect(found).not.toContain(token);
     return found;
   };
-  expect(await ask(await listen(200, { ok: true }))).toBe('ok: Telegram accepts the token');
-  expect(await ask(await listen(401, { ok: false }))).toMatch(/^bad: Telegram refuses the token \(401\)/);
+  server.answerWith({ ok: true });
+  expect(await ask(server.url)).toBe('ok: Telegram accepts the token');
+  server.answerWith({ ok: false }, 401);
+  expect(await ask(server.url)).toMatch(/^bad: Telegram refuses the token \(401\)/);
   expect(await ask('http://127.0.0.1:1')).toMatch(/^warn: Telegram does not respond/);
   expect(await finding('bot', {})).toBe('ok: off');
 });

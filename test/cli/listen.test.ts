@@ -3,17 +3,14 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Kopeck, verifyWebhook } from '../../sdk/src/index.ts';
 import { newLink, partnerAt } from '../helpers/api.ts';
-import { kopeck, startHere, startKopeck } from '../helpers/cli.ts';
+import { kopeck, serviceEnv, startHere, startKopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
+import { createPartnerWithKeys, setRate } from '../helpers/partners.ts';
 import { type Received, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool, url: databaseUrl } = await createDatabase();
-const env = {
-  ...{ DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, DATA_DIR: newFolder(), DRAIN_SEC: '0' },
-  ...{ GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' },
-};
+const env = { ...serviceEnv(databaseUrl), DRAIN_SEC: '0' };
 const secret = 'whsec_of_the_developer';
 await setRate(pool);
 const { partnerId: partner, testKey: key } = await createPartnerWithKeys(pool);
@@ -48,8 +45,7 @@ describe('kopeck listen', () => {
     const paid = await fetch(`${service.address}/v1/payments`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${key}`,
-        'idempotency-key': 'k1',
+        ...{ authorization: `Bearer ${key}`, 'idempotency-key': 'k1' },
         'content-type': 'application/json',
       },
       body: `{"qr_url":"${newLink(10_000)}","metadata":${metadata}}`,

@@ -176,8 +176,9 @@ test('the lists name commands that exist', () => {
   expect([...withoutDatabase, ...reports].filter(path => !paths.includes(path))).toEqual([]);
 });
 
-describe('in a folder without a database nothing is made, and it is said, by', () => {
-  test.each(ofDatabase)('kopeck %s', async path => {
+test.each(ofDatabase)(
+  'in a folder without a database nothing is made, and it is said, by kopeck %s',
+  async path => {
     for (const { args } of await examplesOf(path)) {
       const parent = newFolder();
       const dataDir = join(parent, 'not', 'there');
@@ -192,5 +193,5 @@ describe('in a folder without a database nothing is made, and it is said, by', (
       if (reports.includes(path)) expect(stdout + stderr).toContain(missingIn(dataDir).trim());
       else expect({ stdout, stderr }).toEqual({ stdout: '', stderr: missingIn(dataDir) });
     }
-  });
-});
+  },
+);

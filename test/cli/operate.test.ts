@@ -149,21 +149,15 @@ describe('payment resolve', () => {
   });
 });
 
-describe('alarm', () => {
-  test('list and clear', async () => {
-    const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
-    expect((await run('alarm list')).stdout).toBe('(none)\n');
-    await alarms.raise({ kind: 'payment_overdue', subject: unknownPayment, detail: 'Look.' });
-    expect((await run('alarm list')).stdout).toMatch(/^alarm .*\n─.*\n1 +payment_overdue +pay_01h/);
-    expect(await run('alarm clear 1')).toEqual({
-      code: 0,
-      stdout: 'Alarm 1 is cleared.\n',
-      stderr: '',
-    });
-    expect(await run('alarm clear 1')).toMatchObject({ code: 1, stdout: '' });
-    expect(await runJson('alarm list')).toEqual({ alarms: [] });
-    expect((await runJson('alarm list --all')).alarms).toMatchObject([
-      { alarm_id: 1, kind: 'payment_overdue', times: 1, cleared_by: expect.stringMatching(/^cli:/) },
-    ]);
-  });
+test('alarm list and clear', async () => {
+  const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
+  expect((await run('alarm list')).stdout).toBe('(none)\n');
+  await alarms.raise({ kind: 'payment_overdue', subject: unknownPayment, detail: 'Look.' });
+  expect((await run('alarm list')).stdout).toMatch(/^alarm .*\n─.*\n1 +payment_overdue +pay_01h/);
+  expect(await run('alarm clear 1')).toEqual({ code: 0, stdout: 'Alarm 1 is cleared.\n', stderr: '' });
+  expect(await run('alarm clear 1')).toMatchObject({ code: 1, stdout: '' });
+  expect(await runJson('alarm list')).toEqual({ alarms: [] });
+  expect((await runJson('alarm list --all')).alarms).toMatchObject([
+    { alarm_id: 1, kind: 'payment_overdue', times: 1, cleared_by: expect.stringMatching(/^cli:/) },
+  ]);
 });

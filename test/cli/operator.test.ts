@@ -21,10 +21,8 @@ describe('kopeck operator', () => {
     const link = /^link +(http:\/\/127\.0\.0\.1:8080\/console\/setup#[\w-]{43})$/m.exec(stdout)?.[1];
     expect(await findEnrolment(deps, tokenOf(link!))).toMatchObject({ name: 'anna', role: 'support' });
     await expectRefusal(1, /^Operator anna already exists/, 'create --name anna --role viewer');
-    const elsewhere = await kopeck(
-      { ...env, PUBLIC_URL: 'https://pay.example/' },
-      'operator reset anna --json',
-    );
+    const behindProxy = { ...env, PUBLIC_URL: 'https://pay.example/' };
+    const elsewhere = await kopeck(behindProxy, 'operator reset anna --json');
     const { setup_url } = JSON.parse(elsewhere.stdout);
     expect(setup_url).toMatch(/^https:\/\/pay\.example\/console\/setup#/);
     expect(await findEnrolment(deps, tokenOf(link!))).toBeUndefined();
@@ -44,12 +42,9 @@ describe('kopeck operator', () => {
   test('disable, enable, role and sign-out act on open sessions', async () => {
     const { operatorId } = await enrolOperator(pool, systemClock, 'boris', 'viewer');
     await enrolOperator(pool, systemClock, 'root', 'admin');
-    const open = async () =>
-      (
-        await pool.query(
-          "SELECT FROM operator_sessions s JOIN operators o ON o.id = s.operator_id WHERE o.name = 'boris' AND ended_at IS NULL",
-        )
-      ).rowCount;
+    const sessions = `SELECT FROM operator_sessions s JOIN operators o ON o.id = s.operator_id
+                       WHERE o.name = 'boris' AND ended_at IS NULL`;
+    const open = async () => (await pool.query(sessions)).rowCount;
     expect(await open()).toBe(1);
     expect(await runJson('sign-out boris')).toMatchObject({ name: 'boris', state: 'active' });
     expect(await open()).toBe(0);
@@ -78,10 +73,7 @@ describe('kopeck operator', () => {
     await expectRefusal(1, /^root is the last active admin/, 'disable root');
     await expectRefusal(1, /^root is the last active admin/, 'role root --role viewer');
     await expectRefusal(1, /^There is no operator nobody/, 'disable nobody');
-    expect(await runJson('reset root')).toMatchObject({
-      name: 'root',
-      state: 'invited',
-      setup_url: expect.any(String),
-    });
+    const reset = { name: 'root', state: 'invited', setup_url: expect.any(String) };
+    expect(await runJson('reset root')).toMatchObject(reset);
   });
 });

@@ -13,36 +13,25 @@ describe('partner', () => {
 
   test('list, as JSON and as a table', async () => {
     const { partners } = await runJson('partner list');
-    expect(partners[0]).toEqual({
-      partner_id: partner,
-      name: 'Кофейня',
-      state: 'active',
-      created_at: expect.any(String),
-    });
+    const listed = { partner_id: partner, name: 'Кофейня', state: 'active' };
+    expect(partners[0]).toEqual({ ...listed, created_at: expect.any(String) });
     expect((await run('partner list')).stdout).toMatch(
       new RegExp(`^partner .*\\n─.*\\n${partner}  Кофейня +active`),
     );
   });
 
   test('show gives state, limits and the balances of both modes', async () => {
+    const none = { held_usdt: '0.000000', settled_usdt: '0.000000' };
     expect(await runJson(`partner show ${partner}`)).toEqual({
-      partner_id: partner,
-      name: 'Кофейня',
-      state: 'active',
-      live_approved: true,
+      ...{ partner_id: partner, name: 'Кофейня', state: 'active', live_approved: true },
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       limits: {
-        min_rub: '10.00',
-        max_rub: '100000.00',
-        daily_rub: null,
-        concurrent: 2,
-        create_rps: 3,
-        create_burst: 10,
-        other_rps: 20,
+        ...{ min_rub: '10.00', max_rub: '100000.00', daily_rub: null, concurrent: 2 },
+        ...{ create_rps: 3, create_burst: 10, other_rps: 20 },
       },
       balances: {
-        live: { balance_usdt: '0.000000', held_usdt: '0.000000', settled_usdt: '0.000000' },
-        test: { balance_usdt: '10000.000000', held_usdt: '0.000000', settled_usdt: '0.000000' },
+        live: { balance_usdt: '0.000000', ...none },
+        test: { balance_usdt: '10000.000000', ...none },
       },
       webhook: null,
     });
@@ -51,11 +40,8 @@ describe('partner', () => {
 
   test('suspend and resume', async () => {
     expect(await runJson(`partner suspend ${partner}`)).toMatchObject({ state: 'suspended' });
-    await expectRefusal(
-      1,
-      /is suspended: run npx kopeck partner resume/,
-      `key create ${partner} --mode test`,
-    );
+    const suspended = /is suspended: run npx kopeck partner resume/;
+    await expectRefusal(1, suspended, `key create ${partner} --mode test`);
     expect(await runJson(`partner resume ${partner}`)).toMatchObject({ state: 'active' });
   });
 
@@ -76,14 +62,9 @@ describe('partner', () => {
 
   test('that does not exist is reported in one line, also as JSON', async () => {
     const unknown = 'prt_01h455vb4pex5vsknk084sn02q';
-    for (const typed of [unknown, 'nonsense', 'timeout', '']) {
-      await expectRefusal(
-        1,
-        /^There is no partner .*: see npx kopeck partner list\.$/m,
-        'partner show',
-        typed,
-      );
-    }
+    const noPartner = /^There is no partner .*: see npx kopeck partner list\.$/m;
+    for (const typed of [unknown, 'nonsense', 'timeout', ''])
+      await expectRefusal(1, noPartner, 'partner show', typed);
     const { code, stderr, stdout } = await run('partner show', unknown, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(JSON.parse(stderr)).toEqual({
@@ -110,12 +91,8 @@ describe('key', () => {
   test('revoke takes a whole key too, and does not repeat it', async () => {
     const { key, key_id } = await runJson(`key create ${partner} --mode test`);
     expect((await run('key revoke', key)).stdout).toBe(`Key ${key_id} is revoked.\n`);
-    const unknown = key.replace(key_id, '0'.repeat(12));
-    const { code, stderr } = await run('key revoke', unknown);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: 'There is no key 000000000000: see npx kopeck key list.\n',
-    });
+    const { code, stderr } = await run('key revoke', key.replace(key_id, '0'.repeat(12)));
+    expect([code, stderr]).toEqual([1, 'There is no key 000000000000: see npx kopeck key list.\n']);
   });
 
   test('create takes scopes, limits, a label and an expiry; list shows them', async () => {
@@ -178,22 +155,15 @@ describe('key', () => {
     await expectRefusal(1, /^There is no key 123/, 'key allow 123 --any');
     await run(`key revoke ${key_id}`);
     await expectRefusal(1, /is revoked/, `key allow ${key_id} --any`);
-    const { rows } = await pool.query(`SELECT actor FROM audit WHERE subject = $1 AND action = 'key.allow'`, [
-      key_id,
-    ]);
-    expect(rows).toHaveLength(2);
+    const allowed = `SELECT actor FROM audit WHERE subject = $1 AND action = 'key.allow'`;
+    expect((await pool.query(allowed, [key_id])).rows).toHaveLength(2);
   });
 
   test('is audited with the actor, without the secret', async () => {
     const { key, key_id } = await runJson(`key create ${partner} --mode test`);
     const { rows } = await pool.query('SELECT actor, action, after FROM audit WHERE subject = $1', [key_id]);
-    expect(rows).toEqual([
-      {
-        actor: expect.stringMatching(/^cli:./),
-        action: 'key.create',
-        after: { partnerId: partner, mode: 'test', allowedAddresses: [] },
-      },
-    ]);
+    const after = { partnerId: partner, mode: 'test', allowedAddresses: [] };
+    expect(rows).toEqual([{ actor: expect.stringMatching(/^cli:./), action: 'key.create', after }]);
     expect(JSON.stringify(rows)).not.toContain(key);
   });
 });

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newLink } from '../helpers/api.ts';
 import { childrenOf } from '../helpers/children.ts';
-import { type Service, startService } from '../helpers/cli.ts';
+import { type Service, serviceEnv, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
-import { newFolder } from '../helpers/folders.ts';
-import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
+import { createPartnerWithKeys, setRate } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 await setRate(pool);
@@ -21,14 +21,7 @@ afterAll(async () => {
 });
 
 async function startTwo(): Promise<{ service: Service; workers: number[] }> {
-  const service = await startService({
-    PROCESSES: '2',
-    DATABASE_URL: url,
-    SECRET_KEY: secretKey,
-    GATEWAY_URL: 'http://127.0.0.1:1',
-    RATE_SOURCES: 'fixed:92.50',
-    DATA_DIR: newFolder(),
-  });
+  const service = await startService({ ...serviceEnv(url), PROCESSES: '2' });
   services.push(service);
   await untilBothServe(service);
   return { service, workers: childrenOf(service.pid) };
@@ -42,13 +35,15 @@ async function untilBothServe(service: Service): Promise<void> {
 const get = (service: Service, path: string) =>
   fetch(`${service.address}${path}`, { headers: { authorization, connection: 'close' } });
 
-async function pay(service: Service, key = randomUUID()): Promise<{ id: string; status: string }> {
+async function pay(
+  service: Service,
+  key = randomUUID(),
+  qrUrl = newLink(1_000),
+): Promise<{ id: string; status: string }> {
   const response = await fetch(`${service.address}/v1/payments`, {
     method: 'POST',
     headers: { authorization, connection: 'close', 'idempotency-key': key },
-    body: JSON.stringify({
-      qr_url: `https://qr.nspk.ru/AD${key.replaceAll('-', '').toUpperCase().slice(0, 30)}?type=02&sum=1000&cur=RUB`,
-    }),
+    body: JSON.stringify({ qr_url: qrUrl }),
   });
   return (await response.json()) as { id: string; status: string };
 }
@@ -86,7 +81,8 @@ describe('kopeck start in two processes', () => {
     expect(service.output()).toContain('processes  2');
     expect(workers).toHaveLength(2);
     const key = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => pay(service, key)));
+    const link = newLink(1_000);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => pay(service, key, link)));
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect(answers.every(({ status }) => status === 'succeeded')).toBe(true);
   });

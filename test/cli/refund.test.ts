@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { kopeck } from '../helpers/cli.ts';
+import { kopeck, serviceEnv } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { folderWithKey } from '../helpers/folders.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { holdLocks } from '../helpers/locks.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -13,12 +12,7 @@ const { pool, url } = await createDatabase();
 const simulator = await startSimulator();
 const api = await startApi({ pool, gatewayUrl: simulator.address });
 await setRate(pool);
-const env = {
-  DATABASE_URL: url,
-  DATA_DIR: folderWithKey(),
-  GATEWAY_URL: simulator.address,
-  RATE_SOURCES: 'fixed:92.50',
-};
+const env = { ...serviceEnv(url), GATEWAY_URL: simulator.address };
 const since = new Date(Date.now() - 60_000).toISOString();
 const { run } = commandLineOf(env);
 

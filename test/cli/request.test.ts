@@ -41,40 +41,23 @@ describe('request show', () => {
 
   test('for programs', async () => {
     expect(await runJson(`request show ${limited.requestId}`)).toEqual({
-      request_id: limited.requestId,
-      at: expect.stringMatching(/Z$/),
-      partner_id: partner,
-      partner_name: 'Кофейня',
-      mode: 'live',
-      key_id: '7f3a9c21b0d4',
-      method: 'POST',
-      route: '/v1/payments',
-      path: '/v1/payments',
-      payment_id: null,
-      status: 429,
-      error_code: 'rate_limited',
-      duration_ms: 12,
+      ...{ request_id: limited.requestId, at: expect.stringMatching(/Z$/), partner_id: partner },
+      ...{ partner_name: 'Кофейня', mode: 'live', key_id: '7f3a9c21b0d4', payment_id: null },
+      ...{ method: 'POST', route: '/v1/payments', path: '/v1/payments' },
+      ...{ status: 429, error_code: 'rate_limited', duration_ms: 12 },
     });
   });
 
+  const none = /^There is no request .* in the log\. Requests are kept for 7 days\. IDs look like req_01h…$/m;
   test.each(['req_01h00000000000000000000000', 'req_x', paymentId, "'; DROP TABLE api_requests"])(
     'there is no %s',
-    id =>
-      expectRefusal(
-        1,
-        /^There is no request .* in the log\. Requests are kept for 7 days\. IDs look like req_01h…$/m,
-        'request show',
-        id,
-      ),
+    id => expectRefusal(1, none, 'request show', id),
   );
 });
 
 test('request show says that the log is turned off', async () => {
-  const { code, stderr } = await kopeck(
-    { DATABASE_URL: url, DATA_DIR: dataDir, REQUEST_LOG_DAYS: '0' },
-    'request show',
-    newId('req', systemClock),
-  );
+  const env = { DATABASE_URL: url, DATA_DIR: dataDir, REQUEST_LOG_DAYS: '0' };
+  const { code, stderr } = await kopeck(env, 'request show', newId('req', systemClock));
   expect(code).toBe(1);
   expect(stderr).toMatch(/the log is turned off \(REQUEST_LOG_DAYS=0\)\.$/m);
 });

@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
@@ -12,6 +10,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { isRunning, serverPid } from '../helpers/embedded-postgres.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
 import { processEnv } from '../helpers/process-env.ts';
+import { startTcpReceiver } from '../helpers/tcp-receivers.ts';
 import { withoutWaiting } from '../helpers/waiting-line.ts';
 
 const { url } = await createDatabase();
@@ -110,14 +109,11 @@ describe('kopeck start', () => {
     expect(await lineOf({ DATA_DIR: dataDir })).toMatch(
       /^The gateway simulator did not start in \S+: [^\n]+$/,
     );
-    const blocker = createServer().listen(0, '127.0.0.1');
-    await once(blocker, 'listening');
-    const { port } = blocker.address() as { port: number };
+    const { port } = await startTcpReceiver();
     const bank = { GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' };
     expect(await lineOf({ ...bank, PORT: `${port}`, DATA_DIR: newFolder() })).toBe(
       `PORT ${port} on 127.0.0.1 is in use: stop the program that has it, or set PORT to another.`,
     );
-    blocker.close();
   });
 
   /** What a command says that is refused in one line. */
@@ -153,11 +149,8 @@ describe('kopeck start', () => {
       );
       expect(line).not.toContain('hunter2');
     }
-    const mute = createServer().listen(0, '127.0.0.1');
-    await once(mute, 'listening');
-    const { port } = mute.address() as { port: number };
+    const { port } = await startTcpReceiver();
     const line = await refusal({ DATABASE_URL: `postgresql://me@127.0.0.1:${port}/kopeck`, ...secretKey });
-    mute.close();
     expect(line).toMatch(/does not answer \([^\n]*timeout/);
     const missing = new URL(url);
     missing.pathname = '/not_there';

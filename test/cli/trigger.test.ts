@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { Kopeck } from '../../sdk/src/index.ts';
 import { createPartnerWithKeys, setRate, startApi } from '../helpers/api.ts';
 import { kopeck } from '../helpers/cli.ts';
@@ -9,12 +9,8 @@ const { pool } = await createDatabase();
 const { address } = await startApi({ pool });
 beforeEach(() => setRate(pool));
 
-let key: string;
-let client: Kopeck;
-beforeAll(async () => {
-  key = (await createPartnerWithKeys(pool)).testKey;
-  client = new Kopeck({ apiKey: key, baseUrl: address });
-});
+const { testKey: key } = await createPartnerWithKeys(pool);
+const client = new Kopeck({ apiKey: key, baseUrl: address });
 
 const trigger = (...args: string[]) => kopeck({}, 'trigger --key', key, '--url', address, ...args);
 
@@ -28,10 +24,8 @@ describe('kopeck trigger', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const payment = JSON.parse(stdout);
     expect(payment).toMatchObject({ mode: 'test', status, status_detail: detail, metadata: {} });
-    expect(await client.payments.get(payment.id)).toMatchObject({
-      id: payment.id,
-      amount_rub: payment.amount_rub,
-    });
+    const { id, amount_rub } = payment;
+    expect(await client.payments.get(id)).toMatchObject({ id, amount_rub });
   });
 
   test('prints what will happen next', async () => {
@@ -50,24 +44,15 @@ describe('kopeck trigger', () => {
     expect(stdout).toContain('In 120 s the status will be failed and payment.failed will be sent.');
     const before = (await client.payments.list().page()).data.length;
     const lost = await trigger('payment.succeeded', '--scenario', 'answer_lost', '--json');
-    expect(JSON.parse(lost.stdout)).toMatchObject({
-      status: 'succeeded',
-      metadata: { kopeck_scenario: 'answer_lost' },
-    });
+    const metadata = { kopeck_scenario: 'answer_lost' };
+    expect(JSON.parse(lost.stdout)).toMatchObject({ status: 'succeeded', metadata });
     expect((await client.payments.list().page()).data).toHaveLength(before + 1);
   });
 
   test('a live key is refused before anything is sent', async () => {
     const receiver = await startReceiver();
     const live = 'svc_live_abc_secret';
-    const refused = await kopeck(
-      {},
-      'trigger payment.succeeded --key',
-      live,
-      '--url',
-      receiver.url,
-      '--json',
-    );
+    const refused = await kopeck({}, 'trigger payment.succeeded --json --url', receiver.url, '--key', live);
     expect([refused.code, refused.stdout, receiver.received]).toEqual([1, '', []]);
     expect(JSON.parse(refused.stderr).error.code).toBe('test_key_required');
     expect(refused.stderr).not.toContain('secret');

@@ -14,14 +14,10 @@ import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { auditContextOf, secretKey } from '../helpers/partners.ts';
 
-const write = (audit: AuditContext, subject: string) =>
-  transaction(audit.pool, tx =>
-    recordChange(tx, audit, {
-      action: 'test.change',
-      subject,
-      after: { text: 'line\nbreak, "quote", ж, 😀' },
-    }),
-  );
+const write = (audit: AuditContext, subject: string) => {
+  const after = { text: 'line\nbreak, "quote", ж, 😀' };
+  return transaction(audit.pool, tx => recordChange(tx, audit, { action: 'test.change', subject, after }));
+};
 
 async function createChain(records: number) {
   const { pool, url } = await createDatabase();
@@ -243,11 +239,8 @@ describe.skipIf(!hasPython)('the script of the guide', () => {
     );
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
     expect(lines).toHaveLength(6);
-    expect(JSON.parse(JSON.parse(lines[2]!).record)).toMatchObject({
-      id: 3,
-      actor: 'test',
-      subject: 'subject 3',
-    });
+    const third = { id: 3, actor: 'test', subject: 'subject 3' };
+    expect(JSON.parse(JSON.parse(lines[2]!).record)).toMatchObject(third);
     const [one, two, three, four, five, end] = lines as [string, string, string, string, string, string];
     const changed = three.replace('subject 3', 'subject 9');
     expect(check([one, two, changed, four, five, end])).toMatch(/^1 BROKEN: line 3: the record was changed/);

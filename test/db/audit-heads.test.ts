@@ -5,7 +5,7 @@ import { readSettings } from '../../src/base/settings.ts';
 import { recordChange } from '../../src/db/audit/audit.ts';
 import { extendChain, readHead, startAuditChain } from '../../src/db/audit/audit-chain.ts';
 import { compareHeads, createHeadKeeper, openAuditHeads } from '../../src/db/audit/audit-heads.ts';
-import { kopeck } from '../helpers/cli.ts';
+import { examined, kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -38,13 +38,9 @@ async function createWorld(env: Record<string, string> = { AUDIT_HEADS: newFolde
        ALTER TABLE audit_chain ENABLE ALWAYS TRIGGER audit_chain_is_append_only;
        ALTER TABLE audit_chain ENABLE ALWAYS TRIGGER audit_chain_is_not_truncated`,
     );
-  const run = (...args: string[]) =>
-    kopeck({ DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder(), ...env }, ...args);
-  const doctor = async () => {
-    const { checks } = JSON.parse((await run('doctor', '--json')).stdout);
-    const { state, detail } = checks.find((one: { check: string }) => one.check === 'audit log');
-    return `${state}: ${detail}`;
-  };
+  const all = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder(), ...env };
+  const run = (...args: string[]) => kopeck(all, ...args);
+  const doctor = () => examined(all, 'audit log');
   return { pool, clock, heads, errors, keepHead, write, cut, run, doctor };
 }
 
@@ -133,17 +129,11 @@ describe('heads of the audit log', () => {
     expect(await doctor()).toContain(missing);
     await write(2);
     const anew = await run('audit', 'verify', '--json');
-    expect(JSON.parse(anew.stdout)).toMatchObject({
-      ok: false,
-      fault: 'other_than_head',
-      place: left.place,
-      kept_heads: 1,
-    });
+    const fault = { fault: 'other_than_head', place: left.place, kept_heads: 1 };
+    expect(JSON.parse(anew.stdout)).toMatchObject({ ok: false, ...fault });
     expect(await doctor()).toContain(missing);
-    expect(await inConsole()).toMatchObject({
-      state: 'missing',
-      missing: [{ place: left.place, hash: left.hash }],
-    });
+    const { place, hash } = left;
+    expect(await inConsole()).toMatchObject({ state: 'missing', missing: [{ place, hash }] });
     clock.advance(hourMs);
     await keepHead();
     expect(errors).toEqual([{ audit_heads: [left] }]);
@@ -171,19 +161,14 @@ describe('heads of the audit log', () => {
     const { pool } = await createDatabase();
     expect(openAuditHeads(readSettings({}))).toBeUndefined();
     const { signIn } = await startConsole({ pool });
-    expect((await (await signIn('viewer')).get('/audit/heads')).json).toEqual({
-      state: 'off',
-      kept: 0,
-      missing: [],
-    });
+    const heads = (await (await signIn('viewer')).get('/audit/heads')).json;
+    expect(heads).toEqual({ state: 'off', kept: 0, missing: [] });
   });
 
   test.runIf(isS3Installed)('may be in a bucket', async () => {
     const s3 = await createS3Server();
-    const { pool, heads, keepHead, write, cut, doctor } = await createWorld({
-      ...s3.env,
-      AUDIT_HEADS: 's3://backups/audit/heads',
-    });
+    const env = { ...s3.env, AUDIT_HEADS: 's3://backups/audit/heads' };
+    const { pool, heads, keepHead, write, cut, doctor } = await createWorld(env);
     await write(2);
     await keepHead();
     expect(await heads.list()).toEqual([await readHead(pool)]);

@@ -2,18 +2,13 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { kopeck } from '../helpers/cli.ts';
-import { newFolder, usedFolder } from '../helpers/folders.ts';
-import { createS3Server, isS3Installed } from '../helpers/s3-server.ts';
-import { createBackupWorld, inspect, restoreInto, uuidOf } from './backup-world.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { isS3Installed } from '../helpers/s3-server.ts';
+import { createS3World, inspect, restoreInto, uuidOf } from './backup-world.ts';
 
 describe.runIf(isS3Installed)('backups in a bucket', async () => {
   if (!isS3Installed) return;
-  const s3 = await createS3Server();
-  const address = 's3://backups/of kopeck/main';
-  const key = (path: string) => `of kopeck/main/${path}`;
-  const world = await createBackupWorld(usedFolder(), address, s3.env, name =>
-    s3.fileOf(key(`wal/${name}.gz`)),
-  );
+  const { s3, address, world } = await createS3World();
 
   test('a point in time is restored from the bucket with the WAL that was archived there', async () => {
     await world.json('backup');
@@ -59,16 +54,12 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
     [{ AWS_SECRET_ACCESS_KEY: 'wrong-secret' }, /AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID/],
     [{ AWS_ENDPOINT_URL: '' }, /^AWS_REGION must be set for s3:\/\/backups\. /],
     [{ AWS_ENDPOINT_URL: 'http://me:wrong-secret@127.0.0.1' }, /^AWS_ENDPOINT_URL must be an http/],
-    [
-      { BACKUP_DIR: 's3://nobody-made-it/x' },
-      /^There is no bucket nobody-made-it at 127\.0\.0\.1:\d+: create it/,
-    ],
+    [{ BACKUP_DIR: 's3://nobody-made-it/x' }, /^There is no bucket nobody-made-it at \S+: create it/],
     [{ BACKUP_DIR: 's3://backups/../x' }, /^s3:\/\/backups\/\.\.\/x is not a bucket address/],
   ])('%j is refused in one line without a secret', async (wrong, line) => {
     const { code, stdout, stderr } = await kopeck(
       { BACKUP_DIR: address, ...s3.env, ...wrong },
-      'backup',
-      'list',
+      'backup list',
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.trimEnd()).toMatch(line);

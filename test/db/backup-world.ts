@@ -15,6 +15,7 @@ import { createFundedPartner } from '../helpers/database.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { auditContextOf, setRate } from '../helpers/partners.ts';
+import { createS3Server } from '../helpers/s3-server.ts';
 
 /** An embedded server that archives its WAL, with one partner that pays. */
 export async function createBackupWorld(
@@ -55,6 +56,15 @@ export async function createBackupWorld(
   };
 }
 
+/** The same with its backups in a bucket. */
+export async function createS3World() {
+  const s3 = await createS3Server();
+  const address = 's3://backups/of kopeck/main';
+  const fileOf = (path: string) => s3.fileOf(`of kopeck/main/${path}`);
+  const world = await createBackupWorld(usedFolder(), address, s3.env, name => fileOf(`wal/${name}.gz`));
+  return { s3, address, fileOf, world };
+}
+
 /**
  * A time to restore to: after all commits so far, and before the next one. It is the next whole millisecond, since `--at`
  * takes no finer one.
@@ -88,11 +98,8 @@ export async function restoreInto(backups: string, env: Record<string, string>, 
 /** A refused restore is one line and has written nothing. */
 export async function restoreRefusal(backups: string, ...args: string[]): Promise<string> {
   const { dataDir, code, stdout, stderr } = await restoreInto(backups, {}, ...args);
-  expect({ code, stdout, isWritten: fs.existsSync(dataDir) }).toEqual({
-    code: 1,
-    stdout: '',
-    isWritten: false,
-  });
+  const isWritten = fs.existsSync(dataDir);
+  expect({ code, stdout, isWritten }).toEqual({ code: 1, stdout: '', isWritten: false });
   const lines = stderr.split('\n').filter(line => !/ MB (checked|copied)$/.test(line));
   expect(lines).toEqual([expect.any(String), '']);
   return `${lines[0]}\n`;

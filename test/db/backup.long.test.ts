@@ -3,11 +3,11 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { openStore } from '../../src/db/backup-store/open-store.ts';
-import { usedFolder } from '../helpers/folders.ts';
-import { createS3Server, isS3Installed } from '../helpers/s3-server.ts';
+import { isS3Installed } from '../helpers/s3-server.ts';
 import {
   copyBackups,
   createBackupWorld,
+  createS3World,
   inspect,
   payAndBackUp,
   readState,
@@ -40,9 +40,8 @@ test('the WAL of a restored server leads on from the point where it was restored
   const { dataDir } = await restoreInto(backups, {}, '--at', made.between.toISOString());
   // In a copy of the archive, so that the other tests keep theirs.
   const copy = copyBackups(backups);
-  fs.writeFileSync(join(dataDir, 'secret.key'), 'a key that the first start made, long enough', {
-    mode: 0o600,
-  });
+  const key = 'a key that the first start made, long enough';
+  fs.writeFileSync(join(dataDir, 'secret.key'), key, { mode: 0o600 });
   const second = await createBackupWorld(dataDir, copy);
   await second.pay();
   const state = await readState(second);
@@ -80,12 +79,7 @@ test('missing and damaged WAL is named', async () => {
 
 describe.runIf(isS3Installed)('backups in a bucket', async () => {
   if (!isS3Installed) return;
-  const s3 = await createS3Server();
-  const address = 's3://backups/of kopeck/main';
-  const key = (path: string) => `of kopeck/main/${path}`;
-  const world = await createBackupWorld(usedFolder(), address, s3.env, name =>
-    s3.fileOf(key(`wal/${name}.gz`)),
-  );
+  const { s3, address, fileOf, world } = await createS3World();
   const idsIn = async () =>
     (await world.json('backup', 'list')).backups.map(({ id }: { id: string }) => id) as string[];
   const folders = () => openStore(address, readSettings(s3.env).s3).list('base');
@@ -112,7 +106,7 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
 
   test('verify names a damaged object', async () => {
     const [id] = await idsIn();
-    fs.appendFileSync(s3.fileOf(key(`base/${id}/data/PG_VERSION`)), '!');
+    fs.appendFileSync(fileOf(`base/${id}/data/PG_VERSION`), '!');
     const bad = await world.run('backup', 'verify');
     expect(bad).toMatchObject({ code: 1, stdout: expect.stringContaining('data/PG_VERSION is damaged') });
   });

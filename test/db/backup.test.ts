@@ -93,39 +93,31 @@ test('--keep removes the oldest backups and only the WAL that no kept backup nee
 });
 
 test('the secret key is in the backup only on request, and only the passphrase opens it', async () => {
-  const withPassphrase = { DATA_DIR: dataDir, BACKUP_DIR: backups, KOPECK_BACKUP_PASSPHRASE: passphrase };
-  const { stdout } = await kopeck(withPassphrase, 'backup', '--with-secret-key', '--json');
-  const { id } = JSON.parse(stdout);
+  const KOPECK_BACKUP_PASSPHRASE = passphrase;
+  const withPassphrase = { DATA_DIR: dataDir, BACKUP_DIR: backups, KOPECK_BACKUP_PASSPHRASE };
+  const { id } = JSON.parse((await kopeck(withPassphrase, 'backup --with-secret-key --json')).stdout);
   const key = fs.readFileSync(join(dataDir, 'secret.key'), 'utf8');
   const sealed = fs.readFileSync(join(backups, 'base', id, 'secret-key.json'), 'utf8');
   expect(sealed).not.toContain(key.slice(0, 8));
 
-  const wrong = await restoreInto(
-    backups,
-    { KOPECK_BACKUP_PASSPHRASE: `${passphrase}!` },
-    '--with-secret-key',
-  );
+  const restore = (env: Record<string, string>) => restoreInto(backups, env, '--with-secret-key');
+  const wrong = await restore({ KOPECK_BACKUP_PASSPHRASE: `${passphrase}!` });
   expect({ code: wrong.code, stderr: wrong.stderr, isWritten: fs.existsSync(wrong.dataDir) }).toEqual({
     code: 1,
     stderr: 'The passphrase is not the one that this backup was made with.\n',
     isWritten: false,
   });
-  const none = await restoreInto(backups, {}, '--with-secret-key');
+  const none = await restore({});
   expect(none.stderr).toMatch(/^Set KOPECK_BACKUP_PASSPHRASE/);
-  const right = await restoreInto(backups, { KOPECK_BACKUP_PASSPHRASE: passphrase }, '--with-secret-key');
+  const right = await restore({ KOPECK_BACKUP_PASSPHRASE });
   expect(right.code).toBe(0);
   expect(fs.readFileSync(join(right.dataDir, 'secret.key'), 'utf8')).toBe(key);
   expect((await inspect(right.dataDir)).findings).toEqual([]);
 });
 
 test('a short passphrase and a missing folder are refused in one line', async () => {
-  const short = await kopeck(
-    { DATA_DIR: dataDir, KOPECK_BACKUP_PASSPHRASE: 'short' },
-    'backup',
-    '--to',
-    backups,
-    '--with-secret-key',
-  );
+  const env = { DATA_DIR: dataDir, KOPECK_BACKUP_PASSPHRASE: 'short' };
+  const short = await kopeck(env, 'backup --with-secret-key --to', backups);
   expect(short).toMatchObject({ code: 1, stderr: 'The passphrase must have at least 12 characters.\n' });
   expect(await kopeck({ DATA_DIR: dataDir }, 'backup')).toMatchObject({
     code: 1,

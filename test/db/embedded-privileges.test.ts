@@ -55,7 +55,10 @@ describe.runIf(isRootOnLinux)('an embedded PostgreSQL that root starts', () => {
   });
 
   test('is created in a new folder of root in the same way, and nobody else may list that folder', async () => {
-    const dataDir = join(openFolder(), 'data');
+    const folder = newFolder();
+    // As /var/lib is, others may enter it.
+    fs.chmodSync(folder, 0o755);
+    const dataDir = join(folder, 'data');
     const { close } = await openEmbedded(dataDir, () => {}, 'create');
     onTestFinished(close);
     expect(privilegesOf(serverPid(dataDir))[0]).toMatchObject({ ...nothing, CapBnd: none });
@@ -90,10 +93,3 @@ describe.runIf(isRootOnLinux)('an embedded PostgreSQL that root starts', () => {
     expect(server!.CapBnd).toBe(server!.CapEff);
   });
 });
-
-/** A folder of root that others may enter, as /var/lib is. */
-function openFolder(): string {
-  const folder = newFolder();
-  fs.chmodSync(folder, 0o755);
-  return folder;
-}

@@ -1,34 +1,17 @@
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { runAsLeader } from '../../src/bot/leader.ts';
-import { createIncarnationGuard } from '../../src/db/history/guard.ts';
-import { readIdentity } from '../../src/db/history/identity.ts';
-import { joinIncarnation } from '../../src/db/history/join.ts';
-import { createNewestHistory } from '../../src/db/history/newest-history.ts';
 import { tryConnection } from '../../src/db/postgres/dedicated-connection.ts';
 import { listen } from '../../src/db/postgres/listen.ts';
-import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
 import { afterFile } from '../helpers/after-file.ts';
-import { copyDatabase } from '../helpers/copied-database.ts';
-import { createDatabase } from '../helpers/database.ts';
 import { openDatabaseHost } from '../helpers/database-host.ts';
-
-const join = (pool: Pool, isRestored: boolean) =>
-  joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored });
+import { poolThrough, twoHistories } from '../helpers/histories.ts';
 
 test('sessions of locks and messages leave an old server that goes on answering', async () => {
-  const { pool: old } = await createDatabase();
-  await join(old, false);
-  const other = await copyDatabase(old);
-  await join(other, true);
-
+  const { older: old, newer: other } = await twoHistories();
   const host = await openDatabaseHost(old.options.database!);
-  const guard = createIncarnationGuard(createNewestHistory());
-  const { user } = inject('connection');
-  const { check, isCurrent } = guard;
-  const pool = openPool({ host: '127.0.0.1', port: host.port, user, database: 'any', check, isCurrent }, 2);
-  guard.stayWith(await readIdentity(pool));
+  const { pool } = await poolThrough(host, 2);
   const heartbeat = await startHeartbeat({ pool, clock: systemClock });
   const listener = listen({ pool, clock: systemClock }, 'news', () => {});
   let leads = 0;

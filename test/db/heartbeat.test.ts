@@ -11,14 +11,14 @@ const clock = manualClock();
 const [one, other] = [await startHeartbeat({ pool, clock }), await startHeartbeat({ pool, clock })];
 afterAll(() => Promise.all([one.close(), other.close()]));
 
-const sessionsOf = async (instance: number) =>
-  (
-    await pool.query<{ pid: number }>(
-      `SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-        WHERE l.locktype = 'advisory' AND l.objid = $1 AND d.datname = current_database()`,
-      [instance],
-    )
-  ).rows;
+const sessionsOf = async (instance: number, of = pool) => {
+  const { rows } = await pool.query<{ pid: number }>(
+    `SELECT a.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+      WHERE l.locktype = 'advisory' AND l.objid = $1 AND a.datname = $2`,
+    [instance, of.options.database],
+  );
+  return rows;
+};
 
 test('a connected process is alive, one that never connected is dead', async () => {
   expect(one.instance).not.toBe(other.instance);
@@ -96,14 +96,7 @@ test('a server that became read-only answers, and does not commit', async () => 
   const reasons: string[] = [];
   const onSilence = (reason: string) => void reasons.push(reason);
   const beats = await startHeartbeat({ pool: database.pool, clock: stepped }, { onSilence });
-  const sessionOf = async () =>
-    (
-      await pool.query<{ pid: number }>(
-        `SELECT a.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-          WHERE l.locktype = 'advisory' AND l.objid = $1 AND a.datname = $2`,
-        [beats.instance, name],
-      )
-    ).rows[0]?.pid;
+  const sessionOf = async () => (await sessionsOf(beats.instance, database.pool))[0]?.pid;
   await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   let last = await sessionOf();
   await pool.query('SELECT pg_terminate_backend($1, 5000)', [last]);

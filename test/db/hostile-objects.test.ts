@@ -19,14 +19,10 @@ const run = `hostile_${randomBytes(4).toString('hex')}`;
 let partner: string;
 
 /** Tables that a function with the rights of the owner could drop, or make. Partitions come and go. */
-const listTables = async () =>
-  (
-    await pool.query(
-      `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v')
-          AND c.relname !~ '_(\\d{8}|\\d{4}_\\d{2})$' ORDER BY 1`,
-    )
-  ).rows;
+const tables = `
+  SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+   WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v') AND c.relname !~ '_(\\d{8}|\\d{4}_\\d{2})$' ORDER BY 1`;
+const listTables = async () => (await pool.query(tables)).rows;
 
 beforeAll(async () => {
   const past = await createPast(pool);

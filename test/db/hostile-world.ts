@@ -1,4 +1,5 @@
 import type { Queryable } from '../../src/db/postgres/pool.ts';
+import { words } from '../helpers/words.ts';
 
 /**
  * Objects with the names that the functions of the service use, made by a role that may not do more than run it. Each of them counts
@@ -138,13 +139,7 @@ export function callsOf(
       `CREATE TEMP TABLE hostile_row (id bigint); CREATE TRIGGER call AFTER INSERT ON hostile_row FOR EACH ROW EXECUTE FUNCTION ${name}();
        INSERT INTO hostile_row VALUES (1)`,
     ];
-  const names = [
-    'hostile_log',
-    'audit_chain',
-    'gateway_calls',
-    'gateway_calls_20260302',
-    'public.audit_chain',
-  ];
+  const names = words('hostile_log audit_chain gateway_calls gateway_calls_20260302 public.audit_chain');
   const times = ["'2026-03-02Z'", "'2026-03-09Z'"];
   const values: Record<string, string[]> = {
     text: names.map(value => `'${value}'`),

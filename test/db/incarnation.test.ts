@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { createIncarnationGuard } from '../../src/db/history/guard.ts';
 import { type Identity, isOlderHistory, readIdentity } from '../../src/db/history/identity.ts';
 import { joinIncarnation } from '../../src/db/history/join.ts';
@@ -13,10 +12,10 @@ import { isDatabaseUnreachable } from '../../src/db/postgres/database-errors.ts'
 import { tryConnection } from '../../src/db/postgres/dedicated-connection.ts';
 import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { copyDatabase } from '../helpers/copied-database.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openDatabaseHost } from '../helpers/database-host.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
+import { joinHistory as join, poolThrough, twoHistories } from '../helpers/histories.ts';
 
 const open = (dataDir: string, isRestored = false) =>
   openDatabase(readSettings({ DATA_DIR: dataDir }), () => {}, 'create', { isRestored });
@@ -27,16 +26,12 @@ async function visit(dataDir: string, isRestored = false) {
   return newest(database.pool).finally(database.close);
 }
 
-const newest = async (pool: Pool) =>
-  (
-    await pool.query<{ number: number; cause: string; timeline: number; isOpen: boolean }>(
-      `SELECT number, cause, timeline, opened_at IS NOT NULL AS "isOpen" FROM incarnations ORDER BY number DESC LIMIT 1`,
-    )
-  ).rows[0]!;
+const newestIncarnation = `SELECT number, cause, timeline, opened_at IS NOT NULL AS "isOpen" FROM incarnations ORDER BY number DESC LIMIT 1`;
+const newest = async (pool: Pool) => (await pool.query(newestIncarnation)).rows[0];
 
 test('a restored backup from before the first incarnation is compared with the bank side too', async () => {
   const { pool } = await createDatabase();
-  await joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored: true });
+  await join(pool, true);
   expect(await newest(pool)).toMatchObject({ number: 1, cause: 'restore', isOpen: false });
 });
 
@@ -98,10 +93,6 @@ describe('an embedded database', () => {
 describe('a process', () => {
   const connectionOf = ({ options: { host, port, user, database } }: Pool) =>
     ({ host, port, user, database }) as { host: string };
-  const clockOf = { nowMs: Date.now, monotonicMs: () => performance.now() } as Database['clock'];
-  const join = (pool: Pool, isRestored = false) =>
-    joinIncarnation({ pool, clock: clockOf }, { place: undefined, isRestored });
-
   test('of several that find another timeline at once: one begins an incarnation, all join it', async () => {
     const { pool } = await createDatabase();
     await join(pool);
@@ -134,16 +125,9 @@ describe('a process', () => {
   });
 
   test('that is led to an older history waits for its own, and works in it meanwhile', async () => {
-    const { pool: older } = await createDatabase();
-    await join(older);
-    const newer = await copyDatabase(older);
-    await join(newer, true);
+    const { older, newer } = await twoHistories();
     const host = await openDatabaseHost(newer.options.database!);
-    const guard = createIncarnationGuard(createNewestHistory());
-    const { check, isCurrent } = guard;
-    const user = newer.options.user!;
-    const pool = openPool({ host: '127.0.0.1', port: host.port, user, database: 'any', check, isCurrent }, 1);
-    guard.stayWith(await readIdentity(pool));
+    const { pool, guard } = await poolThrough(host, 1);
 
     host.leadTo(older.options.database!);
     await expect(tryConnection(pool, 'history check', {})).rejects.toThrow('older history');
@@ -191,7 +175,7 @@ test.each<[string, Partial<Identity>, boolean]>([
   ['the same', {}, false],
   ['an older timeline', { timeline: 2 }, true],
   [
-    'an older timeline with a newer incarnation',
+    'an older timeline, though newer by number',
     { timeline: 2, incarnation: { number: 9, token: 'b' } },
     true,
   ],

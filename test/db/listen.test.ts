@@ -45,12 +45,9 @@ test('listeners of one pool share a session, and one that is closed leaves the o
   // Added to a session that is there already.
   const late = listen({ pool, clock: systemClock }, 'late', () => messages.push('late'));
   await expect.poll(late.isListening).toBe(true);
-  const sessions = async () =>
-    (
-      await pool.query(
-        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'kopeck listener'",
-      )
-    ).rowCount;
+  const ours = `SELECT FROM pg_stat_activity
+                 WHERE datname = current_database() AND application_name = 'kopeck listener'`;
+  const sessions = async () => (await pool.query(ours)).rowCount;
   expect(await sessions()).toBe(1);
   await listeners[0]!.close();
   messages.length = 0;

@@ -24,12 +24,8 @@ const drop = 'DROP INDEX CONCURRENTLY IF EXISTS partners_by_test';
 const create = '-- a; comment\nCREATE INDEX CONCURRENTLY partners_by_test ON partners (name)';
 const isApplied = async (pool: Pool) =>
   (await pool.query('SELECT FROM schema_migrations WHERE name = $1', [name])).rowCount === 1;
-const indexes = async (pool: Pool) =>
-  (
-    await pool.query(
-      `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('partners_by_test')`,
-    )
-  ).rows;
+const found = `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('partners_by_test')`;
+const indexes = async (pool: Pool) => (await pool.query(found)).rows;
 
 test('an index is built concurrently, once, by one of many processes, while others wait', async () => {
   const { pool } = await createDatabase();

@@ -28,12 +28,9 @@ const whereRowsAre = async (pool: Pool) =>
     ({ part, at }) => [part, (at.getTime() - Date.parse(start)) / dayMs],
   );
 /** Also those that are not attached. */
+const tables = `SELECT relname FROM pg_class WHERE relname ~ '^partner_notices(_default|_\\d+)?$' ORDER BY relname`;
 const tablesOf = async (pool: Pool) =>
-  (
-    await pool.query(
-      `SELECT relname FROM pg_class WHERE relname ~ '^partner_notices(_default|_\\d+)?$' ORDER BY relname`,
-    )
-  ).rows.map(({ relname }) => relname.replace('partner_notices', ''));
+  (await pool.query(tables)).rows.map(({ relname }) => relname.replace('partner_notices', ''));
 const firstWeeks = ['', '_20261116', '_20261123', '_20261130', '_default'];
 /** When those have gone. */
 const laterWeeks = ['', '_20270104', '_20270111', '_20270118', '_default'];

@@ -27,12 +27,9 @@ test('a backup made under load is restored with every payment, and the books are
   expect(stdout).toContain('Now run npx kopeck start.');
   expect(made.during.length).toBeGreaterThan(0);
   const mark = readMark(dataDir);
-  expect(mark).toEqual({
-    restored_at: expect.any(String),
-    backup_id: made.backup.id,
-    until: expect.any(String),
-  });
-  expect(Date.parse(mark.until)).toBeGreaterThan(made.between.getTime());
+  const { restored_at, until, ...rest } = mark;
+  expect({ ...rest, at: typeof restored_at }).toEqual({ backup_id: made.backup.id, at: 'string' });
+  expect(Date.parse(until)).toBeGreaterThan(made.between.getTime());
   expect(fs.readdirSync(dataDir).sort()).toEqual(['postgres', 'restored.json']);
   expect(await inspect(dataDir)).toEqual({ ...made.state, findings: [], newest: 'restore' });
   expect(fs.readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log']);

@@ -58,22 +58,22 @@ test.each(kept)('%s', async (title, table, values) => {
 test('open alarms and members stay, and so does the run after which the next one begins', async () => {
   const { pool: other } = await createDatabase();
   const team = uuidFromId(await createFundedPartner(other, 1n));
-  await other.query(
-    "INSERT INTO alarms (kind, subject, detail, first_at, last_at) SELECT 'k', 's', '', $1::timestamptz, $1",
-    [ago(9_999)],
+  const insert = (text: string, ...values: unknown[]) => other.query(`INSERT INTO ${text}`, values);
+  const long = ago(9_999);
+  await insert(
+    "alarms (kind, subject, detail, first_at, last_at) SELECT 'k', 's', '', $1::timestamptz, $1",
+    long,
   );
-  await other.query("INSERT INTO chat_users (user_id, language, created_at) VALUES (7, 'en', $1)", [
-    ago(9_999),
-  ]);
-  await other.query(
-    "INSERT INTO members (partner_id, user_id, role, name, joined_at) VALUES ($1, 7, 'owner', 'A', $2)",
-    [team, ago(9_999)],
+  await insert("chat_users (user_id, language, created_at) VALUES (7, 'en', $1)", long);
+  await insert(
+    "members (partner_id, user_id, role, name, joined_at) VALUES ($1, 7, 'owner', 'A', $2)",
+    ...[team, long],
   );
   for (const age of [500, 450, 400])
-    await other.query(
-      `INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, differences)
+    await insert(
+      `reconciliations (actor, from_at, until_at, started_at, finished_at, differences)
        SELECT 'kopeck', $1::timestamptz, $1, $1, $1, '[]'`,
-      [ago(age)],
+      ago(age),
     );
   await pruneAll(other);
   const { rows } = await other.query(`SELECT (SELECT count(*) FROM alarms)::int AS alarms,

@@ -1,9 +1,10 @@
 import pg from 'pg';
 import { expect } from 'vitest';
 import { afterFile } from '../helpers/after-file.ts';
-import { kopeck } from '../helpers/cli.ts';
+import { examined, kopeck } from '../helpers/cli.ts';
 import { createExternalServer } from '../helpers/external-postgres.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { secretKey } from '../helpers/partners.ts';
 
 /** A server with the roles of the production guide, a migrated database `pay`, and an empty one. */
 export async function createRolesWorld() {
@@ -26,19 +27,9 @@ export async function createRolesWorld() {
     }
   }
 
-  const secretKey = 'a secret key for the tests, long enough';
   const envFor = (role: string) => ({
-    DATABASE_URL: urlFor(role),
-    SECRET_KEY: secretKey,
-    DATA_DIR: newFolder(),
+    ...{ DATABASE_URL: urlFor(role), SECRET_KEY: secretKey, DATA_DIR: newFolder() },
   });
-
-  async function examined(role: string, check: string): Promise<string> {
-    const { stdout } = await kopeck(envFor(role), 'doctor', '--json');
-    const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string; detail: string }[] };
-    const found = checks.find(one => one.check === check)!;
-    return `${found.state}: ${found.detail}`;
-  }
 
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
@@ -52,5 +43,5 @@ export async function createRolesWorld() {
   );
   expect(migrated).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(migrated.stdout).roles).toEqual({ run: ['pay_run'], read: ['pay_read'] });
-  return { ask, envFor, examined, urlFor };
+  return { ask, envFor, examined: (role: string, check: string) => examined(envFor(role), check), urlFor };
 }

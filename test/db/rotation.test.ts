@@ -92,11 +92,8 @@ describe('a rotation', () => {
     expect(await use(pool, await ringOf(oldKey), between.key)).toBe('ok');
 
     const running = await ringOf(newKey, oldKey);
-    expect(await switchKey(audit, rolled)).toEqual({
-      outcome: 'switched',
-      from: idOf(oldKey),
-      to: idOf(newKey),
-    });
+    const switched = { outcome: 'switched', from: idOf(oldKey), to: idOf(newKey) };
+    expect(await switchKey(audit, rolled)).toEqual(switched);
     // This one does not know of it yet.
     const late = await createValues(pool, running);
     const after = await createValues(pool, rolled);
@@ -123,9 +120,8 @@ describe('a rotation', () => {
     const keyring = await ringOf(newKey, oldKey);
     const { key } = await createValues(pool, keyring);
     await switchKey(audit, keyring);
-    expect(await use(pool, keyring, `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`)).toBe(
-      'unauthorized',
-    );
+    const wrong = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+    expect(await use(pool, keyring, wrong)).toBe('unauthorized');
     expect(await leftUnder(pool, oldKey)).toContainEqual(['API keys', 1]);
     expect(await use(pool, keyring, key)).toBe('ok');
   });
@@ -206,25 +202,19 @@ describe('a rotation', () => {
       resealed: 5,
       unreadable: [{ what: 'webhook secrets', id: [good.partnerId, broken.partnerId].sort()[1] }],
     });
-    await expectReadable(
-      pool,
-      await ringOf(newKey),
-      [good, broken].sort((a, b) => (a.partnerId < b.partnerId ? -1 : 1))[0]!,
-    );
+    const [readable] = [good, broken].sort((a, b) => (a.partnerId < b.partnerId ? -1 : 1));
+    await expectReadable(pool, await ringOf(newKey), readable!);
   });
 });
 
 describe('the wrong order is refused in one line', () => {
-  const isOneLine = /^[^\n]+\n$/;
-
   test('a new key without the old one', async () => {
     const { run } = await createWorld();
-    const { code, stderr } = await run({ SECRET_KEY: newKey }, 'partner', 'list');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(isOneLine);
-    expect(stderr).toBe(
-      'SECRET_KEY is not the one this database is used with: put that one back, or into SECRET_KEY_PREVIOUS to replace it.\n',
-    );
+    expect(await run({ SECRET_KEY: newKey }, 'partner', 'list')).toMatchObject({
+      code: 1,
+      stderr:
+        'SECRET_KEY is not the one this database is used with: put that one back, or into SECRET_KEY_PREVIOUS to replace it.\n',
+    });
   });
 
   test('the old key taken away while something needs it; revoked API keys need none', async () => {

@@ -50,8 +50,7 @@ describe('secrets from files', () => {
 
   test.each([0o644, 0o604, 0o622, 0o666])('a file with mode %o is refused with the fix', mode => {
     const path = file(secret, mode);
-    const message = refusal({ SECRET_KEY_FILE: path });
-    expect(message).toBe(
+    expect(refusal({ SECRET_KEY_FILE: path })).toBe(
       `SECRET_KEY_FILE can be read or changed by other users (${path} has mode ${mode.toString(8)}): run chmod 600 ${path}, with the user of the service as its owner.`,
     );
   });
@@ -64,16 +63,14 @@ describe('secrets from files', () => {
   });
 
   test.each([
-    [
-      'missing',
-      () => join(newFolder(), 'none'),
-      /^GATEWAY_TOKEN_FILE cannot be read \(\S+: there is no such file: /,
-    ],
-    ['empty', () => file(' \n'), /^GATEWAY_TOKEN_FILE is an empty file \(\S+\): write the secret into it\.$/],
-    ['a folder', newFolder, /^GATEWAY_TOKEN_FILE is not a file \(\S+\): correct the path\.$/],
-    ['too long', () => file('x'.repeat(70_000)), /^GATEWAY_TOKEN_FILE is too long for a secret \(\S+\)/],
+    ['missing', () => join(newFolder(), 'none'), / cannot be read \(\S+: there is no such file: /],
+    ['empty', () => file(' \n'), / is an empty file \(\S+\): write the secret into it\.$/],
+    ['a folder', newFolder, / is not a file \(\S+\): correct the path\.$/],
+    ['too long', () => file('x'.repeat(70_000)), / is too long for a secret \(\S+\)/],
   ])('a file that is %s is named in one line', (_name, path, message) => {
-    expect(refusal({ GATEWAY_TOKEN_FILE: path() })).toMatch(message);
+    expect(refusal({ GATEWAY_TOKEN_FILE: path() })).toMatch(
+      new RegExp(`^GATEWAY_TOKEN_FILE${message.source}`),
+    );
   });
 
   test('a secret that is given both ways is refused, without repeating it', () => {
@@ -88,15 +85,10 @@ describe('secrets from files', () => {
   });
 
   test('doctor says so too', async () => {
-    const { code, stdout } = await kopeck({ SECRET_KEY_FILE: file(secret, 0o644) }, 'doctor', '--json');
+    const { code, stdout } = await kopeck({ SECRET_KEY_FILE: file(secret, 0o644) }, 'doctor --json');
     expect(code).toBe(1);
-    expect(JSON.parse(stdout).checks).toEqual([
-      {
-        check: 'settings',
-        state: 'bad',
-        detail: expect.stringMatching(/^SECRET_KEY_FILE can be read .*chmod 600/),
-      },
-    ]);
+    const detail = expect.stringMatching(/^SECRET_KEY_FILE can be read .*chmod 600/);
+    expect(JSON.parse(stdout).checks).toEqual([{ check: 'settings', state: 'bad', detail }]);
   });
 });
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { explainDatabaseError } from '../../src/db/database.ts';
 import { isDatabaseUnavailable, isDatabaseUnreachable } from '../../src/db/postgres/database-errors.ts';
@@ -31,25 +31,20 @@ test('a name whose addresses all refuse is an unreachable server', () => {
   expect(`${explainDatabaseError(all, settings)}`).toContain('does not answer (ECONNREFUSED)');
 });
 
-describe('a connection to a read-only server is dropped, and the next one is opened anew', () => {
-  test.each([
-    ['by a statement', (through: Pool) => through.query(write)],
-    [
-      'by a transaction',
-      (through: Pool) => transaction(through, async tx => void (await tx.query({ text: write }))),
-    ],
-  ])('%s', async (_case, send) => {
-    const through = openPool({ ...pool.options }, 1);
-    try {
-      await setReadOnly(true);
-      await expect(send(through)).rejects.toMatchObject({ code: '25006' });
-      await setReadOnly(false);
-      await send(through);
-    } finally {
-      await setReadOnly(false);
-      await through.end();
-    }
-  });
+test.each<[string, (through: Pool) => Promise<unknown>]>([
+  ['by a statement', through => through.query(write)],
+  ['by a transaction', through => transaction(through, tx => tx.query({ text: write }))],
+])('%s', async (_case, send) => {
+  const through = openPool({ ...pool.options }, 1);
+  try {
+    await setReadOnly(true);
+    await expect(send(through)).rejects.toMatchObject({ code: '25006' });
+    await setReadOnly(false);
+    await send(through);
+  } finally {
+    await setReadOnly(false);
+    await through.end();
+  }
 });
 
 test.each([

@@ -64,10 +64,10 @@ test('a missing file ends the recovery, a damaged one stops it', async () => {
 
 test('only names of WAL files are archived', async () => {
   const { dir, source } = createArchive();
-  for (const wrong of ['../segment', 'segment', `${name}.gz`])
-    expect((await kopeck({ BACKUP_DIR: dir }, 'archive-wal', source, wrong)).stderr).toContain(
-      'is not the name',
-    );
+  for (const wrong of ['../segment', 'segment', `${name}.gz`]) {
+    const { stderr } = await kopeck({ BACKUP_DIR: dir }, 'archive-wal', source, wrong);
+    expect(stderr).toContain('is not the name');
+  }
   expect(fs.readdirSync(join(dir, 'wal'))).toEqual([]);
 });
 

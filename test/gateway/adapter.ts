@@ -1,7 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterFile } from '../helpers/after-file.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 
 /** What authors of adapters get wrong, one at a time, and the checks that find it. */
 export const mistakes = {
@@ -144,12 +142,8 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     // The bank.
     await sleep(isRace ? 250 : 5);
     const order: Order = {
-      payment_id: id,
-      order_id: `o-${++numbered}`,
-      state: has('no outcome') ? 'accepted' : 'succeeded',
-      reason: null,
-      amount_kopecks: amount,
-      created_at: new Date(now()).toISOString(),
+      ...{ payment_id: id, order_id: `o-${++numbered}`, state: has('no outcome') ? 'accepted' : 'succeeded' },
+      ...{ reason: null, amount_kopecks: amount, created_at: new Date(now()).toISOString() },
     };
     const reference = String(body.reference);
     if (!has('no reference')) order.reference = has('reference cut') ? reference.slice(0, 255) : reference;
@@ -177,14 +171,8 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     if (!has('voids not stored')) voided.add(id);
     if (has('voids listed')) {
       const created_at = new Date(now()).toISOString();
-      const order = {
-        payment_id: id,
-        order_id: `o-${++numbered}`,
-        state: 'declined',
-        reason: null,
-        created_at,
-      };
-      hidden.push({ ...order, amount_kopecks: codeKopecks });
+      const order = { payment_id: id, order_id: `o-${++numbered}`, state: 'declined', reason: null };
+      hidden.push({ ...order, created_at, amount_kopecks: codeKopecks });
     }
     return [200, { state: 'voided' }];
   }
@@ -250,24 +238,15 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     return has('404 without a code') ? [404, { message: 'Not found' }] : rejected(404, 'ORDER_UNKNOWN');
   }
 
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer();
+  server.answer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const url = new URL(request.url ?? '', 'http://adapter');
-    const { authorization } = request.headers;
-    const [status, body] = await answer(
-      request.method ?? '',
-      url,
-      Buffer.concat(chunks).toString(),
-      authorization,
-    );
+    const text = Buffer.concat(chunks).toString();
+    const [status, body] = await answer(request.method ?? '', url, text, request.headers.authorization);
     const type = has('HTML content type') ? 'text/html' : 'application/json';
     response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body));
   });
-  await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready));
-  afterFile(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return server;
 }

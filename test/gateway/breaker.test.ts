@@ -31,18 +31,12 @@ test('ten calls without an answer open the circuit breaker, and one answer close
   expect([await resolve(), bank.requests.length]).toEqual(['qr_unresolvable', 1]);
   expect(onReachable.mock.calls).toEqual([[false]]);
 
-  expect([await resolve(), await resolve(), bank.requests.length]).toEqual([
-    'gateway_unavailable',
-    'gateway_unavailable',
-    1,
-  ]);
+  const [asked, unavailable] = ['qr_unresolvable', 'gateway_unavailable'];
+  expect([await resolve(), await resolve(), bank.requests.length]).toEqual([unavailable, unavailable, 1]);
   clock.advance(2_000);
   // One may try; the others are still refused.
-  expect(await Promise.all([resolve(), resolve(), resolve()])).toEqual([
-    'qr_unresolvable',
-    'gateway_unavailable',
-    'gateway_unavailable',
-  ]);
+  const tries = await Promise.all([resolve(), resolve(), resolve()]);
+  expect(tries).toEqual([asked, unavailable, unavailable]);
   expect(bank.requests).toHaveLength(2);
 
   answerWith(404);

@@ -25,13 +25,8 @@ function start(db: Queryable = pool, maxWaiting?: number) {
 }
 
 const orderOf = (paymentId = newPaymentId()) => ({
-  partnerId: requester.partnerId,
-  paymentId,
-  qrUrl: `https://qr.nspk.ru/${paymentId}`,
-  qrcId: 'AD1',
-  amountKopecks: 15_000n,
-  fingerprint: 'f',
-  reference: 'x'.repeat(400),
+  ...{ partnerId: requester.partnerId, paymentId, qrUrl: `https://qr.nspk.ru/${paymentId}`, qrcId: 'AD1' },
+  ...{ amountKopecks: 15_000n, fingerprint: 'f', reference: 'x'.repeat(400) },
 });
 
 describe('calls to the gateway', () => {
@@ -101,11 +96,8 @@ describe('calls to the gateway', () => {
     await calls.stop();
     const [paid, polled] = await listCalls(pool, order.paymentId);
     expect(JSON.parse(paid!.request!)).toMatchObject({ amount_kopecks: 15_000, reference: '[sealed]' });
-    expect(JSON.parse(paid!.response!)).toMatchObject({
-      order_id: 'o1',
-      reference: '[sealed]',
-      reason: null,
-    });
+    const said = { order_id: 'o1', reference: '[sealed]', reason: null };
+    expect(JSON.parse(paid!.response!)).toMatchObject(said);
     expect(JSON.parse(polled!.response!)).toMatchObject({ reference: 'their own' });
   });
 
@@ -130,17 +122,9 @@ describe('calls to the gateway', () => {
     const { calls } = start(slow, 100);
     const paymentId = newPaymentId();
     const call = {
-      call: 'poll',
-      paymentId,
-      qrUrl: undefined,
-      startedAtMs: Date.now(),
-      durationMs: 1,
-      status: 200,
-      outcome: 'accepted',
-      request: null,
-      response: '{}',
-      error: null,
-    } as const;
+      ...{ call: 'poll' as const, paymentId, qrUrl: undefined, startedAtMs: Date.now(), durationMs: 1 },
+      ...{ status: 200, outcome: 'accepted', request: null, response: '{}', error: null },
+    };
     calls.record(call);
     // The first is on its way to the database; after it, this many may wait.
     await asked.promise;

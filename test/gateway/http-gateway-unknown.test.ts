@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { startLocalServer } from '../helpers/local-server.ts';
@@ -71,16 +72,28 @@ describe.each(callNames)('unknown, by %s:', name => {
     expect(await ask(gatewayAt('http://127.0.0.1:1'))).toEqual({ outcome: 'unknown', why: 'ECONNREFUSED' });
   });
 
-  test('a connection that breaks before the headers', async () => {
-    bank.answer((_request, response) => response.destroy());
-    expect(await ask()).toEqual(unknown);
-  });
-
-  test('a connection that breaks after the headers', async () => {
-    bank.answer((_request, response) => {
-      response.writeHead(200, { 'content-length': '1000' });
-      response.write(JSON.stringify(fine), () => response.destroy());
-    });
+  test.each<[string, RequestListener]>([
+    ['a connection that breaks before the headers', (_request, response) => response.destroy()],
+    [
+      'a connection that breaks after the headers',
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write(JSON.stringify(fine), () => response.destroy());
+      },
+    ],
+    [
+      'an endless body, which is not read to its end',
+      (_request, response) => {
+        const pour = () => {
+          while (!response.destroyed && response.write('x'.repeat(65_536)));
+          if (!response.destroyed) response.once('drain', pour);
+        };
+        response.writeHead(200);
+        pour();
+      },
+    ],
+  ])('%s', async (_case, listener) => {
+    bank.answer(listener);
     expect(await ask()).toEqual(unknown);
   });
 
@@ -92,42 +105,30 @@ describe.each(callNames)('unknown, by %s:', name => {
     server.close();
   });
 
-  test('silence', async () => {
-    bank.answer(() => {});
+  test.each<[string, RequestListener]>([
+    ['silence', () => {}],
+    [
+      'a body that drips: the deadline counts to its last byte',
+      (_request, response) => {
+        response.writeHead(200);
+        const drip = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(drip));
+      },
+    ],
+  ])('%s', async (_case, listener) => {
+    bank.answer(listener);
     const startMs = performance.now();
     expect(await ask(hasty)).toEqual(unknown);
     expect(performance.now() - startMs).toBeLessThan(2_000);
-  });
-
-  test('a body that drips: the deadline counts to its last byte', async () => {
-    bank.answer((_request, response) => {
-      response.writeHead(200);
-      const drip = setInterval(() => response.write(' '), 20);
-      response.on('close', () => clearInterval(drip));
-    });
-    const startMs = performance.now();
-    expect(await ask(hasty)).toEqual(unknown);
-    expect(performance.now() - startMs).toBeLessThan(2_000);
-  });
-
-  test('an endless body is not read to its end', async () => {
-    bank.answer((_request, response) => {
-      response.writeHead(200);
-      const pour = () => {
-        while (!response.destroyed && response.write('x'.repeat(65_536)));
-        if (!response.destroyed) response.once('drain', pour);
-      };
-      pour();
-    });
-    expect(await ask()).toEqual(unknown);
   });
 });
 
-test.each([15_001, 14_999, '15000', null, 0])(
+const otherAmounts = [15_001, 14_999, '15000', null, 0];
+test.each(otherAmounts)(
   'an order over another amount (%j) is unknown, whichever call tells of it',
-  async amount_kopecks => {
+  async amount => {
     for (const state of ['accepted', 'succeeded', 'declined']) {
-      bank.answerWith({ ...fine, state, amount_kopecks });
+      bank.answerWith({ ...fine, state, amount_kopecks: amount });
       for (const name of callNames)
         expect(await calls(gateway)[name]()).toMatchObject({ outcome: 'unknown' });
     }

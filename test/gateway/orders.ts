@@ -24,14 +24,15 @@ export const newRequester = (): Requester => ({
 });
 export const requester = newRequester();
 
+const qrcId = 'AD10004MV5CJ3D638358RO81129CE63P';
 export const order: Order = {
-  partnerId: requester.partnerId,
-  paymentId: newPaymentId(),
-  qrUrl: 'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P',
-  qrcId: 'AD10004MV5CJ3D638358RO81129CE63P',
-  amountKopecks: 15_000n,
-  fingerprint: 'f1',
-  reference: 'r1',
+  ...{
+    partnerId: requester.partnerId,
+    paymentId: newPaymentId(),
+    qrUrl: `https://qr.nspk.ru/${qrcId}`,
+    qrcId,
+  },
+  ...{ amountKopecks: 15_000n, fingerprint: 'f1', reference: 'r1' },
 };
 
 /** The three calls about an order; each must treat the same answers as unknown. */

@@ -26,12 +26,8 @@ const problemsIn = (list: Exchange[], problemsOf: (exchange: Exchange) => string
 async function orderFor(fields: object = {}) {
   const qr = await makeQr(simulator, fields);
   const order = {
-    partnerId: requester.partnerId,
-    paymentId: newPaymentId(),
-    qrUrl: qr.link as string,
-    qrcId: qr.qrc_id as string,
-    amountKopecks: 15_000n,
-    fingerprint: qr.fingerprint as string,
+    ...{ partnerId: requester.partnerId, paymentId: newPaymentId(), qrUrl: qr.link as string },
+    ...{ qrcId: qr.qrc_id as string, amountKopecks: 15_000n, fingerprint: qr.fingerprint as string },
     reference: 'Zm9v-_'.repeat(170),
   };
   return { qr, order };

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { afterFile } from '../helpers/after-file.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 
 const documentFile = new URL('../../docs/reference/gateway.openapi.json', import.meta.url);
 // biome-ignore lint/suspicious/noExplicitAny: a document looked into at a few places
@@ -107,7 +105,8 @@ export function problemsOfAnswer(exchange: Exchange): string[] {
 /** Passes requests on to a gateway and keeps each with its answer. */
 export async function startRecorder(target: string): Promise<{ url: string; exchanges: Exchange[] }> {
   const exchanges: Exchange[] = [];
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer();
+  server.answer(async (request, response) => {
     const { method = '', url = '', headers } = request;
     const requestBody = await text(request);
     const answer = await fetch(`${target}${url}`, {
@@ -120,10 +119,5 @@ export async function startRecorder(target: string): Promise<{ url: string; exch
     exchanges.push({ method, url, headers, requestBody, status: answer.status, contentType, responseBody });
     response.writeHead(answer.status, { 'content-type': contentType }).end(responseBody);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterFile(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, exchanges };
+  return { url: server.url, exchanges };
 }

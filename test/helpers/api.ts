@@ -19,7 +19,7 @@ import {
   createReferenceSealer,
 } from '../../src/payments/index.ts';
 import { createSigningKeys } from '../../src/webhooks/index.ts';
-import { keyring } from './partners.ts';
+import { createPartnerWithKeys, keyring } from './partners.ts';
 
 export { createPartnerWithKeys, issueKey, keyring, secretKey, setRate } from './partners.ts';
 
@@ -107,7 +107,12 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     await heartbeat.close();
     await gateway.close();
   });
-  return { address, deps };
+  /** It calls with its key of test mode, and as `live` with the other one. */
+  const newPartner = async (liveMicroUsdt?: bigint) => {
+    const keys = await createPartnerWithKeys(pool, liveMicroUsdt);
+    return { ...keys, ...partnerAt(address, keys.testKey), live: partnerAt(address, keys.liveKey) };
+  };
+  return { address, deps, newPartner };
 }
 
 export interface Answer {
@@ -120,6 +125,10 @@ export interface Answer {
 
 /** `200 succeeded`, `409 qr_changed`, or `200 ok` if it is no payment. */
 export const codeOf = ({ status, json }: Answer) => `${status} ${json.status ?? json.error?.code ?? 'ok'}`;
+
+/** The only objection is to what is at this place. */
+export const expectMalformed = ({ status, json }: Answer, ...loc: (string | number)[]) =>
+  expect({ status, detail: json.detail }).toMatchObject({ status: 422, detail: [{ loc }] });
 
 export interface CallOptions {
   body?: unknown;

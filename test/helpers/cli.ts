@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/program.ts';
+import { newFolder } from './folders.ts';
+import { secretKey } from './partners.ts';
 import { processEnv } from './process-env.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
@@ -23,6 +25,19 @@ export async function kopeck(env: Record<string, string>, ...args: string[]): Pr
   const [words, ...rest] = args;
   await run([...(words?.split(' ') ?? []), ...rest], terminal);
   return { code: Number(terminal.exitCode ?? 0), ...output };
+}
+
+/** For a service: a database, a folder of its own, a fixed rate, and a gateway that never answers. */
+export const serviceEnv = (databaseUrl: string) => ({
+  ...{ DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, DATA_DIR: newFolder() },
+  ...{ GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' },
+});
+
+/** What `kopeck doctor` says about one of its checks. */
+export async function examined(env: Record<string, string>, check: string): Promise<string> {
+  const { checks } = JSON.parse((await kopeck(env, 'doctor --json')).stdout);
+  const { state, detail } = checks.find((one: { check: string }) => one.check === check);
+  return `${state}: ${detail}`;
 }
 
 /** Runs `kopeck` as its own process. */

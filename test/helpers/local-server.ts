@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { afterFile } from './after-file.ts';
 
 export interface LocalServer {
   url: string;
@@ -19,7 +19,7 @@ export async function startLocalServer(): Promise<LocalServer> {
     handler(request, response);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => {
+  afterFile(() => {
     server.closeAllConnections();
     server.close();
   });

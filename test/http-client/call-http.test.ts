@@ -14,11 +14,8 @@ test('a call sends its request, and gets status, headers and body', async () => 
   });
   const url = `${server.url}/path?query=1`;
   const answer = await callHttp({ url, method: 'PUT', headers: { 'x-one': '1' }, body: 'text', ...limits });
-  expect(server.requests[0]).toMatchObject({
-    method: 'PUT',
-    url: '/path?query=1',
-    headers: { 'x-one': '1' },
-  });
+  const request = { method: 'PUT', url: '/path?query=1', headers: { 'x-one': '1' } };
+  expect(server.requests[0]).toMatchObject(request);
   expect([sent, answer.status, answer.body.toString()]).toEqual(['text', 201, 'fine']);
   expect([headerOf(answer, 'x-two'), headerOf(answer, 'x-three')]).toEqual(['a, b', undefined]);
 });

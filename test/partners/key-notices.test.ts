@@ -8,13 +8,10 @@ import { createKeysWorld } from './keys-world.ts';
 const { pool, clock, audit, issue, startProcess } = await createKeysWorld();
 const dayMs = 86_400_000;
 
-const notices = async (keyId: string, kind: string) =>
-  (
-    await pool.query(
-      `SELECT details FROM partner_notices WHERE details->>'key_id' = $1 AND kind = $2 ORDER BY id`,
-      [keyId, kind],
-    )
-  ).rows.map(({ details }) => details);
+const notices = async (keyId: string, kind: string) => {
+  const text = `SELECT details FROM partner_notices WHERE details->>'key_id' = $1 AND kind = $2 ORDER BY id`;
+  return (await pool.query(text, [keyId, kind])).rows.map(({ details }) => details);
+};
 
 describe('before a key expires the team is notified', () => {
   const expiring = async (keyId: string) => {
@@ -101,9 +98,8 @@ describe('of a new address the team is notified', () => {
     for (let nth = 198; nth < 205; nth++) expect((await use(key, `10.0.${nth}.1`)).outcome).toBe('ok');
     await end();
     expect(await addressesOf(keyId)).toEqual(['10.0.198.1', '10.0.199.1', '10.0.200.1']);
-    const kept = async () =>
-      (await pool.query('SELECT count(*)::int AS count FROM key_addresses WHERE key_id = $1', [keyId]))
-        .rows[0].count;
+    const ofKey = 'SELECT FROM key_addresses WHERE key_id = $1';
+    const kept = async () => (await pool.query(ofKey, [keyId])).rowCount;
     await revokeKey(audit, keyId);
     clock.advance(30 * dayMs);
     await pruneKeyAddresses(pool, clock);

@@ -69,10 +69,8 @@ describe('a key that expires', () => {
     // Cached for five seconds, and the row did not change: only its time can refuse it.
     expect(await outcomeOf(key)).toBe('ok');
     clock.advance(1);
-    expect(await authenticate(key)).toEqual({
-      outcome: 'unauthorized',
-      holder: { partnerId, mode: 'test', keyId },
-    });
+    const holder = { partnerId, mode: 'test', keyId };
+    expect(await authenticate(key)).toEqual({ outcome: 'unauthorized', holder });
     expect(keyState((await listKeys(pool, partnerId))[0]!, clock)).toBe('expired');
   });
 
@@ -84,15 +82,11 @@ describe('a key that expires', () => {
 describe('a roll', () => {
   test('gives a key with the same rights at once, and both work until the overlap ends', async () => {
     const rights = { scopes: ['pay' as const], maxKopecks: 100n, dailyKopecks: 1_000n };
-    const first = await issue({ rights, label: 'Till 4', allowedAddresses: ['192.0.2.0/24'] });
+    const copied = { rights, label: 'Till 4', allowedAddresses: ['192.0.2.0/24'] };
+    const first = await issue(copied);
     expect(await outcomeOf(first.key)).toBe('ok');
     const { key, apiKey, old } = await roll(first.keyId, 24 * hourMs);
-    expect(apiKey).toMatchObject({
-      rights,
-      label: 'Till 4',
-      allowedAddresses: ['192.0.2.0/24'],
-      expiresAt: null,
-    });
+    expect(apiKey).toMatchObject({ ...copied, expiresAt: null });
     expect(old).toMatchObject({ rolledTo: apiKey.keyId, expiresAt: new Date(clock.nowMs() + 24 * hourMs) });
     expect(await outcomeOf(key)).toBe('ok');
     clock.advance(24 * hourMs - 1);
@@ -155,11 +149,8 @@ describe('a roll', () => {
   test('happens once, though it is asked for twice at the same time', async () => {
     const { keyId, partnerId } = await issue();
     const rolls = await Promise.all([1, 2, 3].map(() => rollKey(audit, keyring, keyId, hourMs)));
-    expect(rolls.map(({ outcome }) => outcome).sort()).toEqual([
-      'already_rolled',
-      'already_rolled',
-      'rolled',
-    ]);
+    const outcomes = rolls.map(({ outcome }) => outcome).sort();
+    expect(outcomes).toEqual(['already_rolled', 'already_rolled', 'rolled']);
     expect(await listKeys(pool, partnerId)).toHaveLength(2);
   });
 

@@ -3,6 +3,7 @@ import { newId } from '../../src/base/ids.ts';
 import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { isAddressAllowed } from '../../src/partners/addresses.ts';
 import { isAddressRange, listKeys, revokeKey, setSuspended } from '../../src/partners/index.ts';
+import { words } from '../helpers/words.ts';
 import { createKeysWorld } from './keys-world.ts';
 
 const { pool, clock, audit, authenticate, issue, startProcess } = await createKeysWorld();
@@ -39,17 +40,16 @@ describe('a key', () => {
     const { key } = await issue();
     const flip = (at: number) => key.slice(0, at) + (key[at] === '0' ? '1' : '0') + key.slice(at + 1);
     const forgeries = [
-      '',
-      'Bearer',
-      `${key} `,
-      key.slice(0, -1),
-      `${key}0`,
-      key.toUpperCase(),
-      key.replace('test', 'live'),
-      flip(10),
-      flip(key.length - 1),
-      flip(30),
-      `${key.slice(0, 22)}${'0'.repeat(48)}`,
+      ...[
+        '',
+        'Bearer',
+        `${key} `,
+        key.slice(0, -1),
+        `${key}0`,
+        key.toUpperCase(),
+        key.replace('test', 'live'),
+      ],
+      ...[flip(10), flip(key.length - 1), flip(30), `${key.slice(0, 22)}${'0'.repeat(48)}`],
     ];
     for (const forgery of forgeries)
       expect(await present(forgery), forgery).toEqual({ outcome: 'unauthorized' });
@@ -122,25 +122,14 @@ describe('a key', () => {
 });
 
 describe('address ranges', () => {
-  test.each(['192.0.2.1', '192.0.2.0/24', '0.0.0.0/0', '2001:db8::1', '2001:db8::/32', '::/0'])(
-    '%s is one',
-    text => {
-      expect(isAddressRange(text)).toBe(true);
-    },
-  );
+  const ranges = words('192.0.2.1 192.0.2.0/24 0.0.0.0/0 2001:db8::1 2001:db8::/32 ::/0');
+  test.each(ranges)('%s is one', text => {
+    expect(isAddressRange(text)).toBe(true);
+  });
 
   test.each([
-    '',
-    'localhost',
-    '192.0.2',
-    '192.0.2.1/33',
-    '192.0.2.1/-1',
-    '192.0.2.1/',
-    '192.0.2.1/8/8',
-    '::1/129',
-    'fe80::1%eth0',
-    '010.0.0.1',
-    '1.2.3.4 ',
+    ...['', '1.2.3.4 ', 'localhost', '192.0.2', '192.0.2.1/33', '192.0.2.1/-1', '192.0.2.1/'],
+    ...['192.0.2.1/8/8', '::1/129', 'fe80::1%eth0', '010.0.0.1'],
   ])('%j is not an address range', text => {
     expect(isAddressRange(text)).toBe(false);
   });

@@ -22,46 +22,29 @@ import { auditContextOf, createDatabase } from '../helpers/database.ts';
 const { pool } = await createDatabase();
 const audit = auditContextOf(pool, manualClock('2026-11-15T10:00:00Z'));
 
-const auditOf = async (subject: string) =>
-  (
-    await pool.query('SELECT at, actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id', [
-      subject,
-    ])
-  ).rows;
+const auditOf = async (subject: string) => {
+  const text = 'SELECT at, actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id';
+  return (await pool.query(text, [subject])).rows;
+};
 
 describe('a partner', () => {
   test('starts active, with the limits of the contract, 10 000 test USDT and nothing live', async () => {
     const partner = await createPartner(audit, 'Кофейня');
-    expect(partner).toMatchObject({
-      name: 'Кофейня',
-      suspended: false,
-      limits: {
-        minKopecks: 1_000n,
-        maxKopecks: 10_000_000n,
-        dailyKopecks: null,
-        concurrent: 2,
-        createRps: 3,
-        createBurst: 10,
-        otherRps: 20,
-      },
-    });
+    const limits = {
+      ...{ minKopecks: 1_000n, maxKopecks: 10_000_000n, dailyKopecks: null, concurrent: 2 },
+      ...{ createRps: 3, createBurst: 10, otherRps: 20 },
+    };
+    expect(partner).toMatchObject({ name: 'Кофейня', suspended: false, limits });
     const { live, test: trial } = await readBalances(pool, partner.partnerId);
     expect(live.availableMicroUsdt).toBe(0n);
     expect(trial.availableMicroUsdt).toBe(10_000_000_000n);
     expect(await findPartner(pool, partner.partnerId)).toEqual(partner);
     expect(await listPartners(pool)).toContainEqual(partner);
+    const after = { name: 'Кофейня', test_balance_usdt: '10000.000000', live_approved: true };
     expect(await auditOf(partner.partnerId)).toEqual([
       {
-        at: new Date('2026-11-15T10:00:00Z'),
-        actor: 'test',
-        action: 'partner.create',
-        before: null,
-        after: {
-          name: 'Кофейня',
-          limits: expect.any(Object),
-          test_balance_usdt: '10000.000000',
-          live_approved: true,
-        },
+        ...{ at: new Date('2026-11-15T10:00:00Z'), actor: 'test', action: 'partner.create', before: null },
+        after: { ...after, limits: expect.any(Object) },
       },
     ]);
     expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
@@ -72,9 +55,12 @@ describe('a partner', () => {
     expect(await setSuspended(audit, partnerId, true)).toMatchObject({ partner: { suspended: true } });
     await setSuspended(audit, partnerId, true);
     expect(await setSuspended(audit, partnerId, false)).toMatchObject({ partner: { suspended: false } });
-    expect(
-      (await auditOf(partnerId)).map(({ action, before, after }) => ({ action, before, after })),
-    ).toEqual([
+    const changes = (await auditOf(partnerId)).map(({ action, before, after }) => ({
+      action,
+      before,
+      after,
+    }));
+    expect(changes).toEqual([
       { action: 'partner.create', before: null, after: expect.objectContaining({ name: 'Shop' }) },
       { action: 'partner.suspend', before: { suspended: false }, after: { suspended: true } },
       { action: 'partner.resume', before: { suspended: true }, after: { suspended: false } },
@@ -83,12 +69,9 @@ describe('a partner', () => {
 
   test('keeps the limits that were not changed', async () => {
     const { partnerId, limits } = await createPartner(audit, 'Shop');
-    const change = await setLimits(audit, partnerId, {
-      maxKopecks: 50_000_000n,
-      dailyKopecks: 0n,
-      concurrent: 7,
-    });
-    const expected = { ...limits, maxKopecks: 50_000_000n, dailyKopecks: 0n, concurrent: 7 };
+    const changes = { maxKopecks: 50_000_000n, dailyKopecks: 0n, concurrent: 7 };
+    const change = await setLimits(audit, partnerId, changes);
+    const expected = { ...limits, ...changes };
     expect(change).toMatchObject({ outcome: 'done', partner: { limits: expected } });
     expect((await findPartner(pool, partnerId))!.limits).toEqual(expected);
     const [, entry] = await auditOf(partnerId);
@@ -101,9 +84,8 @@ describe('a partner', () => {
 
   test('cannot have a minimum above its maximum', async () => {
     const { partnerId, limits } = await createPartner(audit, 'Shop');
-    expect(await setLimits(audit, partnerId, { minKopecks: 10_000_001n })).toMatchObject({
-      outcome: 'min_above_max',
-    });
+    const outcome = 'min_above_max';
+    expect(await setLimits(audit, partnerId, { minKopecks: 10_000_001n })).toMatchObject({ outcome });
     expect((await findPartner(pool, partnerId))!.limits).toEqual(limits);
   });
 
@@ -116,16 +98,10 @@ describe('a partner', () => {
 
   test('keeps both of two concurrent changes', async () => {
     const { partnerId } = await createPartner(audit, 'Shop');
-    await Promise.all([
-      setLimits(audit, partnerId, { concurrent: 5 }),
-      setLimits(audit, partnerId, { createRps: 6 }),
-      setLimits(audit, partnerId, { otherRps: 7 }),
-    ]);
-    expect((await findPartner(pool, partnerId))!.limits).toMatchObject({
-      concurrent: 5,
-      createRps: 6,
-      otherRps: 7,
-    });
+    const changes = [{ concurrent: 5 }, { createRps: 6 }, { otherRps: 7 }];
+    await Promise.all(changes.map(change => setLimits(audit, partnerId, change)));
+    const { limits } = (await findPartner(pool, partnerId))!;
+    expect(limits).toMatchObject({ concurrent: 5, createRps: 6, otherRps: 7 });
   });
 });
 
@@ -135,10 +111,8 @@ test('switching maintenance is stored and audited', async () => {
   await setMaintenance(audit, true);
   expect(await isUnderMaintenance(pool, systemClock)).toBe(true);
   await setMaintenance(audit, false);
-  expect((await auditOf('service')).map(({ action }) => action)).toEqual([
-    'maintenance.on',
-    'maintenance.off',
-  ]);
+  const actions = (await auditOf('service')).map(({ action }) => action);
+  expect(actions).toEqual(['maintenance.on', 'maintenance.off']);
 });
 
 test('recipients are blocked regardless of case and whitespace', async () => {

@@ -133,11 +133,8 @@ describe('the plausibility band', () => {
     fc.assert(
       fc.property(honest, rateE4, fc.nat(), (honestE4, lieE4, place) => {
         const midsE4 = honestE4.toSpliced(place % (honestE4.length + 1), 0, lieE4);
-        const answers = midsE4.map((midE4, number) => ({
-          source: `s${number}`,
-          isSetByOperator: false,
-          quote: { midE4, asOfMs: nowMs },
-        }));
+        const quote = (midE4: bigint) => ({ midE4, asOfMs: nowMs });
+        const answers = midsE4.map((midE4, place) => ({ ...quoteOf(`s${place}`, '1'), quote: quote(midE4) }));
         const midE4 = midOf(answers)!;
         expect(midE4 >= 792_000n && midE4 <= 808_000n).toBe(true);
         expect(midOf(answers.toReversed())).toBe(midE4);
@@ -203,10 +200,7 @@ test('a failed source does not affect the others and is recorded', () => {
   const answers = [{ source: 'broken', reason: 'no' }, ...quotes('80')];
   expect(combine(answers, rules)).toEqual({
     rate: {
-      midE4: 800_000n,
-      rateE4: 792_000n,
-      spreadBps: 100,
-      asOfMs: nowMs,
+      ...{ midE4: 800_000n, rateE4: 792_000n, spreadBps: 100, asOfMs: nowMs },
       parts: [
         { source: 'broken', outcome: 'failed', reason: 'no' },
         { source: 's0', outcome: 'used', midE4: 800_000n, asOfMs: nowMs },

@@ -27,11 +27,7 @@ export async function startRatesWorld() {
       fetch: async () => ({ midE4: parseRate(rate)!, asOfMs: clock.nowMs() }),
     }),
     depsWith: (...sources: RateSource[]) => ({
-      db: pool as Queryable,
-      clock,
-      sources,
-      spreadBps: 100,
-      maxAgeSec: 300,
+      ...{ db: pool as Queryable, clock, sources, spreadBps: 100, maxAgeSec: 300 },
       bounds: { minE4: 400_000n, maxE4: 4_000_000n },
       reportAlarms: (raised: Alarm[]) => void alarms.push(...raised),
     }),

@@ -10,7 +10,6 @@ import {
 import { claimRefresh, refreshRate } from '../../src/rates/refresh.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { countWaiting } from '../helpers/locks.ts';
-import { notePauses } from '../helpers/noted-pauses.ts';
 import { broken, startRatesWorld } from './rates-world.ts';
 
 const { pool, clock, alarms, sourceOf, depsWith, countRates } = await startRatesWorld();
@@ -19,12 +18,8 @@ describe('a refresh', () => {
   test('stores the rate with everything that explains it', async () => {
     await refreshRate(depsWith(sourceOf('a', '92.5')));
     const stored = await refreshRate(depsWith(sourceOf('a', '92.5'), broken));
-    expect(stored).toEqual({
-      rateId: expect.any(BigInt),
-      rateE4: 915_750n,
-      midE4: 925_000n,
-      asOf: new Date(clock.nowMs()),
-    });
+    const asOf = new Date(clock.nowMs());
+    expect(stored).toEqual({ rateId: expect.any(BigInt), rateE4: 915_750n, midE4: 925_000n, asOf });
     expect(await readCurrentRate(pool)).toEqual(stored);
     expect(await explainRate(pool, stored!.rateId)).toEqual({
       ...stored,
@@ -87,13 +82,11 @@ describe('a refresh', () => {
 
   test('that is stopped stores nothing and raises no alarm', async () => {
     const stopping = new AbortController();
-    const source: RateSource = {
-      name: 'cut off',
-      fetch: async () => {
-        stopping.abort(new Error('stopping'));
-        throw new Error('cut off');
-      },
+    const fetch = async () => {
+      stopping.abort(new Error('stopping'));
+      throw new Error('cut off');
     };
+    const source: RateSource = { name: 'cut off', fetch };
     const refreshed = refreshRate(depsWith(source, sourceOf('a', '80')), stopping.signal);
     await expect(refreshed).rejects.toThrow('stopping');
     expect({ alarms, rates: await countRates() }).toEqual({ alarms: [], rates: 0n });
@@ -101,13 +94,10 @@ describe('a refresh', () => {
 });
 
 describe('a stored rate', () => {
-  test.each([
-    ['UPDATE', 'UPDATE rates SET rate_e4 = 1'],
-    ['DELETE', 'DELETE FROM rates'],
-    ['TRUNCATE', 'TRUNCATE rates'],
-  ])('is never changed: %s', async (operation, sql) => {
+  test.each(['UPDATE', 'DELETE', 'TRUNCATE'])('is never changed: %s', async operation => {
+    const sql = { UPDATE: 'UPDATE rates SET rate_e4 = 1', DELETE: 'DELETE FROM rates' }[operation];
     await refreshRate(depsWith(sourceOf('a', '92.5')));
-    await expect(pool.query(sql)).rejects.toThrow(`${operation} of rates is refused`);
+    await expect(pool.query(sql ?? 'TRUNCATE rates')).rejects.toThrow(`${operation} of rates is refused`);
   });
 
   test('is the mid less the spread, or the database refuses it', async () => {
@@ -126,11 +116,14 @@ describe('a stored rate', () => {
 describe('a claim', () => {
   const claim = (db: Queryable = pool, refreshSec = 60) => claimRefresh(db, clock, refreshSec);
 
-  test('is given once per period', async () => {
+  test.each([
+    ['once per period', 60_000, true],
+    ['10 s after a process that died or failed, which leaves no rate', 10_000, false],
+  ])('is given again %s', async (_when, ms, isRefreshed) => {
     expect(await claim()).toBe(true);
-    await refreshRate(depsWith(sourceOf('a', '80')));
+    if (isRefreshed) await refreshRate(depsWith(sourceOf('a', '80')));
     expect(await claim()).toBe(false);
-    clock.advance(59_999);
+    clock.advance(ms - 1);
     expect(await claim()).toBe(false);
     clock.advance(1);
     expect(await claim()).toBe(true);
@@ -154,15 +147,6 @@ describe('a claim', () => {
       await expect.poll(() => countWaiting(pool)).toBeGreaterThan(0);
     });
     expect(await second).toBe(false);
-  });
-
-  test('of a process that died or failed does not leave the service without a rate', async () => {
-    expect(await claim()).toBe(true);
-    expect(await claim()).toBe(false);
-    clock.advance(9_999);
-    expect(await claim()).toBe(false);
-    clock.advance(1);
-    expect(await claim()).toBe(true);
   });
 
   test('does not block a period that was made shorter since', async () => {
@@ -208,14 +192,6 @@ describe('the refresher', () => {
     expect(await countRates()).toBe(2n);
     await refresher.stop();
     expect(errors).toEqual([]);
-  });
-
-  test('refreshes in one process only (leader election)', async () => {
-    const noted = notePauses(clock);
-    const refreshers = [1, 2].map(() => start([sourceOf('a', '80')], { clock: noted.clock }));
-    await clock.until(() => expect(noted.pauses).toEqual([10_000, 10_000]));
-    expect(await countRates()).toBe(1n);
-    await Promise.all(refreshers.map(refresher => refresher.stop()));
   });
 
   test('tries again soon when it found nothing', async () => {

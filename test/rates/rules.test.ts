@@ -26,24 +26,16 @@ const change = async (
   version?: number,
 ) => {
   const before = await readRateRules(pool, settingBps);
-  return changeRateRules(audit, settingBps, {
-    rules: { ...before, ...rules },
-    reason: 'a test',
-    expectedVersion: version ?? before.version,
-  });
+  const wanted = { rules: { ...before, ...rules }, reason: 'a test' };
+  return changeRateRules(audit, settingBps, { ...wanted, expectedVersion: version ?? before.version });
 };
 
 describe('the rules', () => {
   test('are those of the settings until somebody changes them, then those of the last change', async () => {
     expect(await readRateRules(pool, settingBps)).toMatchObject({ version: 0, spreadBps: 100, bandBps: 500 });
     expect((await change({ spreadBps: 250 })).outcome).toBe('changed');
-    expect(await readRateRules(pool, settingBps)).toMatchObject({
-      version: 1,
-      spreadBps: 250,
-      jumpBps: 1_000,
-      setBy: 'test',
-      reason: 'a test',
-    });
+    const changed = { version: 1, spreadBps: 250, jumpBps: 1_000, setBy: 'test', reason: 'a test' };
+    expect(await readRateRules(pool, settingBps)).toMatchObject(changed);
     expect((await refreshRate(depsWith(80)))!.rateE4).toBe(780_000n);
     const { rows } = await pool.query(`SELECT actor, before, after FROM audit WHERE action = 'rate.rules'`);
     expect(rows).toEqual([
@@ -57,10 +49,7 @@ describe('the rules', () => {
 
   test('of two changes of the same version, one is stale', async () => {
     const { version } = await readRateRules(pool, settingBps);
-    const verdicts = await Promise.all([
-      change({ bandBps: 300 }, version),
-      change({ bandBps: 400 }, version),
-    ]);
+    const verdicts = await Promise.all([300, 400].map(bandBps => change({ bandBps }, version)));
     expect(verdicts.map(({ outcome }) => outcome).toSorted()).toEqual(['changed', 'stale']);
     expect((await change({ bandBps: verdicts[0]!.rules.bandBps })).outcome).toBe('same');
     expect(await listRateRules(pool, 10)).toHaveLength(2);
@@ -73,11 +62,8 @@ describe('the rules', () => {
     await change({ bandBps: 300, jumpBps: 100 });
     const rate = await refreshRate(depsWith(80, 80, 83));
     const stored = await pool.query('SELECT parts FROM rates WHERE id = $1', [rate!.rateId]);
-    expect(stored.rows[0].parts.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
-      'used',
-      'used',
-      'outlier',
-    ]);
+    const outcomes = stored.rows[0].parts.map(({ outcome }: { outcome: string }) => outcome);
+    expect(outcomes).toEqual(['used', 'used', 'outlier']);
     expect(await refreshRate(depsWith(81.5))).toBeUndefined();
   });
 
@@ -88,13 +74,7 @@ describe('the rules', () => {
   test('trigger a refresh at once, even if another process has the claim', async () => {
     await claimRefresh(pool, clock, 3_600);
     await refreshRate(depsWith(80));
-    const refresher = startRateRefresher({
-      ...depsWith(80),
-      refreshSec: 3_600,
-      onError: error => {
-        throw error;
-      },
-    });
+    const refresher = startRateRefresher({ ...depsWith(80), refreshSec: 3_600, onError: expect.unreachable });
     const listener = listen({ pool, clock: systemClock }, rulesChanged, refresher.runNow);
     await expect.poll(() => listener.isListening()).toBe(true);
     await change({ spreadBps: 500, jumpBps: 1_000 });

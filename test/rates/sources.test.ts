@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { parseRateSources } from '../../src/base/rate-sources.ts';
@@ -178,21 +179,18 @@ describe('only a complete 200 in time counts', () => {
     await closed;
   });
 
-  test('silence ends at the deadline', async () => {
-    server.answer(() => {});
-    await expect(fetchFrom(source, 30)).rejects.toThrow('no whole answer within 30 ms');
-  });
-
-  test('an answer that stops half way ends at the deadline', async () => {
-    server.answer((_request, response) => response.write(text.slice(0, 10)));
-    await expect(fetchFrom(source, 30)).rejects.toThrow('no whole answer within 30 ms');
-  });
-
-  test('a trickle does not move the deadline', async () => {
-    server.answer((_request, response) => {
-      const trickle = setInterval(() => response.write(' '), 5);
-      response.on('close', () => clearInterval(trickle));
-    });
+  test.each<[string, RequestListener]>([
+    ['silence', () => {}],
+    ['an answer that stops half way', (_request, response) => void response.write(text.slice(0, 10))],
+    [
+      'a trickle',
+      (_request, response) => {
+        const trickle = setInterval(() => response.write(' '), 5);
+        response.on('close', () => clearInterval(trickle));
+      },
+    ],
+  ])('%s ends at the deadline', async (_case, listener) => {
+    server.answer(listener);
     await expect(fetchFrom(source, 50)).rejects.toThrow('no whole answer within 50 ms');
   });
 

@@ -32,29 +32,16 @@ function hangingDatabase() {
 describe('a request is stored', () => {
   test('with who sent it, what was asked for and how it was answered', async () => {
     const paymentId = newPaymentId();
-    const request = answered({
-      keyHolder,
-      method: 'GET',
-      route: '/v1/payments/:payment_id',
-      paymentId,
-      status: 404,
-      errorCode: 'not_found',
-    });
+    const asked = {
+      ...{ method: 'GET', route: '/v1/payments/:payment_id', paymentId },
+      ...{ status: 404, errorCode: 'not_found' },
+    } as const;
+    const request = answered({ keyHolder, ...asked });
     await store(pool, request);
-    expect(await findRequest(pool, request.requestId)).toEqual({
-      requestId: request.requestId,
-      at: new Date(timeOfId(request.requestId)),
-      partnerId,
-      partnerName: 'Test shop',
-      mode: 'live',
-      keyId: '7f3a9c21b0d4',
-      method: 'GET',
-      route: '/v1/payments/:payment_id',
-      path: `/v1/payments/${paymentId}`,
-      paymentId,
-      status: 404,
-      errorCode: 'not_found',
-      durationMs: 12,
+    const { requestId } = request;
+    expect(await findRequest(pool, requestId)).toEqual({
+      ...{ requestId, at: new Date(timeOfId(requestId)), ...keyHolder, partnerName: 'Test shop' },
+      ...{ ...asked, path: `/v1/payments/${paymentId}`, durationMs: 12 },
     });
   });
 
@@ -63,13 +50,8 @@ describe('a request is stored', () => {
     const asked = answered({ route: undefined, url: '/v1/payment/79161234567?phone=79161234567' });
     await store(pool, request, asked, answered({ paymentId: 'Ivan' }));
     expect(await findRequest(pool, request.requestId)).toMatchObject({
-      partnerId: null,
-      partnerName: null,
-      mode: null,
-      keyId: null,
-      method: null,
-      path: null,
-      paymentId: null,
+      ...{ partnerId: null, partnerName: null, mode: null, keyId: null },
+      ...{ method: null, path: null, paymentId: null },
     });
     expect(await findRequest(pool, asked.requestId)).toMatchObject({ path: '/v1/…/…' });
     const { rows } = await pool.query(
@@ -209,12 +191,9 @@ describe('the log is kept by day', () => {
        SELECT gen_random_uuid(), at, 200, 1 FROM unnest($1::timestamptz[]) AS at`,
       [ats],
     );
+  const partitions = `SELECT relname AS name FROM pg_class WHERE relname ~ '^api_requests(_default|_\\d+)$' ORDER BY 1`;
   const partitionsOf = async (each: Pool) =>
-    (
-      await each.query(
-        `SELECT relname AS name FROM pg_class WHERE relname ~ '^api_requests(_default|_\\d+)$' ORDER BY 1`,
-      )
-    ).rows.map(({ name }) => name.replace('api_requests', ''));
+    (await each.query(partitions)).rows.map(({ name }) => name.replace('api_requests', ''));
 
   test('today and two days ahead have a partition, with the indexes', async () => {
     const { pool: other } = await createDatabase();

@@ -8,12 +8,8 @@ export type Answered = Parameters<ReturnType<typeof createRequestLog>['record']>
 
 /** A payment that was created, unless something else is given. */
 export const answered = (given: Partial<Answered> = {}, clock: Clock = systemClock): Answered => ({
-  requestId: newId('req', clock),
-  isAdmitted: true,
-  method: 'POST',
-  route: '/v1/payments',
-  status: 200,
-  durationMs: 12.4,
+  ...{ requestId: newId('req', clock), isAdmitted: true, method: 'POST', route: '/v1/payments' },
+  ...{ status: 200, durationMs: 12.4 },
   ...given,
 });
 

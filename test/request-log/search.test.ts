@@ -69,11 +69,7 @@ test.each<[string, RequestFilter, number[]]>([
   ['of one id', { requestId: stored[6]!.requestId }, [6]],
   ['since', { since: new Date('2026-11-18T23:10:00Z') }, [9, 8, 7, 6]],
   ['until', { until: new Date('2026-11-18T22:30:00Z') }, [1, 0]],
-  [
-    'of a partner and a route that succeeded',
-    { partnerId: one.partnerId, path: '/v1/quote', status: parseStatus('2xx') },
-    [8],
-  ],
+  ['of all three', { partnerId: one.partnerId, path: '/v1/quote', status: parseStatus('2xx') }, [8]],
   ['of an error with another status', { errorCode: 'unauthorized', status: parseStatus('404') }, []],
   ['of a partner that failed', { partnerId: one.partnerId, status: parseStatus('5xx') }, [7]],
   ['of another partner with this id', { requestId: stored[6]!.requestId, partnerId: one.partnerId }, []],

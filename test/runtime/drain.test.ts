@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from '../helpers/cli.ts';
+import { newLink } from '../helpers/api.ts';
+import { type Service, serviceEnv, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
-import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
+import { createPartnerWithKeys, setRate } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 await setRate(pool);
@@ -16,16 +16,8 @@ const nodes: Service[] = [];
 afterAll(() => Promise.all(nodes.map(node => node.stop())));
 
 async function startNode(processes: number): Promise<Service> {
-  const node = await startService({
-    PROCESSES: `${processes}`,
-    ROLES: 'api',
-    DATABASE_URL: url,
-    SECRET_KEY: secretKey,
-    GATEWAY_URL: 'http://127.0.0.1:1',
-    RATE_SOURCES: 'fixed:92.50',
-    DATA_DIR: newFolder(),
-    DRAIN_SEC: `${drainSec}`,
-  });
+  const settings = { PROCESSES: `${processes}`, ROLES: 'api', DRAIN_SEC: `${drainSec}` };
+  const node = await startService({ ...serviceEnv(url), ...settings });
   nodes.push(node);
   return node;
 }
@@ -57,11 +49,7 @@ function send(node: Service, method: string, path: string, body?: object): Promi
   });
 }
 
-function pay(node: Service): Promise<Call> {
-  const code = randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30);
-  const link = `https://qr.nspk.ru/AD${code}?type=02&sum=1000&cur=RUB`;
-  return send(node, 'POST', '/v1/payments', { qr_url: link });
-}
+const pay = (node: Service) => send(node, 'POST', '/v1/payments', { qr_url: newLink(1_000) });
 
 /** Clients that send one request after the other on kept connections, to the first node that is ready. */
 function startClients(first: Service) {

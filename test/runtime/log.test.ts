@@ -17,6 +17,10 @@ function start(logLevel: 'info' | 'debug' = 'info') {
 const serverError = (code: string) => Object.assign(new pg.DatabaseError('refused', 0, 'error'), { code });
 const lost = new Error('Connection terminated unexpectedly');
 const [debug, warn, error] = [20, 40, 50];
+const began = {
+  reason: 'Connection terminated unexpectedly',
+  msg: 'the database is not available: requests get 503 until it is',
+};
 
 test('an outage of the database is logged when it begins and when it ends, with its length', () => {
   const { log, databaseFailed, databaseWorks, lines, pass } = start();
@@ -30,11 +34,7 @@ test('an outage of the database is logged when it begins and when it ends, with 
   log.error({ err: lost }, 'events could not be read');
   for (let seconds = 0; seconds < 15; seconds++, pass(1_000)) databaseWorks();
   expect(lines).toEqual([
-    {
-      level: error,
-      reason: 'Connection terminated unexpectedly',
-      msg: 'the database is not available: requests get 503 until it is',
-    },
+    { level: error, ...began },
     { level: warn, seconds: 7, msg: 'the database is available again' },
   ]);
 });
@@ -45,10 +45,7 @@ test('an address that leads to an old history is logged once in an outage, whate
   databaseRefused(new NotAnsweringError('the database is a read-only standby'));
   for (let nth = 0; nth < 3; nth++) databaseRefused(new OldHistoryError('it is an older history'));
   expect(lines.map(({ reason, msg }) => ({ reason, msg }))).toEqual([
-    {
-      reason: 'Connection terminated unexpectedly',
-      msg: 'the database is not available: requests get 503 until it is',
-    },
+    began,
     {
       reason: 'it is an older history',
       msg: 'the address of the database leads to an old history, which is not joined',

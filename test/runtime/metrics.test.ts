@@ -115,11 +115,8 @@ test('scrapes that arrive together share one reading, and a failing one is no me
 });
 
 test('only an address, localhost or METRICS_HOST as the host gets metrics', async () => {
-  const address = await serveMetrics(
-    { ...settings, metricsHost: 'localhost' },
-    async () => 'some 1\n',
-    cleanups,
-  );
+  const onLocalhost = { ...settings, metricsHost: 'localhost' };
+  const address = await serveMetrics(onLocalhost, async () => 'some 1\n', cleanups);
   const statusFor = async (host: string) =>
     (await sendRequest(new URL(address).origin, { path: '/metrics', headers: { host } })).status;
   for (const host of ['127.0.0.1', '[::1]:9100', 'LOCALHOST:9100']) expect(await statusFor(host)).toBe(200);

@@ -1,27 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { joinIncarnation } from '../../src/db/history/join.ts';
 import type { Pool } from '../../src/db/postgres/pool.ts';
 import { childrenOf } from '../helpers/children.ts';
-import { type Service, startService } from '../helpers/cli.ts';
-import { copyDatabase } from '../helpers/copied-database.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { type Service, serviceEnv, startService } from '../helpers/cli.ts';
 import { openDatabaseHost } from '../helpers/database-host.ts';
-import { newFolder } from '../helpers/folders.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { secretKey } from '../helpers/partners.ts';
-
-const join = (pool: Pool, isRestored: boolean) =>
-  joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored });
-
-/** A database, and a copy of it that has gone on: as a primary that was replaced, and its successor. */
-async function twoHistories() {
-  const { pool: older } = await createDatabase();
-  await join(older, false);
-  const newer = await copyDatabase(older);
-  await join(newer, true);
-  return { older, newer, host: await openDatabaseHost(older.options.database!) };
-}
+import { twoHistories } from '../helpers/histories.ts';
 
 const beatsIn = async (pool: Pool) =>
   (await pool.query<{ at: Date }>('SELECT at FROM process_beats ORDER BY at')).rows.map(({ at }) => at);
@@ -35,17 +18,11 @@ const isReady = (service: Service) =>
 /** The test of a service with so many processes. */
 export function testRejoining(title: string, processes: number): void {
   test(title, { timeout: 120_000 }, async () => {
-    const { older, newer, host } = await twoHistories();
+    const { older, newer } = await twoHistories();
+    const host = await openDatabaseHost(older.options.database!);
     const service = await startService({
-      PORT: `${await freePort()}`,
-      PROCESSES: `${processes}`,
-      LOG_LEVEL: 'warn',
-      ROLES: 'api',
-      DATABASE_URL: `postgres://${older.options.user}@127.0.0.1:${host.port}/any`,
-      SECRET_KEY: secretKey,
-      GATEWAY_URL: 'http://127.0.0.1:1',
-      RATE_SOURCES: 'fixed:92.50',
-      DATA_DIR: newFolder(),
+      ...serviceEnv(`postgres://${older.options.user}@127.0.0.1:${host.port}/any`),
+      ...{ PORT: `${await freePort()}`, PROCESSES: `${processes}`, LOG_LEVEL: 'warn', ROLES: 'api' },
       // As in production: a process that leaves its history does not drain.
       DRAIN_SEC: '5',
     });

@@ -102,13 +102,8 @@ test('a role without pg_monitor reads how many segments wait', async () => {
 });
 
 test('a segment that waits too long is late, and one that waits a moment is not', () => {
-  const found = {
-    isOn: true,
-    archivedAt: null,
-    failed: undefined,
-    waitingSec: undefined,
-    waitingSegments: 0,
-  };
+  const unknown = { archivedAt: null, failed: undefined, waitingSec: undefined };
+  const found = { isOn: true, ...unknown, waitingSegments: 0 };
   expect(describeNotArchived({ ...found, waitingSec: 299, waitingSegments: 99 })).toBeUndefined();
   expect(describeNotArchived({ ...found, waitingSec: 301 })).toMatch(
     /^WAL has waited for 301 s to be archived\./,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkWebhookUrl, isPublicAddress } from '../../src/webhooks/http/ssrf-guard.ts';
+import { words } from '../helpers/words.ts';
 
 /** Every special-purpose range as IANA registers it, and public addresses that lead to a service of a cloud. */
 const ranges = {
@@ -131,20 +132,14 @@ describe('public addresses', () => {
     );
   });
 
-  test.each(['', 'localhost', '127.1', '0x7f.0.0.1', '2130706433', '1.2.3.4 ', '[::1]', '8.8.8.8:443'])(
-    'not an address: %j',
-    text => expect(isPublicAddress(text)).toBe(false),
-  );
-
-  test.each(['2606:4700::1%eth0', 'fe80::1%1'])('with a zone id: %s', ip =>
-    expect(isPublicAddress(ip)).toBe(false),
-  );
+  test.each([
+    ...['', 'localhost', '127.1', '0x7f.0.0.1', '2130706433', '1.2.3.4 ', '[::1]', '8.8.8.8:443'],
+    ...['2606:4700::1%eth0', 'fe80::1%1'],
+  ])('not an address: %j', text => expect(isPublicAddress(text)).toBe(false));
 });
 
 const check = (text: string, allowPrivate = false) => checkWebhookUrl(text, { allowPrivate });
 const refused = { outcome: 'refused', reason: expect.stringMatching(/^[A-Z][^\n]+\.$/) };
-
-const words = (text: string) => text.trim().split(/\s+/);
 
 /** Notations of local and private addresses that the URL parser accepts. */
 const privateHosts = words(`
@@ -218,14 +213,10 @@ describe('URLs that may not be saved', () => {
   });
 
   test('the reason does not quote the URL', () => {
-    const reasons = [
-      'https://user:hunter2@example.com/hunter2',
-      'http://example.com/hunter2',
-      'https://hunter2/hunter2#hunter2',
-      'hunter2',
-      'https://hunter2.local/hunter2',
-      'https://10.0.0.1/hunter2',
-    ].map(text => check(text));
+    const reasons = words(`https://user:hunter2@example.com/hunter2 http://example.com/hunter2 hunter2
+      https://hunter2/hunter2#hunter2 https://hunter2.local/hunter2 https://10.0.0.1/hunter2`).map(text =>
+      check(text),
+    );
     expect(JSON.stringify(reasons)).not.toContain('hunter2');
   });
 });

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { type Queryable, transaction } from '../../src/db/postgres/pool.ts';
-import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import { startLeaseKeeper } from '../../src/webhooks/delivery/lease-keeper.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { createDeliverySlots } from '../../src/webhooks/delivery/slots.ts';
@@ -54,73 +52,22 @@ test('without deliveries leases are looked for every four seconds, otherwise whe
   expect((await firstPauses()).pauses).toEqual([200, 1_500, 10_000]);
 });
 
-describe('nothing is lost', () => {
-  test('a process that dies after sending and before recording: another sends it again', async () => {
-    await world.stopDelivery();
-    const { receiver, pay, partnerId } = await newPartner();
-    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
-    let isDead = false;
-    const dying = (db: Queryable): Queryable => ({
-      query: statement => {
-        // Not with the result of an earlier test's event.
-        isDead ||= statement.name === 'deliveries_end' && receiver.received.length > 0;
-        return isDead ? new Promise<never>(() => {}) : db.query(statement);
-      },
-    });
-    startDelivery({ ...deps, heartbeat, db: dying(deps.db) });
-    await pay();
-    await untilReceived(clock, receiver, 1);
-    world.delivery = startDelivery(deps);
-    await heartbeat.close();
-    await untilReceived(clock, receiver, 2);
-    await untilRecorded(partnerId, 1);
-    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-  });
-
-  test('a process that hangs loses its partners when its leases expire', async () => {
-    await world.stopDelivery();
-    const { receiver, pay, endpoint } = await newPartner();
-    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
-    await pay();
-    await world.lease(endpoint.endpointId, heartbeat.instance, 30_000);
-    world.delivery = startDelivery(deps);
-    const other = await newPartner();
-    await other.pay();
-    await untilReceived(clock, other.receiver, 1);
-    expect(receiver.received).toHaveLength(0);
-    clock.advance(30_000);
-    await untilReceived(clock, receiver, 1);
-    await heartbeat.close();
-  });
-
-  test('two processes share the partners, and each event is sent once', async () => {
-    const heartbeat = await startHeartbeat({ pool, clock: systemClock });
-    const second = startDelivery({ ...deps, heartbeat });
-    const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
-    await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
-    await Promise.all(partners.map(({ partnerId }) => untilRecorded(partnerId, 10)));
-    for (const { receiver } of partners) expect(receiver.received).toHaveLength(10);
-    await second.stop();
-    await heartbeat.close();
-  });
-
-  test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
-    const slow = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
-    await world.stopDelivery();
-    world.delivery = startDelivery({ ...deps, sender: slow });
-    const { receiver, pay, partnerId } = await newPartner();
-    receiver.answer(hanging);
-    await pay();
-    await untilReceived(clock, receiver, 1);
-    // The time stands still: the attempt does not end by itself.
-    await world.stopDelivery();
-    expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
-    receiver.answer(withStatus(200));
-    world.delivery = startDelivery(deps);
-    await untilRecorded(partnerId, 1);
-    expect(receiver.received).toHaveLength(2);
-    await slow.close();
-  });
+test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
+  const slow = createSender({ clock, allowPrivate: true, timeoutMs: 60_000 });
+  await world.stopDelivery();
+  world.delivery = startDelivery({ ...deps, sender: slow });
+  const { receiver, pay, partnerId } = await newPartner();
+  receiver.answer(hanging);
+  await pay();
+  await untilReceived(clock, receiver, 1);
+  // The time stands still: the attempt does not end by itself.
+  await world.stopDelivery();
+  expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
+  receiver.answer(withStatus(200));
+  world.delivery = startDelivery(deps);
+  await untilRecorded(partnerId, 1);
+  expect(receiver.received).toHaveLength(2);
+  await slow.close();
 });
 
 describe('every partner is served:', () => {

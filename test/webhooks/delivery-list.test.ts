@@ -63,44 +63,36 @@ const large = /^(payments|events|deliveries|webhook_attempts(_\d+)?)$/;
 const someAt = new Date(firstAt.getTime() + 600_000);
 const inTenMinutes = new Date(someAt.getTime() + 600_000);
 
+const open = 'd.event_id IS NOT NULL AND d.failed_at IS NULL';
+const ofOne = 'e.partner_id = $1';
 /** Filters, and the same by brute force. */
 const lists: [name: string, filter: DeliveryFilter, condition: string, values: unknown[]][] = [
   ['nothing', {}, 'true', []],
-  ['pending', { state: 'pending' }, 'd.event_id IS NOT NULL AND d.failed_at IS NULL', []],
+  ['pending', { state: 'pending' }, open, []],
   ['failed', { state: 'failed' }, 'd.failed_at IS NOT NULL', []],
   ['delivered', { state: 'delivered' }, 'd.event_id IS NULL', []],
-  ['a partner', { partnerId: quiet }, 'e.partner_id = $1', [uuidFromId(quiet)]],
-  ['a suspended partner', { partnerId: suspended }, 'e.partner_id = $1', [uuidFromId(suspended)]],
-  [
-    'pending, of a partner',
-    { partnerId: quiet, state: 'pending' },
-    'e.partner_id = $1 AND d.event_id IS NOT NULL AND d.failed_at IS NULL',
-    [uuidFromId(quiet)],
-  ],
+  ['a partner', { partnerId: quiet }, ofOne, [uuidFromId(quiet)]],
+  ['a suspended partner', { partnerId: suspended }, ofOne, [uuidFromId(suspended)]],
+  ['pending, of one', { partnerId: quiet, state: 'pending' }, `${ofOne} AND ${open}`, [uuidFromId(quiet)]],
   [
     'failed, of a suspended partner',
     { partnerId: suspended, state: 'failed' },
-    'e.partner_id = $1 AND d.failed_at IS NOT NULL',
+    `${ofOne} AND d.failed_at IS NOT NULL`,
     [uuidFromId(suspended)],
   ],
   [
     'delivered, of a partner in test mode',
     { partnerId: first, state: 'delivered', mode: 'test' },
-    `e.partner_id = $1 AND d.event_id IS NULL AND e.mode = 'test'`,
+    `${ofOne} AND d.event_id IS NULL AND e.mode = 'test'`,
     [uuidFromId(first)],
   ],
   ['test mode', { mode: 'test' }, `e.mode = 'test'`, []],
   ['failed payments', { outcome: 'failed' }, `p.status = 'failed'`, []],
+  ['a time', { from: someAt, before: inTenMinutes }, 'e.at >= $1 AND e.at < $2', [someAt, inTenMinutes]],
   [
-    'a time, to the millisecond',
-    { from: someAt, before: inTenMinutes },
-    'e.at >= $1 AND e.at < $2',
-    [someAt, inTenMinutes],
-  ],
-  [
-    'delivered payments of a partner in a time',
+    'delivered payments of a partner in a time, to the millisecond',
     { partnerId: quiet, state: 'delivered', outcome: 'succeeded', from: someAt, before: inTenMinutes },
-    `e.partner_id = $1 AND d.event_id IS NULL AND p.status = 'succeeded' AND e.at >= $2 AND e.at < $3`,
+    `${ofOne} AND d.event_id IS NULL AND p.status = 'succeeded' AND e.at >= $2 AND e.at < $3`,
     [uuidFromId(quiet), someAt, inTenMinutes],
   ],
 ];
@@ -132,14 +124,12 @@ async function pages(filter: DeliveryFilter) {
 }
 
 /** The same by brute force. */
-const expected = async (condition: string, values: unknown[] = []) =>
-  (
-    await pool.query(
-      `SELECT e.id FROM events e JOIN payments p ON p.id = e.payment_id AND p.partner_id = e.partner_id AND p.mode = e.mode
-         LEFT JOIN deliveries d ON d.event_id = e.id WHERE ${condition} ORDER BY e.id DESC`,
-      values,
-    )
-  ).rows.map(({ id }) => id);
+const expected = async (condition: string, values: unknown[] = []) => {
+  const text = `
+    SELECT e.id FROM events e JOIN payments p ON p.id = e.payment_id AND p.partner_id = e.partner_id AND p.mode = e.mode
+      LEFT JOIN deliveries d ON d.event_id = e.id WHERE ${condition} ORDER BY e.id DESC`;
+  return (await pool.query(text, values)).rows.map(({ id }) => id);
+};
 
 describe('what is listed', () => {
   test.each(lists)('%s, newest first, each once', async (_name, filter, condition, values) => {
@@ -154,33 +144,26 @@ describe('what is listed', () => {
       await listDeliveries(pool, systemClock, { partnerId: quiet, state: 'pending' }, { limit: 1 })
     ).deliveries;
     expect(pending).toMatchObject({
-      partnerId: quiet,
-      partnerName: 'Shop 6',
-      state: 'pending',
-      attempts: 2,
-      nextAt: expect.any(Date),
-      lastAttempt: { status: null, error: 'refused' },
+      ...{ partnerId: quiet, partnerName: 'Shop 6', state: 'pending', attempts: 2 },
+      ...{ nextAt: expect.any(Date), lastAttempt: { status: null, error: 'refused' } },
     });
     const [last] = (await listDeliveries(pool, systemClock, { state: 'delivered' }, { limit: 1 })).deliveries;
-    expect(last).toMatchObject({
-      state: 'delivered',
-      attempts: 1,
-      nextAt: null,
-      lastAttempt: { status: 200 },
-    });
+    const once = { state: 'delivered', attempts: 1, nextAt: null, lastAttempt: { status: 200 } };
+    expect(last).toMatchObject(once);
     expect(delivered.rowCount).toBeGreaterThan(12_000);
   });
 
   test('sent again after its delivery, it is pending; and an event without a webhook is not listed', async () => {
-    const [first] = (await listDeliveries(pool, systemClock, { partnerId: quiet }, { limit: 1 })).deliveries;
+    const newestOf = async (partnerId: Id<'prt'>) =>
+      (await listDeliveries(pool, systemClock, { partnerId }, { limit: 1 })).deliveries[0]!;
+    const { eventId } = await newestOf(quiet);
     await pool.query(
       `INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)
        SELECT partner_id, partner_id, id, mode, payment_id, now() FROM events WHERE id = $1`,
-      [first!.eventId],
+      [eventId],
     );
-    const [again] = (await listDeliveries(pool, systemClock, { partnerId: quiet }, { limit: 1 })).deliveries;
-    expect(again).toMatchObject({ eventId: first!.eventId, state: 'pending', attempts: 0 });
-    await pool.query('DELETE FROM deliveries WHERE event_id = $1', [first!.eventId]);
+    expect(await newestOf(quiet)).toMatchObject({ eventId, state: 'pending', attempts: 0 });
+    await pool.query('DELETE FROM deliveries WHERE event_id = $1', [eventId]);
 
     await pool.query('DELETE FROM endpoints WHERE endpoint_id = $1', [uuidFromId(partners[9]!)]);
     await pool.query(
@@ -189,13 +172,9 @@ describe('what is listed', () => {
       [uuidFromId(partners[9]!)],
     );
     const { rows } = await pool.query('SELECT max(id) AS id FROM events');
-    const [newest] = (await listDeliveries(pool, systemClock, { partnerId: partners[9]! }, { limit: 1 }))
-      .deliveries;
-    expect(newest!.eventId).toBeLessThan(rows[0].id);
-    expect(await findDelivery(pool, partners[9]!, rows[0].id)).toMatchObject({
-      delivery: { state: 'none', attempts: 0 },
-      attempts: [],
-    });
+    expect((await newestOf(partners[9]!)).eventId).toBeLessThan(rows[0].id);
+    const none = { delivery: { state: 'none', attempts: 0 }, attempts: [] };
+    expect(await findDelivery(pool, partners[9]!, rows[0].id)).toMatchObject(none);
     expect(await findDelivery(pool, quiet, rows[0].id)).toBeUndefined();
   });
 });

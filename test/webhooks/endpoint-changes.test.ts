@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/postgres/pool.ts';
 import { type AttemptResult, recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
@@ -105,26 +105,20 @@ describe('a removed endpoint', () => {
       const { partnerId, pay } = await newPartner();
       const other = await add(partnerId);
       // The payment has seen the endpoint, and waits before it writes its event.
-      const text = `
+      await pool.query(`
       CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$;
-      CREATE TRIGGER wait_for_test BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION wait_for_test()`;
-      await transaction(pool, tx => tx.query({ text }));
+      CREATE TRIGGER wait_for_test BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION wait_for_test()`);
       const { unlock } = await holdLocks(world.url, 'SELECT pg_advisory_xact_lock(4711)', []);
       const waiting = (count: number) =>
-        vi.waitFor(
-          async () => {
-            expect(await countWaiting(pool)).toBe(count);
-          },
-          { timeout: 2_000, interval: 5 },
-        );
+        vi.waitFor(async () => expect(await countWaiting(pool)).toBe(count), { timeout: 2_000, interval: 5 });
       const paying = pay();
       await waiting(1);
       const removing = follow(removeEndpoint(audit, { partnerId, endpointId: other.endpointId }));
       await Promise.race([waiting(2), removing.result]);
       await unlock();
       await Promise.all([paying, removing.result]);
-      await transaction(pool, tx => tx.query({ text: 'DROP TRIGGER wait_for_test ON events' }));
+      await pool.query('DROP TRIGGER wait_for_test ON events');
       const { rowCount } = await pool.query('SELECT FROM deliveries WHERE endpoint_id = $1', [
         uuidFromId(other.endpointId),
       ]);
@@ -174,47 +168,38 @@ test('a hanging attempt at one endpoint does not keep the same event from anothe
   await patient.close();
 });
 
-const firstOf = async (partnerId: Id<'prt'>) => firstEndpointOf(partnerId);
-const furtherOf = async (partnerId: Id<'prt'>) => (await add(partnerId)).endpointId;
-
-test.each([
-  { what: 'the first endpoint', endpointOf: firstOf },
-  { what: 'a further endpoint', endpointOf: furtherOf },
-])('a late result of an earlier attempt at $what changes nothing', async ({ endpointOf }) => {
-  // The attempts here are made by nobody: what two processes record of them is all that counts.
-  await world.stopDelivery();
-  const { partnerId, pay } = await newPartner();
-  const endpointId = await endpointOf(partnerId);
-  await pay();
-  const delivery = async () => {
-    const { rows } = await transaction(pool, tx =>
-      tx.query<{ event_id: bigint; attempts: number; next_at: Date; failed_at: Date | null }>({
-        text: `SELECT event_id, attempts, next_at, failed_at FROM deliveries WHERE endpoint_id = $1`,
-        values: [uuidFromId(endpointId)],
-      }),
-    );
-    return rows[0]!;
-  };
-  const { event_id: eventId } = await delivery();
-  const record = (attempt: number, changes: Partial<AttemptResult> = {}) => {
-    const at = new Date(clock.nowMs());
-    const nextAt = new Date(clock.nowMs() + pausesSec[attempt]! * 1_000);
-    const result = {
-      ...{ partnerId, endpointId, eventId, attempt, at, nextAt, isDelivered: false, hasHung: false },
-      ...{ status: 500, error: null, durationMs: 1, ...changes },
+const first = 'the first endpoint';
+test.each([first, 'a further endpoint'])(
+  'a late result of an earlier attempt at %s changes nothing',
+  async what => {
+    // The attempts here are made by nobody: what two processes record of them is all that counts.
+    await world.stopDelivery();
+    const { partnerId, pay } = await newPartner();
+    const endpointId = what === first ? firstEndpointOf(partnerId) : (await add(partnerId)).endpointId;
+    await pay();
+    const text = 'SELECT event_id, attempts, next_at, failed_at FROM deliveries WHERE endpoint_id = $1';
+    const delivery = async () => (await pool.query(text, [uuidFromId(endpointId)])).rows[0];
+    const { event_id: eventId } = await delivery();
+    const record = (attempt: number, changes: Partial<AttemptResult> = {}) => {
+      const at = new Date(clock.nowMs());
+      const nextAt = new Date(clock.nowMs() + pausesSec[attempt]! * 1_000);
+      const result = {
+        ...{ partnerId, endpointId, eventId, attempt, at, nextAt, isDelivered: false, hasHung: false },
+        ...{ status: 500, error: null, durationMs: 1, ...changes },
+      };
+      return transaction(pool, tx => recordAttempts(tx, [result], 'suspended'));
     };
-    return transaction(pool, tx => recordAttempts(tx, [result], 'suspended'));
-  };
 
-  await record(1);
-  clock.advance(10_000);
-  await record(2);
-  const expected = await delivery();
-  expect(expected).toMatchObject({ attempts: 2, failed_at: null });
-  // From a process that hung: the attempt that was made again, the one before, and the last one of an earlier schedule.
-  await record(2, { nextAt: new Date(clock.nowMs()) });
-  await record(1);
-  await record(pausesSec.length, { nextAt: null });
-  expect(await delivery()).toEqual(expected);
-  expect(await noticesOf(partnerId)).toEqual([]);
-});
+    await record(1);
+    clock.advance(10_000);
+    await record(2);
+    const expected = await delivery();
+    expect(expected).toMatchObject({ attempts: 2, failed_at: null });
+    // From a process that hung: the attempt that was made again, the one before, and the last one of an earlier schedule.
+    await record(2, { nextAt: new Date(clock.nowMs()) });
+    await record(1);
+    await record(pausesSec.length, { nextAt: null });
+    expect(await delivery()).toEqual(expected);
+    expect(await noticesOf(partnerId)).toEqual([]);
+  },
+);

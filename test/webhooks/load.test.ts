@@ -8,6 +8,12 @@ import { startHttpReceiver, startTcpReceiver } from '../helpers/tcp-receivers.ts
 import { answered, failed, local, senderWith, sendingTo } from './sending.ts';
 
 const hang: RequestListener = request => void request.resume();
+/** It reads requests and never answers. */
+async function startSilentReceiver() {
+  let arrived = 0;
+  const receiver = await startHttpReceiver(request => request.resume().on('end', () => arrived++));
+  return { ...receiver, arrived: () => arrived };
+}
 
 describe('many at once', () => {
   test('share a few connections, and all are answered', async () => {
@@ -34,13 +40,12 @@ describe('many at once', () => {
 
   test('all time out at a receiver that hangs, and leave nothing behind', async () => {
     const clock = manualClock();
-    let arrived = 0;
-    const silent = await startHttpReceiver(request => request.resume().on('end', () => arrived++));
+    const silent = await startSilentReceiver();
     const sender = senderWith({ clock, maxSocketsPerHost: 4, timeoutMs: 500 });
     const stuck = Array.from({ length: 50 }, () => sender.send(local(silent.port)));
-    await expect.poll(() => arrived).toBe(4);
+    await expect.poll(silent.arrived).toBe(4);
     clock.advance(500);
-    await expect.poll(() => arrived).toBe(8);
+    await expect.poll(silent.arrived).toBe(8);
     clock.advance(500);
     // Four had a connection, four got one later; the others timed out in the queue.
     const errors = (await Promise.all(stuck)).map(it => it.outcome === 'failed' && it.error);
@@ -104,18 +109,17 @@ describe('idle connections', () => {
 
 describe('the end', () => {
   test('an abort ends a send at once, whether it waits or is under way', async () => {
-    let received = 0;
-    const silent = await startHttpReceiver(request => request.resume().on('end', () => received++));
+    const silent = await startSilentReceiver();
     const sender = senderWith({ maxSocketsPerHost: 1 });
     const leaving = new AbortController();
     const sends = [1, 2, 3].map(() => sender.send(local(silent.port), leaving.signal));
     const results = Promise.allSettled(sends);
-    await expect.poll(() => received).toBe(1);
+    await expect.poll(silent.arrived).toBe(1);
     const reason = new Error('leaving');
     leaving.abort(reason);
     expect(await results).toEqual(sends.map(() => ({ status: 'rejected', reason })));
     await expect.poll(() => silent.connections.every(socket => socket.destroyed)).toBe(true);
-    expect(received).toBe(1);
+    expect(silent.arrived()).toBe(1);
     await expect(sender.send(local(silent.port), leaving.signal)).rejects.toBe(reason);
     await expect.poll(() => sender.hosts).toBe(0);
   });

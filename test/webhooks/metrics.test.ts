@@ -5,15 +5,8 @@ import { createWebhookMetrics } from '../../src/webhooks/index.ts';
 const at = new Date('2026-11-16T12:00:00Z');
 const settledAt = new Date('2026-11-16T11:59:57Z');
 const attempt = {
-  ...{
-    partnerId: 'prt_1' as const,
-    endpointId: 'whe_1' as const,
-    mode: 'live' as const,
-    eventId: 1n,
-    attempt: 1,
-    hasHung: false,
-  },
-  ...{ isDelivered: false, status: null, error: null, durationMs: 500, nextAt: at, at },
+  ...({ partnerId: 'prt_1', endpointId: 'whe_1', mode: 'live', eventId: 1n, attempt: 1 } as const),
+  ...{ hasHung: false, isDelivered: false, status: null, error: null, durationMs: 500, nextAt: at, at },
 };
 
 test('attempts are counted by result, and the lag when the event is delivered', async () => {

@@ -1,7 +1,7 @@
 /**
  * `npm run faults -- --minutes M`: the faults in random order, for the given time, on their own database and bank side; then every
- * fail-over. `npm run failover` is the second part alone, each with two nodes and servers of its own; `--only NAME` runs one of them.
- * Exits with 1 when anything is wrong.
+ * fail-over. `npm run failover` is the second part alone, each with two nodes and servers of its own, and `npm run crashes` kills services
+ * at random moments only; `--only NAME` runs one of all. Exits with 1 when anything is wrong.
  */
 import { randomInt } from 'node:crypto';
 import { failovers } from '../failover/all.ts';
@@ -10,6 +10,7 @@ import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { createRandom } from '../helpers/random.ts';
 import { cutDatabase, freezeDatabase, freezeDatabaseBriefly, killDatabase } from './database-nemeses.ts';
 import { disturbGateway } from './gateway-nemesis.ts';
+import { killAgainAndAgain } from './kill-loop.ts';
 import { freezeService, killService, terminateService } from './process-nemeses.ts';
 import { addRound, describeReport, newReport } from './report.ts';
 import type { Round } from './round.ts';
@@ -25,9 +26,12 @@ const nemeses: Record<string, { nemesis: Nemesis; databaseIsWhole?: boolean }> =
   'service killed': { nemesis: killService },
   'service terminated': { nemesis: terminateService },
   'service frozen': { nemesis: freezeService },
+  // Then everything is checked: books that are compared with each other stay small.
+  crashes: { nemesis: killAgainAndAgain(15) },
 };
 
-const usage = `npm run faults -- [--minutes 10] [--only ${Object.keys(failovers).join('|')}] [--seed 1] [--json]`;
+const all = Object.keys({ ...nemeses, ...failovers }).join('|');
+const usage = `npm run faults -- [--minutes 10] [--only ${all}] [--seed 1] [--json]`;
 const { values } = readOptions(usage, {
   options: {
     minutes: { type: 'string' },
@@ -36,10 +40,11 @@ const { values } = readOptions(usage, {
     json: { type: 'boolean' },
   },
 });
-const minutes = Number(values.minutes ?? 0);
+const isChosen = (name: string) => !values.only || name === values.only;
+const [faults, names] = [Object.keys(nemeses).filter(isChosen), Object.keys(failovers).filter(isChosen)];
+const minutes = Number(values.minutes ?? (names.length > 0 ? 0 : 1));
 const seed = Number(values.seed ?? randomInt(2 ** 31));
-const names = Object.keys(failovers).filter(name => !values.only || name === values.only);
-if (!(minutes >= 0) || names.length === 0 || !Number.isSafeInteger(seed)) refuseCall(usage);
+if (!(minutes >= 0) || faults.length + names.length === 0 || !Number.isSafeInteger(seed)) refuseCall(usage);
 if (missingPrograms.length > 0)
   console.error(`SKIPPED: fail-over with Patroni, since ${missingPrograms.join(', ')} cannot be found.`);
 
@@ -67,7 +72,7 @@ async function playFaults(): Promise<void> {
     process.once(signal, () => void world.close().finally(() => process.exit(1)));
   try {
     for (let queue: string[] = []; Date.now() < startedMs + minutes * 60_000; ) {
-      if (queue.length === 0) queue = random.shuffle(Object.keys(nemeses));
+      if (queue.length === 0) queue = random.shuffle([...faults]);
       const name = queue.shift()!;
       const { nemesis, databaseIsWhole = false } = nemeses[name]!;
       const options = { ...optionsOf(name), databaseIsWhole };
@@ -88,7 +93,7 @@ function print(report: ReturnType<typeof newReport>): void {
   console.log(values.json ? JSON.stringify(report) : `${describeReport(report)}\n`);
 }
 
-if (minutes > 0) await playFaults();
+if (minutes > 0 && faults.length > 0) await playFaults();
 for (const name of names) {
   const report = newReport(seed, 0);
   addRound(report, name, await failovers[name]!(seed, optionsOf(name)));

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/postgres/pool.ts';
 import { credit, verifyLedger } from '../../src/ledger/index.ts';
@@ -9,6 +12,7 @@ import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { setRate } from '../helpers/partners.ts';
+import { processEnv } from '../helpers/process-env.ts';
 
 /** Payments of early 2026, written through the money functions with a clock of that time. */
 export async function createPast(pool: Pool, startIso = '2026-01-20T10:00:00Z') {
@@ -80,4 +84,18 @@ export async function createPast(pool: Pool, startIso = '2026-01-20T10:00:00Z') 
     ...{ clock, writer, opening, newPartner, addEndpoint, open, finish, pay, at, archive, dropMonth },
     ...ledger,
   };
+}
+
+/** Archives or prunes in another process, which kills itself after so many batches. Returns its output. */
+export function maintainInProcess(
+  work: 'archive' | 'prune',
+  url: string,
+  maxBatches = 1_000,
+): Promise<string> {
+  const script = join(import.meta.dirname, 'maintenance.process.ts');
+  const child = spawn(process.execPath, [script, work, url, `${maxBatches}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: processEnv,
+  });
+  return text(child.stdout);
 }

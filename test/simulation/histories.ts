@@ -6,7 +6,7 @@ import { readBooks } from './books.ts';
 import { createSimulatedDatabase, type DatabaseOptions, type SimulatedDatabase } from './database.ts';
 import { createModel, type Model } from './model.ts';
 import { createEventIds, createLateOrders, type Past } from './past.ts';
-import type { DatabaseCopy, RunDatabase } from './run-database.ts';
+import type { RunDatabase } from './run-database.ts';
 import type { World } from './world.ts';
 
 /** One history of the database: what the processes that joined it see, and the rules about it. */
@@ -44,7 +44,7 @@ export function createHistories(world: World, options: HistoriesOptions) {
   const eventIds = createEventIds(world);
   const uuids = accounts.map(({ uuid }) => uuid);
   const lost: History[] = [];
-  let snapshot: { copy: DatabaseCopy; past: Omit<Past, 'findLost'>; isJoined: boolean } | undefined;
+  let snapshot: { promote(): Pool; past: Omit<Past, 'findLost'>; isJoined: boolean } | undefined;
 
   const late = createLateOrders(
     world,
@@ -94,13 +94,13 @@ export function createHistories(world: World, options: HistoriesOptions) {
     /** Copies the database for a later `goBack`. */
     takeSnapshot: async () => {
       const { model, isJoined } = current;
-      snapshot = { copy: await runDatabase.copy(), past: model.snapshot(), isJoined };
+      snapshot = { promote: await runDatabase.copy(), past: model.snapshot(), isJoined };
     },
     /** The snapshot is the database from now on. One without an incarnation can only be known to be restored. */
     goBack: async (change: 'restore' | 'promotion') => {
-      const { copy, past, isJoined } = snapshot!;
+      const { promote, past, isJoined } = snapshot!;
       const how = isJoined ? change : 'restore';
-      current.pool = await copy.promote();
+      current.pool = promote();
       current.lostMs = scheduler.nowMs();
       lost.push(current);
       if (how === 'promotion') runDatabase.promotions += 1;

@@ -95,10 +95,7 @@ export function createArrivals(
     if (!payment || (payment.status !== 'succeeded' && payment.status !== 'failed'))
       return violate('no event is sent for an unfinished payment', `${data.id} ${payment?.status}`);
     if (payment.partnerId !== partnerId || (mode ?? payment.mode) !== payment.mode)
-      return violate(
-        'a receiver gets events of its own payments and mode only',
-        `${endpointId} got ${data.id}`,
-      );
+      return violate('a receiver gets events of its own payments and mode', `${endpointId} got ${data.id}`);
     const eventId = eventIdOf(sending);
     const isKind = kind === `payment.${payment.status}` || kind === 'payment.refunded';
     const sentAs = `${data.status} ${data.error?.code ?? null} ${Math.round(Number(data.amount_rub) * 100)}`;

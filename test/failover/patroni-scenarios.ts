@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Load } from '../faults/load.ts';
 import type { Program } from '../faults/program.ts';
 import { check, count, type Round } from '../faults/round.ts';
-import { answeredBetween, noteGap, repeatAll, startNodes, untilOpen, untilReady } from './nodes.ts';
+import { answeredBetween, checkRepeats, noteGap, startNodes, untilOpen, untilReady } from './nodes.ts';
 import type { PatroniCluster } from './patroni-cluster.ts';
 
 const warmUp = 50;
@@ -26,8 +26,7 @@ export const loseOfCluster =
     await noteGap(round, sinceMs);
     count(round, 'payments answered', answered.length);
     count(round, 'payments rebuilt', recovered);
-    for (const { order, result } of await repeatAll(round, nodes, answered))
-      check(round, result.kind === 'ok', `a repeat of ${order!.key} got ${JSON.stringify(result)}`);
+    await checkRepeats(round, nodes, answered);
     await sleep(quietMs);
     checkLogs(round, nodes);
     return nodes;

@@ -5,6 +5,7 @@ import { check, count, limit, type Round } from '../faults/round.ts';
 import { until } from '../faults/wait.ts';
 import {
   answeredBetween,
+  checkRepeats,
   currentIncarnation,
   noteGap,
   repeatAll,
@@ -59,9 +60,7 @@ async function finish(
   count(round, 'payments rebuilt', recovered);
   await untilReady(nodes);
   await load.succeeds();
-  const repeats = await repeatAll(round, nodes, lost);
-  for (const { order, result } of repeats)
-    check(round, result.kind === 'ok', `a repeat of ${order!.key} got ${JSON.stringify(result)}`);
+  await checkRepeats(round, nodes, lost);
   await noteGap(round, sinceMs);
 }
 

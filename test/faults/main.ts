@@ -8,14 +8,62 @@ import { failovers } from '../failover/all.ts';
 import { missingPrograms } from '../failover/patroni-programs.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { createRandom } from '../helpers/random.ts';
+import { endsByKey } from './check-history.ts';
 import { cutDatabase, freezeDatabase, freezeDatabaseBriefly, killDatabase } from './database-nemeses.ts';
 import { disturbGateway } from './gateway-nemesis.ts';
 import { killAgainAndAgain } from './kill-loop.ts';
 import { freezeService, killService, terminateService } from './process-nemeses.ts';
-import { addRound, describeReport, newReport } from './report.ts';
 import type { Round } from './round.ts';
 import { type Nemesis, runRound } from './run.ts';
 import { createWorld } from './world.ts';
+
+/** The sum of many rounds: numbers and findings. */
+const newReport = (seed: number, minutes: number) => ({
+  seed,
+  minutes,
+  rounds: {} as Record<string, number>,
+  calls: { ok: 0, failed: 0, unknown: 0 } as Record<string, number>,
+  payments: { succeeded: 0, failed: 0, refused: 0 } as Record<string, number>,
+  faults: {} as Record<string, number>,
+  longestMs: {} as Record<string, number>,
+  findings: [] as string[],
+});
+type Report = ReturnType<typeof newReport>;
+
+function addRound(report: Report, name: string, round: Round): void {
+  add(report.rounds, name);
+  for (const { what, result, startedMs, endedMs } of round.calls) {
+    if (what === 'pay') add(report.calls, result.kind);
+    longest(report, 'any answer', endedMs - startedMs);
+  }
+  for (const { end } of endsByKey(round).values()) add(report.payments, end?.status ?? 'refused');
+  for (const [fault, times] of round.faults) add(report.faults, fault, times);
+  for (const [figure, ms] of round.longest) longest(report, figure, ms);
+  report.findings.push(...round.findings.map(finding => `${name}: ${finding}`));
+}
+
+function add(counts: Record<string, number>, name: string, times = 1): void {
+  counts[name] = (counts[name] ?? 0) + times;
+}
+
+function longest({ longestMs }: Report, figure: string, ms: number): void {
+  longestMs[figure] = Math.max(longestMs[figure] ?? 0, Math.round(ms));
+}
+
+function describeReport(report: Report): string {
+  const { seed, rounds, calls, payments, faults, longestMs, findings } = report;
+  const section = (title: string, entries: Record<string, number>) =>
+    [title, ...Object.entries(entries).map(([name, value]) => `  ${name.padEnd(40)} ${value}`)].join('\n');
+  return [
+    `Seed ${seed}`,
+    section('Rounds', rounds),
+    section('Calls that pay', calls),
+    section('Payments by their end', payments),
+    section('Faults', faults),
+    section('Longest, in milliseconds', longestMs),
+    findings.length === 0 ? 'Nothing is wrong.' : ['Wrong:', ...findings].join('\n  '),
+  ].join('\n\n');
+}
 
 const nemeses: Record<string, { nemesis: Nemesis; databaseIsWhole?: boolean }> = {
   'database killed': { nemesis: killDatabase },
@@ -76,11 +124,8 @@ async function playFaults(): Promise<void> {
       const name = queue.shift()!;
       const { nemesis, databaseIsWhole = false } = nemeses[name]!;
       const options = { ...optionsOf(name), databaseIsWhole };
-      addRound(
-        report,
-        name,
-        await runRound(world, createRandom(random.between(0, 2 ** 31)), nemesis, options),
-      );
+      const ownRandom = createRandom(random.between(0, 2 ** 31));
+      addRound(report, name, await runRound(world, ownRandom, nemesis, options));
     }
   } finally {
     await world.close();
@@ -88,7 +133,7 @@ async function playFaults(): Promise<void> {
   print(report);
 }
 
-function print(report: ReturnType<typeof newReport>): void {
+function print(report: Report): void {
   isRight &&= report.findings.length === 0;
   console.log(values.json ? JSON.stringify(report) : `${describeReport(report)}\n`);
 }

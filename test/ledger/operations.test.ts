@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
-import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
+import { type Id, newId } from '../../src/base/ids.ts';
 import { credit, readBalances, topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { post } from '../../src/ledger/post.ts';
 import { auditContextOf, createFundedPartner, newPaymentId, sharedDatabase } from '../helpers/database.ts';
@@ -105,27 +105,6 @@ describe('credit', () => {
     await expect(credit(pool, clock, [item])).rejects.toThrow(/out of range/);
     expect((await liveBalances(partnerId)).availableMicroUsdt).toBe(1n);
   });
-});
-
-test('every entry carries the balances after it, numbered without gaps', async () => {
-  const partnerId = await createFundedPartner(pool, 100n);
-  const [first, second] = [newHold(partnerId, 10n), newHold(partnerId, 20n)];
-  await hold(pool, clock, [first, second]);
-  await settle(pool, clock, [first]);
-  await release(pool, clock, [second]);
-  const { rows } = await pool.query({
-    text: `SELECT entry_no, from_account, to_account, micro_usdt, from_after, to_after
-             FROM entries WHERE partner_id = $1 AND mode = 'live' ORDER BY entry_no`,
-    values: [uuidFromId(partnerId)],
-    rowMode: 'array',
-  });
-  expect(rows).toEqual([
-    [1n, 'topup', 'available', 100n, -100n, 100n],
-    [2n, 'available', 'held', 10n, 90n, 10n],
-    [3n, 'available', 'held', 20n, 70n, 30n],
-    [4n, 'held', 'settled', 10n, 20n, 10n],
-    [5n, 'held', 'available', 20n, 0n, 90n],
-  ]);
 });
 
 type Kind = 'hold' | 'settle' | 'release' | 'credit';

@@ -27,7 +27,8 @@ async function createWorld(settings: Partial<NightlyArchiveDeps> = {}) {
   let running = 0;
   const start = async (changes: Partial<NightlyArchiveDeps> = {}) => {
     const stop = startNightlyArchive({ ...deps, ...changes });
-    await clock.sleeping(++running);
+    running++;
+    await clock.sleeping(() => running);
     return async () => {
       running--;
       await stop();
@@ -36,7 +37,7 @@ async function createWorld(settings: Partial<NightlyArchiveDeps> = {}) {
   /** It is this time, and who has slept until then has done its work. */
   const until = async (iso: string) => {
     await past.at(iso);
-    await clock.sleeping(running);
+    await clock.sleeping(() => running);
   };
   const archived = async () => (await past.rowsOf(partnerId)).archived[0];
   const messages = () => lines.splice(0).map(({ message }) => message);

@@ -33,16 +33,6 @@ interface BankOrder {
   createdAt: Date;
 }
 
-/** The real state of a payment id at the bank, whatever the bank answers about it. */
-export type Truth = 'never_received' | 'refused' | 'voided' | BankOrder['state'];
-
-interface KnownTruth {
-  truth: Truth;
-  amountKopecks: bigint | undefined;
-  /** Of an order: what it carries. */
-  reference: string | undefined;
-}
-
 export interface BankOptions {
   /** A process is about to send a payment. */
   onPay(processName: string, paymentId: Id<'pay'>): void;
@@ -269,11 +259,12 @@ export function createBank(world: World, options: BankOptions) {
     return { orders: listed.slice(position, end), nextCursor: end < listed.length ? `${end}` : null };
   }
 
-  function truthOf(paymentId: string): KnownTruth {
+  /** The real state of a payment id at the bank, whatever the bank answers about it, and what its order carries. */
+  function truthOf(paymentId: string) {
     const order = orders.get(paymentId);
     const refusal = refusals.get(paymentId);
     const refused = refusal && (refusal.code === 'voided' ? 'voided' : 'refused');
-    const truth = order?.state ?? refused ?? 'never_received';
+    const truth: string = order?.state ?? refused ?? 'never_received';
     return { truth, amountKopecks: order?.amountKopecks, reference: order?.reference };
   }
 

@@ -1,5 +1,4 @@
 import type { Pool } from '../../src/db/postgres/pool.ts';
-import { moveSequencesAhead } from '../helpers/sequences.ts';
 import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { readBooks } from './books.ts';
@@ -104,8 +103,11 @@ export function createHistories(world: World, options: HistoriesOptions) {
       current.lostMs = scheduler.nowMs();
       lost.push(current);
       if (how === 'promotion') runDatabase.promotions += 1;
-      const ahead = random.between(0, sequencesAhead);
-      await moveSequencesAhead(runDatabase.pool, ahead);
+      await runDatabase.pool.query({
+        text: `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, last_value + $1)
+                 FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL`,
+        values: [random.between(0, sequencesAhead)],
+      });
       current = begin({ ...past, findLost }, how === 'restore');
       world.counts.losses += 1;
     },

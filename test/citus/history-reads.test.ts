@@ -9,7 +9,7 @@ import { newFolder } from '../helpers/folders.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { issueKey, secretKey } from '../helpers/partners.ts';
 import { isPrometheusInstalled, startPrometheus } from '../helpers/prometheus.ts';
-import { createShopOfThePast } from '../payments/archive-shop.ts';
+import { createShopOfThePast } from '../payments/archive-world.ts';
 import { databaseAt } from './citus.ts';
 import { createHistory, isCitusAvailable, startCitus } from './world.ts';
 

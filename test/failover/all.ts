@@ -6,8 +6,7 @@ import { runRound } from '../faults/run.ts';
 import { createWorld } from '../faults/world.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createCopiedServer, startCopy } from './copy.ts';
-import { createPatroniCluster } from './patroni-cluster.ts';
-import { missingPrograms } from './patroni-programs.ts';
+import { createPatroniCluster, missingPrograms } from './patroni-cluster.ts';
 import { createReplicatedServers } from './replicated-servers.ts';
 import {
   freezePrimary,

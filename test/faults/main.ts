@@ -5,7 +5,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { failovers } from '../failover/all.ts';
-import { missingPrograms } from '../failover/patroni-programs.ts';
+import { missingPrograms } from '../failover/patroni-cluster.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { createRandom } from '../helpers/random.ts';
 import { endsByKey } from './check-history.ts';

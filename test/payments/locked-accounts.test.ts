@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
@@ -13,7 +14,7 @@ type PartnerId = Id<'prt'>;
 
 const { pool, url } = await createDatabase({ limits: { lock_timeout: 3_000 } });
 await setRate(pool);
-const { opening, newPartner, findings } = await startOpenings(pool, systemClock);
+const { opening, newPartner } = await startOpenings(pool, systemClock);
 type Opening = ReturnType<typeof opening>;
 const newPartners = (count: number) => Promise.all(Array.from({ length: count }, () => newPartner()));
 
@@ -67,7 +68,7 @@ test('a locked account holds up no payment of others, in the same batch or later
   expect(ends!.hasEnded).toBe(false);
   await unlock();
   expect(await ends!.result).toMatchObject({ changed: true, status: 'succeeded' });
-  expect(await findings()).toEqual([]);
+  expect((await verifyLedger(pool)).findings).toEqual([]);
 });
 
 test('an account that stays locked gets the usual error and no debit, and its repeat debits once', async () => {
@@ -103,7 +104,7 @@ test('twenty locked accounts leave connections for the others, and all go on whe
   await unlock();
   for (const { result } of opens) expect((await result).verdict).toBe('opened');
   for (const { result } of finishes) expect((await result).changed).toBe(true);
-  expect(await findings()).toEqual([]);
+  expect((await verifyLedger(pool)).findings).toEqual([]);
 });
 
 test('payments of a locked account are opened in the order in which they came', async () => {

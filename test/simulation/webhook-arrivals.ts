@@ -27,6 +27,7 @@ export interface Endpoint {
 /** A process may use a setting that it read up to this long ago. */
 const staleMs = 30_000;
 
+/** The settings of endpoints, and the checks a receiver makes on every arrival. */
 export function createArrivals(
   world: World,
   options: { model: Model; isExcused(processName: string): boolean },
@@ -138,6 +139,3 @@ export function createArrivals(
     },
   };
 }
-
-/** The settings of endpoints, and the checks a receiver makes on every arrival. */
-export type Arrivals = ReturnType<typeof createArrivals>;

@@ -40,6 +40,7 @@ const statementMs = 6_000;
 export const eventIdOf = ({ body }: { body: string }) => /^\{"id":"evt_(\d+)"/.exec(body)![1]!;
 const processNameOf = (instance: number | null) => `process ${instance}`;
 
+/** Invariants of sending, checked on every attempt. */
 export function createSendingModel(world: World, options: SendingOptions) {
   const { violate, trace, scheduler } = world;
   const tickets = new Map<string, Ticket>();
@@ -200,6 +201,3 @@ export function createSendingModel(world: World, options: SendingOptions) {
     },
   };
 }
-
-/** Invariants of sending, checked on every attempt. */
-export type SendingModel = ReturnType<typeof createSendingModel>;

@@ -129,6 +129,7 @@ describe('what is found', () => {
     ['over an amount', { amountKopecks: 1_033n }, 'amount_kopecks = 1033'],
     ['of a popular recipient', { recipient: 'пятё' }, `recipient = 'Пятёрочка'`],
     ['of rare recipients', { recipient: 'РОМАШКА 7' }, `recipient LIKE 'Ромашка 7%'`],
+    ['of rarer recipients', { recipient: 'ромашка 70' }, `recipient LIKE 'Ромашка 70%'`],
     ['by external id', { externalId: 'order-30003' }, `external_id = 'order-30003'`],
     ['nothing', { externalId: 'none' }, 'false'],
     [
@@ -142,7 +143,7 @@ describe('what is found', () => {
     expect(wanted.length > 0).toBe(name !== 'nothing');
     expect(await idsOf(search(filter))).toEqual(wanted);
     // And the totals, of so many as are counted.
-    if (['newest first', 'of a popular recipient'].includes(name)) return;
+    if (['newest first', 'of a popular recipient', 'of rare recipients'].includes(name)) return;
     const { totals, isComplete } = await totalPayments(pool, [filter]);
     expect(inOrder(totals)).toEqual(await expectedTotals(condition, values));
     expect(isComplete).toBe(true);

@@ -3,37 +3,27 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { findBinaries } from '../../src/db/embedded/binaries.ts';
-import { createDatabaseServer, type LocalServer, newPassword } from '../faults/database-server.ts';
+import { createDatabaseServer, newPassword } from '../faults/database-server.ts';
 import { citusArchive } from './archive.ts';
 
-/** A coordinator and its workers, each a PostgreSQL that can be killed, frozen and started again. */
-export interface Citus {
-  coordinator: CitusNode;
-  workers: CitusNode[];
-  /** Starts one more worker and adds it to the cluster of the database `postgres`. It has no shard yet. */
-  addNode(): Promise<CitusNode>;
-}
-
-export interface CitusNode extends LocalServer {
-  url: string;
-  /** What the server has logged. */
-  logFile: string;
-}
-
-/** Citus on loopback, with the extension in the database `postgres` of every node. */
+/**
+ * Citus on loopback: a coordinator and its workers, each a PostgreSQL that can be killed, frozen and started again, with the extension in its
+ * database `postgres`.
+ */
 export async function launchCitus(
   folder: string,
   options: { workers: number; settings: string[]; atEnd(cleanUp: () => Promise<void>): unknown },
-): Promise<Citus> {
+) {
   const settings = [...citusSettings(unpackCitus(folder)), ...options.settings];
   const password = newPassword();
 
-  const startNode = async (name: string): Promise<CitusNode> => {
+  const startNode = async (name: string) => {
     const nodeFolder = join(folder, name);
     fs.mkdirSync(nodeFolder);
     const server = await createDatabaseServer(nodeFolder, { settings, password });
     options.atEnd(() => server.kill());
     await server.start();
+    /** With what the server has logged. */
     const node = { ...server, url: server.urlAt(server.port), logFile: join(nodeFolder, 'postgres.log') };
     await runOn(node.url, 'CREATE EXTENSION citus');
     return node;
@@ -45,19 +35,19 @@ export async function launchCitus(
     ...Array.from({ length: options.workers }, (_, nth) => startWorker(nth + 1)),
   ]);
   await runOn(coordinator.url, `SELECT citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`);
-  const citus: Citus = {
-    coordinator,
-    workers: [],
-    addNode: async () => add(await startWorker(citus.workers.length + 1)),
-  };
-  const add = async (worker: CitusNode) => {
+  const workers: typeof started = [];
+  const add = async (worker: (typeof started)[number]) => {
     await runOn(coordinator.url, `SELECT citus_add_node('127.0.0.1', ${worker.port})`);
-    citus.workers.push(worker);
+    workers.push(worker);
     return worker;
   };
   for (const worker of started) await add(worker);
-  return citus;
+  /** Starts one more worker and adds it to the cluster of the database `postgres`. It has no shard yet. */
+  const addNode = async () => add(await startWorker(workers.length + 1));
+  return { coordinator, workers, addNode };
 }
+
+export type Citus = Awaited<ReturnType<typeof launchCitus>>;
 
 /** The address of another database of the same server. */
 export const databaseAt = (url: string, name: string) => url.replace(/\/postgres$/, `/${name}`);

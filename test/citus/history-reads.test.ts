@@ -9,7 +9,7 @@ import { newFolder } from '../helpers/folders.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { issueKey, secretKey } from '../helpers/partners.ts';
 import { isPrometheusInstalled, startPrometheus } from '../helpers/prometheus.ts';
-import { createShopOfThePast } from '../payments/archive-shop.ts';
+import { createShopOfThePast } from '../payments/archive-world.ts';
 import { databaseAt } from './citus.ts';
 import { createHistory, isCitusAvailable, startCitus } from './world.ts';
 
@@ -23,6 +23,10 @@ describe.runIf(isCitusAvailable)('an archive on the workers', { timeout: 120_000
   const before = await everything();
   const counts = await rowsOf(partnerId);
 
+  const expectSame = async (texts = before) => {
+    expect(await everything()).toEqual(texts);
+    expect(await findings()).toEqual([]);
+  };
   const onEveryWorker = async (statement: string) => {
     for (const { url } of citus.workers) {
       const client = new pg.Client({ connectionString: databaseAt(url, 'reads') });
@@ -47,8 +51,7 @@ describe.runIf(isCitusAvailable)('an archive on the workers', { timeout: 120_000
     await archive('2026-02');
     expect(await everything()).toEqual(before);
     expect(await distribute()).toEqual({ outcome: 'distributed', rows: 21, workers: 2 });
-    expect(await everything()).toEqual(before);
-    expect(await findings()).toEqual([]);
+    await expectSame();
     expect(await distribute()).toEqual({ outcome: 'already_distributed', workers: 2 });
     for (const { body, key, answer } of requests) {
       const replay = await shop.pay(body, key);
@@ -81,13 +84,11 @@ describe.runIf(isCitusAvailable)('an archive on the workers', { timeout: 120_000
     );
     const { archived, live } = await rowsOf(partnerId);
     expect(archived[0]! + live[0]!).toBeGreaterThan(counts.live[0]!);
-    expect(await everything()).toEqual(before);
-    expect(await findings()).toEqual([]);
+    await expectSame();
     expect(await archive('2026-03')).toMatchObject({ outcome: 'archived', payments: 1, entries: 3 });
     const moved = await rowsOf(partnerId);
     expect(moved.live.map((count, nth) => count + moved.archived[nth]!)).toEqual(counts.live);
-    expect(await everything()).toEqual(before);
-    expect(await findings()).toEqual([]);
+    await expectSame();
   });
 
   test('a worker with a full disk in the middle of a month: the batch rolls back, and the next run goes on', async () => {
@@ -105,12 +106,10 @@ describe.runIf(isCitusAvailable)('an archive on the workers', { timeout: 120_000
       END IF; END $do$`);
     await expect(archive('2026-05')).rejects.toThrow('No space left on device');
     expect(await rowsOf(partnerId)).toEqual(rows);
-    expect(await everything()).toEqual(all);
-    expect(await findings()).toEqual([]);
+    await expectSame(all);
     await onEveryWorker('DROP FUNCTION IF EXISTS public.full_disk() CASCADE');
     expect(await archive('2026-05')).toMatchObject({ outcome: 'archived', payments: 3, entries: 6 });
-    expect(await everything()).toEqual(all);
-    expect(await findings()).toEqual([]);
+    await expectSame(all);
   });
 
   test('old test data leaves it', async () => {
@@ -128,8 +127,7 @@ describe.runIf(isCitusAvailable)('an archive on the workers', { timeout: 120_000
       [shard, own.port, other.port],
     );
     expect((await workerOf()).own).toBe(other);
-    expect(await everything()).toEqual(all);
-    expect(await findings()).toEqual([]);
+    await expectSame(all);
     await expect(pool.query("UPDATE payments_archive SET recipient = 'x'")).rejects.toThrow(
       'only ever added',
     );

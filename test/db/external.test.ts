@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { createExternalServer, isOldestInstalled } from '../helpers/external-postgres.ts';
-import { batchLedger } from '../helpers/ledger.ts';
+import { batchedPost } from '../helpers/ledger.ts';
 
 if (!isOldestInstalled) {
   console.warn('\n!!! PostgreSQL 15 is not installed: its tests are SKIPPED. Run .ci/run to install it.\n');
@@ -20,29 +20,29 @@ describe.runIf(isOldestInstalled)('an outside PostgreSQL 15', async () => {
     await server.stop('SIGINT');
     server.remove();
   });
-  const ledger = batchLedger(pool, clock);
+  const post = batchedPost(pool, clock);
   const pay = async (partnerId: Awaited<ReturnType<typeof createFundedPartner>>) => {
     const item = { partnerId, mode: 'live', paymentId: newPaymentId() } as const;
-    const { outcome } = await ledger.hold({ ...item, microUsdt: 10n });
-    return outcome === 'held' ? (await ledger.settle(item)).outcome : outcome;
+    const { verdict } = await post({ operation: 'hold', ...item, microUsdt: 10n });
+    return verdict === 'done' ? (await post({ operation: 'settle', ...item })).verdict : verdict;
   };
 
   test('holds the same ledger', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => pay(partnerId)));
-    expect(outcomes.filter(outcome => outcome === 'settled')).toHaveLength(10);
-    expect(outcomes.filter(outcome => outcome === 'insufficient')).toHaveLength(10);
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => pay(partnerId)));
+    expect(verdicts.filter(verdict => verdict === 'done')).toHaveLength(10);
+    expect(verdicts.filter(verdict => verdict === 'insufficient')).toHaveLength(10);
     expect((await verifyLedger(pool)).findings).toEqual([]);
   });
 
   test('may be ended with kill -9 and started again under the pool', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
-    expect(await pay(partnerId)).toBe('settled');
+    expect(await pay(partnerId)).toBe('done');
     await server.stop('SIGKILL');
     // A session may serve one more statement before it notices that its server is gone.
     await expect.poll(() => pay(partnerId).catch(() => 'refused')).toBe('refused');
     await server.start();
-    await expect.poll(() => pay(partnerId).catch(() => 'not yet')).toBe('settled');
+    await expect.poll(() => pay(partnerId).catch(() => 'not yet')).toBe('done');
     expect((await verifyLedger(pool)).findings).toEqual([]);
   });
 });

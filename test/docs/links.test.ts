@@ -50,7 +50,7 @@ function danglingLinks(path: string): string[] {
 }
 
 const folders = 'src|test|scripts|database|docs|ops|web|sdk|simulator|bench|examples';
-/** `src/db/postgres/pool.ts`, `test/crashes`, `docs/guides/*.md`; not `docs/guides/NAME.md`, which stands for many. */
+/** `src/db/postgres/pool.ts`, `test/faults`, `docs/guides/*.md`; not `docs/guides/NAME.md`, which stands for many. */
 const repositoryPath = new RegExp(`^(?:${folders})/[\\w./*-]*$`);
 
 const isPattern = (path: string) => /\bNAME\b/.test(path);

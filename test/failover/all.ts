@@ -2,16 +2,22 @@ import type { DatabaseServer } from '../faults/database-server.ts';
 import type { Load } from '../faults/load.ts';
 import type { Program } from '../faults/program.ts';
 import type { Round } from '../faults/round.ts';
-import { type RoundOptions, runRound } from '../faults/run.ts';
+import { runRound } from '../faults/run.ts';
 import { createWorld } from '../faults/world.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createCopiedServer, startCopy } from './copy.ts';
-import { createPatroniCluster } from './patroni-cluster.ts';
-import { missingPrograms } from './patroni-programs.ts';
-import { freezePrimary, loseOfCluster } from './patroni-scenarios.ts';
+import { createPatroniCluster, missingPrograms } from './patroni-cluster.ts';
 import { createReplicatedServers } from './replicated-servers.ts';
-import { killRecovering, promoteLagging, readOnlyServer, splitBrain } from './scenarios.ts';
+import {
+  freezePrimary,
+  killRecovering,
+  loseOfCluster,
+  promoteLagging,
+  readOnlyServer,
+  splitBrain,
+} from './scenarios.ts';
 
+type RoundOptions = Parameters<typeof runRound>[3];
 type Scenario<Server> = (server: Server, round: Round, load: Load) => Promise<Program[]>;
 type Run = (seed: number, options?: RoundOptions) => Promise<Round>;
 

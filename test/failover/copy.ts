@@ -6,19 +6,11 @@ import type { Load } from '../faults/load.ts';
 import type { Program } from '../faults/program.ts';
 import { check, count, limit, type Round } from '../faults/round.ts';
 import { until } from '../faults/wait.ts';
-import { answeredBetween, noteGap, repeatAll, untilOpen } from './nodes.ts';
+import { answeredBetween, checkRepeats, noteGap, untilOpen } from './nodes.ts';
 import { createAddress } from './replicated-servers.ts';
 
 /** A server that can be copied, and the address at which the books are compared in the end. */
-interface CopiedServer extends DatabaseServer {
-  original: DatabaseServer;
-  /** Stops the original for a moment; afterwards it and the copy run. */
-  copy(): Promise<DatabaseServer>;
-  leadTo(server: DatabaseServer): void;
-  cutSessions(): void;
-}
-
-export async function createCopiedServer(folder: string): Promise<CopiedServer> {
+export async function createCopiedServer(folder: string) {
   const original = await createDatabaseServer(folder);
   const address = await createAddress(original);
   const running: DatabaseServer[] = [original];
@@ -26,6 +18,7 @@ export async function createCopiedServer(folder: string): Promise<CopiedServer> 
     ...original,
     ...address,
     original,
+    /** Stops the original for a moment; afterwards it and the copy run. */
     copy: async () => {
       await original.kill();
       const copy = await original.createCopy();
@@ -39,6 +32,8 @@ export async function createCopiedServer(folder: string): Promise<CopiedServer> 
     },
   };
 }
+
+type CopiedServer = Awaited<ReturnType<typeof createCopiedServer>>;
 
 const warmUp = 50;
 const probeEveryMs = 500;
@@ -79,7 +74,6 @@ export async function startCopy(server: CopiedServer, round: Round, load: Load):
   await noteGap(round, stoppedMs);
   const answered = answeredBetween(round, sinceMs, stoppedMs);
   count(round, 'payments answered', answered.length);
-  for (const { order, result } of await repeatAll(round, [beside], answered))
-    check(round, result.kind === 'ok', `a repeat of ${order!.key} got ${JSON.stringify(result)}`);
+  await checkRepeats(round, [beside], answered);
   return [beside];
 }

@@ -86,6 +86,12 @@ export const repeatAll = (round: Round, nodes: Program[], orders: Order[]): Prom
     }),
   );
 
+/** The same, and each gets its payment. */
+export async function checkRepeats(round: Round, nodes: Program[], orders: Order[]): Promise<void> {
+  for (const { order, result } of await repeatAll(round, nodes, orders))
+    check(round, result.kind === 'ok', `a repeat of ${order!.key} got ${JSON.stringify(result)}`);
+}
+
 /** How long new payments were refused: from the first refusal after `sinceMs` to the first new payment after it. */
 export async function noteGap(round: Round, sinceMs: number): Promise<void> {
   const pays = () => round.calls.filter(({ what }) => what === 'pay');

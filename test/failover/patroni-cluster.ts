@@ -1,14 +1,75 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import pg from 'pg';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 import { type DatabaseServer, familyOf } from '../faults/database-server.ts';
 import { answersOk, until } from '../faults/wait.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { etcdSettings, etcdVariable, haproxyFile, patroniFile, programs } from './patroni-programs.ts';
+
+const ops = join(import.meta.dirname, '..', '..', 'ops');
+const patroniFile = join(ops, 'patroni.yml');
+const haproxyFile = join(ops, 'haproxy.cfg');
+
+/** The settings in `ops/etcd.env`. */
+const etcdSettings = () =>
+  Object.fromEntries(
+    fs
+      .readFileSync(join(ops, 'etcd.env'), 'utf8')
+      .split('\n')
+      .filter(line => /^\w+=/.test(line))
+      .map(line => line.split(/=(.*)/, 2) as [string, string]),
+  );
+
+const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+const find = (name: string) => folders.map(folder => join(folder, name)).find(path => fs.existsSync(path));
+
+/** Debian has each version of PostgreSQL in a folder of its own. */
+function findPostgres(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = fs.existsSync(debian) ? fs.readdirSync(debian).map(Number) : [];
+  const newest = versions.filter(version => version >= 15).toSorted((a, b) => b - a)[0];
+  return newest && fs.existsSync(join(debian, `${newest}`, 'bin', 'initdb'))
+    ? join(debian, `${newest}`, 'bin')
+    : undefined;
+}
+
+const found = {
+  etcd: find('etcd'),
+  patroni: find('patroni'),
+  haproxy: find('haproxy'),
+  'PostgreSQL 15': findPostgres(),
+};
+
+export const missingPrograms = Object.entries(found).flatMap(([name, path]) => (path ? [] : [name]));
+
+/** Only if none is missing. */
+const programs = {
+  etcd: found.etcd!,
+  patroni: found.patroni!,
+  haproxy: found.haproxy!,
+  postgresFolder: found['PostgreSQL 15']!,
+};
+
+/**
+ * Before 3.0.3, Patroni that finds its lease of etcd 3 expired overwrites the key of the leader: a primary that was frozen takes
+ * it back from the one that replaced it. With the API of etcd 2 it compares first.
+ */
+const etcdVariable = () =>
+  isOlder(versionOf(programs.patroni), [3, 0, 3]) ? 'PATRONI_ETCD_HOSTS' : 'PATRONI_ETCD3_HOSTS';
+
+const versionOf = (program: string) =>
+  /\d+(?:\.\d+)*/
+    .exec(execFileSync(program, ['--version'], { encoding: 'utf8' }))![0]
+    .split('.')
+    .map(Number);
+
+function isOlder(version: number[], than: number[]): boolean {
+  const differing = than.findIndex((number, index) => (version[index] ?? 0) !== number);
+  return differing >= 0 && (version[differing] ?? 0) < than[differing]!;
+}
 
 /** Two PostgreSQL with Patroni, one etcd, and HAProxy in front, with the files in `ops/`. */
 export interface PatroniCluster extends DatabaseServer {
@@ -19,19 +80,13 @@ export interface PatroniCluster extends DatabaseServer {
 /** PostgreSQL alone, or Patroni with it. */
 type Part = 'server' | 'machine';
 
-interface Member {
-  name: string;
-  postgresPort: number;
-  apiPort: number;
-  patroni: ChildProcess | undefined;
-}
-
-const newMember = async (name: string): Promise<Member> => ({
+const newMember = async (name: string) => ({
   name,
   postgresPort: await freePort(),
   apiPort: await freePort(),
-  patroni: undefined,
+  patroni: undefined as ChildProcess | undefined,
 });
+type Member = Awaited<ReturnType<typeof newMember>>;
 
 export async function createPatroniCluster(folder: string): Promise<PatroniCluster> {
   const home = join(folder, 'patroni');

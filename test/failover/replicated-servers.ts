@@ -4,16 +4,7 @@ import { createProxy } from '../faults/proxy.ts';
 import { until } from '../faults/wait.ts';
 
 /** A primary, an asynchronous standby, and one address that leads to either. */
-export interface ReplicatedServers extends DatabaseServer, Address {
-  primary: DatabaseServer;
-  standby: DatabaseServer;
-  /** From now on the standby gets nothing: what is committed is lost when it is promoted. */
-  stopReplication(): Promise<void>;
-  /** Resolves when the standby accepts commits. */
-  promote(): Promise<void>;
-}
-
-export async function createReplicatedServers(folder: string): Promise<ReplicatedServers> {
+export async function createReplicatedServers(folder: string) {
   const primary = await createDatabaseServer(folder);
   const standby = await primary.createStandby();
   const address = await createAddress(primary);
@@ -34,6 +25,7 @@ export async function createReplicatedServers(folder: string): Promise<Replicate
       await address.close();
       await Promise.all([primary.kill(), standby.kill()]);
     },
+    /** From now on the standby gets nothing: what is committed is lost when it is promoted. */
     stopReplication: async () => {
       await ask(standby, "ALTER SYSTEM SET primary_conninfo = ''");
       await ask(standby, 'SELECT pg_reload_conf()');
@@ -42,6 +34,7 @@ export async function createReplicatedServers(folder: string): Promise<Replicate
         return rows.length === 0;
       });
     },
+    /** Resolves when the standby accepts commits. */
     promote: async () => {
       // Not by waiting in the statement: replay, which goes on until the promotion, may cancel it.
       await ask(standby, 'SELECT pg_promote(wait => false)');
@@ -53,15 +46,10 @@ export async function createReplicatedServers(folder: string): Promise<Replicate
   };
 }
 
-/** An address that leads to one of several servers. */
-interface Address {
-  port: number;
-  /** New connections lead there; the sessions that there are stay where they are. */
-  leadTo(server: DatabaseServer): void;
-  cutSessions(): void;
-}
+export type ReplicatedServers = Awaited<ReturnType<typeof createReplicatedServers>>;
 
-export async function createAddress(first: DatabaseServer): Promise<Address & { close(): Promise<void> }> {
+/** An address that leads to one of several servers. */
+export async function createAddress(first: DatabaseServer) {
   let target = first;
   const proxy = await createProxy(
     () => target.port,
@@ -72,7 +60,8 @@ export async function createAddress(first: DatabaseServer): Promise<Address & { 
   );
   return {
     port: proxy.port,
-    leadTo: server => {
+    /** New connections lead there; the sessions that there are stay where they are. */
+    leadTo: (server: DatabaseServer) => {
       target = server;
     },
     cutSessions: proxy.cutAll,

@@ -5,6 +5,7 @@ import { check, count, limit, type Round } from '../faults/round.ts';
 import { until } from '../faults/wait.ts';
 import {
   answeredBetween,
+  checkRepeats,
   currentIncarnation,
   noteGap,
   repeatAll,
@@ -13,6 +14,7 @@ import {
   untilOpen,
   untilReady,
 } from './nodes.ts';
+import type { PatroniCluster } from './patroni-cluster.ts';
 import { ask, type ReplicatedServers } from './replicated-servers.ts';
 
 type OnReplicated = (servers: ReplicatedServers, round: Round, load: Load) => Promise<Program[]>;
@@ -59,9 +61,7 @@ async function finish(
   count(round, 'payments rebuilt', recovered);
   await untilReady(nodes);
   await load.succeeds();
-  const repeats = await repeatAll(round, nodes, lost);
-  for (const { order, result } of repeats)
-    check(round, result.kind === 'ok', `a repeat of ${order!.key} got ${JSON.stringify(result)}`);
+  await checkRepeats(round, nodes, lost);
   await noteGap(round, sinceMs);
 }
 
@@ -157,3 +157,71 @@ export const readOnlyServer: OnReplicated = async (servers, round, load) => {
   await noteGap(round, sinceMs);
   return nodes;
 };
+
+const warmUpOfCluster = 50;
+const justBeforeMs = 2_000;
+/** An outage is over when nothing has failed for so long. */
+const quietMs = 12_000;
+
+/** The primary is lost, and Patroni promotes the synchronous standby: it has everything. */
+export const loseOfCluster =
+  (what: 'server' | 'machine') =>
+  async (cluster: PatroniCluster, round: Round, load: Load): Promise<Program[]> => {
+    const nodes = await startNodes(round, load);
+    await load.succeeds(warmUpOfCluster);
+    const sinceMs = performance.now();
+    await cluster.losePrimary(what);
+    count(round, `${what} of the primary killed`);
+    const answered = answeredBetween(round, sinceMs - justBeforeMs, performance.now());
+    const { recovered } = await untilOpen(round, 2);
+    await untilReady(nodes);
+    await load.succeeds();
+    await noteGap(round, sinceMs);
+    count(round, 'payments answered', answered.length);
+    count(round, 'payments rebuilt', recovered);
+    await checkRepeats(round, nodes, answered);
+    await sleep(quietMs);
+    checkLogs(round, nodes);
+    return nodes;
+  };
+
+/** Longer than it takes to promote the standby. */
+const frozenMs = 30_000;
+
+/** The primary's machine hangs for so long that it is replaced; then it goes on, and must do no harm. */
+export async function freezePrimary(cluster: PatroniCluster, round: Round, load: Load): Promise<Program[]> {
+  const nodes = await startNodes(round, load);
+  await load.succeeds(warmUpOfCluster);
+  const sinceMs = performance.now();
+  round.atTheEnd.push(cluster.resume);
+  cluster.freeze();
+  count(round, 'primary frozen');
+  await sleep(frozenMs);
+  cluster.resume();
+  await untilOpen(round, 2);
+  await untilReady(nodes);
+  await load.succeeds(warmUpOfCluster);
+  await noteGap(round, sinceMs);
+  return nodes;
+}
+
+/** A process says once that the database is gone, whatever fails because of it, until it is back or another one. */
+function checkLogs(round: Round, nodes: Program[]): void {
+  const silent = new Set<number>();
+  for (const line of nodes.flatMap(({ output }) => output().split('\n'))) {
+    if (line.includes('Reconnecting')) silent.clear();
+    if (!line.startsWith('{')) continue;
+    const { pid, msg, err } = JSON.parse(line) as Logged;
+    check(round, err?.stack === undefined, `a stack in the log: ${line}`);
+    if (msg.startsWith('the database is available again')) silent.delete(pid);
+    if (!msg.startsWith('the database is not available')) continue;
+    check(round, !silent.has(pid), `process ${pid} logged the outage again: ${line}`);
+    silent.add(pid);
+  }
+}
+
+interface Logged {
+  pid: number;
+  msg: string;
+  err?: { stack?: string };
+}

@@ -38,34 +38,23 @@ async function readPayments({ world, partners }: Round): Promise<BookedPayment[]
   return rows.map(row => ({ ...row, id: idFromUuid('pay', row.id), partnerId: row.partner_id }));
 }
 
-function checkKeys(round: Round, booked: BookedPayment[]): void {
-  const payments = booked.filter(({ status }) => status !== 'rejected');
+function checkKeys(round: Round, all: BookedPayment[]): void {
+  const payments = all.filter(({ status }) => status !== 'rejected');
   const byKey = Map.groupBy(payments, ({ key }) => key);
   const ends = endsByKey(round);
   for (const [key, { order, end }] of ends) {
     const [payment, ...more] = byKey.get(key) ?? [];
     check(round, more.length === 0, `key ${key} has several payments in the books`);
+    const nameOf = (one: { id: string; status: string } | undefined) => `${one?.id} ${one?.status}`;
     if (!end) {
-      check(
-        round,
-        !payment,
-        `key ${key} was refused, but the books have ${payment?.id} (${payment?.status})`,
-      );
+      check(round, !payment, `key ${key} was refused, but the books have ${nameOf(payment)}`);
       continue;
     }
-    const isSame = payment?.id === end.id && payment.status === end.status;
-    check(
-      round,
-      isSame,
-      `key ${key}: answered ${end.id} ${end.status}, booked ${payment?.id} ${payment?.status}`,
-    );
-    const answered = parseKopecks(end.amount_rub);
-    const wanted = BigInt(order.kopecks);
-    check(
-      round,
-      answered === wanted && payment?.kopecks === wanted,
-      `key ${key}: over ${answered}, not ${wanted}`,
-    );
+    const [answered, booked] = [nameOf(end), nameOf(payment)];
+    check(round, answered === booked, `key ${key}: answered ${answered}, booked ${booked}`);
+    const [kopecks, wanted] = [parseKopecks(end.amount_rub), BigInt(order.kopecks)];
+    const isWanted = kopecks === wanted && payment?.kopecks === wanted;
+    check(round, isWanted, `key ${key}: over ${kopecks}, not ${wanted}`);
   }
   for (const key of byKey.keys()) check(round, ends.has(key), `nobody requested the payment with key ${key}`);
 }
@@ -102,11 +91,8 @@ async function checkOrders(round: Round, booked: BookedPayment[]): Promise<void>
     check(round, paid === wanted, `${id} is ${status} over ${kopecks} here, and the bank paid ${paid}`);
     paidAtBank.delete(id);
   }
-  check(
-    round,
-    paidAtBank.size === 0,
-    `orders without a payment succeeded: ${[...paidAtBank.keys()].join(', ')}`,
-  );
+  const others = [...paidAtBank.keys()];
+  check(round, others.length === 0, `orders without a payment succeeded: ${others.join(', ')}`);
 }
 
 async function checkNothingIsOpen(round: Round): Promise<void> {
@@ -128,10 +114,7 @@ async function checkBalances(round: Round, service: Program): Promise<void> {
     const { result } = await readBalance(round, service, partner);
     const answered = result.kind === 'balance' ? result.usdt : JSON.stringify(result);
     const wanted = formatMicroUsdt(startMicroUsdt - spent);
-    check(
-      round,
-      answered === wanted,
-      `${partner.partnerId} has ${answered}, and its payments leave ${wanted}`,
-    );
+    const { partnerId } = partner;
+    check(round, answered === wanted, `${partnerId} has ${answered}, and its payments leave ${wanted}`);
   }
 }

@@ -114,11 +114,7 @@ export async function cutDatabase(round: Round, load: Load): Promise<Program[]> 
     check(round, nextAnswerOf === undefined, `nobody sent ${statement}`);
     // A lost payments_open is found by its key and paid; after a lost payments_finish only the outcome is missing.
     const isAnswered = 'payment' in result && (statement === 'payments_finish' || result.kind === 'ok');
-    check(
-      round,
-      isAnswered,
-      `the answer to ${statement} got lost, and the partner got ${JSON.stringify(result)}`,
-    );
+    check(round, isAnswered, `without the answer to ${statement} it got ${JSON.stringify(result)}`);
   }
   load.call(service);
   await load.succeeds();

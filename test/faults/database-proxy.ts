@@ -1,4 +1,4 @@
-import { createProxy, type Pair, type TcpProxy } from './proxy.ts';
+import { createProxy } from './proxy.ts';
 
 /** Faults of a statement: it never arrives, its answer is lost, or the connection breaks while it runs. */
 export const statementFaults = ['lost_before', 'answer_lost', 'lost_meanwhile'] as const;
@@ -11,7 +11,7 @@ export type StatementFault = (typeof statementFaults)[number];
 export function createDatabaseProxy(
   targetPort: number,
   faultFor: (statement: string) => StatementFault | undefined,
-): Promise<TcpProxy> {
+): ReturnType<typeof createProxy> {
   return createProxy(targetPort, pair => {
     let pending: StatementFault | undefined;
     let answer = Buffer.alloc(0);
@@ -29,7 +29,8 @@ export function createDatabaseProxy(
       answer = Buffer.concat([answer, chunk]).subarray(-readyForQuery.length);
       if (answer.equals(readyForQuery)) pair.cut();
     });
-    forwardEnd(pair);
+    pair.caller.on('end', () => pair.target.end());
+    pair.target.on('end', () => pair.caller.end());
   });
 }
 
@@ -58,9 +59,4 @@ function statementOf(message: Buffer): string | undefined {
   if (message[0] !== bind) return undefined;
   const [, name] = message.subarray(5).toString('latin1').split('\0', 2);
   return name;
-}
-
-function forwardEnd({ caller, target }: Pair): void {
-  caller.on('end', () => target.end());
-  target.on('end', () => caller.end());
 }

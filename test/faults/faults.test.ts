@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createRandom } from '../helpers/random.ts';
 import { cutDatabase, killDatabase } from './database-nemeses.ts';
 import { cutAndStallGateway } from './gateway-nemesis.ts';
+import { killAgainAndAgain } from './kill-loop.ts';
 import { freezeService, killService, terminateService } from './process-nemeses.ts';
 import { runRound } from './run.ts';
 import { createWorld } from './world.ts';
@@ -22,6 +23,10 @@ test.for([
   {
     title: 'a frozen process whose payments another took over does no harm when it wakes',
     nemesis: freezeService,
+  },
+  {
+    title: 'services that are killed at random moments under load do no harm',
+    nemesis: killAgainAndAgain(4),
   },
 ])('$title', async ({ nemesis }) => {
   const databaseIsWhole = nemesis === cutAndStallGateway;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../helpers/random.ts';
-import { createProxy, type Pair, type TcpProxy } from './proxy.ts';
+import { createProxy, type Pair } from './proxy.ts';
 
 /** How the proxy treats the answers of the bank side. */
-export type Condition =
+type Condition =
   | 'fine'
   /** Every connection is cut at once. */
   | 'gone'
@@ -12,15 +12,10 @@ export type Condition =
   /** The head of an answer arrives at once, its body one byte at a time. */
   | 'dripping';
 
-export interface GatewayProxy extends TcpProxy {
-  url: string;
-  setCondition(condition: Condition): void;
-}
-
 const dripEveryMs = 400;
 
 /** A proxy between the service and the bank side. */
-export async function createGatewayProxy(target: string, random: Random): Promise<GatewayProxy> {
+export async function createGatewayProxy(target: string, random: Random) {
   let weather: Condition = 'fine';
   const proxy = await createProxy(Number(new URL(target).port), pair => {
     if (weather === 'gone') return pair.cut();
@@ -38,7 +33,7 @@ export async function createGatewayProxy(target: string, random: Random): Promis
   return {
     ...proxy,
     url: `http://127.0.0.1:${proxy.port}`,
-    setCondition: next => {
+    setCondition: (next: Condition) => {
       weather = next;
       // Connections that stall, or follow the old condition, must not remain.
       proxy.cutAll();
@@ -46,18 +41,15 @@ export async function createGatewayProxy(target: string, random: Random): Promis
   };
 }
 
-function sendUnreliably({ caller, cut }: Pair, chunk: Buffer, random: Random): void {
+function sendUnreliably({ caller, cut }: Pair, chunk: Buffer, random: Random) {
   const half = chunk.subarray(0, chunk.length >> 1);
   switch (random.pick(['whole', 'whole', 'whole', 'reset', 'end', 'nothing'])) {
     case 'whole':
-      caller.write(chunk);
-      return;
+      return void caller.write(chunk);
     case 'reset':
-      caller.write(half, cut);
-      return;
+      return void caller.write(half, cut);
     case 'end':
-      caller.end(half);
-      return;
+      return void caller.end(half);
   }
 }
 

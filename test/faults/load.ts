@@ -5,13 +5,6 @@ import type { Program } from './program.ts';
 import { callBank, note, type Round } from './round.ts';
 import { until } from './wait.ts';
 
-export interface Load {
-  /** Sets the services that the partners call from now on. */
-  call(...services: Program[]): void;
-  /** Resolves when so many payments that started after this call have succeeded. */
-  succeeds(count?: number): Promise<void>;
-}
-
 const callers = 8;
 /** Partners pause between two payments, and longer after a refusal. */
 const pauseMs = 25;
@@ -22,7 +15,7 @@ const hangUpAfterMs = 20_000;
 const endWithinMs = 120_000;
 
 /** Partners that pay, repeat, read payments and balances at random until stopped. */
-export function startLoad(round: Round): Load & { stop(): Promise<void> } {
+export function startLoad(round: Round) {
   const { random } = round;
   let services: Program[] = [];
   let stopped = false;
@@ -53,9 +46,11 @@ export function startLoad(round: Round): Load & { stop(): Promise<void> } {
     }),
   );
   return {
-    call: (...next) => {
+    /** Sets the services that the partners call from now on. */
+    call: (...next: Program[]) => {
       services = next;
     },
+    /** Resolves when so many payments that started after this call have succeeded. */
     succeeds: async (count = 1) => {
       const sinceMs = performance.now();
       const isNewSuccess = ({ what, startedMs, result }: Call) =>
@@ -68,6 +63,8 @@ export function startLoad(round: Round): Load & { stop(): Promise<void> } {
     },
   };
 }
+
+export type Load = ReturnType<typeof startLoad>;
 
 const idIn = ({ result }: Call) => ('payment' in result ? result.payment?.id : undefined);
 

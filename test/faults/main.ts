@@ -1,20 +1,69 @@
 /**
  * `npm run faults -- --minutes M`: the faults in random order, for the given time, on their own database and bank side; then every
- * fail-over. `npm run failover` is the second part alone, each with two nodes and servers of its own; `--only NAME` runs one of them.
- * Exits with 1 when anything is wrong.
+ * fail-over. `npm run failover` is the second part alone, each with two nodes and servers of its own, and `npm run crashes` kills services
+ * at random moments only; `--only NAME` runs one of all. Exits with 1 when anything is wrong.
  */
 import { randomInt } from 'node:crypto';
 import { failovers } from '../failover/all.ts';
-import { missingPrograms } from '../failover/patroni-programs.ts';
+import { missingPrograms } from '../failover/patroni-cluster.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { createRandom } from '../helpers/random.ts';
+import { endsByKey } from './check-history.ts';
 import { cutDatabase, freezeDatabase, freezeDatabaseBriefly, killDatabase } from './database-nemeses.ts';
 import { disturbGateway } from './gateway-nemesis.ts';
+import { killAgainAndAgain } from './kill-loop.ts';
 import { freezeService, killService, terminateService } from './process-nemeses.ts';
-import { addRound, describeReport, newReport } from './report.ts';
 import type { Round } from './round.ts';
 import { type Nemesis, runRound } from './run.ts';
 import { createWorld } from './world.ts';
+
+/** The sum of many rounds: numbers and findings. */
+const newReport = (seed: number, minutes: number) => ({
+  seed,
+  minutes,
+  rounds: {} as Record<string, number>,
+  calls: { ok: 0, failed: 0, unknown: 0 } as Record<string, number>,
+  payments: { succeeded: 0, failed: 0, refused: 0 } as Record<string, number>,
+  faults: {} as Record<string, number>,
+  longestMs: {} as Record<string, number>,
+  findings: [] as string[],
+});
+type Report = ReturnType<typeof newReport>;
+
+function addRound(report: Report, name: string, round: Round): void {
+  add(report.rounds, name);
+  for (const { what, result, startedMs, endedMs } of round.calls) {
+    if (what === 'pay') add(report.calls, result.kind);
+    longest(report, 'any answer', endedMs - startedMs);
+  }
+  for (const { end } of endsByKey(round).values()) add(report.payments, end?.status ?? 'refused');
+  for (const [fault, times] of round.faults) add(report.faults, fault, times);
+  for (const [figure, ms] of round.longest) longest(report, figure, ms);
+  report.findings.push(...round.findings.map(finding => `${name}: ${finding}`));
+}
+
+function add(counts: Record<string, number>, name: string, times = 1): void {
+  counts[name] = (counts[name] ?? 0) + times;
+}
+
+function longest({ longestMs }: Report, figure: string, ms: number): void {
+  longestMs[figure] = Math.max(longestMs[figure] ?? 0, Math.round(ms));
+}
+
+function describeReport(report: Report): string {
+  const { seed, rounds, calls, payments, faults, longestMs, findings } = report;
+  const section = (title: string, entries: Record<string, number>) =>
+    [title, ...Object.entries(entries).map(([name, value]) => `  ${name.padEnd(40)} ${value}`)].join('\n');
+  return [
+    `Seed ${seed}`,
+    section('Rounds', rounds),
+    section('Calls that pay', calls),
+    section('Payments by their end', payments),
+    section('Faults', faults),
+    section('Longest, in milliseconds', longestMs),
+    findings.length === 0 ? 'Nothing is wrong.' : ['Wrong:', ...findings].join('\n  '),
+  ].join('\n\n');
+}
 
 const nemeses: Record<string, { nemesis: Nemesis; databaseIsWhole?: boolean }> = {
   'database killed': { nemesis: killDatabase },
@@ -25,9 +74,12 @@ const nemeses: Record<string, { nemesis: Nemesis; databaseIsWhole?: boolean }> =
   'service killed': { nemesis: killService },
   'service terminated': { nemesis: terminateService },
   'service frozen': { nemesis: freezeService },
+  // Then everything is checked: books that are compared with each other stay small.
+  crashes: { nemesis: killAgainAndAgain(15) },
 };
 
-const usage = `npm run faults -- [--minutes 10] [--only ${Object.keys(failovers).join('|')}] [--seed 1] [--json]`;
+const all = Object.keys({ ...nemeses, ...failovers }).join('|');
+const usage = `npm run faults -- [--minutes 10] [--only ${all}] [--seed 1] [--json]`;
 const { values } = readOptions(usage, {
   options: {
     minutes: { type: 'string' },
@@ -36,10 +88,11 @@ const { values } = readOptions(usage, {
     json: { type: 'boolean' },
   },
 });
-const minutes = Number(values.minutes ?? 0);
+const isChosen = (name: string) => !values.only || name === values.only;
+const [faults, names] = [Object.keys(nemeses).filter(isChosen), Object.keys(failovers).filter(isChosen)];
+const minutes = Number(values.minutes ?? (names.length > 0 ? 0 : 1));
 const seed = Number(values.seed ?? randomInt(2 ** 31));
-const names = Object.keys(failovers).filter(name => !values.only || name === values.only);
-if (!(minutes >= 0) || names.length === 0 || !Number.isSafeInteger(seed)) refuseCall(usage);
+if (!(minutes >= 0) || faults.length + names.length === 0 || !Number.isSafeInteger(seed)) refuseCall(usage);
 if (missingPrograms.length > 0)
   console.error(`SKIPPED: fail-over with Patroni, since ${missingPrograms.join(', ')} cannot be found.`);
 
@@ -67,15 +120,12 @@ async function playFaults(): Promise<void> {
     process.once(signal, () => void world.close().finally(() => process.exit(1)));
   try {
     for (let queue: string[] = []; Date.now() < startedMs + minutes * 60_000; ) {
-      if (queue.length === 0) queue = random.shuffle(Object.keys(nemeses));
+      if (queue.length === 0) queue = random.shuffle([...faults]);
       const name = queue.shift()!;
       const { nemesis, databaseIsWhole = false } = nemeses[name]!;
       const options = { ...optionsOf(name), databaseIsWhole };
-      addRound(
-        report,
-        name,
-        await runRound(world, createRandom(random.between(0, 2 ** 31)), nemesis, options),
-      );
+      const ownRandom = createRandom(random.between(0, 2 ** 31));
+      addRound(report, name, await runRound(world, ownRandom, nemesis, options));
     }
   } finally {
     await world.close();
@@ -83,12 +133,12 @@ async function playFaults(): Promise<void> {
   print(report);
 }
 
-function print(report: ReturnType<typeof newReport>): void {
+function print(report: Report): void {
   isRight &&= report.findings.length === 0;
   console.log(values.json ? JSON.stringify(report) : `${describeReport(report)}\n`);
 }
 
-if (minutes > 0) await playFaults();
+if (minutes > 0 && faults.length > 0) await playFaults();
 for (const name of names) {
   const report = newReport(seed, 0);
   addRound(report, name, await failovers[name]!(seed, optionsOf(name)));

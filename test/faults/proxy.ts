@@ -9,22 +9,11 @@ export interface Pair {
   cut(): void;
 }
 
-export interface TcpProxy {
-  port: number;
-  /** Number of connections so far. */
-  accepted(): number;
-  cutAll(): void;
-  close(): Promise<void>;
-}
-
 /**
  * A proxy in front of a port of this machine; `wire` forwards the bytes, or does not. The port is asked for with each new
  * connection.
  */
-export async function createProxy(
-  targetPort: number | (() => number),
-  wire: (pair: Pair) => void,
-): Promise<TcpProxy> {
+export async function createProxy(targetPort: number | (() => number), wire: (pair: Pair) => void) {
   const pairs = new Set<Pair>();
   let accepted = 0;
   const server = createServer(caller => {
@@ -53,6 +42,7 @@ export async function createProxy(
   };
   return {
     port: (server.address() as AddressInfo).port,
+    /** Number of connections so far. */
     accepted: () => accepted,
     cutAll,
     close: async () => {

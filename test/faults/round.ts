@@ -2,26 +2,29 @@ import type { Random } from '../helpers/random.ts';
 import type { Call } from './history.ts';
 import type { Partner, World } from './world.ts';
 
-/** One run of one nemesis: its partners, calls, faults and findings. */
-export interface Round {
-  world: World;
-  random: Random;
-  partners: Partner[];
-  calls: Call[];
-  findings: string[];
-  faults: Map<string, number>;
-  /** In milliseconds: named figures for the report, the longest of each. */
-  longest: Map<string, number>;
+export interface RoundOptions {
   /** False if faults hit the database: then a 503 is no proof that nothing was debited. */
-  databaseIsWhole: boolean;
+  databaseIsWhole?: boolean;
   /** True if the database forgets commits: a rebuilt payment is `processing` again until the bank side was asked. */
-  historyIsLost: boolean;
+  historyIsLost?: boolean;
   /** Whether the limits of time are checked, which a busy machine may miss. */
-  checksTimes: boolean;
-  startedAt: Date;
-  /** Run at the end of the round: late checks and clean-up. */
-  atTheEnd: (() => unknown)[];
+  checksTimes?: boolean;
 }
+
+/** One run of one nemesis: its partners, calls, faults and findings. */
+export const newRound = (world: World, random: Random, partners: Partner[], options: RoundOptions) => ({
+  ...{ world, random, partners },
+  ...{ databaseIsWhole: false, historyIsLost: false, checksTimes: false, ...options },
+  calls: [] as Call[],
+  findings: [] as string[],
+  faults: new Map<string, number>(),
+  /** In milliseconds: named figures for the report, the longest of each. */
+  longest: new Map<string, number>(),
+  startedAt: new Date(),
+  /** Run at the end of the round: late checks and clean-up. */
+  atTheEnd: [] as (() => unknown)[],
+});
+export type Round = ReturnType<typeof newRound>;
 
 export function note({ longest }: Round, figure: string, ms: number): void {
   longest.set(figure, Math.max(longest.get(figure) ?? 0, ms));

@@ -3,7 +3,7 @@ import { checkBooks } from './check-books.ts';
 import { checkHistory } from './check-history.ts';
 import { type Load, repeatUntilEnded, startLoad } from './load.ts';
 import type { Program } from './program.ts';
-import { callBank, note, type Round } from './round.ts';
+import { callBank, newRound, note, type Round, type RoundOptions } from './round.ts';
 import type { World } from './world.ts';
 
 /**
@@ -12,13 +12,6 @@ import type { World } from './world.ts';
  */
 export type Nemesis = (round: Round, load: Load) => Promise<Program[]>;
 
-export interface RoundOptions {
-  databaseIsWhole?: boolean;
-  historyIsLost?: boolean;
-  checksTimes?: boolean;
-  onRound?: (round: Round) => void;
-}
-
 const partnerCount = 4;
 
 /** Runs a nemesis under load; then faults stop, open payments are repeated until they have ended, and all is checked. */
@@ -26,23 +19,10 @@ export async function runRound(
   world: World,
   random: Random,
   nemesis: Nemesis,
-  { databaseIsWhole = false, historyIsLost = false, checksTimes = false, onRound }: RoundOptions = {},
+  { onRound, ...options }: RoundOptions & { onRound?: (round: Round) => void } = {},
 ): Promise<Round> {
   const partners = await Promise.all(Array.from({ length: partnerCount }, () => world.createPartner()));
-  const round: Round = {
-    world,
-    random,
-    partners,
-    calls: [],
-    findings: [],
-    faults: new Map(),
-    longest: new Map(),
-    databaseIsWhole,
-    historyIsLost,
-    checksTimes,
-    startedAt: new Date(),
-    atTheEnd: [],
-  };
+  const round = newRound(world, random, partners, options);
   onRound?.(round);
   const load = startLoad(round);
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
-import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
+import { openPool } from '../../src/db/postgres/pool.ts';
 import { migrate } from '../../src/db/schema/migrate.ts';
 import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { type Mode, topUp } from '../../src/ledger/index.ts';
@@ -12,34 +12,9 @@ import { createKey, createPartner, setLimits } from '../../src/partners/index.ts
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
-import { createGatewayProxy, type GatewayProxy } from './gateway-proxy.ts';
+import { createGatewayProxy } from './gateway-proxy.ts';
 import { type Program, startProgram } from './program.ts';
 import { until } from './wait.ts';
-
-/** A real database, a simulated bank and any number of services, used by this run only. */
-export interface World {
-  database: DatabaseServer;
-  /** For checks, past the services. */
-  pool: Pool;
-  simulator: Program;
-  /** For calls as a partner, each on its own connection: a broken one affects no other. */
-  agent: Agent;
-  /** The proxy between the shared service and the bank side. */
-  gateway: GatewayProxy;
-  /** The service that all rounds share: starting one takes longer than most faults. */
-  sharedService(): Promise<Program>;
-  /** Starts a service for one round. */
-  startService(options?: ServiceOptions): Promise<Program>;
-  /** Kills the services of the round, or all; returns the output of those that had ended unexpectedly. */
-  endServices(which: 'own' | 'all'): Promise<string[]>;
-  /** The last lines of the services that run, for a report. */
-  lastLines(): string[];
-  /** Without limits on how often it calls, unless it has the usual ones. */
-  createPartner(options?: { isLimited?: boolean }): Promise<Partner>;
-  createKey(partnerId: Id<'prt'>, mode: Mode): Promise<string>;
-  setWebhook(partner: Partner, url: string): Promise<void>;
-  close(): Promise<void>;
-}
 
 export interface ServiceOptions {
   gatewayUrl?: string;
@@ -62,25 +37,29 @@ export const startMicroUsdt = 1_000_000_000_000n;
 const secretKey = 'a secret key for the faults, long enough';
 const keyring = createKeyring([secretKey]);
 
+/** A real database, a simulated bank and any number of services, used by this run only. */
 export async function createWorld(
   createServer: (folder: string) => Promise<DatabaseServer> = createDatabaseServer,
-): Promise<World> {
+) {
   const folder = mkdtempSync(join(tmpdir(), 'kopeck-faults-'));
   const database = await createServer(folder);
   const [simulator] = await Promise.all([
     startProgram('simulator/main.ts', [], { SIMULATOR_DIR: join(folder, 'simulator') }),
     database.start(),
   ]);
-  // Checks may take long on a busy machine.
+  /** For checks, past the services. They may take long on a busy machine. */
   const connectionString = database.urlAt(database.port);
   const pool = openPool({ connectionString, statement_timeout: 0, query_timeout: 0 });
   await migrate(pool);
+  /** For calls as a partner, each on its own connection: a broken one affects no other. */
   const agent = new Agent({ pipelining: 0, connect: { timeout: 5_000 } });
   const audit = { pool, clock, actor: 'faults' };
+  /** Between the shared service and the bank side. */
   const gateway = await createGatewayProxy(simulator.address, createRandom(1));
   const services = new Set<Program>();
   let shared: Promise<Program> | undefined;
 
+  /** Starts a service for one round. */
   async function startService(options: ServiceOptions = {}): Promise<Program> {
     const { gatewayUrl = simulator.address, databasePort = database.port, roles } = options;
     const { port = 0, processes = 1, logLevel = 'silent', isRestored = false } = options;
@@ -106,6 +85,7 @@ export async function createWorld(
     return creation.key;
   }
 
+  /** Kills the services of the round, or all; returns the output of those that had ended unexpectedly. */
   async function endServices(which: 'own' | 'all'): Promise<string[]> {
     const exits = [...services]
       .map(({ unexpectedExit }) => unexpectedExit())
@@ -119,20 +99,19 @@ export async function createWorld(
   }
 
   return {
-    database,
-    pool,
-    simulator,
-    agent,
-    gateway,
+    ...{ database, pool, simulator, agent, gateway },
+    /** The service that all rounds share: starting one takes longer than most faults. */
     sharedService: () => {
       shared ??= startService({ gatewayUrl: gateway.url });
       return shared;
     },
     startService,
     endServices,
+    /** Of the services that run, for a report. */
     lastLines: () => [...services].flatMap(({ output }) => output().trimEnd().split('\n').slice(-10)),
     createKey: newKey,
-    createPartner: async ({ isLimited = false } = {}) => {
+    /** Without limits on how often it calls, unless it has the usual ones. */
+    createPartner: async ({ isLimited = false } = {}): Promise<Partner> => {
       const { partnerId } = await createPartner(audit, 'Faults');
       const unlimited = 100_000;
       const limits = { createRps: unlimited, createBurst: unlimited, otherRps: unlimited, concurrent: 1_000 };
@@ -140,7 +119,7 @@ export async function createWorld(
       await topUp(audit, { partnerId, mode: 'live', reference: 'faults', microUsdt: startMicroUsdt });
       return { partnerId, key: await newKey(partnerId, 'live') };
     },
-    setWebhook: async ({ partnerId }, url) => {
+    setWebhook: async ({ partnerId }: Partner, url: string) => {
       await setWebhook(audit, createVault(keyring), partnerId, url);
     },
     close: async () => {
@@ -154,3 +133,5 @@ export async function createWorld(
     },
   };
 }
+
+export type World = Awaited<ReturnType<typeof createWorld>>;

@@ -13,6 +13,8 @@ export interface ManualClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Resolves when something sleeps for `ms`: a loop has ended its round. */
   asleep(ms: number): Promise<void>;
+  /** Resolves when so many sleep: all loops have ended their rounds. */
+  sleeping(count: () => number): Promise<void>;
   /** All loops that pause for at most four seconds run so many rounds, without moving the time, and pause again. */
   rounds(count: number): Promise<void>;
   /**
@@ -94,6 +96,8 @@ export function manualClock(startIso = '2026-11-15T10:00:00Z'): ManualClock {
     },
     asleep: ms =>
       vi.waitFor(() => expect([...waits].some(wait => wait.isSleep && wait.ms === ms)).toBe(true), waiting),
+    sleeping: count =>
+      vi.waitFor(() => expect([...waits].filter(({ isSleep }) => isSleep)).toHaveLength(count()), waiting),
     rounds: async count => {
       for (let round = 0; round < count; round++) {
         const loops = pausing().length;

@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/postgres/pool.ts';
-import type { createPaymentWriter } from '../../src/payments/store.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { type Limits, setLimits } from '../../src/partners/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
+import { endOfTime } from './clock.ts';
 import { newPaymentId } from './database.ts';
+import { auditContextOf, createFundedPartner } from './partners.ts';
 
 type Opening = Parameters<ReturnType<typeof createPaymentWriter>['open']>[0];
 
@@ -18,4 +22,30 @@ export async function openingsOf(pool: Pool, clock: Clock) {
     ...{ rateId, rateStaleAt: new Date(clock.nowMs() + 300_000), nextAt: new Date(clock.nowMs() + 60_000) },
     ...{ leaseHolder: null, ...change },
   });
+}
+
+/** How often there is each. */
+export const countEach = (values: string[]) =>
+  Object.fromEntries(
+    Array.from(
+      Map.groupBy(values, value => value),
+      ([value, all]) => [value, all.length],
+    ),
+  );
+
+/** What payments without a request need: the writer of a process, openings, partners, and the check of the books. */
+export async function startOpenings(pool: Pool, clock: Clock) {
+  const opening = await openingsOf(pool, clock);
+  const writer = createPaymentWriter(pool, clock);
+  const openAll = (payments: Opening[]) => Promise.all(payments.map(payment => writer.open(payment)));
+  return {
+    ...{ opening, writer, openAll },
+    verdictsOf: async (...payments: Opening[]) => (await openAll(payments)).map(({ verdict }) => verdict),
+    newPartner: async (limits: Partial<Limits> = { concurrent: 10_000 }, microUsdt = 10n ** 12n) => {
+      const partnerId = await createFundedPartner(pool, microUsdt);
+      await setLimits(auditContextOf(pool), partnerId, limits);
+      return partnerId;
+    },
+    findings: async () => (await verifyLedger(pool, { now: endOfTime })).findings,
+  };
 }

@@ -31,16 +31,14 @@ test('row lock: a hold waits for the one before it and then sees its result', as
   const second = await holdDuring([newHold(partnerId, 60n)], tx =>
     hold(tx, clock, [newHold(partnerId, 60n)]),
   );
-  expect(await second.result).toEqual([
-    { outcome: 'insufficient', requiredMicroUsdt: 60n, balanceMicroUsdt: 40n },
-  ]);
+  expect(await second.result).toEqual([{ verdict: 'insufficient', balance: 40n }]);
 });
 
 test('snapshot after the lock: a repeat that waited finds the hold it repeats', async () => {
   const partnerId = await createFundedPartner(pool, 100n);
   const item = newHold(partnerId, 30n);
   const second = await holdDuring([item], tx => hold(tx, clock, [item]));
-  expect(await second.result).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 70n }]);
+  expect(await second.result).toEqual([{ verdict: 'already_done', balance: 70n }]);
 });
 
 test('times never go back: a late entry gets the time of the one before it', async () => {
@@ -68,7 +66,7 @@ test('sort order: accounts are locked from the smallest id up, whatever the orde
       // The call waits for the smallest id, so it must not have locked any of the greater ones yet.
       async tx => expect(await lock(tx, others, 'SKIP LOCKED')).toBe(others.length),
     );
-    expect((await result).every(({ outcome }) => outcome === 'held')).toBe(true);
+    expect((await result).every(({ verdict }) => verdict === 'done')).toBe(true);
   }
 });
 
@@ -91,7 +89,7 @@ test('idempotency: the same hold from many connections at once is made once', as
   const partnerId = await createFundedPartner(pool, 100n);
   const item = newHold(partnerId, 10n);
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => hold(pool, clock, [item])));
-  expect(verdicts.flat().filter(({ outcome }) => outcome === 'held')).toHaveLength(1);
+  expect(verdicts.flat().filter(({ verdict }) => verdict === 'done')).toHaveLength(1);
   expect((await readBalances(pool, partnerId)).live.heldMicroUsdt).toBe(10n);
 });
 
@@ -100,7 +98,7 @@ test('two hundred holds at once with a balance for three make three', async () =
   const verdicts = await Promise.all(
     Array.from({ length: 200 }, () => hold(pool, clock, [newHold(partnerId, 10n)])),
   );
-  expect(verdicts.flat().filter(({ outcome }) => outcome === 'held')).toHaveLength(3);
+  expect(verdicts.flat().filter(({ verdict }) => verdict === 'done')).toHaveLength(3);
   expect((await verifyLedger(pool)).findings).toEqual([]);
 });
 

@@ -1,56 +1,47 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
-import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
+import { type Id, newId } from '../../src/base/ids.ts';
 import { credit, readBalances, topUp, verifyLedger } from '../../src/ledger/index.ts';
+import { post } from '../../src/ledger/post.ts';
 import { auditContextOf, createFundedPartner, newPaymentId, sharedDatabase } from '../helpers/database.ts';
 import { hold, newHold, release, settle } from '../helpers/ledger.ts';
-import { expectedOutcomes } from './ledger-model.ts';
 
 const { pool } = await sharedDatabase();
 const live = 'live' as const;
 
 const liveBalances = async (partnerId: Id<'prt'>) => (await readBalances(pool, partnerId)).live;
+const balances = (availableMicroUsdt: bigint, heldMicroUsdt: bigint, settledMicroUsdt = 0n) => ({
+  ...{ availableMicroUsdt, heldMicroUsdt, settledMicroUsdt },
+});
 
 describe('hold', () => {
   test('moves available to held, once per payment', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
     const item = newHold(partnerId, 60n);
-    expect(await hold(pool, clock, [item])).toEqual([{ outcome: 'held', balanceMicroUsdt: 40n }]);
-    expect(await hold(pool, clock, [item])).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 40n }]);
-    expect(await liveBalances(partnerId)).toEqual({
-      availableMicroUsdt: 40n,
-      heldMicroUsdt: 60n,
-      settledMicroUsdt: 0n,
-    });
-  });
-
-  test('is refused with the required and the available amount', async () => {
-    const partnerId = await createFundedPartner(pool, 100n);
-    const item = newHold(partnerId, 101n);
-    expect(await hold(pool, clock, [item])).toEqual([
-      { outcome: 'insufficient', requiredMicroUsdt: 101n, balanceMicroUsdt: 100n },
-    ]);
-    expect((await liveBalances(partnerId)).heldMicroUsdt).toBe(0n);
+    expect(await hold(pool, clock, [item])).toEqual([{ verdict: 'done', balance: 40n }]);
+    expect(await hold(pool, clock, [item])).toEqual([{ verdict: 'already_done', balance: 40n }]);
+    expect(await liveBalances(partnerId)).toEqual(balances(40n, 60n));
   });
 
   test('of many at once gives each its own verdict: first come, first served, and smaller ones may still fit', async () => {
     const rich = await createFundedPartner(pool, 1_000n);
     const poor = await createFundedPartner(pool, 100n);
     const nobody = newId('prt', clock);
-    const items: [Id<'prt'>, bigint, outcome: string][] = [
-      [poor, 70n, 'held'],
-      [rich, 700n, 'held'],
+    const items: [Id<'prt'>, bigint, verdict: string][] = [
+      [poor, 101n, 'insufficient'],
+      [poor, 70n, 'done'],
+      [rich, 700n, 'done'],
       [poor, 50n, 'insufficient'],
       [nobody, 1n, 'no_account'],
-      [poor, 30n, 'held'],
-      [rich, 300n, 'held'],
+      [poor, 30n, 'done'],
+      [rich, 300n, 'done'],
       [poor, 1n, 'insufficient'],
     ];
     const asked = items.map(([partnerId, microUsdt]) => newHold(partnerId, microUsdt));
     const verdicts = await hold(pool, clock, asked);
-    expect(verdicts.map(({ outcome }) => outcome)).toEqual(items.map(([, , outcome]) => outcome));
-    expect(verdicts[2]).toMatchObject({ requiredMicroUsdt: 50n, balanceMicroUsdt: 30n });
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(items.map(([, , verdict]) => verdict));
+    expect([verdicts[0]!.balance, verdicts[3]!.balance]).toEqual([100n, 30n]);
   });
 
   test('of zero or a negative amount is refused by the database', async () => {
@@ -59,41 +50,23 @@ describe('hold', () => {
       await expect(hold(pool, clock, [newHold(partnerId, microUsdt)])).rejects.toThrow();
     expect((await liveBalances(partnerId)).availableMicroUsdt).toBe(100n);
   });
-
-  test('never touches the other mode', async () => {
-    const partnerId = await createFundedPartner(pool, 100n);
-    const item = newHold(partnerId, 60n);
-    await hold(pool, clock, [item]);
-    expect((await readBalances(pool, partnerId)).test).toEqual({
-      availableMicroUsdt: 10_000_000_000n,
-      heldMicroUsdt: 0n,
-      settledMicroUsdt: 0n,
-    });
-    expect(await settle(pool, clock, [{ ...item, mode: 'test' }])).toEqual([{ outcome: 'not_held' }]);
-  });
 });
 
-describe('settle and release', () => {
-  const held = async () => {
-    const item = newHold(await createFundedPartner(pool, 100n), 60n);
-    await hold(pool, clock, [item]);
-    return item;
-  };
-
-  test('a payment without a hold can be neither settled nor released', async () => {
-    const item = newHold(await createFundedPartner(pool, 100n), 1n);
-    expect(await settle(pool, clock, [item])).toEqual([{ outcome: 'not_held' }]);
-    expect(await release(pool, clock, [item])).toEqual([{ outcome: 'not_held' }]);
-    const unknown = { ...item, partnerId: newId('prt', clock) };
-    expect(await settle(pool, clock, [unknown])).toEqual([{ outcome: 'no_account' }]);
-  });
-
-  test("another partner's hold cannot be settled or released", async () => {
-    const item = await held();
-    const foreign = { ...item, partnerId: await createFundedPartner(pool, 100n) };
-    expect(await release(pool, clock, [foreign])).toEqual([{ outcome: 'not_held' }]);
-    expect((await liveBalances(item.partnerId)).heldMicroUsdt).toBe(60n);
-  });
+test('a hold is ended in its own account alone, and what is not held is neither settled nor released', async () => {
+  const partnerId = await createFundedPartner(pool, 100n);
+  const item = newHold(partnerId, 60n);
+  await hold(pool, clock, [item]);
+  expect((await readBalances(pool, partnerId)).test).toEqual(balances(10_000_000_000n, 0n));
+  const others = [
+    { ...item, mode: 'test' as const },
+    { ...item, partnerId: await createFundedPartner(pool, 100n) },
+    newHold(partnerId, 1n),
+  ];
+  for (const end of [settle, release])
+    expect((await end(pool, clock, others)).map(({ verdict }) => verdict)).toEqual(Array(3).fill('not_held'));
+  const unknown = { ...item, partnerId: newId('prt', clock) };
+  expect(await settle(pool, clock, [unknown])).toMatchObject([{ verdict: 'no_account' }]);
+  expect(await liveBalances(partnerId)).toEqual(balances(40n, 60n));
 });
 
 describe('credit', () => {
@@ -134,30 +107,41 @@ describe('credit', () => {
   });
 });
 
-test('every entry carries the balances after it, numbered without gaps', async () => {
-  const partnerId = await createFundedPartner(pool, 100n);
-  const [first, second] = [newHold(partnerId, 10n), newHold(partnerId, 20n)];
-  await hold(pool, clock, [first, second]);
-  await settle(pool, clock, [first]);
-  await release(pool, clock, [second]);
-  const { rows } = await pool.query({
-    text: `SELECT entry_no, from_account, to_account, micro_usdt, from_after, to_after
-             FROM entries WHERE partner_id = $1 AND mode = 'live' ORDER BY entry_no`,
-    values: [uuidFromId(partnerId)],
-    rowMode: 'array',
-  });
-  expect(rows).toEqual([
-    [1n, 'topup', 'available', 100n, -100n, 100n],
-    [2n, 'available', 'held', 10n, 90n, 10n],
-    [3n, 'available', 'held', 20n, 70n, 30n],
-    [4n, 'held', 'settled', 10n, 20n, 10n],
-    [5n, 'held', 'available', 20n, 0n, 90n],
-  ]);
-});
+type Kind = 'hold' | 'settle' | 'release' | 'credit';
+interface Call {
+  payment: number;
+  amount: bigint;
+}
+interface ModelAccount {
+  available: bigint;
+  holds: Map<number, bigint>;
+  ends: Map<number, Kind>;
+  refs: Map<number, bigint>;
+}
+
+/** What the ledger must say to one call, and an account of the plain model after it. */
+function verdictOf(account: ModelAccount, kind: Kind, { payment, amount }: Call): string {
+  const { holds, ends, refs } = account;
+  const ended = ends.get(payment);
+  const known = kind === 'credit' ? refs.get(payment) : holds.get(payment);
+  if (kind === 'settle' || kind === 'release') {
+    if (known === undefined) return 'not_held';
+    if (ended) return ended === kind ? 'already_done' : 'conflict';
+    ends.set(payment, kind);
+    if (kind === 'release') account.available += known;
+    return 'done';
+  }
+  if (kind === 'hold' && ended) return 'ended';
+  if (known !== undefined) return known === amount ? 'already_done' : 'conflict';
+  if (kind === 'hold' && account.available < amount) return 'insufficient';
+  (kind === 'hold' ? holds : refs).set(payment, amount);
+  account.available += kind === 'hold' ? -amount : amount;
+  return 'done';
+}
 
 test('any sequence of calls, however it is cut into batches, agrees with a plain model', async () => {
   const operation = fc.record({
-    kind: fc.constantFrom('hold', 'settle', 'release', 'credit'),
+    kind: fc.constantFrom<Kind>('hold', 'settle', 'release', 'credit'),
     partner: fc.nat(2),
     payment: fc.nat(5),
     amount: fc.constantFrom(10n, 30n, 60n),
@@ -170,39 +154,42 @@ test('any sequence of calls, however it is cut into batches, agrees with a plain
     fc.asyncProperty(batches, async calls => {
       const partners = await Promise.all([1, 2, 3].map(() => createFundedPartner(pool, 100n)));
       const payments = Array.from({ length: 6 }, newPaymentId);
-      const model = partners.map(() => ({
-        available: 100n,
-        holds: new Map<number, bigint>(),
-        ends: new Map<number, string>(),
-        refs: new Map<number, bigint>(),
-      }));
+      const model = partners.map(
+        (): ModelAccount => ({ available: 100n, holds: new Map(), ends: new Map(), refs: new Map() }),
+      );
       for (const batch of calls) {
         // The set-based calls take one kind each; the model takes the items one by one.
         for (const kind of ['hold', 'settle', 'release', 'credit'] as const) {
           const items = batch.filter(item => item.kind === kind);
-          const owned = items.map(({ partner, amount }) => ({
-            ...{ partnerId: partners[partner]!, mode: live, microUsdt: amount },
-          }));
-          const payable = owned.map((one, nth) => ({ ...one, paymentId: payments[items[nth]!.payment]! }));
-          const credits = owned.map((one, nth) => ({ ...one, reference: `r${items[nth]!.payment}` }));
-          const verdicts =
-            kind === 'credit'
-              ? await credit(pool, clock, credits)
-              : await { hold, settle, release }[kind](pool, clock, payable);
-          const outcomes = verdicts.map(({ outcome }) => outcome);
-          expect(outcomes).toEqual(expectedOutcomes(model, kind, items));
+          const verdicts = await post(
+            pool,
+            clock,
+            items.map(({ partner, payment, amount }) => {
+              const account = { partnerId: partners[partner]!, mode: live };
+              const paymentId = payments[payment]!;
+              if (kind === 'settle' || kind === 'release') return { ...account, operation: kind, paymentId };
+              const item = { ...account, microUsdt: amount };
+              return kind === 'hold'
+                ? { ...item, operation: kind, paymentId }
+                : { ...item, operation: kind, reference: `r${payment}` };
+            }),
+          );
+          // Items of one payment are taken together, where the first of them stands: that is the promised order.
+          const firstOf = ({ partner, payment }: (typeof items)[0]) =>
+            items.findIndex(item => item.partner === partner && item.payment === payment);
+          const expected = new Map(
+            items
+              .toSorted((left, right) => firstOf(left) - firstOf(right))
+              .map(item => [item, verdictOf(model[item.partner]!, kind, item)]),
+          );
+          expect(verdicts.map(({ verdict }) => verdict)).toEqual(items.map(item => expected.get(item)));
         }
       }
-      const balances = await Promise.all(partners.map(liveBalances));
-      expect(balances).toEqual(
+      expect(await Promise.all(partners.map(liveBalances))).toEqual(
         model.map(({ available, holds, ends }) => {
-          const sumOf = (end?: string) =>
+          const sumOf = (end?: Kind) =>
             [...holds].reduce((sum, [payment, held]) => (ends.get(payment) === end ? sum + held : sum), 0n);
-          return {
-            availableMicroUsdt: available,
-            heldMicroUsdt: sumOf(),
-            settledMicroUsdt: sumOf('settled'),
-          };
+          return balances(available, sumOf(), sumOf('settle'));
         }),
       );
     }),

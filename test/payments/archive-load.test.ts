@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
@@ -8,8 +5,7 @@ import { credit } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';
-import { processEnv } from '../helpers/process-env.ts';
-import { createPast } from './archive-world.ts';
+import { createPast, maintainInProcess } from './archive-world.ts';
 
 const { pool, url } = await createDatabase();
 const past = await createPast(pool, '2025-01-10T00:00:00Z');
@@ -25,22 +21,6 @@ beforeAll(async () => {
     old.push(...(await Promise.all(shops.map(partnerId => past.pay(partnerId)))));
   }
 });
-
-/** Archives in another process. With `kills`, it is killed after that many batches, in the middle of the next one. */
-function archiveInProcess(kills?: number): Promise<string[]> {
-  const script = join(import.meta.dirname, 'archive.process.ts');
-  const child = spawn(process.execPath, [script, url, '2025-03'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: processEnv,
-  });
-  const lines: string[] = [];
-  const output = createInterface(child.stdout);
-  output.on('line', line => {
-    lines.push(line);
-    if (lines.length === kills) child.kill('SIGKILL');
-  });
-  return new Promise(resolve => output.once('close', () => resolve(lines)));
-}
 
 /** Payments go on, and old requests are repeated, until it is over. */
 async function load(isOver: () => boolean): Promise<number> {
@@ -75,11 +55,11 @@ test('killed twice under load, the archive loses and doubles nothing, and contin
   const paying = load(() => isOver);
   try {
     for (const kills of [1, 2]) {
-      expect(await archiveInProcess(kills)).not.toContain('archived');
+      expect(await maintainInProcess('archive', url, kills)).toBe('');
       expect(await past.findings()).toEqual([]);
       expect(await total('payments_archive')).toBeLessThan(old.length);
     }
-    expect((await archiveInProcess()).at(-1)).toBe('archived');
+    expect(await maintainInProcess('archive', url)).toBe('done');
   } finally {
     isOver = true;
   }

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
-import type { Clock } from '../../src/base/clock.ts';
 import { type NightlyArchiveDeps, startNightlyArchive } from '../../src/payments/archive/nightly.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { createPast } from './archive-world.ts';
@@ -20,20 +19,7 @@ async function createWorld(settings: Partial<NightlyArchiveDeps> = {}) {
   const lines: { message: string; details: object }[] = [];
   const note = (details: object, message: string) => void lines.push({ message, details });
   const log = { info: vi.fn(note), error: vi.fn(note), warn: () => {} };
-  /** Processes that wait, by when they go on. */
-  const sleepers = new Set<{ atMs: number; wake(): void }>();
-  const clock: Clock = {
-    ...past.clock,
-    sleep: (ms, signal) =>
-      new Promise(resolve => {
-        const sleeper = { atMs: past.clock.nowMs() + ms, wake: resolve };
-        sleepers.add(sleeper);
-        signal?.addEventListener('abort', () => {
-          sleepers.delete(sleeper);
-          resolve();
-        });
-      }),
-  };
+  const { clock } = past;
   const alarms = createAlarms({ db: pool, clock, log });
   const deps: NightlyArchiveDeps = {
     ...{ pool, clock, alarms, log, archiveAfterMonths: 1, databaseUrl: undefined, ...settings },
@@ -42,22 +28,16 @@ async function createWorld(settings: Partial<NightlyArchiveDeps> = {}) {
   const start = async (changes: Partial<NightlyArchiveDeps> = {}) => {
     const stop = startNightlyArchive({ ...deps, ...changes });
     running++;
-    await asleep();
+    await clock.sleeping(() => running);
     return async () => {
       running--;
       await stop();
     };
   };
-  const asleep = () => expect.poll(() => sleepers.size - running).toBe(0);
   /** It is this time, and who has slept until then has done its work. */
   const until = async (iso: string) => {
-    past.at(iso);
-    for (const sleeper of sleepers)
-      if (sleeper.atMs <= past.clock.nowMs()) {
-        sleepers.delete(sleeper);
-        sleeper.wake();
-      }
-    await asleep();
+    await past.at(iso);
+    await clock.sleeping(() => running);
   };
   const archived = async () => (await past.rowsOf(partnerId)).archived[0];
   const messages = () => lines.splice(0).map(({ message }) => message);
@@ -100,19 +80,6 @@ test('months that are due go at night, and once', async () => {
   expect(await archived()).toBe(paymentsOfMonth);
   await until('2026-04-01T01:00:00Z');
   expect(await past.rowsOf(partnerId)).toMatchObject({ live: [0, 0, 0] });
-  await stop();
-});
-
-test('as many whole months stay as the setting says', async () => {
-  const { past, partnerId, start, until, archived } = await createWorld({ archiveAfterMonths: 2 });
-  const stop = await start();
-  await until('2026-03-31T01:00:00Z');
-  expect(await archived()).toBe(0);
-  await until('2026-04-01T01:00:00Z');
-  expect(await archived()).toBe(paymentsOfMonth);
-  expect(await past.rowsOf(partnerId)).toMatchObject({
-    live: [paymentsOfMonth, paymentsOfMonth, 2 * paymentsOfMonth],
-  });
   await stop();
 });
 
@@ -170,16 +137,30 @@ test('by default, the embedded server archives when it has many payments', async
   }
 });
 
-test('by default, another server than the embedded one archives', async () => {
-  const { start, until, archived } = await createWorld({
-    archiveAfterMonths: undefined,
-    databaseUrl: 'postgresql://host/pay',
-  });
+test.each<[string, Partial<NightlyArchiveDeps>, lastNight: string, firstNight: string]>([
+  [
+    'by default, another server than the embedded one archives',
+    { archiveAfterMonths: undefined, databaseUrl: 'postgresql://host/pay' },
+    '2026-04-30T01:00:00Z',
+    '2026-05-01T01:00:00Z',
+  ],
+  [
+    'as many whole months stay as the setting says',
+    { archiveAfterMonths: 2 },
+    '2026-03-31T01:00:00Z',
+    '2026-04-01T01:00:00Z',
+  ],
+])('%s', async (_what, settings, lastNight, firstNight) => {
+  const { past, partnerId, start, until } = await createWorld(settings);
   const stop = await start();
-  await until('2026-04-30T01:00:00Z');
-  expect(await archived()).toBe(0);
-  await until('2026-05-01T01:00:00Z');
-  expect(await archived()).toBe(paymentsOfMonth);
+  await until(lastNight);
+  expect((await past.rowsOf(partnerId)).archived).toEqual([0, 0, 0]);
+  await until(firstNight);
+  const left = [paymentsOfMonth, paymentsOfMonth, 2 * paymentsOfMonth];
+  expect(await past.rowsOf(partnerId)).toEqual({
+    live: left,
+    archived: [paymentsOfMonth, paymentsOfMonth, 2 * paymentsOfMonth + 2],
+  });
   await stop();
 });
 

@@ -3,8 +3,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { credit, findCredited, openStatement } from '../../src/ledger/index.ts';
 import { newLink, setRate } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { createShopOfThePast, withoutRequestId } from './archive-shop.ts';
-import { createPast } from './archive-world.ts';
+import { createPast, createShopOfThePast, withoutRequestId } from './archive-world.ts';
 
 const { pool } = await createDatabase();
 const past = await createPast(pool);

@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { openPool } from '../../src/db/postgres/pool.ts';
-import { type Mode, verifyLedger } from '../../src/ledger/index.ts';
-import { setLimits } from '../../src/partners/index.ts';
+import type { Mode } from '../../src/ledger/index.ts';
 import { countRefusal, maxRefusedKeys } from '../../src/payments/create/scenarios.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { openingsOf } from '../helpers/openings.ts';
-import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
-import { createRandom } from '../helpers/random.ts';
+import { countEach, startOpenings } from '../helpers/openings.ts';
+import { setRate } from '../helpers/partners.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
@@ -18,10 +16,8 @@ const dayMs = 86_400_000;
 
 async function startWorld() {
   const clock = manualClock('2026-11-15T22:00:00Z');
-  const opening = await openingsOf(pool, clock);
-  const partnerId = await createFundedPartner(pool, 10n ** 12n);
-  await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000_000 });
-  const writer = createPaymentWriter(pool, clock);
+  const { opening, writer, newPartner, findings } = await startOpenings(pool, clock);
+  const partnerId = await newPartner();
   const keyId = randomUUID();
   /** A payment of 100 rubles with a key that may spend this much a day. */
   const payment = (dailyKopecks: bigint, more: object = {}) =>
@@ -34,25 +30,17 @@ async function startWorld() {
       ...more,
     });
   const open = async (...given: Parameters<typeof payment>) => (await writer.open(payment(...given))).verdict;
-  return { clock, partnerId, writer, keyId, payment, open };
+  return { clock, partnerId, writer, keyId, payment, open, findings };
 }
 
 const spentToday = async (keyId: string) =>
   (await pool.query('SELECT kopecks FROM key_turnovers WHERE key_id = $1', [keyId])).rows[0]?.kopecks ?? 0n;
 
-const countEach = (verdicts: string[]) =>
-  Object.fromEntries(
-    Array.from(
-      Map.groupBy(verdicts, verdict => verdict),
-      ([verdict, all]) => [verdict, all.length],
-    ),
-  );
-
 describe('the daily limit of a key', () => {
   test.each(['test', 'live'] as const)(
     'is not passed by 50 payments at once from two processes (%s)',
     async mode => {
-      const { clock, writer, keyId, payment } = await startWorld();
+      const { clock, writer, keyId, payment, findings } = await startWorld();
       const otherPool = openPool({ ...pool.options }, 4);
       const other = createPaymentWriter(otherPool, clock);
       const results = await Promise.all(
@@ -64,7 +52,7 @@ describe('the daily limit of a key', () => {
         key_daily_limit_exceeded: 43,
       });
       expect(await spentToday(keyId)).toBe(70_000n);
-      expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+      expect(await findings()).toEqual([]);
     },
   );
 
@@ -80,9 +68,8 @@ describe('the daily limit of a key', () => {
     );
     expect(rows[0]).toMatchObject({ payments: 0n, held: 0n });
     // Its code and its idempotency key are free.
-    expect(
-      (await writer.open({ ...beyond, keyLimit: { keyId: 'other', dailyKopecks: 10_000n } })).verdict,
-    ).toBe('opened');
+    const keyLimit = { keyId: 'other', dailyKopecks: 10_000n };
+    expect((await writer.open({ ...beyond, keyLimit })).verdict).toBe('opened');
   });
 
   test('is exact to the kopeck, and counts again from midnight UTC', async () => {
@@ -138,54 +125,16 @@ describe('the daily limit of a key', () => {
   });
 });
 
-test.each([1, 2, 3])('the sums of keys follow everything that happens (seed %i)', async seed => {
-  const { clock, writer, payment, keyId } = await startWorld();
-  const random = createRandom(seed);
-  const keys = [keyId, `${keyId} second`];
-  const limit = 60_000n;
-  const today = () => Math.floor(clock.nowMs() / dayMs);
-  const booked: {
-    key: string;
-    item: ReturnType<typeof payment>;
-    day: number;
-    counts: boolean;
-    open: boolean;
-  }[] = [];
-  const spent = (key: string) =>
-    booked
-      .filter(one => one.key === key && one.counts && one.day === today())
-      .reduce((sum, { item }) => sum + item.amountKopecks, 0n);
-  for (let nth = 0; nth < 120; nth++) {
-    const step = random.between(1, 10);
-    if (step <= 6) {
-      const key = random.pick(keys);
-      const kopecks = BigInt(random.between(1, 300) * 100);
-      const item = payment(0n, { amountKopecks: kopecks, keyLimit: { keyId: key, dailyKopecks: limit } });
-      const fits = spent(key) + kopecks <= limit;
-      expect((await writer.open(item)).verdict).toBe(fits ? 'opened' : 'key_daily_limit_exceeded');
-      if (fits) booked.push({ key, item, day: today(), counts: true, open: true });
-    } else if (step <= 9) {
-      for (const one of random.shuffle(booked.filter(({ open }) => open)).slice(0, 2)) {
-        one.counts = random.chance(0.5);
-        one.open = false;
-        const failed = { outcome: 'failed', code: 'gateway_declined' } as const;
-        await writer.finish({ ...one.item, ...(one.counts ? { outcome: 'succeeded' } : failed) });
-      }
-    } else clock.advance(random.between(1, 8 * 3_600_000));
-  }
-  expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
-});
-
 describe('the quota of test payments', () => {
   async function start() {
-    const { clock, partnerId, payment } = await startWorld();
+    const { clock, partnerId, payment, findings } = await startWorld();
     const processes = [1, 2].map(() => createPaymentWriter(pool, clock, { testPaymentsPerDay: 10 }));
     const make = (mode: Mode = 'test') => payment(0n, { mode, microUsdt: 1n, keyLimit: undefined });
-    return { clock, partnerId, writer: processes[0]!, processes, make };
+    return { clock, partnerId, writer: processes[0]!, processes, make, findings };
   }
 
   test('a partner opens as many test payments a day as the quota, over all processes; live ones without limit', async () => {
-    const { clock, processes, make } = await start();
+    const { clock, processes, make, findings } = await start();
     const openMany = async (mode: Mode) => {
       const opening = Array.from({ length: 30 }, (_, nth) => processes[nth % 2]!.open(make(mode)));
       return countEach((await Promise.all(opening)).map(({ verdict }) => verdict));
@@ -198,7 +147,7 @@ describe('the quota of test payments', () => {
     expect(await openMany('test')).toEqual({ daily_limit_exceeded: 30 });
     clock.advance(dayMs);
     expect(await openMany('test')).toEqual(full);
-    expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+    expect(await findings()).toEqual([]);
   });
 
   test('a failed or rejected payment counts: its rows stay; a repeated key opens nothing and gets its payment', async () => {

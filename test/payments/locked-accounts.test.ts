@@ -4,25 +4,18 @@ import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createDatabase } from '../helpers/database.ts';
 import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
-import { openingsOf } from '../helpers/openings.ts';
-import { createFundedPartner, setRate } from '../helpers/partners.ts';
+import { startOpenings } from '../helpers/openings.ts';
+import { setRate } from '../helpers/partners.ts';
 
 type PartnerId = Id<'prt'>;
-type Opening = ReturnType<Awaited<ReturnType<typeof openingsOf>>>;
 
 const { pool, url } = await createDatabase({ limits: { lock_timeout: 3_000 } });
 await setRate(pool);
-const opening = await openingsOf(pool, systemClock);
-
-async function newPartner(microUsdt = 10_000_000_000n): Promise<PartnerId> {
-  const partnerId = await createFundedPartner(pool, microUsdt);
-  await setLimits(auditContextOf(pool), partnerId, { concurrent: 10_000 });
-  return partnerId;
-}
+const { opening, newPartner } = await startOpenings(pool, systemClock);
+type Opening = ReturnType<typeof opening>;
 const newPartners = (count: number) => Promise.all(Array.from({ length: count }, () => newPartner()));
 
 /** Another program locks these accounts until the returned function is called. */
@@ -117,7 +110,7 @@ test('twenty locked accounts leave connections for the others, and all go on whe
 test('payments of a locked account are opened in the order in which they came', async () => {
   const writer = createPaymentWriter(pool, systemClock);
   // Enough for two.
-  const locked = await newPartner(3_300_000n);
+  const locked = await newPartner({ concurrent: 10_000 }, 3_300_000n);
   const other = await newPartner();
   const unlock = await lockAccounts(locked);
   const opens = [writer.open(opening(locked))];

@@ -28,20 +28,26 @@ export async function startLostWorld() {
     await setRate(pool, clock);
     const service = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
     const deps = { ...service.deps, log: { ...service.deps.log, info: () => {} } };
+    const as = (key: string) => partnerAt(service.address, key);
+    const round = (changes: Partial<HistoryDeps> = {}) => recoverRound({ ...deps, ...changes });
+    const isOpen = async () =>
+      (await pool.query('SELECT FROM incarnations WHERE opened_at IS NULL')).rowCount === 0;
+    /** So much later, after a round. */
+    const isOpenAfter = async (ms = 0, changes: Partial<HistoryDeps> = {}) => {
+      await clock.advance(ms);
+      await round(changes);
+      return isOpen();
+    };
     return {
-      pool,
-      deps,
-      as: (key: string) => partnerAt(service.address, key),
-      round: (changes: Partial<HistoryDeps> = {}) => recoverRound({ ...deps, ...changes }),
+      ...{ pool, deps, as, round, isOpen, isOpenAfter },
+      pay: async (key: string, { link }: { link: string }, idempotencyKey?: string) =>
+        (await as(key).pay({ qr_url: link }, idempotencyKey)).json,
       /** Lists until late orders have arrived: then it is open, if nothing keeps it closed. */
       recover: async (changes: Partial<HistoryDeps> = {}) => {
-        await recoverRound({ ...deps, ...changes });
-        clock.advance(lateOrdersMs);
-        await recoverRound({ ...deps, ...changes });
+        await round(changes);
+        return isOpenAfter(lateOrdersMs, changes);
       },
       poll: () => recoverDuePayments(deps),
-      isOpen: async () =>
-        (await pool.query('SELECT FROM incarnations WHERE opened_at IS NULL')).rowCount === 0,
       alarms: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind).toSorted(),
       join: () => join(pool, true),
       expectSoundBooks: async () =>

@@ -3,37 +3,23 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { blockRecipient, planMaintenance, setMaintenance } from '../../src/controls/index.ts';
 import { joinIncarnation } from '../../src/db/history/join.ts';
-import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
-import { setLimits } from '../../src/partners/index.ts';
+import { readBalances } from '../../src/ledger/index.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
-import { createPaymentWriter } from '../../src/payments/store.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { openingsOf } from '../helpers/openings.ts';
-import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
+import { openingsOf, startOpenings } from '../helpers/openings.ts';
+import { auditContextOf, setRate } from '../helpers/partners.ts';
 import { createRandom } from '../helpers/random.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
 await joinIncarnation({ pool, clock }, { place: undefined, isRestored: false });
-const opening = await openingsOf(pool, clock);
-const writer = createPaymentWriter(pool, clock);
+const { opening, writer, openAll, verdictsOf, newPartner, findings } = await startOpenings(pool, clock);
 const audit = auditContextOf(pool, clock);
 const inTest = { mode: 'test' } as const;
 const succeeded = { outcome: 'succeeded' } as const;
 const declined = { outcome: 'failed', code: 'gateway_declined' } as const;
-
-/** With 10 000 USDT in test mode. */
-async function newPartner(concurrent = 100) {
-  const partnerId = await createFundedPartner(pool, 10_000_000n);
-  await setLimits(audit, partnerId, { concurrent });
-  return partnerId;
-}
-const openAll = (payments: NewPayment[]) => Promise.all(payments.map(payment => writer.open(payment)));
-const verdictsOf = (results: { verdict: string }[]) => results.map(({ verdict }) => verdict);
-const openedAs = async (...payments: NewPayment[]) => verdictsOf(await openAll(payments));
-const findings = async () => (await verifyLedger(pool, { now: endOfTime })).findings;
 
 describe('payments that end when they are opened', () => {
   test('have their entries, balance and event at once, beside one that goes on', async () => {
@@ -41,7 +27,7 @@ describe('payments that end when they are opened', () => {
     const make = (microUsdt: bigint, ending?: NewPayment['ending']) =>
       opening(partnerId, { ...inTest, microUsdt, ...(ending ? { ending } : {}) });
     const payments = [make(10n, succeeded), make(20n), make(30n, declined), make(40n, succeeded)];
-    expect(await openedAs(...payments)).toEqual(Array(4).fill('opened'));
+    expect(await verdictsOf(...payments)).toEqual(Array(4).fill('opened'));
     expect((await readBalances(pool, partnerId)).test).toMatchObject({
       availableMicroUsdt: 9_999_999_930n,
       heldMicroUsdt: 20n,
@@ -73,7 +59,7 @@ describe('payments that end when they are opened', () => {
   test('one whose balance does not suffice is refused, and the others of its batch end', async () => {
     const partnerId = await newPartner();
     const make = (microUsdt: bigint) => opening(partnerId, { ...inTest, microUsdt, ending: succeeded });
-    const verdicts = await openedAs(make(6_000_000_000n), make(6_000_000_000n), make(4_000_000_000n));
+    const verdicts = await verdictsOf(make(6_000_000_000n), make(6_000_000_000n), make(4_000_000_000n));
     expect(verdicts).toEqual(['opened', 'insufficient_balance', 'opened']);
     expect((await readBalances(pool, partnerId)).test).toMatchObject({
       availableMicroUsdt: 0n,
@@ -103,14 +89,14 @@ test('a rate that has become stale refuses its payments, and those of other part
   // The first payment of a day is opened singly.
   await openAll([opening(first), opening(second)]);
   const stale = { rateStaleAt: new Date(clock.nowMs() - 1) };
-  expect(await openedAs(opening(first, stale), opening(second))).toEqual(['rate_unavailable', 'opened']);
+  expect(await verdictsOf(opening(first, stale), opening(second))).toEqual(['rate_unavailable', 'opened']);
 });
 
 test('a batch has the verdicts that its payments would have one by one', async () => {
   const random = createRandom(1);
   for (let round = 0; round < 15; round++) {
     const concurrent = random.between(1, 8);
-    const [together, singly] = [await newPartner(concurrent), await newPartner(concurrent)];
+    const [together, singly] = [await newPartner({ concurrent }), await newPartner({ concurrent })];
     const keys = Array.from({ length: random.between(1, 8) }, (_, nth) => `key ${nth}`);
     const drawn = Array.from({ length: random.between(1, 8) }, (_, nth) => ({
       ...inTest,
@@ -118,7 +104,7 @@ test('a batch has the verdicts that its payments would have one by one', async (
       qrcId: random.chance(0.2) ? 'the same code' : `round ${round} code ${nth}`,
       microUsdt: BigInt(random.between(1, 40)) * 100_000_000n,
     }));
-    const batch = await openedAs(...drawn.map(change => opening(together, change)));
+    const batch = await verdictsOf(...drawn.map(change => opening(together, change)));
     const oneByOne: string[] = [];
     // Items of a key follow the first of them.
     const order = drawn.toSorted((a, b) => firstOf(a) - firstOf(b));
@@ -138,8 +124,7 @@ test('a batch has the verdicts that its payments would have one by one', async (
  * What refuses a payment before its account is looked at may have come since the request was checked: the opening looks again, in the
  * transaction that would debit.
  */
-const partnerId = await createFundedPartner(pool, 1_000_000_000n);
-await setLimits(audit, partnerId, { concurrent: 100 });
+const partnerId = await newPartner();
 
 const addStray = (columns: string, ...values: unknown[]) =>
   pool.query(
@@ -200,18 +185,18 @@ describe.each(Object.entries(stops))('%s', (_, { verdict, begin, end, isOfLivePa
     const before = await readBalances(pool, partnerId);
     const payment = opening(partnerId);
     await begin(payment);
-    expect(await openedAs(payment)).toEqual([verdict]);
+    expect(await verdictsOf(payment)).toEqual([verdict]);
     expect(await readBalances(pool, partnerId)).toEqual(before);
     for (const table of ['payments', 'open_payments'])
       expect((await pool.query(`SELECT FROM ${table} WHERE qrc_id = $1`, [payment.qrcId])).rowCount).toBe(0);
     await end();
-    expect(await openedAs(payment)).toEqual(['opened']);
+    expect(await verdictsOf(payment)).toEqual(['opened']);
   });
 
   test('is of test payments only if it is of the service as a whole', async () => {
     const payment = opening(partnerId, { mode: 'test' });
     await begin(payment);
-    expect(await openedAs(payment)).toEqual([isOfLivePayments ? 'opened' : verdict]);
+    expect(await verdictsOf(payment)).toEqual([isOfLivePayments ? 'opened' : verdict]);
   });
 });
 
@@ -228,14 +213,14 @@ test.each([
     opening(partnerId, { folded: recipient, mode: 'test' }),
   ];
   const refused = ['opened', 'recipient_blocked', 'insufficient_balance', 'recipient_blocked'];
-  expect(await openedAs(...payments)).toEqual(refused);
+  expect(await verdictsOf(...payments)).toEqual(refused);
 });
 
 test('a payment whose rate is not the newest is not opened, and the key of a payment comes first', async () => {
   const before = opening(partnerId);
   const known = opening(partnerId);
-  expect(await openedAs(known)).toEqual(['opened']);
+  expect(await verdictsOf(known)).toEqual(['opened']);
   await setRate(pool, clock, '93.10');
   const newer = (await openingsOf(pool, clock))(partnerId);
-  expect(await openedAs(before, newer, known)).toEqual(['rate_changed', 'opened', 'known']);
+  expect(await verdictsOf(before, newer, known)).toEqual(['rate_changed', 'opened', 'known']);
 });

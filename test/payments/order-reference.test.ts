@@ -87,11 +87,22 @@ function expected(payment: SealedPayment, leftOut: string[]) {
 }
 
 describe('the reference of an order', () => {
-  test('gives the payment back, with everything that a payment usually has', () => {
-    const payment = typical();
+  test.each<[what: string, payment: SealedPayment, leftOut: string[]]>([
+    ['everything that a payment usually has', typical(), []],
+    [
+      'the longest key, external id and QR code that there can be',
+      longest(),
+      ['qrUrl', 'recipient', 'metadata'],
+    ],
+    [
+      'all but what does not fit',
+      { ...typical(), qrUrl: `${typical().qrUrl}${'a=1&'.repeat(400)}` },
+      ['qrUrl'],
+    ],
+  ])('gives back %s', (_what, payment, leftOut) => {
     const reference = sealReference(payment, key);
     expect(reference).toMatch(/^[\w-]{1,1024}$/);
-    expect(openReference(reference, key, payment.paymentId)).toEqual(expected(payment, []));
+    expect(openReference(reference, key, payment.paymentId)).toEqual(expected(payment, leftOut));
   });
 
   test('gives any payment back, and is never longer than 1 024 characters', () => {
@@ -106,21 +117,6 @@ describe('the reference of an order', () => {
       leftOut.add(opened.leftOut.join());
     }
     expect([...leftOut]).toEqual(expect.arrayContaining(['', 'metadata', 'recipient,metadata']));
-  });
-
-  test('has the longest key, external id and QR code that there can be', () => {
-    const payment = longest();
-    const reference = sealReference(payment, key);
-    expect(reference.length).toBeLessThanOrEqual(1_024);
-    expect(openReference(reference, key, payment.paymentId)).toEqual(
-      expected(payment, ['qrUrl', 'recipient', 'metadata']),
-    );
-  });
-
-  test('leaves out only what does not fit', () => {
-    const payment = { ...typical(), qrUrl: `https://qr.nspk.ru/${typical().qrcId}?${'a=1&'.repeat(400)}` };
-    const opened = openReference(sealReference(payment, key), key, payment.paymentId);
-    expect(opened).toEqual(expected(payment, ['qrUrl']));
   });
 
   test('uses all 1 024 characters, with the name of its key', () => {
@@ -160,33 +156,34 @@ describe('no reference', () => {
   const reference = sealReference(payment, key);
   const open = (text: string) => openReference(text, key, payment.paymentId);
 
-  test('with any other byte', () => {
-    const bytes = Buffer.from(reference, 'base64url');
-    for (let at = 0; at < bytes.length; at++) {
-      for (const change of [0x01, 0x80, 0xff]) {
-        bytes[at]! ^= change;
-        expect(open(bytes.toString('base64url'))).toBeUndefined();
-        bytes[at]! ^= change;
-      }
-    }
-    expect(open(bytes.toString('base64url'))).toBeDefined();
-  });
+  const bytes = Buffer.from(reference, 'base64url');
+  const indexes = Array.from(reference, (_, at) => at);
+  const withByte = (at: number, change: number) =>
+    Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ change : byte))).toString('base64url');
 
-  test('with any other character', () => {
-    for (let at = 0; at < reference.length; at++) {
-      for (const character of 'AQgw_-= +\n') {
-        if (reference[at] === character) continue;
-        expect(open(reference.slice(0, at) + character + reference.slice(at + 1))).toBeUndefined();
-      }
-    }
-    for (const character of 'A=\n *') expect(open(reference + character)).toBeUndefined();
-  });
-
-  test('cut off anywhere, on either side', () => {
-    for (let at = 0; at < reference.length; at++) {
-      expect(open(reference.slice(0, at))).toBeUndefined();
-      if (at > 0) expect(open(reference.slice(at))).toBeUndefined();
-    }
+  test.each<[string, string[]]>([
+    [
+      'with any other byte',
+      [...bytes.keys()].flatMap(at => [0x01, 0x80, 0xff].map(change => withByte(at, change))),
+    ],
+    [
+      'with any other character',
+      [
+        ...indexes.flatMap(at =>
+          [...'AQgw_-= +\n']
+            .filter(character => reference[at] !== character)
+            .map(character => reference.slice(0, at) + character + reference.slice(at + 1)),
+        ),
+        ...[...'A=\n *'].map(character => reference + character),
+      ],
+    ],
+    [
+      'cut off anywhere, on either side',
+      indexes.flatMap(at => [reference.slice(0, at), ...(at > 0 ? [reference.slice(at)] : [])]),
+    ],
+  ])('%s', (_what, texts) => {
+    for (const text of texts) expect(open(text), text).toBeUndefined();
+    expect(open(reference)).toBeDefined();
   });
 
   test('of another order and of another key', () => {

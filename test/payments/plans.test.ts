@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { setLimits } from '../../src/partners/index.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
 import { listPayments } from '../../src/payments/search/list.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { openingsOf } from '../helpers/openings.ts';
-import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
+import { startOpenings } from '../helpers/openings.ts';
+import { setRate } from '../helpers/partners.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -36,9 +35,8 @@ const indexesOf: Record<string, string[]> = {
 const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
-const opening = await openingsOf(pool, clock);
-const [partnerId] = await Promise.all([1, 2, 3].map(() => createFundedPartner(pool, 1_000_000_000n)));
-await setLimits(auditContextOf(pool), partnerId!, { concurrent: 1_000 });
+const { opening, newPartner } = await startOpenings(pool, clock);
+const [partnerId] = await Promise.all([1, 2, 3].map(() => newPartner()));
 
 await pool.query({
   text: `INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)

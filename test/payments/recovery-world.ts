@@ -70,6 +70,13 @@ export async function startRecoveryWorld() {
     await Promise.all(ids.map(id => decidePayment(auditContextOf(pool, clock), id, word)));
   };
 
+  /** Of the payment of this code, as soon as there is one. */
+  const idOf = ({ qrc_id }: Awaited<ReturnType<typeof qrWith>>) =>
+    vi.waitFor(async () => {
+      const { rows } = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qrc_id]);
+      return idFromUuid('pay', rows[0].id);
+    }, 10_000);
+
   /** Creates a payment whose gateway gives the answer that the test chooses, when it chooses. */
   async function unanswered({ caller }: Customer) {
     const qr = await qrWith();
@@ -80,16 +87,16 @@ export async function startRecoveryWorld() {
       caller,
       requestFor(qr.link),
     );
-    const paymentId = await vi.waitFor(async () => {
-      const { rows } = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
-      return idFromUuid('pay', rows[0].id);
-    }, 10_000);
-    return { paymentId, creation, answer: (word: Parameters<typeof answer>[0]) => answer(word) };
+    return {
+      paymentId: await idOf(qr),
+      creation,
+      answer: (word: Parameters<typeof answer>[0]) => answer(word),
+    };
   }
 
   return {
     ...{ pool, clock, simulator, deps, address, audit: auditContextOf(pool, clock) },
-    ...{ newCustomer, qrWith, accepted, openMany, endAll, unanswered },
+    ...{ newCustomer, qrWith, accepted, openMany, endAll, unanswered, idOf },
     recover: (gateway: Partial<Gateway> = {}) =>
       recoverDuePayments({ ...deps, gateway: { ...deps.gateway, ...gateway } }),
     ...readersOf(pool),

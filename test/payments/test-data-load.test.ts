@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
@@ -12,8 +10,7 @@ import { resendEvent } from '../../src/webhooks/index.ts';
 import { auditContextOf, createDatabase, patient } from '../helpers/database.ts';
 import { follow, holdLocks } from '../helpers/locks.ts';
 import { openingsOf } from '../helpers/openings.ts';
-import { processEnv } from '../helpers/process-env.ts';
-import { createPast } from './archive-world.ts';
+import { createPast, maintainInProcess } from './archive-world.ts';
 
 const { pool, url } = await createDatabase();
 const past = await createPast(pool, '2025-01-10T00:00:00Z');
@@ -35,20 +32,6 @@ const count = async (what: string, partnerId: Id<'prt'>) => {
 };
 const testPayments = (partnerId: Id<'prt'>) => count("payments WHERE mode = 'test'", partnerId);
 const livePayments = (partnerId: Id<'prt'>) => count("payments WHERE mode = 'live'", partnerId);
-
-/** Prunes in another process, which kills itself after so many batches. Returns its signal and its output. */
-function pruneInProcess(maxBatches: number): Promise<[signal: string | null, output: string]> {
-  const script = join(import.meta.dirname, 'prune.process.ts');
-  const child = spawn(process.execPath, [script, url, `${maxBatches}`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: processEnv,
-  });
-  let output = '';
-  child.stdout.on('data', chunk => {
-    output += chunk;
-  });
-  return new Promise(resolve => child.once('close', (_code, signal) => resolve([signal, output])));
-}
 
 /** Test payments of the same account go on until it is over. */
 async function load(partnerId: Id<'prt'>, isOver: () => boolean): Promise<number> {
@@ -72,12 +55,12 @@ test('killed twice while payments of the account go on, it deletes only old test
   const paying = load(partnerId, () => isOver);
   try {
     for (const batches of [1, 2]) {
-      expect(await pruneInProcess(batches)).toEqual(['SIGKILL', '']);
+      expect(await maintainInProcess('prune', url, batches)).toBe('');
       expect(await past.findings()).toEqual([]);
     }
     // Three batches of 20 entries.
     expect(await count('test_checkpoints WHERE entry_no = 60', partnerId)).toBe(1);
-    expect(await pruneInProcess(100)).toEqual([null, 'pruned\n']);
+    expect(await maintainInProcess('prune', url)).toBe('done');
   } finally {
     isOver = true;
   }

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { type Queryable, transaction } from '../../src/db/postgres/pool.ts';
-import { type Mode, verifyLedger } from '../../src/ledger/index.ts';
+import type { Mode } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { openingsOf } from '../helpers/openings.ts';
-import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
+import { startOpenings } from '../helpers/openings.ts';
+import { auditContextOf, setRate } from '../helpers/partners.ts';
 import { createRandom } from '../helpers/random.ts';
 
 const { pool } = await createDatabase();
@@ -29,12 +29,10 @@ async function startModel(seed: number) {
   const random = createRandom(seed);
   const clock = manualClock('2026-11-15T22:00:00Z');
   const other = manualClock('2026-11-15T22:00:00Z');
-  const opening = await openingsOf(pool, clock);
+  const { opening, newPartner, findings } = await startOpenings(pool, clock);
   const processes = [clock, other].map(own => ({ clock: own, writer: createPaymentWriter(pool, own) }));
-  const partners = [await createFundedPartner(pool, 10n ** 12n), await createFundedPartner(pool, 10n ** 12n)];
+  const partners = [await newPartner(), await newPartner()];
   const limits = new Map<string, bigint | null>();
-  for (const partnerId of partners)
-    await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000_000 });
   const booked: Booked[] = [];
   const open: Booked[] = [];
   /** The meaning of the limit: what was created since the day began and did not fail. */
@@ -88,11 +86,9 @@ async function startModel(seed: number) {
         const key = { partnerId, mode, paymentId };
         const model = booked.find(other => other.paymentId === paymentId)!;
         model.counts = outcome === 'succeeded' && payment.counts;
-        if (outcome === 'succeeded') return writer.finish({ ...key, outcome });
+        if (outcome === 'failed') return writer.finish({ ...key, outcome, code: 'gateway_declined' });
         return writer.finish(
-          outcome === 'failed'
-            ? { ...key, outcome, code: 'gateway_declined' }
-            : { ...key, outcome, code: 'gateway_busy' },
+          outcome === 'succeeded' ? { ...key, outcome } : { ...key, outcome, code: 'gateway_busy' },
         );
       }),
     );
@@ -120,27 +116,26 @@ async function startModel(seed: number) {
         limits.set(partnerId, dailyKopecks);
       },
     ],
-    random,
+    ...{ random, findings },
   };
 }
 
 test.each([1, 2, 3])(
   'the counter is the sum of the day through everything that happens (seed %i)',
   async seed => {
-    const { steps, random } = await startModel(seed);
+    const { steps, random, findings } = await startModel(seed);
     for (let nth = 0; nth < 150; nth++) {
       await random.pick(steps)();
-      if (nth % 30 === 0) expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+      if (nth % 30 === 0) expect(await findings()).toEqual([]);
     }
-    expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+    expect(await findings()).toEqual([]);
   },
 );
 
 test('an account that was never counted is added up once', async () => {
   const clock = manualClock();
-  const opening = await openingsOf(pool, clock);
-  const writer = createPaymentWriter(pool, clock);
-  const partnerId = await createFundedPartner(pool, 10n ** 12n);
+  const { opening, writer, newPartner, findings } = await startOpenings(pool, clock);
+  const partnerId = await newPartner();
   const next = () => writer.open(opening(partnerId, { paymentId: newId('pay', clock) }));
   await next();
   // As before the migration.
@@ -149,17 +144,15 @@ test('an account that was never counted is added up once', async () => {
   const verdicts = [];
   for (let nth = 0; nth < 3; nth++) verdicts.push((await next()).verdict);
   expect(verdicts).toEqual(['opened', 'opened', 'daily_limit_exceeded']);
-  expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+  expect(await findings()).toEqual([]);
 });
 
 test('an opening under a daily limit reads no other payment of the day', async () => {
   const clock = manualClock();
-  const opening = await openingsOf(pool, clock);
-  const partnerId = await createFundedPartner(pool, 10n ** 12n);
-  await setLimits(auditContextOf(pool), partnerId, { dailyKopecks: 10n ** 12n, concurrent: 1_000 });
+  const { opening, openAll, newPartner } = await startOpenings(pool, clock);
+  const partnerId = await newPartner({ dailyKopecks: 10n ** 12n, concurrent: 1_000 });
   const one = () => opening(partnerId, { paymentId: newId('pay', clock) });
-  const first = createPaymentWriter(pool, clock);
-  await Promise.all(Array.from({ length: 500 }, () => first.open(one())));
+  await openAll(Array.from({ length: 500 }, one));
   const read = await transaction(pool, async tx => {
     // The counters of a session also have what it did a moment ago and has not reported yet.
     const before = await rowsRead(tx);

@@ -9,7 +9,7 @@ import { secretKey } from '../helpers/partners.ts';
 import { lateOrdersMs, noNewOrdersMs, startLostWorld } from './lost-world.ts';
 
 /** Tests that leave orders at their bank start a world of their own. */
-const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
+const { before, newCustomer, newQr, lose } = await startLostWorld();
 
 test('a partner goes on from a lost event, although a promoted server has its sequence further ahead', async () => {
   const { liveKey } = await newCustomer();
@@ -20,7 +20,7 @@ test('a partner goes on from a lost event, although a promoted server has its se
     );
   const { after, result } = await lose(
     async () => {
-      await before.as(liveKey).pay({ qr_url: (await newQr()).link });
+      await before.pay(liveKey, await newQr());
       return (await before.as(liveKey).get('/v1/events?after=latest')).json.next_cursor as string;
     },
     { onCopy },
@@ -32,7 +32,7 @@ test('a partner goes on from a lost event, although a promoted server has its se
 });
 
 test('two histories that begin from the same backup, one after the other, give out different numbers', async () => {
-  const { newCustomer, newQr, loseTwice, clock } = await startLostWorld();
+  const { newCustomer, newQr, loseTwice } = await startLostWorld();
   const { liveKey } = await newCustomer();
   const numbers = async (pool: Pool) =>
     (
@@ -41,11 +41,9 @@ test('two histories that begin from the same backup, one after the other, give o
       )
     ).rows[0]!;
   const pay = async (service: Awaited<ReturnType<typeof loseTwice>>[number]) => {
-    clock.advance(lateOrdersMs);
-    await service.round();
-    clock.advance(noNewOrdersMs);
-    await service.round();
-    expect((await service.as(liveKey).pay({ qr_url: (await newQr()).link })).json.status).toBe('succeeded');
+    await service.isOpenAfter(lateOrdersMs);
+    await service.isOpenAfter(noNewOrdersMs);
+    expect((await service.pay(liveKey, await newQr())).status).toBe('succeeded');
     return numbers(service.pool);
   };
   const [first, second] = await loseTwice();
@@ -54,40 +52,22 @@ test('two histories that begin from the same backup, one after the other, give o
   expect(after.entry).toBeGreaterThan(before.entry);
 });
 
-test('orders that keep coming from elsewhere keep the service closed and raise an alarm', async () => {
-  const { clock, before, newCustomer, newQr, lose } = await startLostWorld();
+test('an installation that goes on paying, with pauses between two lists, keeps a copy of it closed, with an alarm', async () => {
   const { liveKey } = await newCustomer();
   const { after } = await lose(async () => {});
-  await after.round();
-  clock.advance(2 * lateOrdersMs);
-  const qr = await newQr();
-  await before.as(liveKey).pay({ qr_url: qr.link });
-  await after.round();
-  expect(await after.isOpen()).toBe(false);
-  expect(await after.alarms()).toContain('foreign_orders');
-});
-
-test('an installation that goes on paying, with pauses between two lists, keeps a copy of it closed', async () => {
-  const { liveKey } = await newCustomer();
-  const { after } = await lose(async () => {});
-  for (let seconds = 0; seconds < 30; seconds += 6) {
-    const qr = await newQr();
-    await before.as(liveKey).pay({ qr_url: qr.link });
-    clock.advance(6_000);
-    await after.round();
-    await after.round();
-    expect(await after.isOpen()).toBe(false);
+  for (let seconds = 0; seconds < 48; seconds += 6) {
+    await before.pay(liveKey, await newQr());
+    await after.isOpenAfter(6_000);
+    expect(await after.isOpenAfter()).toBe(false);
   }
-  clock.advance(noNewOrdersMs);
-  await after.round();
-  expect(await after.isOpen()).toBe(true);
+  expect(await after.alarms()).toContain('foreign_orders');
+  expect(await after.isOpenAfter(noNewOrdersMs)).toBe(true);
 });
 
 test('an order of a key whose first payment was undone in the lost time takes its place again', async () => {
   const { clock, before, newCustomer, newQr, lose, paidOrders } = await startLostWorld();
   const { liveKey } = await newCustomer();
-  const qr = await newQr();
-  const key = randomUUID();
+  const [qr, key] = [await newQr(), randomUUID()];
   // The copy is made while the first payment is under way: its order is refused after that.
   const open = before.deps.writer.open;
   const opened = Promise.withResolvers<void>();
@@ -99,31 +79,28 @@ test('an order of a key whose first payment was undone in the lost time takes it
     return result;
   };
   await qr.fault({ on: 'pay', kind: 'busy', times: 1 });
-  const first = before.as(liveKey).pay({ qr_url: qr.link }, key);
+  const first = before.pay(liveKey, qr, key);
   await opened.promise;
   const { after, result } = await lose(async () => {
     before.deps.writer.open = open;
     goOn.resolve();
-    expect((await first).json.error.code).toBe('gateway_busy');
-    return before.as(liveKey).pay({ qr_url: qr.link }, key);
+    expect((await first).error.code).toBe('gateway_busy');
+    return before.pay(liveKey, qr, key);
   });
-  expect(result.json.status).toBe('succeeded');
+  expect(result.status).toBe('succeeded');
 
-  const repeat = async () => (await after.as(liveKey).pay({ qr_url: qr.link }, key)).json;
+  const repeat = () => after.pay(liveKey, qr, key);
   clock.advance(60_000);
   await after.poll();
   expect((await repeat()).error.code).toBe('maintenance');
-  for (let rounds = 0; rounds < 5 && !(await after.isOpen()); rounds++) {
-    clock.advance(20_000);
-    await after.round();
-  }
+  for (let rounds = 0; rounds < 5 && !(await after.isOpen()); rounds++) await after.isOpenAfter(20_000);
   expect(await after.isOpen()).toBe(true);
   expect((await repeat()).error.code).toBe('maintenance');
   clock.advance(60_000);
   await after.poll();
   await after.round();
   await after.poll();
-  expect(await repeat()).toMatchObject({ id: result.json.id, status: 'succeeded' });
+  expect(await repeat()).toMatchObject({ id: result.id, status: 'succeeded' });
   expect(await paidOrders()).toHaveLength(1);
   expect(await after.alarms()).not.toContain('stray_order');
   await after.expectSoundBooks();
@@ -165,17 +142,17 @@ test('a backup from before a new secret key: its orders wait for that key, and b
   const { before, newCustomer, newQr, lose, paidOrders } = await startLostWorld();
   const { liveKey } = await newCustomer();
   const qrs = await Promise.all([newQr(), newQr()]);
-  const requests = qrs.map((qr): [object, string] => [{ qr_url: qr.link }, randomUUID()]);
-  const pay = () => Promise.all(requests.map(request => before.as(liveKey).pay(...request)));
-  const { after, result } = await lose(pay);
+  const keys = qrs.map(() => randomUUID());
+  const pay = (service: typeof before) =>
+    Promise.all(qrs.map((qr, nth) => service.pay(liveKey, qr, keys[nth])));
+  const { after, result } = await lose(() => pay(before));
 
   const without = {
     references: createReferenceSealer(createKeyring(['a key of another time, which opens nothing'])),
   };
-  await after.recover(without);
-  expect(await after.isOpen()).toBe(true);
+  expect(await after.recover(without)).toBe(true);
   expect(await after.alarms()).toEqual(['stray_order', 'stray_order']);
-  expect((await after.as(liveKey).pay(...requests[0]!)).json.error.code).toBe('duplicate_qr_in_flight');
+  expect((await after.pay(liveKey, qrs[0]!, keys[0])).error.code).toBe('duplicate_qr_in_flight');
 
   const references = createReferenceSealer(
     createKeyring(['the newest key of this test, long enough', secretKey]),
@@ -183,11 +160,7 @@ test('a backup from before a new secret key: its orders wait for that key, and b
   await after.round({ references });
   await after.poll();
   expect(await after.alarms()).toEqual([]);
-  for (const [nth, request] of requests.entries())
-    expect((await after.as(liveKey).pay(...request)).json).toMatchObject({
-      id: result[nth]!.json.id,
-      status: 'succeeded',
-    });
+  expect(await pay(after)).toMatchObject(result.map(({ id }) => ({ id, status: 'succeeded' })));
   expect(await paidOrders()).toHaveLength(2);
   await after.expectSoundBooks();
 });

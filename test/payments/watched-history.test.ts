@@ -6,40 +6,34 @@ import { setRate } from '../helpers/api.ts';
 import { lateOrdersMs, noNewOrdersMs, startLostWorld } from './lost-world.ts';
 
 /** Tests that leave orders at their bank, or a clock that is far ahead of it, start a world of their own. */
-const world = await startLostWorld();
-const { clock, before, newCustomer, newQr, paidOrders } = world;
+const shared = await startLostWorld();
 
-type World = typeof world;
+type World = typeof shared;
 type Service = World['before'];
+type Qr = Awaited<ReturnType<World['newQr']>>;
 type Listing = Service['deps']['gateway']['listOrders'];
 
 const watchEveryMs = 10_000;
 const hourMs = 3_600_000;
 
-/** A service with a possible loss that has found nothing and has opened. */
-async function loseAndOpen({ lose, clock }: Pick<World, 'lose' | 'clock'>): Promise<Service> {
-  const { after } = await lose(async () => {});
-  clock.advance(lateOrdersMs);
-  await after.round();
+/** A customer, and a service with a possible loss that has found nothing and has opened. */
+async function loseAndOpen(world: World = shared) {
+  const { liveKey } = await world.newCustomer();
+  const { after } = await world.lose(async () => {});
+  await after.isOpenAfter(lateOrdersMs);
   // What earlier tests have paid at this bank was new.
-  clock.advance(noNewOrdersMs);
-  await after.round();
-  expect(await after.isOpen()).toBe(true);
-  return after;
+  expect(await after.isOpenAfter(noNewOrdersMs)).toBe(true);
+  return { ...world, liveKey, after };
 }
 
 /** An order that the database that has opened does not know. */
-async function payAtOriginal(
-  { before, clock, newQr }: World,
-  key: string,
-  at?: Awaited<ReturnType<World['newQr']>>,
-) {
-  const { link } = at ?? (await newQr());
+async function payAtOriginal({ before, clock, newQr, liveKey }: World & { liveKey: string }, qr?: Qr) {
+  const at = qr ?? (await newQr());
   await setRate(before.pool, clock);
-  const idempotencyKey = randomUUID();
-  const { json } = await before.as(key).pay({ qr_url: link }, idempotencyKey);
-  expect(json.status).toBe('succeeded');
-  return { id: json.id as string, request: [{ qr_url: link }, idempotencyKey] as const };
+  const key = randomUUID();
+  const { id, status } = await before.pay(liveKey, at, key);
+  expect(status).toBe('succeeded');
+  return { id, repeatAt: (service: Service) => service.pay(liveKey, at, key) };
 }
 
 /** Counts the lists, and may do something when one is asked for. */
@@ -54,90 +48,66 @@ const otherProcess = ({ deps: { heartbeat } }: Service) => ({
 
 describe('a database that has opened after a loss', () => {
   test('closes for an order of an original that was idle, and opens when it is rebuilt', async () => {
-    const { liveKey } = await newCustomer();
-    const after = await loseAndOpen(world);
-    clock.advance(60_000);
-    await after.round();
-    expect(await after.isOpen()).toBe(true);
+    const world = await loseAndOpen();
+    const { after, liveKey, newQr, paidOrders } = world;
+    expect(await after.isOpenAfter(60_000)).toBe(true);
 
     const [qr, other] = await Promise.all([newQr(), newQr()]);
-    const original = await payAtOriginal(world, liveKey, qr);
-    clock.advance(watchEveryMs);
-    await after.round();
-    expect(await after.isOpen()).toBe(false);
+    const original = await payAtOriginal(world, qr);
+    expect(await after.isOpenAfter(watchEveryMs)).toBe(false);
     expect(await after.alarms()).toContain('foreign_orders');
-    expect((await after.as(liveKey).pay({ qr_url: other.link })).json.error.code).toBe('maintenance');
+    expect((await after.pay(liveKey, other)).error.code).toBe('maintenance');
 
     await after.round();
     await after.poll();
-    expect((await after.as(liveKey).pay(...original.request)).json).toMatchObject({
-      id: original.id,
-      status: 'succeeded',
-    });
+    expect(await original.repeatAt(after)).toMatchObject({ id: original.id, status: 'succeeded' });
     expect((await paidOrders()).filter(({ qrc_id }) => qrc_id === qr.qrc_id)).toHaveLength(1);
-    clock.advance(noNewOrdersMs);
-    await after.round();
-    expect(await after.isOpen()).toBe(true);
+    expect(await after.isOpenAfter(noNewOrdersMs)).toBe(true);
     expect(await after.alarms()).not.toContain('foreign_orders');
-    clock.advance(watchEveryMs);
-    await after.round();
-    expect(await after.isOpen()).toBe(true);
+    expect(await after.isOpenAfter(watchEveryMs)).toBe(true);
     await after.expectSoundBooks();
   });
 
   test('knows an order of its own that is sent while the list is read', async () => {
-    const { liveKey } = await newCustomer();
-    const after = await loseAndOpen(world);
+    const { after, liveKey, newQr } = await loseAndOpen();
     const qr = await newQr();
     const { gateway, listOrders } = spyOnLists(after, async (...args) => {
-      await after.as(liveKey).pay({ qr_url: qr.link });
+      await after.pay(liveKey, qr);
       const page = await after.deps.gateway.listOrders(...args);
       expect(page.orders.map(({ qrcId }) => qrcId)).toContain(qr.qrc_id);
       return page;
     });
-    clock.advance(watchEveryMs);
-    await after.round({ gateway });
+    expect(await after.isOpenAfter(watchEveryMs, { gateway })).toBe(true);
     expect(listOrders).toHaveBeenCalledOnce();
-    expect(await after.isOpen()).toBe(true);
   });
 
   test('lists what is new every 10 s, in one process, for an hour', async () => {
-    const world = await startLostWorld();
-    const { clock, newCustomer, newQr } = world;
-    const { liveKey } = await newCustomer();
-    const after = await loseAndOpen(world);
-    await after.as(liveKey).pay({ qr_url: (await newQr()).link });
-    clock.advance(watchEveryMs);
-    await after.round();
-    const newestMs = Math.max(
-      ...(await after.deps.gateway.listOrders(new Date(0))).orders.map(({ createdAt }) =>
-        createdAt.getTime(),
-      ),
-    );
+    const { after, liveKey, newQr, clock } = await loseAndOpen(await startLostWorld());
+    await after.pay(liveKey, await newQr());
+    await after.isOpenAfter(watchEveryMs);
+    const { orders } = await after.deps.gateway.listOrders(new Date(0));
+    const newestMs = Math.max(...orders.map(({ createdAt }) => createdAt.getTime()));
 
     const { gateway, listOrders } = spyOnLists(after);
-    const other = otherProcess(after);
+    const other = { gateway, ...otherProcess(after) };
     await after.round({ gateway });
-    clock.advance(watchEveryMs);
-    await Promise.all([after.round({ gateway }), after.round({ gateway, ...other })]);
-    await after.round({ gateway, ...other });
+    await clock.advance(watchEveryMs);
+    await Promise.all([after.round({ gateway }), after.round(other)]);
+    await after.round(other);
     expect(listOrders).toHaveBeenCalledOnce();
     expect(listOrders.mock.calls[0]![0].getTime()).toBe(newestMs - 15_000);
 
-    clock.advance(hourMs);
-    await after.round({ gateway, ...other });
-    expect(listOrders).toHaveBeenCalledTimes(2);
-    clock.advance(watchEveryMs);
-    await after.round({ gateway, ...other });
-    expect(listOrders).toHaveBeenCalledTimes(2);
+    for (const ms of [hourMs, watchEveryMs]) {
+      await after.isOpenAfter(ms, other);
+      expect(listOrders).toHaveBeenCalledTimes(2);
+    }
   });
 
   test('reads a long list in parts', async () => {
-    const after = await loseAndOpen(world);
+    const { after } = await loseAndOpen();
     let next = 0;
     const endless = spyOnLists(after, async () => ({ orders: [], nextCursor: `${++next}` }));
-    clock.advance(watchEveryMs);
-    await after.round(endless);
+    await after.isOpenAfter(watchEveryMs, endless);
     expect(endless.listOrders).toHaveBeenCalledTimes(100);
     // That was no complete list, so another follows at once.
     const whole = spyOnLists(after);
@@ -147,31 +117,23 @@ describe('a database that has opened after a loss', () => {
   });
 
   test('stays open without a list, with an alarm after a minute, and is watched until there is one', async () => {
-    const world = await startLostWorld();
-    const { clock, newCustomer } = world;
-    const { liveKey } = await newCustomer();
-    const after = await loseAndOpen(world);
+    const world = await loseAndOpen(await startLostWorld());
+    const { after } = world;
     const broken = spyOnLists(after, () => Promise.reject(new Error('no list')));
-    clock.advance(watchEveryMs);
-    await after.round(broken);
+    await after.isOpenAfter(watchEveryMs, broken);
     expect(await after.alarms()).not.toContain('history_watch_waits');
-    clock.advance(hourMs);
-    await after.round(broken);
+    expect(await after.isOpenAfter(hourMs, broken)).toBe(true);
     expect(await after.alarms()).toContain('history_watch_waits');
-    expect(await after.isOpen()).toBe(true);
 
-    await payAtOriginal(world, liveKey);
-    await after.round();
-    expect(await after.isOpen()).toBe(false);
+    await payAtOriginal(world);
+    expect(await after.isOpenAfter()).toBe(false);
     expect(await after.alarms()).not.toContain('history_watch_waits');
   });
 
   test('that is lost again is listed from its last complete list', async () => {
-    const world = await startLostWorld();
-    const { clock } = world;
-    const after = await loseAndOpen(world);
+    const { after, clock } = await loseAndOpen(await startLostWorld());
     const listedMs = clock.nowMs();
-    clock.advance(30 * 60_000);
+    await clock.advance(30 * 60_000);
     await after.pool.query('INSERT INTO process_beats (instance, at, synchronous) VALUES (0, $1, false)', [
       new Date(clock.nowMs()),
     ]);
@@ -183,104 +145,77 @@ describe('a database that has opened after a loss', () => {
   });
 
   test('and was new before is not watched', async () => {
-    const { listOrders, gateway } = spyOnLists(before);
-    await before.round({ gateway });
+    const { listOrders, gateway } = spyOnLists(shared.before);
+    await shared.before.round({ gateway });
     expect(listOrders).not.toHaveBeenCalled();
   });
 });
 
 test('a process that dies after it has closed the database is followed by another one', async () => {
-  const { liveKey } = await newCustomer();
-  const after = await loseAndOpen(world);
-  const original = await payAtOriginal(world, liveKey);
-  clock.advance(watchEveryMs);
-  const dying = { raise: () => Promise.reject(new Error('killed')) };
-  await expect(after.round({ alarms: { ...after.deps.alarms, ...dying } })).rejects.toThrow('killed');
+  const world = await loseAndOpen();
+  const { after } = world;
+  const original = await payAtOriginal(world);
+  const alarms = { ...after.deps.alarms, raise: () => Promise.reject(new Error('killed')) };
+  await expect(after.isOpenAfter(watchEveryMs, { alarms })).rejects.toThrow('killed');
   expect(await after.isOpen()).toBe(false);
 
-  clock.advance(10_001);
-  await after.round(otherProcess(after));
-  expect((await after.as(liveKey).pay(...original.request)).json.id).toBe(original.id);
+  await after.isOpenAfter(10_001, otherProcess(after));
+  expect((await original.repeatAt(after)).id).toBe(original.id);
   expect(await after.alarms()).toContain('foreign_orders');
-  clock.advance(noNewOrdersMs);
-  await after.round(otherProcess(after));
-  expect(await after.isOpen()).toBe(true);
+  expect(await after.isOpenAfter(noNewOrdersMs, otherProcess(after))).toBe(true);
 });
 
 test('an alarm that could not be stored at the closing is raised by the recovery', async () => {
   const world = await startLostWorld();
   const { liveKey } = await world.newCustomer();
   const { after } = await world.lose(async () => {});
-  world.clock.advance(lateOrdersMs);
-  await after.round();
-  await payAtOriginal(world, liveKey);
-  world.clock.advance(watchEveryMs);
-  await after.round({ alarms: { ...after.deps.alarms, raise: () => Promise.resolve(false) } });
-  expect(await after.isOpen()).toBe(false);
+  await after.isOpenAfter(lateOrdersMs);
+  await payAtOriginal({ ...world, liveKey });
+  const alarms = { ...after.deps.alarms, raise: () => Promise.resolve(false) };
+  expect(await after.isOpenAfter(watchEveryMs, { alarms })).toBe(false);
   expect(await after.alarms()).not.toContain('foreign_orders');
   await after.round();
   expect(await after.alarms()).toContain('foreign_orders');
 });
 
 test('a process that finds an order and dies before it closes leaves it to the next list', async () => {
-  const { liveKey } = await newCustomer();
-  const after = await loseAndOpen(world);
-  await payAtOriginal(world, liveKey);
-  clock.advance(watchEveryMs);
+  const world = await loseAndOpen();
+  const { after } = world;
+  await payAtOriginal(world);
   const { db } = after.deps;
   const query = (statement: Statement) =>
     /closed_at = /.test(statement.text) ? Promise.reject(new Error('killed')) : db.query(statement);
-  await expect(after.round({ db: { query } as typeof db })).rejects.toThrow('killed');
+  await expect(after.isOpenAfter(watchEveryMs, { db: { query } as typeof db })).rejects.toThrow('killed');
   expect(await after.isOpen()).toBe(true);
-  clock.advance(10_001);
-  await after.round(otherProcess(after));
-  expect(await after.isOpen()).toBe(false);
+  expect(await after.isOpenAfter(10_001, otherProcess(after))).toBe(false);
 });
 
 test('an order that was set aside does not close the database once more', async () => {
-  const world = await startLostWorld();
-  const { liveKey } = await world.newCustomer();
-  const after = await loseAndOpen(world);
+  const world = await loseAndOpen(await startLostWorld());
+  const { after } = world;
   const qr = await world.newQr();
   await qr.fault({ on: 'pay', kind: 'without_reference' });
-  await payAtOriginal(world, liveKey, qr);
-  world.clock.advance(watchEveryMs);
+  await payAtOriginal(world, qr);
+  expect(await after.isOpenAfter(watchEveryMs)).toBe(false);
   await after.round();
-  expect(await after.isOpen()).toBe(false);
-  await after.round();
-  world.clock.advance(noNewOrdersMs);
-  await after.round();
-  expect(await after.isOpen()).toBe(true);
-  for (let lists = 0; lists < 3; lists++) {
-    world.clock.advance(watchEveryMs);
-    await after.round();
-  }
-  expect(await after.isOpen()).toBe(true);
+  expect(await after.isOpenAfter(noNewOrdersMs)).toBe(true);
+  for (let lists = 0; lists < 3; lists++) expect(await after.isOpenAfter(watchEveryMs)).toBe(true);
   expect(await after.alarms()).toContain('stray_order');
 });
 
 test('nor does the order of a payment that was rejected here', async () => {
-  const world = await startLostWorld();
-  const { liveKey } = await world.newCustomer();
-  const after = await loseAndOpen(world);
+  const { after, liveKey, newQr, clock } = await loseAndOpen(await startLostWorld());
   const sent: Order[] = [];
   vi.spyOn(after.deps.gateway, 'pay').mockImplementation(async order => {
     sent.push(order);
     return { outcome: 'refused', code: 'gateway_busy' };
   });
-  const refused = await after.as(liveKey).pay({ qr_url: (await world.newQr()).link });
-  expect(refused.json.error.code).toBe('gateway_busy');
+  expect((await after.pay(liveKey, await newQr())).error.code).toBe('gateway_busy');
 
   // Against its contract the bank side has the order that it had refused.
-  const orders = sent.map(order => ({
-    ...order,
-    orderId: 'refused',
-    state: 'succeeded',
-    createdAt: new Date(world.clock.nowMs()),
-  }));
+  const made = { orderId: 'refused', state: 'succeeded', createdAt: new Date(clock.nowMs()) };
+  const orders = sent.map(order => ({ ...order, ...made }));
   const { gateway, listOrders } = spyOnLists(after, async () => ({ orders, nextCursor: null }));
-  world.clock.advance(watchEveryMs);
-  await after.round({ gateway });
+  expect(await after.isOpenAfter(watchEveryMs, { gateway })).toBe(true);
   expect(listOrders).toHaveBeenCalledOnce();
-  expect(await after.isOpen()).toBe(true);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { transaction } from '../../src/db/postgres/pool.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
+import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { findQuoteOf } from '../../src/payments/quotes/quote.ts';
 import { openAll } from '../../src/payments/store.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { countWaiting } from '../helpers/locks.ts';
+import { countWaiting, holdLocks } from '../helpers/locks.ts';
 import { startQuotesWorld } from './quotes-world.ts';
 
 /*
@@ -12,7 +12,7 @@ import { startQuotesWorld } from './quotes-world.ts';
  * statement may still wait.
  */
 const world = await startQuotesWorld();
-const { pool, clock, lock, paymentWith, newPartner, expectNoPayment } = world;
+const { pool, url, clock, lock, paymentWith, newPartner, expectNoPayment } = world;
 const { address } = await startApi({ pool, clock });
 
 /** A payment that is about to be opened, and the same request as it arrives after the quote has expired. */
@@ -32,37 +32,30 @@ async function prepared() {
 
 const untilWaiting = (count: number) => clock.until(async () => expect(await countWaiting(pool)).toBe(count));
 
-/** The session of a test that is slow may stay idle for longer than those of the service. */
-const stayIdle = { text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };
-const lockAccount = (partnerId: Id<'prt'>) => ({
-  text: `SELECT FROM accounts WHERE partner_id = $1 AND mode = 'test' FOR UPDATE`,
-  values: [uuidFromId(partnerId)],
-});
+const open = (payment: Parameters<typeof openAll>[2][number], own = clock, db: Queryable = pool) =>
+  openAll(db, own, [payment], 'long', {});
+
 test('an opening that waits is refused after its repeat was', async () => {
   const { partnerId, payment, repeat, outwait } = await prepared();
-  let opening: ReturnType<typeof openAll> | undefined;
-  await transaction(pool, async tx => {
-    await tx.query(stayIdle);
-    await tx.query(lockAccount(partnerId));
-    opening = openAll(pool, clock, [payment], 'long', {});
-    await untilWaiting(1);
-    await outwait();
-    expect(await repeat()).toMatchObject({ status: 409, json: { error: { code: 'quote_expired' } } });
-  });
+  const account = "SELECT FROM accounts WHERE partner_id = $1 AND mode = 'test' FOR UPDATE";
+  const { unlock } = await holdLocks(url, account, [uuidFromId(partnerId)]);
+  const opening = open(payment);
+  await untilWaiting(1);
+  await outwait();
+  expect(await repeat()).toMatchObject({ status: 409, json: { error: { code: 'quote_expired' } } });
+  await unlock();
   expect(await opening).toMatchObject([{ verdict: 'quote_expired' }]);
   await expectNoPayment(partnerId, 'test');
 });
 
 test('a repeat waits for an opening that has used the quote', async () => {
   const { payment, repeat, outwait } = await prepared();
-  let repeated: ReturnType<typeof repeat> | undefined;
-  await transaction(pool, async tx => {
-    await tx.query(stayIdle);
-    expect(await openAll(tx, clock, [payment], 'long', {})).toMatchObject([{ verdict: 'opened' }]);
-    await outwait();
-    repeated = repeat();
-    await untilWaiting(1);
-  });
+  const { session, unlock } = await holdLocks(url, 'SELECT', []);
+  expect(await open(payment, clock, session)).toMatchObject([{ verdict: 'opened' }]);
+  await outwait();
+  const repeated = repeat();
+  await untilWaiting(1);
+  await unlock();
   // It has found the payment of its key, which this test has opened for another request.
   expect(await repeated).toMatchObject({ json: { error: { code: 'idempotency_conflict' } } });
 });
@@ -72,33 +65,25 @@ test('a quote is not ended while an opening with it is under way', async () => {
   // The opening looks at the turnover of its key after it has looked at the quote.
   const limited = { ...payment, keyLimit: { keyId: 'k', dailyKopecks: 10_000_000n } };
   await pool.query("INSERT INTO key_unsettled VALUES ('k', gen_random_uuid(), '2020-01-01', 1)");
-  let opening: ReturnType<typeof openAll> | undefined;
-  let repeated: ReturnType<typeof repeat> | undefined;
-  await transaction(pool, async tx => {
-    await tx.query(stayIdle);
-    await tx.query({ text: 'SELECT FROM key_unsettled FOR UPDATE' });
-    opening = openAll(pool, clock, [limited], 'long', {});
-    await untilWaiting(1);
-    await outwait();
-    repeated = repeat();
-    await untilWaiting(2);
-  });
+  const { unlock } = await holdLocks(url, 'SELECT FROM key_unsettled FOR UPDATE', []);
+  const opening = open(limited);
+  await untilWaiting(1);
+  await outwait();
+  const repeated = repeat();
+  await untilWaiting(2);
+  await unlock();
   expect(await opening).toMatchObject([{ verdict: 'opened' }]);
   expect(await repeated).toMatchObject({ json: { error: { code: 'idempotency_conflict' } } });
   expect(await findQuoteOf(pool, payment.paymentId)).toMatchObject({ quoteId: payment.quoteId });
-  expect(
-    await pool.query('SELECT FROM payments WHERE partner_id = $1', [uuidFromId(partnerId)]),
-  ).toMatchObject({
-    rowCount: 1,
-  });
+  const ofPartner = { text: 'SELECT FROM payments WHERE partner_id = $1', values: [uuidFromId(partnerId)] };
+  expect(await pool.query(ofPartner)).toMatchObject({ rowCount: 1 });
 });
 
 test('an opening that finds its quote expired ends it for those that began before', async () => {
   const { partnerId, payment, outwait } = await prepared();
   const startedMs = clock.nowMs();
   await outwait();
-  expect(await openAll(pool, clock, [payment], 'long', {})).toMatchObject([{ verdict: 'quote_expired' }]);
-  const earlier = { ...clock, nowMs: () => startedMs };
-  expect(await openAll(pool, earlier, [payment], 'long', {})).toMatchObject([{ verdict: 'quote_expired' }]);
+  for (const own of [clock, { ...clock, nowMs: () => startedMs }])
+    expect(await open(payment, own)).toMatchObject([{ verdict: 'quote_expired' }]);
   await expectNoPayment(partnerId, 'test');
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pruneQuotes, readExposure } from '../../src/payments/index.ts';
-import { count, startQuotesWorld } from './quotes-world.ts';
+import { countEach } from '../helpers/openings.ts';
+import { startQuotesWorld } from './quotes-world.ts';
 
 const { pool, clock, writer, lockerWith, termsOf, lock, paymentWith, newPartner, openOther } =
   await startQuotesWorld();
@@ -23,7 +24,7 @@ describe('what may be locked', () => {
         const lockings = await Promise.all(
           Array.from({ length: 40 }, (_, nth) => lockers[nth % 2]!.lock(termsOf(partnerId, { mode }))),
         );
-        expect(count(lockings.map(outcomeOf))).toEqual({ locked: 7, quote_limit_exceeded: 33 });
+        expect(countEach(lockings.map(outcomeOf))).toEqual({ locked: 7, quote_limit_exceeded: 33 });
         // The other mode has a sum of its own.
         const other = mode === 'live' ? 'test' : 'live';
         expect(outcomeOf(await lockers[0]!.lock(termsOf(partnerId, { mode: other })))).toBe('locked');
@@ -37,7 +38,7 @@ describe('what may be locked', () => {
     const limits = { maxMicroUsdtOfPartner: plenty, maxMicroUsdt: 5n * one };
     const lockers = [lockerWith(limits), lockerWith(limits)];
     const lockAll = async (mode: 'live' | 'test') =>
-      count(
+      countEach(
         (
           await Promise.all(
             partners.flatMap(partnerId =>
@@ -94,7 +95,7 @@ test('unused quotes go an hour after they expire, used ones after a year', async
     const { rows } = await pool.query<{ used: boolean }>(
       'SELECT payment_id IS NOT NULL AS used FROM locked_quotes',
     );
-    return count(rows.map(row => (row.used ? 'used' : 'unused')));
+    return countEach(rows.map(row => (row.used ? 'used' : 'unused')));
   };
   clock.advance(unused.expiresAt.getTime() + 3_600_000 - clock.nowMs());
   expect((await left()).unused).toBe(1);

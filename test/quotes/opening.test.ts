@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
-import { endOfTime } from '../helpers/clock.ts';
-import { countWaiting } from '../helpers/locks.ts';
-import { count, startQuotesWorld } from './quotes-world.ts';
+import { countWaiting, holdLocks } from '../helpers/locks.ts';
+import { countEach } from '../helpers/openings.ts';
+import { startQuotesWorld } from './quotes-world.ts';
 
-const { pool, clock, writer, lock, paymentWith, newPartner, usedBy, expectNoPayment, openOther } =
-  await startQuotesWorld();
+const world = await startQuotesWorld();
+const { pool, url, clock, writer, lock, paymentWith, newPartner, usedBy, findings, expectNoPayment } = world;
 const ending = { outcome: 'succeeded' } as const;
 
 describe('a locked quote', () => {
@@ -27,14 +26,14 @@ describe('a locked quote', () => {
     ]);
     expect(rows).toEqual([{ rate_e4: 920_375n, micro_usdt: quote.microUsdt }]);
     expect((await writer.open(paymentWith(partnerId, quote, { mode, ...more }))).verdict).toBe('quote_used');
-    expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+    expect(await findings()).toEqual([]);
   });
 
   test.each(['live', 'test'] as const)(
     'opens one payment of 20 at once from two processes, round after round (%s)',
     async mode => {
       const partnerId = await newPartner();
-      const writers = [writer, createPaymentWriter(await openOther(), clock)];
+      const writers = [writer, createPaymentWriter(await world.openOther(), clock)];
       for (let round = 0; round < 8; round++) {
         const quote = await lock(partnerId, { mode });
         const results = await Promise.all(
@@ -44,16 +43,16 @@ describe('a locked quote', () => {
             ),
           ),
         );
-        expect(count(results.map(({ verdict }) => verdict))).toEqual({ opened: 1, quote_used: 19 });
+        expect(countEach(results.map(({ verdict }) => verdict))).toEqual({ opened: 1, quote_used: 19 });
         const opened = results.find(({ verdict }) => verdict === 'opened')!.paymentId!;
         expect(await usedBy(quote)).toBe(uuidFromId(opened));
       }
-      expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+      expect(await findings()).toEqual([]);
     },
   );
 
   test('is not used by a payment that is refused', async () => {
-    const partnerId = await newPartner(2_000_000n);
+    const partnerId = await newPartner({}, 2_000_000n);
     const [small, large] = [await lock(partnerId), await lock(partnerId, { amountKopecks: 1_000_000n })];
     const refused = await writer.open(paymentWith(partnerId, large));
     expect(refused).toMatchObject({ verdict: 'insufficient_balance', balanceMicroUsdt: 2_000_000n });
@@ -71,12 +70,8 @@ describe('a locked quote', () => {
     await writer.finish({ ...end, paymentId: undone.paymentId, outcome: 'rejected', code: 'gateway_busy' });
     expect((await writer.open(failing)).verdict).toBe('opened');
     expect(await usedBy(quote)).toBe(uuidFromId(failing.paymentId));
-    await writer.finish({
-      ...end,
-      paymentId: failing.paymentId,
-      outcome: 'failed',
-      code: 'gateway_declined',
-    });
+    const failed = { outcome: 'failed', code: 'gateway_declined' } as const;
+    await writer.finish({ ...end, paymentId: failing.paymentId, ...failed });
     expect((await writer.open(paymentWith(partnerId, quote))).verdict).toBe('quote_used');
   });
 
@@ -93,17 +88,13 @@ describe('a locked quote', () => {
   test('that expires while its payment waits behind another batch is refused', async () => {
     const [slow, partnerId] = [await newPartner(), await newPartner()];
     const [first, second] = [await lock(slow), await lock(partnerId)];
-    const session = await pool.connect();
-    await session.query('BEGIN');
-    await session.query("SELECT FROM accounts WHERE partner_id = $1 AND mode = 'live' FOR UPDATE", [
-      uuidFromId(slow),
-    ]);
+    const account = "SELECT FROM accounts WHERE partner_id = $1 AND mode = 'live' FOR UPDATE";
+    const { unlock } = await holdLocks(url, account, [uuidFromId(slow)]);
     const waiting = writer.open(paymentWith(slow, first));
     await clock.until(async () => expect(await countWaiting(pool)).toBe(1));
     const behind = writer.open(paymentWith(partnerId, second));
     clock.advance(60_000);
-    await session.query('COMMIT');
-    session.release();
+    await unlock();
     // Its statement was sent in time.
     expect((await waiting).verdict).toBe('opened');
     expect((await behind).verdict).toBe('quote_expired');
@@ -119,22 +110,21 @@ describe('a locked quote', () => {
     await expectNoPayment(owner);
   });
 
-  test('of the other mode is refused', async () => {
+  test.each<[what: string, verdict: string, terms: Parameters<typeof lock>[1], changes: object[]]>([
+    ['the other mode is refused', 'quote_mode_mismatch', { mode: 'test' }, [{}]],
+    [
+      'another amount is refused, to the kopeck',
+      'quote_amount_mismatch',
+      {},
+      [{ amountKopecks: 14_999n }, { amountKopecks: 15_001n }],
+    ],
+  ])('of %s', async (_what, verdict, terms, changes) => {
     const partnerId = await newPartner();
-    const quote = await lock(partnerId, { mode: 'test' });
-    expect((await writer.open(paymentWith(partnerId, quote))).verdict).toBe('quote_mode_mismatch');
+    const quote = await lock(partnerId, terms);
+    for (const change of changes)
+      expect((await writer.open(paymentWith(partnerId, quote, change))).verdict).toBe(verdict);
     await expectNoPayment(partnerId);
     expect(await usedBy(quote)).toBeNull();
-  });
-
-  test('of another amount is refused, to the kopeck', async () => {
-    const partnerId = await newPartner();
-    const quote = await lock(partnerId);
-    for (const amountKopecks of [14_999n, 15_001n])
-      expect((await writer.open(paymentWith(partnerId, quote, { amountKopecks }))).verdict).toBe(
-        'quote_amount_mismatch',
-      );
-    await expectNoPayment(partnerId);
   });
 
   test('gives no terms but its own', async () => {
@@ -169,7 +159,10 @@ test('a locked quote does not raise the daily limit of a key, and is not used by
   const results = await Promise.all(
     quotes.map(quote => writer.open(paymentWith(partnerId, quote, { keyLimit }))),
   );
-  expect(count(results.map(({ verdict }) => verdict))).toEqual({ opened: 2, key_daily_limit_exceeded: 3 });
+  expect(countEach(results.map(({ verdict }) => verdict))).toEqual({
+    opened: 2,
+    key_daily_limit_exceeded: 3,
+  });
   const used = await Promise.all(quotes.map(usedBy));
   expect(used.map(by => by !== null)).toEqual(results.map(({ verdict }) => verdict === 'opened'));
   const { rows } = await pool.query('SELECT kopecks FROM key_turnovers WHERE key_id = $1', [keyLimit.keyId]);

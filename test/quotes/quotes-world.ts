@@ -5,37 +5,21 @@ import { kopecksToMicroUsdt } from '../../src/base/money.ts';
 import type { QuoteLockSettings } from '../../src/base/quote-settings.ts';
 import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
-import { setLimits } from '../../src/partners/index.ts';
 import { createQuoteLocker, type QuoteTerms } from '../../src/payments/quotes/locker.ts';
 import type { LockedQuote } from '../../src/payments/quotes/quote.ts';
-import { createPaymentWriter } from '../../src/payments/store.ts';
-import { afterFile } from '../helpers/after-file.ts';
 import { defaultQuoteLock } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { openingsOf } from '../helpers/openings.ts';
-import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
-
-/** Everything happens on a worker, which a pool of its own does not find. */
-
-export const count = (values: string[]) =>
-  Object.fromEntries(
-    Array.from(
-      Map.groupBy(values, value => value),
-      ([value, all]) => [value, all.length],
-    ),
-  );
+import { startOpenings } from '../helpers/openings.ts';
+import { setRate } from '../helpers/partners.ts';
 
 /** Partners that lock quotes and pay with them, through the functions of the database alone. */
 export async function startQuotesWorld() {
-  const { pool: own } = await createDatabase();
   // Tests hold locks: no statement may give up waiting because the machine is slow.
-  const pool = openPool({ ...own.options, lock_timeout: 60_000, statement_timeout: 60_000 });
-  afterFile(() => pool.end());
+  const { pool, url } = await createDatabase({ limits: { lock_timeout: 60_000 } });
   await setRate(pool);
   const clock = manualClock();
-  const opening = await openingsOf(pool, clock);
-  const writer = createPaymentWriter(pool, clock);
+  const { opening, writer, newPartner, findings } = await startOpenings(pool, clock);
   const { rows } = await pool.query<{ id: bigint }>('SELECT max(id) AS id FROM rates');
   const rateId = rows[0]!.id;
 
@@ -73,18 +57,13 @@ export async function startQuotesWorld() {
     });
 
   return {
-    ...{ pool, clock, writer, lockerWith, termsOf, lock, paymentWith },
+    ...{ pool, url, clock, writer, lockerWith, termsOf, lock, paymentWith, newPartner, findings },
     /** The connections of a second process, open already: what is opened first would be alone otherwise. */
     openOther: async (): Promise<Pool> => {
       const other = openPool({ ...pool.options }, 4);
       afterAll(() => other.end());
       await other.query('SELECT 1');
       return other;
-    },
-    newPartner: async (liveMicroUsdt = 10n ** 12n) => {
-      const partnerId = await createFundedPartner(pool, liveMicroUsdt);
-      await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000 });
-      return partnerId;
     },
     /** The payment that the quote is used by; null if it is unused. */
     usedBy: async ({ quoteId }: LockedQuote): Promise<string | null> => {

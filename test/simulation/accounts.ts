@@ -1,6 +1,6 @@
 import { type Id, idFromUuid } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/postgres/pool.ts';
-import { credit, openAccounts } from '../../src/ledger/index.ts';
+import { credit, type Mode, openAccounts } from '../../src/ledger/index.ts';
 import { findPartner, type Limits } from '../../src/partners/index.ts';
 import type { World } from './world.ts';
 
@@ -10,6 +10,14 @@ export interface Account {
   uuid: string;
   limits: Limits;
   startMicroUsdt: { live: number; test: number };
+}
+
+/** A payment that a partner wants, with its idempotency key. */
+export interface Wanted {
+  account: Account;
+  mode: Mode;
+  key: string;
+  qr: { amountKopecks: bigint };
 }
 
 /**

@@ -33,16 +33,6 @@ interface BankOrder {
   createdAt: Date;
 }
 
-/** The real state of a payment id at the bank, whatever the bank answers about it. */
-export type Truth = 'never_received' | 'refused' | 'voided' | BankOrder['state'];
-
-interface KnownTruth {
-  truth: Truth;
-  amountKopecks: bigint | undefined;
-  /** Of an order: what it carries. */
-  reference: string | undefined;
-}
-
 export interface BankOptions {
   /** A process is about to send a payment. */
   onPay(processName: string, paymentId: Id<'pay'>): void;
@@ -224,16 +214,17 @@ export function createBank(world: World, options: BankOptions) {
       timeoutMs: number,
       atTheBank: () => Answer | Unknown,
     ): Promise<Answer | Unknown> => {
-      const name = `${method} ${paymentId}`;
-      const answer = await exchange<Answer | Unknown>(
-        processName,
-        name,
-        timeoutMs,
-        unknown('lost'),
-        atTheBank,
-      );
+      const noAnswer: Answer | Unknown = unknown('lost');
+      const answer = await exchange(processName, `${method} ${paymentId}`, timeoutMs, noAnswer, atTheBank);
       if ('contradicts' in answer) options.onContradiction(processName, paymentId);
       return answer;
+    };
+    const list = async <Page>(what: string, read: () => Page): Promise<Page> => {
+      const noAnswer: { outcome: string; page?: Page } = { outcome: 'lost' };
+      const atTheBank = () => ({ outcome: 'listed', page: read() });
+      const { page } = await exchange(processName, what, 10_000, noAnswer, atTheBank);
+      if (!page) throw new NoListError(`the ${what} of the bank side was lost`);
+      return page;
     };
     return {
       resolve: qrUrl =>
@@ -253,20 +244,8 @@ export function createBank(world: World, options: BankOptions) {
       },
       poll: order => askAbout('GET', order, 10_000, () => poll(order)),
       void: order => askAbout('void', order, 10_000, () => makeVoid(order)),
-      listRefunds: async (since, cursor) => {
-        const noAnswer: { outcome: string; page?: RefundPage } = { outcome: 'lost' };
-        const atTheBank = () => ({ outcome: 'listed', page: options.listRefunds(since, cursor) });
-        const { page } = await exchange(processName, 'refunds', 10_000, noAnswer, atTheBank);
-        if (!page) throw new NoListError('the list of refunds was lost');
-        return page;
-      },
-      listOrders: async (since, cursor) => {
-        const noAnswer: { outcome: string; page?: OrderPage } = { outcome: 'lost' };
-        const atTheBank = () => ({ outcome: 'listed', page: listSince(since, Number(cursor ?? 0)) });
-        const { page } = await exchange(processName, 'list', 10_000, noAnswer, atTheBank);
-        if (!page) throw new NoListError('the list of orders was lost');
-        return page;
-      },
+      listRefunds: (since, cursor) => list('refunds', () => options.listRefunds(since, cursor)),
+      listOrders: (since, cursor) => list('list', () => listSince(since, Number(cursor ?? 0))),
       close: () => Promise.resolve(),
     };
   }
@@ -280,11 +259,12 @@ export function createBank(world: World, options: BankOptions) {
     return { orders: listed.slice(position, end), nextCursor: end < listed.length ? `${end}` : null };
   }
 
-  function truthOf(paymentId: string): KnownTruth {
+  /** The real state of a payment id at the bank, whatever the bank answers about it, and what its order carries. */
+  function truthOf(paymentId: string) {
     const order = orders.get(paymentId);
     const refusal = refusals.get(paymentId);
     const refused = refusal && (refusal.code === 'voided' ? 'voided' : 'refused');
-    const truth = order?.state ?? refused ?? 'never_received';
+    const truth: string = order?.state ?? refused ?? 'never_received';
     return { truth, amountKopecks: order?.amountKopecks, reference: order?.reference };
   }
 

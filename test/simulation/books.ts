@@ -121,11 +121,9 @@ export function checkBalances(
       const expected = `available ${available}, held ${held}, settled ${settled}`;
       const account = accounts.find(a => a.partnerId === partner.partnerId && a.mode === mode)!;
       const found = `available ${account.available}, held ${account.held}, settled ${account.settled}`;
+      const name = `${partner.partnerId} ${mode}`;
       if (found !== expected)
-        violate(
-          'balances agree with the payments',
-          `${partner.partnerId} ${mode}: ${found}; expected ${expected}`,
-        );
+        violate('balances agree with the payments', `${name}: ${found}; not ${expected}`);
       if (available < 0) violate('nobody pays more than they have', `${mode}: ${available}`);
       const opened = own.filter(({ paymentId }) => !rebuilt.has(paymentId));
       if (opened.filter(p => p.awaitingGateway).length > partner.limits.concurrent)

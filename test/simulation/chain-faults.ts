@@ -15,29 +15,6 @@ export function countFault({ counts: { chainFaults } }: World, fault: ChainFault
   chainFaults[fault] = (chainFaults[fault] ?? 0) + 1;
 }
 
-/** What nodes do wrong, each as the probability for one call unless it says otherwise. */
-export interface NodeBehaviour {
-  /** Of two nodes, the one that lies. */
-  liar: number | undefined;
-  lying: number;
-  /** One that lies about everything contradicts itself in most rounds, and is seldom believed. */
-  liesAboutBlocks: boolean;
-  failing: number;
-  /** The whole deadline passes, and then the call fails. */
-  dripping: number;
-  /** An answer of a chain some blocks ago. */
-  behind: number;
-  /** Nothing, or something of another type. */
-  unreadable: number;
-  /** For many calls in a row. */
-  isThrottling(): boolean;
-  isDoubling(): boolean;
-  /** How a node counts logs in this answer, by its place. */
-  numberingOf(nth: number): Numbering;
-  /** How many logs a node gives in one answer, by its place. */
-  maxLogsOf(nth: number): number;
-}
-
 /** Is on or off for many calls in a row. */
 function createPhase(random: Random, { begins, ends }: { begins: number; ends: number }): () => boolean {
   let isOn = false;
@@ -49,8 +26,11 @@ function createPhase(random: Random, { begins, ends }: { begins: number; ends: n
 
 const never = () => false;
 
-/** Most of them are off in a run, so that each is met alone and with others. */
-export function drawBehaviour(random: Random, hasTwoNodes: boolean): NodeBehaviour {
+/**
+ * What nodes do wrong, each as the probability for one call unless it says otherwise. Most of them are off in a run, so that each is
+ * met alone and with others.
+ */
+export function drawBehaviour(random: Random, hasTwoNodes: boolean) {
   const numbering = [0, 1].map(() => random.pick(['block', 'transaction', 'either', 'either'] as const));
   const maxLogs = [0, 1].map(() => random.pick([4, 8, Number.POSITIVE_INFINITY]));
   const isGenerous = createPhase(random, { begins: 0.1, ends: 0.1 });
@@ -59,20 +39,27 @@ export function drawBehaviour(random: Random, hasTwoNodes: boolean): NodeBehavio
     // One node that lies would be believed: with one, it does not. Of two, what the first one says is booked.
     liar: hasTwoNodes && random.chance(0.6) ? random.pick([0, 0, 1]) : undefined,
     lying: random.pick([0.02, 0.1, 0.3]),
+    /** One that lies about everything contradicts itself in most rounds, and is seldom believed. */
     liesAboutBlocks: random.chance(0.5),
     failing: random.pick([0, 0.01, 0.05]),
+    /** The whole deadline passes, and then the call fails. */
     dripping: random.pick([0, 0, 0.02, 0.1]),
+    /** An answer of a chain some blocks ago. */
     behind: random.pick([0, 0.1, 0.3]),
+    /** Nothing, or something of another type. */
     unreadable: random.pick([0, 0, 0.05]),
+    /** These two for many calls in a row. */
     isThrottling: sometimes(createPhase(random, { begins: 0.05, ends: 0.3 })),
     isDoubling: sometimes(createPhase(random, { begins: 0.1, ends: 0.1 })),
-    numberingOf: nth => {
+    /** How a node counts logs in this answer, by its place, and how many it gives. */
+    numberingOf: (nth: number): Numbering => {
       const own = numbering[nth]!;
       return own === 'either' ? random.pick(['block', 'transaction']) : own;
     },
-    maxLogsOf: nth => (isGenerous() ? Number.POSITIVE_INFINITY : maxLogs[nth]!),
+    maxLogsOf: (nth: number) => (isGenerous() ? Number.POSITIVE_INFINITY : maxLogs[nth]!),
   };
 }
+export type NodeBehaviour = ReturnType<typeof drawBehaviour>;
 
 /** Nodes still count logs as they like. Their limits stay, or are gone: a node was replaced. */
 export function stopNodeFaults(behaviour: NodeBehaviour, maxLogs: number[]): void {

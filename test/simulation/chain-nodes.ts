@@ -35,10 +35,6 @@ interface LogFilter {
 /** As in the service. */
 const deadlineMs = 10_000;
 
-/**
- * A node as one process sees it: the real client, and the answers of JSON-RPC. Every call is a message of its own: the chain
- * may change between two of them.
- */
 /** A node may be slow: what it refuses so often in a row it does not give. */
 const refusalsBeforeUnread = 6;
 
@@ -52,6 +48,10 @@ function loneQuestion(method: string, params: unknown[]): string | undefined {
     : undefined;
 }
 
+/**
+ * A node as one process sees it: the real client, and the answers of JSON-RPC. Every call is a message of its own: the chain
+ * may change between two of them.
+ */
 export function createNode(
   world: World,
   processName: string,

@@ -65,7 +65,13 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions) 
     leaseHolders.every(options.isAlive) ? (dueMs ?? Number.POSITIVE_INFINITY) : world.scheduler.nowMs();
 
   async function nextDueMs(): Promise<number> {
-    open ??= await readOpenPayments(options.pool());
+    if (open) return dueMs(open);
+    const { rows } = await options.pool().query<OpenPayments>({
+      name: 'next due',
+      text: `SELECT (extract(epoch FROM min(next_at)) * 1000)::float8 AS "dueMs",
+                    coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS "leaseHolders" FROM open_payments`,
+    });
+    open = rows[0]!;
     return dueMs(open);
   }
 
@@ -204,12 +210,3 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions) 
 
 /** The real database, one statement at a time. */
 export type SimulatedDatabase = ReturnType<typeof createSimulatedDatabase>;
-
-async function readOpenPayments(pool: Pool): Promise<OpenPayments> {
-  const { rows } = await pool.query<OpenPayments>({
-    name: 'next due',
-    text: `SELECT (extract(epoch FROM min(next_at)) * 1000)::float8 AS "dueMs",
-                  coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS "leaseHolders" FROM open_payments`,
-  });
-  return rows[0]!;
-}

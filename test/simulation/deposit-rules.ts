@@ -84,12 +84,7 @@ function isPermitted({ isScreened, isAllowed, isDecided }: StateRules, deposit: 
     case 'rejected':
       return isDecided(key, 'rejected');
     case 'held':
-      return (
-        heldFor === 'late' ||
-        heldFor === 'unread' ||
-        heldFor === 'amount' ||
-        (isScreened && heldFor !== 'reference')
-      );
+      return ['late', 'unread', 'amount'].includes(heldFor!) || (isScreened && heldFor !== 'reference');
     case 'screening':
       return isScreened;
     case 'accumulating':

@@ -77,14 +77,6 @@ export function createSenders(world: World, { random, accounts, decimals, minMic
   };
 }
 
-export interface Screening {
-  /** The service as a process asks it. */
-  screenOf(processName: string): Screen;
-  stopFaults(): void;
-  /** The service has allowed the deposit that was asked about so. */
-  isAllowed(deposit: { transaction: string; logIndex: number }): boolean;
-}
-
 /** Longer than the service waits for an answer. */
 const timeoutMs = 10_000;
 
@@ -92,7 +84,7 @@ const keyOf = ({ transaction, logIndex }: { transaction: string; logIndex: numbe
   `${transaction} ${logIndex}`;
 
 /** The screening service. */
-export function createScreening({ scheduler }: World, random: Random): Screening {
+export function createScreening({ scheduler }: World, random: Random) {
   const holding = random.pick([0.2, 0.5]);
   let silent = random.pick([0, 0.1, 0.3]);
   /** It gives the same answer every time, if it gives one. */
@@ -100,23 +92,27 @@ export function createScreening({ scheduler }: World, random: Random): Screening
   const allowed = new Set<string>();
 
   return {
-    screenOf: processName => deposit =>
-      new Promise(resolve => {
-        const key = keyOf(deposit);
-        const answer = answers.get(key) ?? (random.chance(holding) ? 'hold' : 'allow');
-        answers.set(key, answer);
-        const isSilent = random.chance(silent);
-        const delayMs = random.chance(0.1) ? random.between(1_000, 9_000) : random.between(0, 300);
-        const run = () => {
-          if (answer === 'allow' && !isSilent) allowed.add(key);
-          resolve(isSilent ? 'no_answer' : answer);
-        };
-        scheduler.after(isSilent ? timeoutMs : delayMs, { processName, run });
-      }),
+    /** The service as a process asks it. */
+    screenOf:
+      (processName: string): Screen =>
+      deposit =>
+        new Promise(resolve => {
+          const key = keyOf(deposit);
+          const answer = answers.get(key) ?? (random.chance(holding) ? 'hold' : 'allow');
+          answers.set(key, answer);
+          const isSilent = random.chance(silent);
+          const delayMs = random.chance(0.1) ? random.between(1_000, 9_000) : random.between(0, 300);
+          const run = () => {
+            if (answer === 'allow' && !isSilent) allowed.add(key);
+            resolve(isSilent ? 'no_answer' : answer);
+          };
+          scheduler.after(isSilent ? timeoutMs : delayMs, { processName, run });
+        }),
     stopFaults: () => {
       silent = 0;
     },
-    isAllowed: deposit => allowed.has(keyOf(deposit)),
+    /** The service has allowed the deposit that was asked about so. */
+    isAllowed: (deposit: Parameters<typeof keyOf>[0]) => allowed.has(keyOf(deposit)),
   };
 }
 

@@ -3,7 +3,6 @@ import { completeAddresses } from '../../src/deposits/addresses.ts';
 import type { DepositChain } from '../../src/deposits/chain/deposit-chain.ts';
 import { startDepositWatchers } from '../../src/deposits/index.ts';
 import { createRandom } from '../helpers/random.ts';
-import type { Account } from './accounts.ts';
 import { contract, createSimulatedChain, logsOf } from './chain.ts';
 import { createChainConnection } from './chain-connection.ts';
 import { countFault, drawBehaviour, stopNodeFaults } from './chain-faults.ts';
@@ -17,8 +16,8 @@ import {
   createSenders,
   isLockTimeout,
 } from './deposit-senders.ts';
-import type { Histories } from './histories.ts';
 import type { Joined, WatchDeps } from './joining.ts';
+import type { BesideParts } from './refunds.ts';
 import { createAgenda, type Span, type World } from './world.ts';
 
 /** Rounds, and how often the service looks whether a chain is late, and whether a day is over. */
@@ -40,16 +39,7 @@ function accountOf(partnerId: Id<'prt'>): string {
   return `0x${uuid.slice(-12)}${'0'.repeat(20)}${uuid.slice(0, 8)}`;
 }
 
-/** What it draws comes from a source of its own, so that runs without a chain stay as they are. */
-export async function createDeposits(
-  world: World,
-  {
-    seed,
-    run,
-    accounts,
-    histories,
-  }: { seed: number; run: number; accounts: Account[]; histories: Histories },
-) {
+export async function createDeposits(world: World, { seed, run, accounts, histories }: BesideParts) {
   const { scheduler, trace, pool } = world;
   const random = createRandom(seed + 500_000);
   const chain = createSimulatedChain(random, { name: `${run}`, nowMs: scheduler.nowMs });

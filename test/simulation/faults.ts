@@ -1,55 +1,35 @@
 import type { Random } from '../helpers/random.ts';
 
-/** Probability of each fault, every time it could happen. */
-export interface Faults {
+/** Normal operation: accepted payments end, and nothing is lost. Each is a probability, every time it could happen. */
+export const noFaults = {
   /** A statement fails for its caller, whether or not it ran; writes fail three times as often. */
-  databaseError: number;
-  databaseSlow: number;
-  messageLost: number;
-  answerLost: number;
-  /** The caller notices at once that a message was lost, and not only at its timeout. */
-  noticed: number;
-  /** A message arrives after the caller's timeout. */
-  messageLate: number;
-  /** A request to pay arrives up to ten minutes later; in runs where the database goes back. */
-  orderLate: number;
-  /** A request to pay arrives a second time, later. */
-  messageTwice: number;
-  answerUnreadable: number;
-  refusal: number;
-  acceptedLater: number;
-  /** An accepted order stays so for hours. */
-  heldForHours: number;
-  declined: number;
-  /** The bank side gives a false answer, against its contract. */
-  lie: number;
-  unresolvable: number;
-  /** A running process is presumed dead. */
-  presumedDead: number;
-  /** How often the clock of a machine jumps in the first ten minutes of a process; no probability. */
-  clockJumps: number;
-}
-
-/** Normal operation: accepted payments end, and nothing is lost. */
-export const noFaults: Faults = {
   databaseError: 0,
   databaseSlow: 0,
   messageLost: 0,
   answerLost: 0,
+  /** The caller notices at once that a message was lost, and not only at its timeout. */
   noticed: 0.5,
+  /** A message arrives after the caller's timeout. */
   messageLate: 0,
+  /** A request to pay arrives up to ten minutes later; in runs where the database goes back. */
   orderLate: 0,
+  /** A request to pay arrives a second time, later. */
   messageTwice: 0,
   answerUnreadable: 0,
   refusal: 0,
   acceptedLater: 0.3,
+  /** An accepted order stays so for hours. */
   heldForHours: 0,
   declined: 0.3,
+  /** The bank side gives a false answer, against its contract. */
   lie: 0,
   unresolvable: 0,
+  /** A running process is presumed dead. */
   presumedDead: 0,
+  /** How often the clock of a machine jumps in the first ten minutes of a process; no probability. */
   clockJumps: 0,
 };
+export type Faults = typeof noFaults;
 
 /**
  * Every seed has its own mixture: most faults are off and a few are frequent, so that each is tested alone, together

@@ -9,7 +9,7 @@ import { openRunDatabase } from './run-database.ts';
 /** Runs on a database of the test file. */
 export async function startRuns() {
   const name = new URL((await createDatabase()).url).pathname.slice(1);
-  const database = await openRunDatabase({ connection: inject('connection'), name, drops: false });
+  const database = await openRunDatabase(inject('connection'), name, { drops: false });
   afterAll(database.end);
   return {
     /** No rule is broken. */

@@ -1,12 +1,11 @@
 import type { Pool } from '../../src/db/postgres/pool.ts';
-import { moveSequencesAhead } from '../helpers/sequences.ts';
 import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { readBooks } from './books.ts';
 import { createSimulatedDatabase, type DatabaseOptions, type SimulatedDatabase } from './database.ts';
 import { createModel, type Model } from './model.ts';
 import { createEventIds, createLateOrders, type Past } from './past.ts';
-import type { DatabaseCopy, RunDatabase } from './run-database.ts';
+import type { RunDatabase } from './run-database.ts';
 import type { World } from './world.ts';
 
 /** One history of the database: what the processes that joined it see, and the rules about it. */
@@ -44,7 +43,7 @@ export function createHistories(world: World, options: HistoriesOptions) {
   const eventIds = createEventIds(world);
   const uuids = accounts.map(({ uuid }) => uuid);
   const lost: History[] = [];
-  let snapshot: { copy: DatabaseCopy; past: Omit<Past, 'findLost'>; isJoined: boolean } | undefined;
+  let snapshot: { promote(): Pool; past: Omit<Past, 'findLost'>; isJoined: boolean } | undefined;
 
   const late = createLateOrders(
     world,
@@ -94,18 +93,21 @@ export function createHistories(world: World, options: HistoriesOptions) {
     /** Copies the database for a later `goBack`. */
     takeSnapshot: async () => {
       const { model, isJoined } = current;
-      snapshot = { copy: await runDatabase.copy(), past: model.snapshot(), isJoined };
+      snapshot = { promote: await runDatabase.copy(), past: model.snapshot(), isJoined };
     },
     /** The snapshot is the database from now on. One without an incarnation can only be known to be restored. */
     goBack: async (change: 'restore' | 'promotion') => {
-      const { copy, past, isJoined } = snapshot!;
+      const { promote, past, isJoined } = snapshot!;
       const how = isJoined ? change : 'restore';
-      current.pool = await copy.promote();
+      current.pool = promote();
       current.lostMs = scheduler.nowMs();
       lost.push(current);
       if (how === 'promotion') runDatabase.promotions += 1;
-      const ahead = random.between(0, sequencesAhead);
-      await moveSequencesAhead(runDatabase.pool, ahead);
+      await runDatabase.pool.query({
+        text: `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, last_value + $1)
+                 FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL`,
+        values: [random.between(0, sequencesAhead)],
+      });
       current = begin({ ...past, findLost }, how === 'restore');
       world.counts.losses += 1;
     },

@@ -9,21 +9,12 @@ import {
 } from '../../src/partners/index.ts';
 import { keyring } from '../helpers/partners.ts';
 import { createRandom, type Random } from '../helpers/random.ts';
-import type { Account } from './accounts.ts';
+import type { Account, Wanted } from './accounts.ts';
 import type { Answer } from './answering.ts';
 import { type BookedPayment, type Books, highestTurnover } from './books.ts';
 import type { Joined } from './joining.ts';
 import { noPast } from './past.ts';
 import { createAgenda, type Span, type World } from './world.ts';
-
-/** A payment that a partner wants. */
-interface Wanted {
-  account: Account;
-  mode: Mode;
-  /** Its idempotency key. */
-  key: string;
-  qr: { amountKopecks: bigint };
-}
 
 interface Key {
   key: string;

@@ -22,7 +22,7 @@ export interface Finished {
 }
 
 const usage =
-  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--chains] [--keeps-history] [--json]';
+  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--chains] [--keeps-history]';
 const { values } = readOptions(usage, {
   options: {
     seed: { type: 'string' },
@@ -33,7 +33,6 @@ const { values } = readOptions(usage, {
     'max-payments': { type: 'string', default: '32' },
     chains: { type: 'boolean', default: false },
     'keeps-history': { type: 'boolean', default: false },
-    json: { type: 'boolean' },
   },
 });
 
@@ -113,11 +112,5 @@ await Promise.all(Array.from({ length: processes }, runInProcess));
 if (values.chains) process.stderr.write(`${JSON.stringify(chainFaults, null, 2)}\n`);
 if (failure) process.stderr.write(`${describeFailure(failure)}\n`);
 if (ledgerFindings.length > 0) process.stderr.write(`ledger verify: ${JSON.stringify(ledgerFindings)}\n`);
-const violation = failure && { seed: failure.seed, ...failure.violation };
-const wallSeconds = (Date.now() - startedMs) / 1_000;
-console.log(
-  values.json
-    ? JSON.stringify({ firstSeed, ...totals, wallSeconds, chainFaults, violation, ledgerFindings })
-    : summary(),
-);
+console.log(summary());
 process.exitCode = failure || ledgerFindings.length > 0 ? 1 : 0;

@@ -43,7 +43,6 @@ export function createModel(
 
   /** Of a payment that is new here; one that was rebuilt is as it was when its order was sent. */
   function checkOpening(payment: BookedPayment): BookedPayment {
-    const unfinished: BookedPayment = { ...payment, status: 'processing' };
     const lost = past.findLost(payment.paymentId);
     if (lost) {
       rebuilt.add(payment.paymentId);
@@ -53,20 +52,19 @@ export function createModel(
     world.counts.payments += 1;
     if (payment.mode === 'test' && payment.kopecks % 100 === 3)
       violate('in test mode ,03 is refused before any debit', payment.paymentId);
-    return unfinished;
+    return { ...payment, status: 'processing' };
   }
 
   function checkChange(before: BookedPayment, now: BookedPayment): void {
-    const { status } = now;
+    const { status, paymentId } = now;
     if (before.status !== 'processing' && (before.status !== status || before.errorCode !== now.errorCode))
-      violate('a terminal status never changes', `${now.paymentId} was ${before.status}, is ${status}`);
+      violate('a terminal status never changes', `${paymentId} was ${before.status}, is ${status}`);
     const fixed = ['partnerId', 'mode', 'key', 'qrcId', 'kopecks', 'microUsdt', 'createdMs'] as const;
-    for (const field of fixed)
-      if (before[field] !== now[field])
-        violate(
-          'the terms of a payment never change',
-          `${field} of ${now.paymentId}: ${before[field]}, ${now[field]}`,
-        );
+    for (const field of fixed) {
+      const [was, is] = [before[field], now[field]];
+      if (was !== is)
+        violate('the terms of a payment never change', `${field} of ${paymentId}: ${was}, ${is}`);
+    }
     if (before.orderId) checkOrder(before.orderId, now);
     if (before.status === 'processing' && status !== 'processing') checkEnding(now);
   }
@@ -74,11 +72,10 @@ export function createModel(
   /** Whatever the bank side answers later, this is the order that it has accepted. */
   function checkOrder(orderId: string, payment: BookedPayment): void {
     const rule = 'a payment with an order on record ends with that order';
-    const { status, errorCode } = payment;
-    if (payment.orderId !== orderId)
-      violate(rule, `${payment.paymentId}: ${orderId}, now ${payment.orderId}`);
+    const { paymentId, status, errorCode } = payment;
+    if (payment.orderId !== orderId) violate(rule, `${paymentId}: ${orderId}, now ${payment.orderId}`);
     if (status === 'rejected' || errorCode === 'not_executed')
-      violate(rule, `${payment.paymentId} with ${orderId}: ${status} ${errorCode}`);
+      violate(rule, `${paymentId} with ${orderId}: ${status} ${errorCode}`);
   }
 
   function checkUndone({ paymentId, status }: BookedPayment): void {
@@ -87,32 +84,28 @@ export function createModel(
   }
 
   function checkEnding(payment: BookedPayment): void {
-    const { status, kopecks, mode } = payment;
-    const rule = 'a payment ends as the bank side ended it';
+    const { paymentId, status, kopecks, mode } = payment;
     checkUndone(payment);
     if (isBeyondTruth(payment)) return;
     if (mode === 'test') {
       const expected = kopecks % 100 === 1 ? 'failed' : 'succeeded';
       if (status !== expected)
-        violate('in test mode the kopecks decide', `${payment.paymentId} over ${kopecks} ${status}`);
+        violate('in test mode the kopecks decide', `${paymentId} over ${kopecks} ${status}`);
       return;
     }
-    const { truth, amountKopecks, reference } = bank().truthOf(payment.paymentId);
+    const { truth, amountKopecks, reference } = bank().truthOf(paymentId);
     const fits = {
       processing: [],
       succeeded: ['succeeded'],
       failed: ['declined', 'voided', 'refused'],
-      rejected: past.findLost(payment.paymentId)?.status === 'rejected' ? ['refused', 'voided'] : ['refused'],
+      rejected: past.findLost(paymentId)?.status === 'rejected' ? ['refused', 'voided'] : ['refused'],
     };
     if (!(fits[status] as string[]).includes(truth))
-      violate(rule, `${payment.paymentId} has ${status}, at the bank it is ${truth}`);
+      violate('a payment ends as the bank side ended it', `${paymentId} has ${status}, there ${truth}`);
     if (amountKopecks !== undefined && Number(amountKopecks) !== kopecks)
-      violate(
-        'amounts are equal on both sides',
-        `${payment.paymentId}: ${kopecks} here, ${amountKopecks} there`,
-      );
+      violate('amounts are equal on both sides', `${paymentId}: ${kopecks} here, ${amountKopecks} there`);
     if (reference !== undefined && !isCarriedBy(reference, payment))
-      violate('an order carries its payment', payment.paymentId);
+      violate('an order carries its payment', paymentId);
   }
 
   /** A second order of a key waits for people, if the first one was late. */
@@ -124,29 +117,21 @@ export function createModel(
   function checkRows(payments: BookedPayment[]): void {
     const keys = new Set<string>();
     const codes = new Set<string>();
-    for (const payment of payments) {
-      const { partnerId, mode, status, key, qrcId, openRows, events } = payment;
+    for (const { paymentId, partnerId, mode, status, key, qrcId, openRows, events } of payments) {
       const account = `${partnerId} ${mode}`;
       if (status !== 'rejected') {
-        if (keys.has(`${account} ${key}`))
-          violate('one payment per key', `${payment.paymentId} is a second one`);
+        if (keys.has(`${account} ${key}`)) violate('one payment per key', `${paymentId} is a second one`);
         keys.add(`${account} ${key}`);
       }
       if (status === 'processing') {
         const code = `${mode === 'live' ? 'live' : account} ${qrcId}`;
-        if (codes.has(code)) violate('never two unfinished payments per QR code', payment.paymentId);
+        if (codes.has(code)) violate('never two unfinished payments per QR code', paymentId);
         codes.add(code);
       }
       if (openRows !== (status === 'processing' ? 1 : 0))
-        violate(
-          'unfinished payments, and only these, stand in open_payments',
-          `${payment.paymentId}: ${openRows}`,
-        );
+        violate('unfinished payments, and only these, stand in open_payments', `${paymentId}: ${openRows}`);
       if (events !== (status === 'succeeded' || status === 'failed' ? 1 : 0))
-        violate(
-          'one event per finished payment, none for others',
-          `${payment.paymentId} ${status}: ${events}`,
-        );
+        violate('one event per finished payment, none for others', `${paymentId} ${status}: ${events}`);
     }
   }
 
@@ -157,15 +142,12 @@ export function createModel(
   function checkOverdue(books: Books): void {
     const nowMs = world.scheduler.nowMs();
     if (world.faultsStoppedMs === undefined || nowMs - world.faultsStoppedMs < pollSlackMs) return;
-    for (const payment of books.payments) {
-      if (payment.status !== 'processing' || nowMs - payment.createdMs < supportAfterMs + pollSlackMs)
-        continue;
-      const alarms = alarmsOn(books, 'payment_overdue', payment.paymentId).filter(({ open }) => open);
-      if (!payment.supportSince || alarms.length !== 1)
-        violate(
-          'a payment that is unfinished for two hours is marked, with one alarm',
-          `${payment.paymentId}: since ${payment.supportSince}, ${alarms.length} alarms`,
-        );
+    const rule = 'a payment that is unfinished for two hours is marked, with one alarm';
+    for (const { paymentId, status, createdMs, supportSince } of books.payments) {
+      if (status !== 'processing' || nowMs - createdMs < supportAfterMs + pollSlackMs) continue;
+      const { length } = alarmsOn(books, 'payment_overdue', paymentId).filter(({ open }) => open);
+      if (!supportSince || length !== 1)
+        violate(rule, `${paymentId}: since ${supportSince}, ${length} alarms`);
     }
   }
 

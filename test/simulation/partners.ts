@@ -30,6 +30,13 @@ interface Intent {
   tries: number;
 }
 
+/** One request, what was known when it was sent, and the history of the process that has answered it. */
+interface Asked {
+  intent: Intent;
+  knownBefore: Known | undefined;
+  history: History;
+}
+
 export interface PartnersOptions {
   accounts: Account[];
   processes: Processes;
@@ -70,21 +77,17 @@ export function createPartners(
   function send(intent: Intent): void {
     const reachable = processes.running();
     intent.tries += 1;
-    const sentMs = scheduler.nowMs();
-    const knownBefore = intent.known;
     intent.underWay += 1;
+    const sentMs = scheduler.nowMs();
+    const asked = { intent, knownBefore: intent.known };
     const { account, mode, key, qr, quoteId } = intent;
     const { partnerId, limits } = account;
     const request: PaymentRequest = {
-      qrUrl: qr.url,
-      amountKopecks: undefined,
-      externalId: null,
-      metadata: new Map(),
-      idempotencyKey: key,
-      quoteId,
+      ...{ qrUrl: qr.url, idempotencyKey: key, quoteId },
+      ...{ amountKopecks: undefined, externalId: null, metadata: new Map() },
     };
     if (reachable.length === 0) {
-      receive(intent, { outcome: 'broken' }, knownBefore, histories.current());
+      receive({ ...asked, history: histories.current() }, { outcome: 'broken' });
       return;
     }
     const process = random.pick(reachable);
@@ -96,7 +99,7 @@ export function createPartners(
         violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);
       if (world.script) checkWaited(intent, answer);
       use?.answered(answer, process);
-      receive(intent, answer, knownBefore, process.history);
+      receive({ ...asked, history: process.history }, answer);
     });
   }
 
@@ -108,12 +111,13 @@ export function createPartners(
       violate('a request waits for the end of its payment', nameOf(intent));
   }
 
-  function receive(intent: Intent, answer: Answer, knownBefore: Intent['known'], history: History): void {
+  function receive(asked: Asked, answer: Answer): void {
+    const { intent } = asked;
     intent.underWay -= 1;
     asking -= 1;
     trace.add(nameOf(intent), `gets ${describe(answer)}`);
-    if (answer.outcome === 'payment') receivePayment(intent, answer.payment, knownBefore, history);
-    else if (answer.outcome === 'refused') receiveRefusal(intent, answer.code, knownBefore, history);
+    if (answer.outcome === 'payment') receivePayment(asked, answer.payment);
+    else if (answer.outcome === 'refused') receiveRefusal(asked, answer.code);
     else intent.inDoubt = true;
 
     const isOver =
@@ -143,12 +147,7 @@ export function createPartners(
       before.history.model.isBeyondTruth(paymentId) ||
       history.model.isBeyondTruth(paymentId));
 
-  function receivePayment(
-    intent: Intent,
-    payment: Payment,
-    knownBefore: Intent['known'],
-    history: History,
-  ): void {
+  function receivePayment({ intent, knownBefore, history }: Asked, payment: Payment): void {
     const { paymentId, status, amountKopecks, partnerId, mode } = payment;
     // What the bank side never had is not brought back, nor are test payments: the key is free again.
     if (intent.known && isForgotten(intent, intent.known)) intent.known = undefined;
@@ -164,23 +163,14 @@ export function createPartners(
       before.status !== status &&
       !mayDiffer(before, history, payment)
     )
-      violate(
-        'a partner never sees a terminal status change',
-        `${paymentId}: ${before.status}, then ${status}`,
-      );
-    if (
-      amountKopecks !== intent.qr.amountKopecks ||
-      partnerId !== intent.account.partnerId ||
-      mode !== intent.mode
-    )
+      violate('a partner never sees a terminal status change', `${paymentId}: ${before.status}, ${status}`);
+    const { account, qr } = intent;
+    if (amountKopecks !== qr.amountKopecks || partnerId !== account.partnerId || mode !== intent.mode)
       violate('a partner gets its own payment', `${nameOf(intent)}: ${paymentId}`);
     if (intent.quoteId !== undefined) quotes!.sawPayment(intent.quoteId, payment);
     const booked = history.model.find(paymentId);
     if (!booked || (status !== 'processing' && booked.status !== status))
-      violate(
-        'an answer to a partner agrees with the books',
-        `${paymentId}: ${status}; in the books ${booked?.status}`,
-      );
+      violate('an answer to a partner agrees with the books', `${paymentId}: ${status}; ${booked?.status}`);
     history.model.markReported(paymentId);
     if (!isLate && (!known || known.status === 'processing')) intent.known = { paymentId, status, history };
   }
@@ -189,24 +179,15 @@ export function createPartners(
     histories.isForgotten(paymentId) || (mode === 'test' && histories.isLost(paymentId));
 
   /** Of two concurrent requests one may be refused before the other goes ahead; after that, none may. */
-  function receiveRefusal(
-    intent: Intent,
-    code: string,
-    knownBefore: Intent['known'],
-    { model }: History,
-  ): void {
+  function receiveRefusal({ intent, knownBefore, history }: Asked, code: string): void {
     if (notNow.includes(code) || (knownBefore && isForgotten(intent, knownBefore))) return;
     const { account, mode, key, known, inDoubt, underWay } = intent;
     if (knownBefore)
       violate('a payment that a partner has seen is not refused later', `${knownBefore.paymentId}: ${code}`);
     if (known || inDoubt || underWay > 0) return;
-    const left = model.books.payments.find(
-      payment =>
-        payment.partnerId === account.partnerId &&
-        payment.mode === mode &&
-        payment.key === key &&
-        payment.status !== 'rejected',
-    );
+    const left = history.model.books.payments
+      .filter(payment => payment.partnerId === account.partnerId && payment.mode === mode)
+      .find(payment => payment.key === key && payment.status !== 'rejected');
     // An earlier of the two answers may have shown one that is forgotten by now.
     if (left && !isForgotten(intent, left))
       violate('a refusal leaves no payment behind', `${nameOf(intent)} ${code}: ${left.paymentId}`);

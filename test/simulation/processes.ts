@@ -117,12 +117,7 @@ export function createProcesses(world: World, { histories, bank, webhooks, watch
     const log = { info: () => {}, warn: watch, error: watch };
     const signals = createPaymentSignals();
     const deps = {
-      db,
-      clock,
-      log,
-      gateway,
-      references,
-      signals,
+      ...{ db, clock, log, gateway, references, signals },
       alarms: createAlarms({ db, clock, log }),
       heartbeat: { instance, findDead: findDeadFor(joined) },
       qrHosts: ['qr.nspk.ru'],

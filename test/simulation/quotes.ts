@@ -1,17 +1,9 @@
 import type { Mode } from '../../src/ledger/index.ts';
 import type { LockedQuote, Payment } from '../../src/payments/index.ts';
-import { type Account, quoteLock } from './accounts.ts';
+import { type Account, quoteLock, type Wanted } from './accounts.ts';
 import type { Books } from './books.ts';
 import type { Processes } from './processes.ts';
 import type { World } from './world.ts';
-
-/** A payment that a partner wants. */
-interface Wanted {
-  account: Account;
-  mode: Mode;
-  key: string;
-  qr: { amountKopecks: bigint };
-}
 
 interface Locked {
   quote: LockedQuote;

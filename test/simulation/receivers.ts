@@ -134,5 +134,3 @@ export function createReceivers(world: World, options: ReceiversOptions) {
     },
   };
 }
-
-export type Receivers = ReturnType<typeof createReceivers>;

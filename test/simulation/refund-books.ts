@@ -179,7 +179,7 @@ const refundsPerPage = 2;
 /** No order has it. */
 const unknownPayment = `pay_${'0'.repeat(26)}`;
 
-/** It returns orders in parts or wholly, and sometimes, against its contract, more than was paid or what was not. */
+/** The refunds that the bank side makes, revokes and lists: of orders in parts or wholly, and sometimes, against its contract, more than was paid or what was not. */
 export function createBankRefunds(
   world: World,
   { random, prefix, bank }: { random: Random; prefix: string; bank: Bank },
@@ -258,5 +258,3 @@ export function createBankRefunds(
     isDone: agenda.isEmpty,
   };
 }
-
-/** The refunds that the bank side makes, revokes and lists. */

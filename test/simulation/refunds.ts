@@ -15,7 +15,8 @@ import { createAgenda, type Span, type World } from './world.ts';
 const readEveryMs = 30_000;
 const dayMs = 86_400_000;
 
-interface Parts {
+/** What there is beside payments draws from a source of its own, so that runs without it stay as they are. */
+export interface BesideParts {
   seed: number;
   run: number;
   accounts: Account[];
@@ -23,8 +24,7 @@ interface Parts {
   bank: Bank;
 }
 
-/** What it draws comes from a source of its own, so that runs without refunds stay as they are. */
-export async function createRefunds(world: World, { seed, run, accounts, histories, bank }: Parts) {
+export async function createRefunds(world: World, { seed, run, accounts, histories, bank }: BesideParts) {
   const { scheduler, violate } = world;
   const random = createRandom(seed + 600_000);
   const prefix = `refund-${run}-`;

@@ -6,33 +6,15 @@ import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import { migrate } from '../../src/db/schema/migrate.ts';
 import { temporaryFolder } from '../helpers/memory-folder.ts';
 
-/** The database of the runs; a run may replace it by an older copy of itself. */
-export interface RunDatabase {
-  /** Always leads to the current one. */
-  pool: Pool;
-  /** Promotions so far; each changes the timeline of a real server. */
-  promotions: number;
-  /** Copies it as it is now. Nothing else may use it meanwhile. */
-  copy(): Promise<DatabaseCopy>;
-  /** Removes all databases that were replaced, and copies that were not used. */
-  dropLost(): Promise<void>;
-  end(): Promise<void>;
-}
-
-export interface DatabaseCopy {
-  /** From now on the copy is the database. Returns the pool of the one that it replaces, which goes on. */
-  promote(): Promise<Pool>;
-}
-
-export interface RunDatabaseOptions {
-  connection: pg.ClientConfig;
-  name: string;
-  /** False where a server with many databases would write all of them to disk for it. */
-  drops: boolean;
-}
-
-/** Opens an existing database for runs, with one connection of each kind. */
-export async function openRunDatabase({ connection, name, drops }: RunDatabaseOptions): Promise<RunDatabase> {
+/**
+ * Opens an existing database for runs, with one connection of each kind; a run may replace it by an older copy of itself. `drops` is false
+ * where a server with many databases would write all of them to disk for it.
+ */
+export async function openRunDatabase(
+  connection: pg.ClientConfig,
+  name: string,
+  { drops }: { drops: boolean },
+) {
   const admin = new pg.Client({ ...connection, database: 'postgres' });
   await admin.connect();
   const open = (database: string) => openPool({ ...connection, database }, 1);
@@ -47,7 +29,11 @@ export async function openRunDatabase({ connection, name, drops }: RunDatabaseOp
     while ((await admin.query(count)).rowCount !== 0);
   }
 
-  async function copy(): Promise<DatabaseCopy> {
+  /**
+   * Copies it as it is now; nothing else may use it meanwhile. The function that is returned makes the copy the database from then on, and
+   * returns the pool of the one that it replaces, which goes on.
+   */
+  async function copy(): Promise<() => Pool> {
     copies += 1;
     const copyName = `${name}_${copies}`;
     await endSessions();
@@ -55,17 +41,16 @@ export async function openRunDatabase({ connection, name, drops }: RunDatabaseOp
     await tuneForSpeed(admin, copyName);
     current.pool = open(current.name);
     lost.set(copyName, undefined);
-    return {
-      promote: async () => {
-        const { name: lostName, pool } = current;
-        lost.delete(copyName);
-        lost.set(lostName, pool);
-        current = { name: copyName, pool: open(copyName) };
-        return pool;
-      },
+    return () => {
+      const { name: lostName, pool } = current;
+      lost.delete(copyName);
+      lost.set(lostName, pool);
+      current = { name: copyName, pool: open(copyName) };
+      return pool;
     };
   }
 
+  /** Removes all databases that were replaced, and copies that were not used. */
   async function dropLost(): Promise<void> {
     for (const [lostName, pool] of lost) {
       await pool?.end();
@@ -76,7 +61,9 @@ export async function openRunDatabase({ connection, name, drops }: RunDatabaseOp
 
   await tuneForSpeed(admin, name);
   return {
+    /** Always leads to the current one. */
     pool: leadingTo(() => current.pool),
+    /** So far; each changes the timeline of a real server. */
     promotions: 0,
     copy,
     dropLost,
@@ -88,6 +75,8 @@ export async function openRunDatabase({ connection, name, drops }: RunDatabaseOp
     },
   };
 }
+
+export type RunDatabase = Awaited<ReturnType<typeof openRunDatabase>>;
 
 /** What a run uses of a pool, with the pool of that moment. */
 const leadingTo = (current: () => Pool): Pool =>
@@ -109,14 +98,8 @@ async function tuneForSpeed(admin: pg.Client, name: string): Promise<void> {
     await admin.query(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
 }
 
-export interface SimulationServer {
-  /** A fresh database: one gets slow after many seeds. */
-  newDatabase(): Promise<RunDatabase>;
-  close(): Promise<void>;
-}
-
 /** A PostgreSQL in a temporary folder, removed on close. */
-export async function startServer(): Promise<SimulationServer> {
+export async function startServer() {
   const dir = mkdtempSync(join(temporaryFolder(), 'kopeck-simulation-'));
   const server = await openEmbedded(dir, () => {}, 'create');
   const admin = new pg.Client({ ...server.connection, database: 'postgres' });
@@ -127,6 +110,7 @@ export async function startServer(): Promise<SimulationServer> {
   let current: RunDatabase | undefined;
   let count = 0;
   return {
+    /** A fresh one: a database gets slow after many seeds. */
     newDatabase: async () => {
       await current?.end();
       count += 1;
@@ -135,7 +119,7 @@ export async function startServer(): Promise<SimulationServer> {
       const first = openPool({ ...server.connection, database: name });
       await migrate(first);
       await first.end();
-      current = await openRunDatabase({ connection: server.connection, name, drops: true });
+      current = await openRunDatabase(server.connection, name, { drops: true });
       return current;
     },
     close: async () => {

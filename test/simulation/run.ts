@@ -6,7 +6,6 @@ import { createAccounts } from './accounts.ts';
 import { createBank, type Qr } from './bank.ts';
 import { createCrashPoints } from './crash-points.ts';
 import { createDeposits } from './deposits.ts';
-import { createEndpointAdmin } from './endpoint-admin.ts';
 import { drawFaults, noFaults } from './faults.ts';
 import { createFeeds } from './feeds.ts';
 import { createHistories } from './histories.ts';
@@ -26,31 +25,10 @@ import { createQuotes } from './quotes.ts';
 import { createRefunds } from './refunds.ts';
 import type { RunDatabase } from './run-database.ts';
 import { createScheduler } from './scheduler.ts';
-import { createWebhookAdmin } from './webhook-admin.ts';
+import { createEndpointAdmin, createWebhookAdmin } from './webhook-admin.ts';
 import { deleteWebhooks } from './webhook-books.ts';
 import { createWebhooks, drawPausesSec, type Webhooks } from './webhooks.ts';
 import { type Actor, createTrace, type Script, type Violation, type World } from './world.ts';
-
-export interface RunResult {
-  seed: number;
-  maxPayments: number;
-  keepsHistory: boolean;
-  violation: Violation | undefined;
-  trace: string[];
-  steps: number;
-  payments: number;
-  crashes: number;
-  /** How often the database went back, and how many payments were rebuilt after that. */
-  losses: number;
-  rebuilt: number;
-  /** In runs with a chain: how often each of its faults happened. */
-  chainFaults: Record<string, number>;
-  simulatedMs: number;
-  isScripted: boolean;
-  /** In a run with a script: the points that were reached, and what people were alarmed of. */
-  reached: string[];
-  alarms: string[];
-}
 
 const dayMs = 86_400_000;
 const firstDayMs = Date.parse('2026-11-15T00:00:00Z');
@@ -96,25 +74,18 @@ const drawnFor = (seed: number, keepsHistory: boolean) => ({
   keys: seed % 7 === 5 || seed % 14 === 0,
   refunds: seed % 7 === 3,
 });
-const nothing = {
-  goesBack: false,
-  chain: false,
-  quotes: false,
-  endpoints: false,
-  keys: false,
-  refunds: false,
-};
-
 /** Runs one seed to its end; nothing else may use the database. */
 export async function runSeed(
   runDatabase: RunDatabase,
   seed: number,
   { maxPayments = 16, keepsHistory = false, script }: RunOptions = {},
-): Promise<RunResult> {
+) {
   const run = ++runs;
   const { pool } = runDatabase;
-  const has = script ? { ...nothing, [script.beside ?? '']: true } : drawnFor(seed, keepsHistory);
-  const mayGoBack = has.goesBack;
+  const has: Partial<ReturnType<typeof drawnFor>> = script
+    ? { [script.beside ?? '']: true }
+    : drawnFor(seed, keepsHistory);
+  const mayGoBack = has.goesBack === true;
   const random = createRandom(seed);
   const startMs = firstDayMs + random.between(0, dayMs - 1);
   // A history that may be lost is looked at every few seconds: hours of that take too long.
@@ -165,7 +136,7 @@ export async function runSeed(
     listRefunds: (since, cursor) => refunds!.list(since, cursor),
   });
   let webhooks: Webhooks | undefined;
-  const hasWebhooks = script ? has.endpoints : random.chance(webhookShare) && !mayGoBack;
+  const hasWebhooks = script ? has.endpoints === true : random.chance(webhookShare) && !mayGoBack;
   const histories = createHistories(world, {
     runDatabase,
     mayGoBack,
@@ -187,12 +158,9 @@ export async function runSeed(
     },
   });
   const history = histories.current();
-  const { database } = history;
-  const administered = { accounts, history, database };
-  const deposits = has.chain ? await createDeposits(world, { seed, run, accounts, histories }) : undefined;
-  const refunds = has.refunds
-    ? await createRefunds(world, { seed, run, accounts, histories, bank })
-    : undefined;
+  const common = { seed, run, accounts, histories, bank };
+  const deposits = has.chain ? await createDeposits(world, common) : undefined;
+  const refunds = has.refunds ? await createRefunds(world, common) : undefined;
   const watchers = [deposits, refunds].filter(watcher => watcher !== undefined);
   const keys = has.keys && !mayGoBack ? await createKeys(world, { seed, accounts }) : undefined;
   const processes = createProcesses(world, { histories, bank, webhooks, watchers, keys });
@@ -206,9 +174,9 @@ export async function runSeed(
       : [createProcessFailures(world, processes), createOperator(world, { histories, bank })]),
     partners,
     createRates(world),
-    ...(webhooks ? [createWebhookAdmin(world, { ...administered, ...webhooks })] : []),
+    ...(webhooks ? [createWebhookAdmin(world, { accounts, history, ...webhooks })] : []),
     ...(webhooks && (has.endpoints || refunds)
-      ? [createEndpointAdmin(world, seed, { ...administered, ...webhooks })]
+      ? [createEndpointAdmin(world, seed, { accounts, history, ...webhooks })]
       : []),
     ...watchers,
     ...(keys ? [keys] : []),
@@ -286,10 +254,13 @@ export async function runSeed(
     ...world.counts,
     simulatedMs,
     isScripted: script !== undefined,
+    /** In a run with a script: the points that were reached, and what people were alarmed of. */
     reached: world.points?.reached ?? [],
     alarms: histories.current().model.books.alarms.map(({ kind }) => kind),
   };
 }
+
+export type RunResult = Awaited<ReturnType<typeof runSeed>>;
 
 function drawQr({ random, script }: World, run: number, index: number): Qr {
   const kopecks = script?.kopecks ?? random.between(10, 200) * 100 + random.pick([0, 0, 1, 2, 3]);

@@ -18,20 +18,6 @@ type NextDue = () => Promise<number>;
 
 export type NewStep = Omit<Step, 'at' | 'processName'> & { processName?: string | null };
 
-export interface Scheduler {
-  nowMs(): number;
-  after(delayMs: number, step: NewStep): Step;
-  cancel(step: Step): void;
-  /** Removes all pending steps of the process, and ignores later ones. */
-  removeProcess(processName: string): Step[];
-  /** The process stops for this time, except for what it has sent already; it does not notice. */
-  stall(processName: string, ms: number): void;
-  isStalled(processName: string): boolean;
-  /** Runs one step, and all code that waited for it as far as it gets. */
-  next(): Promise<void>;
-  clockOf(processName: string, polling?: Polling): Clock;
-}
-
 /**
  * How a worker polls: its poll intervals, and when a poll could find work. Its other sleeps are never shortened or
  * extended.
@@ -47,7 +33,7 @@ export interface Polling {
  * A deterministic scheduler. Time advances only when nothing is left to do at this moment; of all steps that are ready,
  * the seed picks one. Polls that could find nothing are skipped, since they change nothing.
  */
-export function createScheduler(random: Random, startMs: number): Scheduler {
+export function createScheduler(random: Random, startMs: number) {
   let nowMs = startMs;
   const steps = new Set<Step>();
   const stalledUntil = new Map<string, number>();
@@ -89,19 +75,22 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
   return {
     nowMs: () => nowMs,
     after,
-    cancel: step => void steps.delete(step),
-    removeProcess: processName => {
+    cancel: (step: Step) => void steps.delete(step),
+    /** Removes all pending steps of the process, and ignores later ones. */
+    removeProcess: (processName: string) => {
       dead.add(processName);
       const removed = [...steps].filter(step => step.processName === processName);
       for (const step of removed) steps.delete(step);
       return removed;
     },
-    stall: (processName, ms) => {
+    /** The process stops for this time, except for what it has sent already; it does not notice. */
+    stall: (processName: string, ms: number) => {
       stalledUntil.set(processName, nowMs + ms);
       for (const step of steps)
         if (step.processName === processName && !step.afterCrash) step.at = Math.max(step.at, nowMs + ms);
     },
-    isStalled: processName => (stalledUntil.get(processName) ?? 0) > nowMs,
+    isStalled: (processName: string) => (stalledUntil.get(processName) ?? 0) > nowMs,
+    /** Runs one step, and all code that waited for it as far as it gets. */
     next: async () => {
       let ready = [...steps].filter(step => step.at <= nowMs);
       if (ready.length === 0) {
@@ -120,7 +109,7 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
       await nextLoopTurn();
       await nextLoopTurn();
     },
-    clockOf: (processName, polling) => ({
+    clockOf: (processName: string, polling?: Polling): Clock => ({
       nowMs: () => nowMs,
       monotonicMs: () => nowMs,
       sleep: (ms, signal) =>
@@ -144,3 +133,5 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
     }),
   };
 }
+
+export type Scheduler = ReturnType<typeof createScheduler>;

@@ -27,6 +27,7 @@ export interface Endpoint {
 /** A process may use a setting that it read up to this long ago. */
 const staleMs = 30_000;
 
+/** The settings of endpoints, and the checks a receiver makes on every arrival. */
 export function createArrivals(
   world: World,
   options: { model: Model; isExcused(processName: string): boolean },
@@ -95,10 +96,7 @@ export function createArrivals(
     if (!payment || (payment.status !== 'succeeded' && payment.status !== 'failed'))
       return violate('no event is sent for an unfinished payment', `${data.id} ${payment?.status}`);
     if (payment.partnerId !== partnerId || (mode ?? payment.mode) !== payment.mode)
-      return violate(
-        'a receiver gets events of its own payments and mode only',
-        `${endpointId} got ${data.id}`,
-      );
+      return violate('a receiver gets events of its own payments and mode', `${endpointId} got ${data.id}`);
     const eventId = eventIdOf(sending);
     const isKind = kind === `payment.${payment.status}` || kind === 'payment.refunded';
     const sentAs = `${data.status} ${data.error?.code ?? null} ${Math.round(Number(data.amount_rub) * 100)}`;
@@ -141,6 +139,3 @@ export function createArrivals(
     },
   };
 }
-
-/** The settings of endpoints, and the checks a receiver makes on every arrival. */
-export type Arrivals = ReturnType<typeof createArrivals>;

@@ -59,19 +59,11 @@ export function createWebhookModel(world: World, options: WebhookModelOptions) {
   function checkLeaseHolder(before: BookedWebhook | undefined, now: BookedWebhook): void {
     if (!before || !hasLeaseChanged(before, now)) return;
     options.onLeaseChange(before, now);
-    const { leaseHolder } = before;
-    if (
-      leaseHolder === null ||
-      now.leaseHolder === null ||
-      leaseHolder === now.leaseHolder ||
-      !options.isAlive(leaseHolder)
-    )
-      return;
-    if (!isLeaseOver(before) && !presumedDead.has(`${now.leaseHolder} ${leaseHolder}`))
-      violate(
-        'no process takes the lease of a live process before it expires',
-        `process ${now.leaseHolder} took ${now.endpointId} from process ${leaseHolder}`,
-      );
+    const [from, by] = [before.leaseHolder, now.leaseHolder];
+    if (from === null || by === null || from === by || !options.isAlive(from)) return;
+    const rule = 'no process takes the lease of a live process before it expires';
+    if (!isLeaseOver(before) && !presumedDead.has(`${by} ${from}`))
+      violate(rule, `process ${by} took ${now.endpointId} from process ${from}`);
   }
 
   /** An endpoint sees the events of its mode and kinds that happen while it is there. */
@@ -150,11 +142,9 @@ export function createWebhookModel(world: World, options: WebhookModelOptions) {
     const { endpointId, partnerId, suspended } = now;
     const count = inARow.get(endpointId) ?? 0;
     const wasSuspended = before?.suspended ?? false;
+    const rule = 'three events given up in a row suspend sending, and nothing else does';
     if (suspended !== (wasSuspended || count >= suspendAfter))
-      violate(
-        'three events given up in a row suspend sending, and nothing else does',
-        `${endpointId} after ${count}: ${suspended}`,
-      );
+      violate(rule, `${endpointId} after ${count}: ${suspended}`);
     if (suspended && !wasSuspended) {
       trace.add('books', `sending to ${endpointId} is suspended`);
       add(suspensions, partnerId);

@@ -40,6 +40,7 @@ const statementMs = 6_000;
 export const eventIdOf = ({ body }: { body: string }) => /^\{"id":"evt_(\d+)"/.exec(body)![1]!;
 const processNameOf = (instance: number | null) => `process ${instance}`;
 
+/** Invariants of sending, checked on every attempt. */
 export function createSendingModel(world: World, options: SendingOptions) {
   const { violate, trace, scheduler } = world;
   const tickets = new Map<string, Ticket>();
@@ -52,20 +53,22 @@ export function createSendingModel(world: World, options: SendingOptions) {
   const kept = new Map<Id<'whe'>, { sinceMs: number; eventIds: string[] }>();
   const turnOf = (endpointId: Id<'whe'>) => turns.get(endpointId) ?? 0;
 
+  /** What is under way to an endpoint, in one turn or in any. */
+  const sentTo = (endpointId: Id<'whe'>, turn?: number) =>
+    [...underWay.values()].filter(
+      attempt => attempt.endpointId === endpointId && (turn ?? attempt.turn) === attempt.turn,
+    );
+
   function checkTicket(sent: Sent, key: DeliveryKey): Ticket | undefined {
     const name = `${sent.processName} ${keyOf(key)}`;
     const ticket = tickets.get(name);
     tickets.delete(name);
-    if (!ticket)
-      violate(
-        'only a delivery that was read as due is sent, and once',
-        `evt_${key.eventId} by ${sent.processName}`,
-      );
-    else if (ticket.suspended) violate('while suspended nothing is sent', `evt_${key.eventId}`);
+    const what = `evt_${key.eventId} by ${sent.processName}`;
+    if (!ticket) violate('only a delivery that was read as due is sent, and once', what);
+    else if (ticket.suspended) violate('while suspended nothing is sent', what);
     else if (ticket.atMs < ticket.dueMs - world.clockErrorMs)
-      violate('attempts keep the retry schedule', `evt_${key.eventId}`);
-    else if (!ticket.isServing)
-      violate('one process sends to an endpoint at a time', `evt_${key.eventId} by ${sent.processName}`);
+      violate('attempts keep the retry schedule', what);
+    else if (!ticket.isServing) violate('one process sends to an endpoint at a time', what);
     return ticket;
   }
 
@@ -81,18 +84,10 @@ export function createSendingModel(world: World, options: SendingOptions) {
       violate('an event is not sent again before the last attempt is on record', `evt_${key.eventId}`);
   }
 
-  function checkOverlap(attempt: Attempt): void {
-    for (const other of underWay.values())
-      if (
-        other.endpointId === attempt.endpointId &&
-        other.processName !== attempt.processName &&
-        other.turn === attempt.turn &&
-        !options.isExcused(other.processName)
-      )
-        violate(
-          'one process sends to an endpoint at a time',
-          `${attempt.processName} beside ${other.processName}`,
-        );
+  function checkOverlap({ processName, endpointId, turn }: Attempt): void {
+    for (const other of sentTo(endpointId, turn))
+      if (other.processName !== processName && !options.isExcused(other.processName))
+        violate('one process sends to an endpoint at a time', `${processName} beside ${other.processName}`);
   }
 
   /** Events with earlier attempts, and those read as due before sending was enabled again, keep no order. */
@@ -105,26 +100,17 @@ export function createSendingModel(world: World, options: SendingOptions) {
     const first = left.find(id => options.model().find({ endpointId, eventId: id })?.attempts === 0);
     if (first && BigInt(first) < BigInt(eventId))
       violate('kept events go out in order', `evt_${eventId} before evt_${first}`);
-    const beside = [...underWay.values()].find(
-      other => other.endpointId === endpointId && other.processName === processName && other.turn === turn,
-    );
+    const beside = sentTo(endpointId, turn).find(other => other.processName === processName);
     if (beside) violate('kept events go out one by one', `evt_${eventId} beside evt_${beside.eventId}`);
   }
 
   /** A release that was sent before the process took the lease again may run after that. */
   function checkLeaseReleased({ endpointId, leaseHolder }: BookedWebhook): void {
     if (scheduler.nowMs() - takenMs.get(endpointId)! <= statementMs) return;
-    const begun = [...underWay.values()].find(
-      attempt =>
-        attempt.endpointId === endpointId &&
-        attempt.processName === processNameOf(leaseHolder) &&
-        attempt.turn === turnOf(endpointId),
-    );
-    if (begun)
-      violate(
-        'no process releases the lease of an endpoint while sending to it',
-        `${begun.processName}, evt_${begun.eventId} to ${endpointId}, taken at ${takenMs.get(endpointId)} of ${scheduler.nowMs()}`,
-      );
+    const by = processNameOf(leaseHolder);
+    const begun = sentTo(endpointId, turnOf(endpointId)).find(({ processName }) => processName === by);
+    const rule = 'no process releases the lease of an endpoint while sending to it';
+    if (begun) violate(rule, `${by}, evt_${begun.eventId} to ${endpointId}`);
   }
 
   function postpone(attempt: Attempt): void {
@@ -136,9 +122,7 @@ export function createSendingModel(world: World, options: SendingOptions) {
   function dueMs({ endpointId, leaseHolder, leasedUntilMs, suspended }: BookedWebhook): number {
     const isServed = leaseHolder !== null && options.isAlive(leaseHolder);
     const renewedMs = isServed ? leasedUntilMs! - leaseMs + renewEveryMs : Number.POSITIVE_INFINITY;
-    const begun = [...underWay.values()].filter(
-      attempt => attempt.endpointId === endpointId && attempt.processName === processNameOf(leaseHolder),
-    );
+    const begun = sentTo(endpointId).filter(({ processName }) => processName === processNameOf(leaseHolder));
     if (suspended || begun.some(({ atMs }) => scheduler.nowMs() - atMs >= slowAfterMs)) return renewedMs;
     const nextMs = Math.min(
       ...options
@@ -217,6 +201,3 @@ export function createSendingModel(world: World, options: SendingOptions) {
     },
   };
 }
-
-/** Invariants of sending, checked on every attempt. */
-export type SendingModel = ReturnType<typeof createSendingModel>;

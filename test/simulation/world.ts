@@ -70,14 +70,7 @@ export interface Violation {
 }
 
 /** The log of a run. Ids are random, so each is named by the order of its first appearance. */
-export interface Trace {
-  lines: string[];
-  add(who: string, what: string): void;
-  /** With names for ids. */
-  named(text: string): string;
-}
-
-export function createTrace(elapsedMs: () => number): Trace {
+export function createTrace(elapsedMs: () => number) {
   const lines: string[] = [];
   const names = new Map<string, string>();
   function nameOf(id: string): string {
@@ -88,11 +81,14 @@ export function createTrace(elapsedMs: () => number): Trace {
   const named = (text: string) => text.replace(/\b(?:evt_\d+|[a-z]{3}_\w{26})\b/g, nameOf);
   return {
     lines,
+    /** With names for ids. */
     named,
-    add: (who, what) =>
+    add: (who: string, what: string) =>
       void lines.push(named(`${(elapsedMs() / 1000).toFixed(3).padStart(10)} s  ${who}: ${what}`)),
   };
 }
+
+type Trace = ReturnType<typeof createTrace>;
 
 /** Steps of one actor that are still to come. */
 export function createAgenda({ scheduler }: Pick<World, 'scheduler'>) {

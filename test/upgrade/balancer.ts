@@ -3,17 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterFile } from '../helpers/after-file.ts';
 
-export interface Balancer {
-  url: string;
-  add(address: string): void;
-  /** How many requests each node got. */
-  counts: Map<string, number>;
-}
-
 const checkEveryMs = 200;
 
 /** A load balancer that sends requests in turn to the nodes whose /readyz says 200, and repeats none. */
-export async function startBalancer(): Promise<Balancer> {
+export async function startBalancer() {
   const agent = new Agent({ keepAlive: true });
   const nodes = new Map<string, boolean>();
   const counts = new Map<string, number>();
@@ -60,10 +53,11 @@ export async function startBalancer(): Promise<Balancer> {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    add: address => {
+    add: (address: string) => {
       nodes.set(address, false);
       void check(address);
     },
+    /** How many requests each node got. */
     counts,
   };
 }

@@ -3,62 +3,19 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { dumpSchema } from '../../database/dump.ts';
 import { findChangedSchema } from '../../src/db/schema/changed-schema/index.ts';
-import { kopeck, runProgram, startService } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
-import { secretKey } from '../helpers/partners.ts';
-import { startSimulator } from '../helpers/simulator.ts';
-import { startReceiver } from '../helpers/webhook-receiver.ts';
-import { hasCommit, unpack, version01 } from './previous-release.ts';
+import { newLink } from '../helpers/api.ts';
+import { kopeck, startService } from '../helpers/cli.ts';
+import { hasCommit, startVersion, version01 } from './previous-release.ts';
 
 const schema = readFileSync(new URL('../../database/schema.sql', import.meta.url), 'utf8');
 
 test.skipIf(!hasCommit(version01))(
   'a database of version 0.1.0 is brought over with everything in it',
   async () => {
-    const { pool, url } = await createDatabase({ migrated: false });
-    const simulator = await startSimulator({ GATEWAY_TOKEN: 'token' });
-    const receiver = await startReceiver();
-    const env = {
-      ...{ DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder(), RATE_SOURCES: 'fixed:92.50' },
-      ...{ GATEWAY_URL: simulator.address, GATEWAY_TOKEN: 'token', ROLES: 'api,worker' },
-    };
-    const oldProgram = unpack(version01);
-    const runOld = async (...args: string[]) => {
-      const { code, stdout, stderr } = await runProgram(oldProgram, env, [...args, '--json']);
-      if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
-      return JSON.parse(stdout);
-    };
-    const old = await startService(env, oldProgram);
-    const { partner_id: partnerId } = await runOld('partner', 'create', '--name', 'Shop');
-    await runOld(
-      'partner',
-      'limits',
-      partnerId,
-      '--concurrent',
-      '100',
-      '--create-rps',
-      '100',
-      '--create-burst',
-      '100',
-      '--other-rps',
-      '1000',
-    );
-    await runOld('balance', 'credit', partnerId, '--mode', 'live', '--usdt', '1000', '--reference', 'r1');
-    await runOld('webhook', 'set', partnerId, '--url', receiver.url);
-    const further = [
-      '--mode',
-      'live',
-      '--url',
-      `${receiver.url}/further`,
-      '--events',
-      'payment.succeeded,payment.refunded',
-    ];
-    await runOld('webhook', 'add', partnerId, ...further);
-    const keys = {
-      live: (await runOld('key', 'create', partnerId, '--mode', 'live', '--max-day', '5000')).key,
-      test: (await runOld('key', 'create', partnerId, '--mode', 'test')).key,
-    };
+    const world = await startVersion(version01, {}, ['--max-day', '5000']);
+    const { pool, simulator, receiver, env, runOld, old, partnerId, keys } = world;
+    const ofFurther = ['--url', `${receiver.url}/further`, '--events', 'payment.succeeded,payment.refunded'];
+    await runOld('webhook', 'add', partnerId, '--mode', 'live', ...ofFurther);
 
     const call = async (
       address: string,
@@ -82,8 +39,6 @@ test.skipIf(!hasCommit(version01))(
       const code = { scenario: 'C2B', amount_kopecks: 10_000 };
       return (await simulator.call('POST', '/sim/qrs', code, 'token')).body;
     };
-    const link = (kopecks: number) =>
-      `https://qr.nspk.ru/AD${randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30)}?type=02&sum=${kopecks}&cur=RUB`;
 
     const asked = [
       { mode: 'live', key: randomUUID(), body: { qr_url: (await qr()).link, metadata: { order: 1 } } },
@@ -91,7 +46,7 @@ test.skipIf(!hasCommit(version01))(
       ...[10_000, 10_001, 10_002].map(kopecks => ({
         mode: 'test',
         key: randomUUID(),
-        body: { qr_url: link(kopecks) },
+        body: { qr_url: newLink(kopecks) },
       })),
     ] as { mode: 'live' | 'test'; key: string; body: object }[];
     const quote = await call(old.address, 'live', '/v1/quote', { amount_rub: '100.00', lock: true });

@@ -1,24 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newLink } from '../helpers/api.ts';
 
-export interface Paid {
+interface Paid {
   mode: 'test' | 'live';
   paymentId: string;
-}
-
-export interface Load {
-  paid: Paid[];
-  /** Everything that is not a payment under way or succeeded. */
-  refused: string[];
-  /** Resolves after this many more answers, good or bad. */
-  more(answers: number): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export interface Keys {
-  testKey: string;
-  liveKey: string;
 }
 
 interface Reply {
@@ -50,21 +37,17 @@ export const call = (
       .end(body && JSON.stringify(body));
   });
 
-const newLink = () =>
-  `https://qr.nspk.ru/AD${randomBytes(15).toString('hex').toUpperCase()}?type=02&sum=1000&cur=RUB`;
-
 /** The test is about versions, not about a machine without time for its database. */
 const pauseMs = 20;
 
 /** Clients that pay one after the other, each on its own connection, live and test in turn. */
-export function startLoad(url: string, { testKey, liveKey }: Keys, clients: number): Load {
+export function startLoad(url: string, keys: Record<Paid['mode'], string>, clients: number) {
   const [paid, refused]: [Paid[], string[]] = [[], []];
   let isStopped = false;
 
   async function payOne(agent: Agent, mode: Paid['mode']): Promise<void> {
-    const key = mode === 'live' ? liveKey : testKey;
-    const options = { method: 'POST', body: { qr_url: newLink() } };
-    const reply = await call(agent, `${url}/v1/payments`, key, options).catch((error: Error) => ({
+    const options = { method: 'POST', body: { qr_url: newLink(1_000) } };
+    const reply = await call(agent, `${url}/v1/payments`, keys[mode], options).catch((error: Error) => ({
       status: 0,
       body: error.message,
     }));
@@ -86,8 +69,10 @@ export function startLoad(url: string, { testKey, liveKey }: Keys, clients: numb
   const answered = () => paid.length + refused.length;
   return {
     paid,
+    /** Everything that is not a payment under way or succeeded. */
     refused,
-    more: async answers => {
+    /** Resolves after this many more answers, good or bad. */
+    more: async (answers: number) => {
       const until = answered() + answers;
       while (answered() < until) await sleep(50);
     },

@@ -2,15 +2,11 @@ import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { expect, test } from 'vitest';
 import { readPreviousRelease } from '../../src/db/schema/migrations.ts';
-import { kopeckProcess, runProgram, startService } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
-import { secretKey } from '../helpers/partners.ts';
-import { startSimulator } from '../helpers/simulator.ts';
+import { kopeckProcess, startService } from '../helpers/cli.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 import { startBalancer } from './balancer.ts';
-import { call, type Keys, startLoad } from './load.ts';
-import { hasCommit, migrationsOf, previousRelease, unpack } from './previous-release.ts';
+import { call, startLoad } from './load.ts';
+import { hasCommit, migrationsOf, previousRelease, startVersion } from './previous-release.ts';
 
 /** In each phase: with the old version, with both, with the new one. */
 const paymentsPerPhase = 100;
@@ -18,69 +14,20 @@ const clients = 3;
 const database = new URL('../../database/', import.meta.url);
 const migrations = readdirSync(new URL('migrations/', database)).length;
 
-const commandsOf =
-  (env: Record<string, string>, program?: string) =>
-  async (...args: string[]) => {
-    const { code, stdout, stderr } = await (program
-      ? runProgram(program, env, args)
-      : kopeckProcess(env, ...args));
-    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
-    return JSON.parse(stdout);
-  };
-
-async function createPartner(
-  env: Record<string, string>,
-  program: string,
-  webhookUrl: string,
-): Promise<Keys & { partnerId: string }> {
-  const run = commandsOf(env, program);
-  const { partner_id: id } = await run('partner', 'create', '--name', 'Upgraded shop', '--json');
-  const limits = [
-    '--create-rps',
-    '10000',
-    '--create-burst',
-    '10000',
-    '--concurrent',
-    '100',
-    '--daily-rub',
-    'none',
-  ];
-  await run('partner', 'limits', id, ...limits, '--json');
-  await run('balance', 'credit', id, '--mode', 'live', '--usdt', '100000', '--reference', 'r1', '--json');
-  await run('webhook', 'set', id, '--url', webhookUrl, '--json');
-  const { key: testKey } = await run('key', 'create', id, '--mode', 'test', '--json');
-  const { key: liveKey } = await run('key', 'create', id, '--mode', 'live', '--json');
-  return { partnerId: id, testKey, liveKey };
-}
-
 test.skipIf(!hasCommit(previousRelease))(
   'a new version replaces the previous one under load, and no payment is refused, lost or made twice',
   async () => {
-    const { pool, url } = await createDatabase({ migrated: false });
-    const simulator = await startSimulator({ GATEWAY_TOKEN: 'token' });
-    const receiver = await startReceiver();
-    const env = {
-      DATABASE_URL: url,
-      SECRET_KEY: secretKey,
-      DATA_DIR: newFolder(),
-      GATEWAY_URL: simulator.address,
-      GATEWAY_TOKEN: 'token',
-      RATE_SOURCES: 'fixed:92.50',
-      ROLES: 'api,worker',
-      DRAIN_SEC: '2',
-      // As the release notes ask for it until the old version is gone, which would ignore a locked quote.
-      QUOTE_LOCK_PARTNER_USDT: '0',
-    };
+    // As the release notes ask for it until the old version is gone, which would ignore a locked quote.
+    const settings = { DRAIN_SEC: '2', QUOTE_LOCK_PARTNER_USDT: '0' };
+    const world = await startVersion(previousRelease, settings);
+    const { pool, simulator, receiver, env, run, old, partnerId, keys } = world;
     const countMigrations = async () =>
       (await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM schema_migrations')).rows[0]!
         .count;
 
-    const oldProgram = unpack(previousRelease);
-    const old = await startService(env, oldProgram);
     expect(await countMigrations()).toBe(migrationsOf(previousRelease).length);
     if (previousRelease !== 'HEAD')
       expect(readPreviousRelease(database)).toBe(migrationsOf(previousRelease).length);
-    const keys = await createPartner(env, oldProgram, receiver.url);
     const balancer = await startBalancer();
     balancer.add(old.address);
     await expect.poll(async () => (await fetch(`${balancer.url}/healthz`)).status).toBe(200);
@@ -94,20 +41,19 @@ test.skipIf(!hasCommit(previousRelease))(
     const ofOldAlone = balancer.counts.get(old.address)!;
     balancer.add(new_.address);
     await expect.poll(() => balancer.counts.get(new_.address), { timeout: 30_000 }).toBeGreaterThan(0);
-    const run = commandsOf(env);
     const further = await startReceiver();
     const kinds = 'payment.succeeded,payment.failed,payment.refunded';
     const toFurther = ['--mode', 'live', '--url', further.url, '--events', kinds];
-    await run('webhook', 'add', keys.partnerId, ...toFurther, '--json');
+    await run('webhook', 'add', partnerId, ...toFurther);
     // What is under way now may end before or after it.
     const paidBefore = load.paid.length + clients;
     const refunded = load.paid.find(({ mode }) => mode === 'live')!.paymentId;
     await simulator.call('POST', `/sim/orders/${refunded}/refunds`, { amount_kopecks: 250 }, 'token');
     await load.more(paymentsPerPhase);
-    await run('refund', 'read', '--since', startedAt, '--json');
+    await run('refund', 'read', '--since', startedAt);
     const ofQuotes = { method: 'POST', body: { amount_rub: '100.00', lock: true } };
     for (let count = 0; count < 4; count++)
-      expect((await call(agent, `${balancer.url}/v1/quote`, keys.liveKey, ofQuotes)).body).not.toContain(
+      expect((await call(agent, `${balancer.url}/v1/quote`, keys.live, ofQuotes)).body).not.toContain(
         'quote_id',
       );
     // The old one went on with the new schema.
@@ -123,9 +69,8 @@ test.skipIf(!hasCommit(previousRelease))(
       JSON.parse((await call(agent, `${new_.address}/v1/payments/${paymentId}`, key)).body);
     // So many reads may be limited to the rate of a partner.
     for (const { mode, paymentId } of load.paid) {
-      const key = mode === 'live' ? keys.liveKey : keys.testKey;
       await expect
-        .poll(() => read(paymentId, key), { interval: 500 })
+        .poll(() => read(paymentId, keys[mode]), { interval: 500 })
         .toMatchObject({ status: 'succeeded', ...(paymentId === refunded && { refunded_rub: '2.50' }) });
     }
     agent.destroy();

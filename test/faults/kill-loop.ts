@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callBank, count } from '../faults/round.ts';
-import type { Nemesis } from '../faults/run.ts';
+import { callBank, count } from './round.ts';
+import type { Nemesis } from './run.ts';
 
 /** What the bank side does with orders while one service runs. */
 const weathers: (object | undefined)[] = [
@@ -15,12 +15,13 @@ const weathers: (object | undefined)[] = [
 ];
 const longestLifeMs = 3_000;
 
-/** One service after another is killed with `kill -9` at a random moment under load, until `isOver`. */
+/** So many services, one after the other, are killed with `kill -9` at a random moment under load; no other one runs. */
 export const killAgainAndAgain =
-  (isOver: (kills: number) => boolean): Nemesis =>
+  (times: number): Nemesis =>
   async (round, load) => {
     const { world, random } = round;
-    for (let kills = 0; !isOver(kills); kills++) {
+    round.findings.push(...(await world.endServices('all')));
+    for (let kills = 0; kills < times; kills++) {
       const service = await world.startService();
       const weather = random.pick(weathers);
       if (weather) await callBank(world, 'PUT', '/sim/faults', { id: 'weather', on: 'pay', ...weather });

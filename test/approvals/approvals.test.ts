@@ -6,7 +6,7 @@ import { auditContextOf } from '../helpers/database.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf } from './approvals-world.ts';
 
-const { pool, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve, decide } =
+const { pool, sql, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve, decide } =
   await createApprovalsWorld();
 
 const large = 5_000_000n;
@@ -91,9 +91,7 @@ describe('deciding on a payment', () => {
 
   test('one transaction: the action is rolled back when the decision fails', async () => {
     const { paymentId, requestId } = await ask();
-    await pool.query(
-      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a crash'; END $$`,
-    );
+    await sql`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a crash'; END $$`;
     await pool.query('CREATE TRIGGER fails BEFORE UPDATE ON operator_requests EXECUTE FUNCTION fail()');
     await expect(approve(second, requestId)).rejects.toThrow('a crash');
     await pool.query('DROP TRIGGER fails ON operator_requests');
@@ -116,10 +114,8 @@ describe('deciding on a payment', () => {
       expect(outcomes).toEqual([...Array(4).fill('already_decided'), 'done']);
       const state = await stateOf(requestId);
       expect(await statusOf(paymentId)).toBe(state === 'approved' ? 'succeeded' : 'processing');
-      const { rows } = await pool.query(
-        `SELECT count(*)::int AS count FROM entries WHERE payment_id = $1 AND from_account = 'held'`,
-        [uuidFromId(paymentId)],
-      );
+      const rows =
+        await sql`SELECT count(*)::int AS count FROM entries WHERE payment_id = ${uuidFromId(paymentId)} AND from_account = 'held'`;
       expect(rows[0].count).toBe(state === 'approved' ? 1 : 0);
     }
   });

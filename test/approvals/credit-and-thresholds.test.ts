@@ -6,12 +6,10 @@ import { insertOperator } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf, type Operator } from './approvals-world.ts';
 
 const world = await createApprovalsWorld();
-const { pool, at, partnerId, requester, second, third, stateOf, auditOf, approve } = world;
+const { pool, sql, at, partnerId, requester, second, third, stateOf, auditOf, approve } = world;
 
 const creditsOf = async (reference: string) =>
-  (await pool.query('SELECT micro_usdt FROM entries WHERE reference = $1', [reference])).rows.map(
-    row => row.micro_usdt,
-  );
+  (await sql`SELECT micro_usdt FROM entries WHERE reference = ${reference}`).map(row => row.micro_usdt);
 
 describe('crediting a balance', () => {
   const credit = (reference: string, microUsdt: bigint, operator = requester, mode?: 'test') =>

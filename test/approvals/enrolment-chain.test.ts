@@ -11,7 +11,7 @@ import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf, type Operator } from './approvals-world.ts';
 
 const world = await createApprovalsWorld();
-const { pool, at, partnerId, second, approve, credit, decide, statusOf } = world;
+const { pool, sql, at, partnerId, second, approve, credit, decide, statusOf } = world;
 
 const partners = [partnerId, await createFundedPartner(pool, 1n)];
 const commandLine = auditContextOf(pool);
@@ -195,11 +195,9 @@ describe('decisions without approval', () => {
     const one = await insertOperator(pool, 'support');
     const puppet = await createdBy(one);
     const other = await insertOperator(pool, 'support');
-    await pool.query(
-      `INSERT INTO incarnations (number, system_identifier, timeline, cause, began_at, certain_at, is_synchronous,
+    await sql`INSERT INTO incarnations (number, system_identifier, timeline, cause, began_at, certain_at, is_synchronous,
                                  last_event_id, next_event_id, opened_at)
-       VALUES (1, '1', 1, 'first_start', now(), now(), false, 0, 1, now())`,
-    );
+       VALUES (1, '1', 1, 'first_start', now(), now(), false, 0, 1, now())`;
     for (const [order, amount] of [
       ['large', 1_000_001],
       ['half', 500_000],
@@ -213,7 +211,7 @@ describe('decisions without approval', () => {
     const release = (operator: Operator, order: string) =>
       submitRelease(at(operator), operator, order, 'known to the shop');
     const waits = async () =>
-      (await pool.query('SELECT payment FROM stray_orders WHERE released_at IS NULL ORDER BY 1')).rows.map(
+      (await sql`SELECT payment FROM stray_orders WHERE released_at IS NULL ORDER BY 1`).map(
         row => row.payment,
       );
 

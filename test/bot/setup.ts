@@ -98,13 +98,12 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
 
 /** A database of its own with a running bot, and people who use it. */
 export async function createBotWorld(options: Omit<BotOptions, 'pool'> = {}) {
-  const { pool, url } = await createDatabase();
+  const { pool, sql, url } = await createDatabase();
   const world = await startTestBot({ ...options, pool });
   const audit = auditContextOf(pool, options.clock);
   return {
     ...world,
-    pool,
-    url,
+    ...{ pool, sql, url },
     audit,
     ownerOf: (name: string, languageCode?: 'ru' | 'en') => ownerOf(world, pool, name, languageCode),
     /** A user who joined the team of a partner, and has its menu open. */

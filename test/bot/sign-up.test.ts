@@ -5,7 +5,7 @@ import { dialogueToSvg } from '../telegram/index.ts';
 import type { Screen } from '../telegram/user.ts';
 import { createBotWorld } from './setup.ts';
 
-const { pool, telegram, audit, ownerOf } = await createBotWorld();
+const { pool, sql, telegram, audit, ownerOf } = await createBotWorld();
 const { address } = await startApi({ pool });
 await setRate(pool);
 
@@ -38,9 +38,8 @@ test('the same in English, with invalid names and a double click that creates on
   await john.reads(/svc_test_/);
   const answers = await Promise.all(presses.map(press => press.answer()));
   expect(answers[1]!.text).toBe('This button was already used or has expired.');
-  const { rows } = await pool.query(
-    `SELECT k.mode FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE p.name = 'Tea'`,
-  );
+  const rows =
+    await sql`SELECT k.mode FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE p.name = 'Tea'`;
   expect(rows).toEqual([{ mode: 'test' }]);
   const actors = await pool.query('SELECT DISTINCT actor FROM audit WHERE actor LIKE $1', [
     `telegram:${john.account.id}`,

@@ -5,7 +5,7 @@ import { manualClock } from '../helpers/clock.ts';
 import { createBotWorld } from './setup.ts';
 
 const clock = manualClock(new Date().toISOString());
-const { pool, telegram, audit, ownerOf, memberOf, logged } = await createBotWorld({ clock });
+const { pool, sql, telegram, audit, ownerOf, memberOf, logged } = await createBotWorld({ clock });
 
 /** Members who joined one after the other and never wrote to the bot. */
 const fill = (partnerId: Id<'prt'>, count: number) =>
@@ -37,12 +37,10 @@ test('an owner changes a role once confirmed, at once and on record', async () =
   await (await owner.pressOn(message, '➡️ developer')).answer();
   await keys();
   await vera.reads(/no active keys/);
-  const { rows } = await pool.query(
-    `SELECT actor, before->>'role' AS before, after->>'role' AS after FROM audit
-      WHERE action = 'member.role' AND subject = $1`,
-    [partnerId],
-  );
-  expect(rows).toEqual([{ actor: `telegram:${owner.account.id}`, before: 'viewer', after: 'developer' }]);
+  expect(
+    await sql`SELECT actor, before->>'role' AS before, after->>'role' AS after FROM audit
+      WHERE action = 'member.role' AND subject = ${partnerId}`,
+  ).toEqual([{ actor: `telegram:${owner.account.id}`, before: 'viewer', after: 'developer' }]);
 
   await owner.goes(
     [`🎭 ${owner.account.first_name}: owner`, ({ buttons }) => buttons.flat().includes('➡️ developer')],

@@ -8,7 +8,7 @@ import { startDepositWorld, xpub } from '../deposits/world.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const deposits = await startDepositWorld();
-const { pool, clock, chain, depositChain } = deposits;
+const { pool, sql, clock, chain, depositChain } = deposits;
 const { depositChains } = readSettings({
   DEPOSIT_CHAINS: 'tron,ethereum',
   DEPOSIT_TRON_RPC: 'http://127.0.0.1:1',
@@ -40,10 +40,8 @@ test('one watched chain: its address, with its QR code, smallest amount and time
 });
 
 test('several chains: the network is chosen first, also in Russian', async () => {
-  await pool.query(
-    `INSERT INTO deposit_chains SELECT 'tron', cursor_block, cursor_hash, cursor_time, final_block, checked_at, NULL, lease_until
-       FROM deposit_chains WHERE chain = 'ethereum'`,
-  );
+  await sql`INSERT INTO deposit_chains SELECT 'tron', cursor_block, cursor_hash, cursor_time, final_block, checked_at, NULL, lease_until
+       FROM deposit_chains WHERE chain = 'ethereum'`;
   const { owner, partnerId } = await ownerOf(world, pool, 'Две сети', 'ru');
   const { text, message } = await owner.goes(
     ['💰 Баланс', /Уведомление о низком балансе/],

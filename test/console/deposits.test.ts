@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { startDepositWorld, xpub } from '../deposits/world.ts';
-import { startConsole } from '../helpers/console.ts';
+import { answers, startConsole } from '../helpers/console.ts';
 
 const usdt = 1_000_000n;
 const world = await startDepositWorld({ isScreened: true });
@@ -89,8 +89,8 @@ test('a held deposit is released or rejected, above the threshold with approval'
   expect((await finance.get('/overview')).json.deposits_held).toBe(1);
   const [held] = (await list('?state=held')).data;
   const path = `/deposits/${held.deposit_id}`;
-  expect((await finance.post(`${path}/release`, {})).status).toBe(422);
-  expect((await finance.post(`${path}/release`, { reason: 'a\nb' })).status).toBe(400);
+  await answers(422, finance.post(`${path}/release`, {}));
+  await answers(400, finance.post(`${path}/release`, { reason: 'a\nb' }));
   expect((await finance.post(`${path}/release`, { reason: 'checked' })).json).toEqual({ outcome: 'done' });
   const again = await finance.post(`${path}/reject`, { reason: 'checked' });
   expect([again.status, again.json.error.code]).toEqual([409, 'not_held']);

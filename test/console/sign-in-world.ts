@@ -5,14 +5,13 @@ import { enrolOperator } from '../helpers/operators.ts';
 
 /** The console behind a proxy, with a manual clock. */
 export async function startSignIn() {
-  const { pool } = await createDatabase();
+  const { pool, sql } = await createDatabase();
   const clock = manualClock();
   const { signIn, visit } = await startConsole({ pool, clock, trustProxy: ['127.0.0.1'] });
   let people = 0;
   const newName = () => `person-${++people}`;
   return {
-    pool,
-    clock,
+    ...{ pool, sql, clock },
     audit: auditContextOf(pool, clock),
     signIn,
     visit,
@@ -23,10 +22,7 @@ export async function startSignIn() {
     /** Advances the clock to the next one-time code. */
     wait: (steps = 1) => clock.advance(steps * 30_000),
     auditOf: async (subject: string): Promise<object[]> => {
-      const { rows } = await pool.query(
-        'SELECT actor, action, after FROM audit WHERE subject = $1 ORDER BY id',
-        [subject],
-      );
+      const rows = await sql`SELECT actor, action, after FROM audit WHERE subject = ${subject} ORDER BY id`;
       return rows;
     },
   };

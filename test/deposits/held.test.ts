@@ -18,7 +18,7 @@ import { startDepositWorld } from './world.ts';
 
 const usdt = 1_000_000n;
 const world = await startDepositWorld({ isScreened: true });
-const { pool, clock } = world;
+const { pool, sql, clock } = world;
 let one: Awaited<ReturnType<typeof insertOperator>>;
 let other: typeof one;
 beforeAll(async () => {
@@ -33,18 +33,16 @@ async function hold(units: bigint) {
   await world.settle();
   await world.screen(async () => 'hold');
   const { hash } = transactions[0]!;
-  const { rows } = await pool.query('SELECT id FROM deposits WHERE transaction = $1', [hash]);
+  const rows = await sql`SELECT id FROM deposits WHERE transaction = ${hash}`;
   const depositId = idFromUuid('dep', rows[0].id);
   return {
     partnerId,
     depositId,
     reference: `deposit:ethereum:${hash}:0`,
     balance: () => world.balanceOf(partnerId),
-    state: async () =>
-      (await pool.query('SELECT state FROM deposits WHERE id = $1', [rows[0].id])).rows[0].state,
+    state: async () => (await sql`SELECT state FROM deposits WHERE id = ${rows[0].id}`)[0].state,
     audit: async () =>
-      (await pool.query('SELECT actor, action, after FROM audit WHERE subject = $1 ORDER BY id', [depositId]))
-        .rows,
+      await sql`SELECT actor, action, after FROM audit WHERE subject = ${depositId} ORDER BY id`,
   };
 }
 
@@ -132,10 +130,9 @@ test('a rejection never credits, and keeps its reason', async () => {
   await world.settle();
   await world.screen(async () => 'allow');
   expect([await held.state(), await held.balance()]).toEqual(['rejected', 0n]);
-  const { rows } = await pool.query('SELECT decision_reason FROM deposits WHERE partner_id = $1', [
-    uuidFromId(held.partnerId),
-  ]);
-  expect(rows).toEqual([{ decision_reason: 'sanctions' }]);
+  expect(
+    await sql`SELECT decision_reason FROM deposits WHERE partner_id = ${uuidFromId(held.partnerId)}`,
+  ).toEqual([{ decision_reason: 'sanctions' }]);
   expect(await world.alarmKinds()).toEqual([]);
 });
 

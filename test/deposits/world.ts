@@ -1,7 +1,6 @@
 import { toHex } from 'viem';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { readSettings } from '../../src/base/settings.ts';
-import type { Pool } from '../../src/db/postgres/pool.ts';
 import { openAddresses, openDepositChains } from '../../src/deposits/index.ts';
 import type { Screen } from '../../src/deposits/screening/ask.ts';
 import { screenDeposits } from '../../src/deposits/screening/screen-deposits.ts';
@@ -11,7 +10,7 @@ import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { type Chain, createChain, startNode } from '../helpers/chain.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, type TestDatabase } from '../helpers/database.ts';
 
 /** The extended public key of the first test vector of BIP-32, at m/0'. */
 export const xpub =
@@ -63,17 +62,14 @@ interface Options {
   isScreened?: boolean;
 }
 
-export const readersOf = (pool: Pool) => ({
+export const readersOf = ({ pool, sql }: Pick<TestDatabase, 'pool' | 'sql'>) => ({
   balanceOf: async (partnerId: Parameters<typeof readBalances>[1]) =>
     (await readBalances(pool, partnerId)).live.availableMicroUsdt,
-  states: async () => {
-    const { rows } = await pool.query<{ state: string; micro_usdt: bigint }>(
-      'SELECT state, micro_usdt FROM deposits ORDER BY block_number, transaction, ordinal',
-    );
-    return rows.map(row => `${row.state} ${row.micro_usdt}`);
-  },
-  cursor: async () =>
-    (await pool.query('SELECT cursor_block FROM deposit_chains')).rows[0].cursor_block as bigint,
+  states: async (): Promise<string[]> =>
+    (await sql`SELECT state, micro_usdt FROM deposits ORDER BY block_number, transaction, ordinal`).map(
+      ({ state, micro_usdt }) => `${state} ${micro_usdt}`,
+    ),
+  cursor: async () => (await sql`SELECT cursor_block FROM deposit_chains`)[0].cursor_block as bigint,
   alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
 });
 
@@ -85,7 +81,7 @@ export async function startDepositWorld({
   node = {},
   isScreened = false,
 }: Options = {}) {
-  const { pool, url } = await createDatabase();
+  const { pool, sql, url } = await createDatabase();
   const clock = manualClock('2025-11-16T13:40:00Z');
   const chain: Chain = createChain(name);
   chain.mineMany(5);
@@ -111,7 +107,7 @@ export async function startDepositWorld({
   };
   const size = { blocks: maxRangeBlocks };
   const world = {
-    ...{ pool, url, clock, chain, nodes },
+    ...{ pool, sql, url, clock, chain, nodes },
     node: nodes[0]!,
     chains,
     depositChain,
@@ -127,7 +123,7 @@ export async function startDepositWorld({
       chain.mineMany(chain.notFinal);
       await world.round();
     },
-    ...readersOf(pool),
+    ...readersOf({ pool, sql }),
     alarmDetails: async () => (await listAlarms(pool, { cleared: false })).map(({ detail }) => detail),
     /** The balances of the partners in their order, all deposits, and the open alarms. */
     record: async () => ({

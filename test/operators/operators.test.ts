@@ -16,7 +16,7 @@ import { keyring } from '../helpers/partners.ts';
 
 describe('the last admin', () => {
   test('two admins who remove each other at once: one stays', async () => {
-    const { pool } = await createDatabase();
+    const { pool, sql } = await createDatabase();
     const audit = auditContextOf(pool);
     for (let round = 0; round < 5; round++) {
       const [one, other] = [
@@ -30,10 +30,9 @@ describe('the last admin', () => {
           : setOperatorRole(audit, other.operatorId, 'viewer'),
       ]);
       expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['done', 'last_admin']);
-      const { rows } = await pool.query(
-        "SELECT name FROM operators WHERE role = 'admin' AND disabled_at IS NULL",
+      expect(await sql`SELECT name FROM operators WHERE role = 'admin' AND disabled_at IS NULL`).toHaveLength(
+        1,
       );
-      expect(rows).toHaveLength(1);
       // The next round starts without admins.
       await pool.query("UPDATE operators SET role = 'viewer'");
     }

@@ -4,7 +4,7 @@ import { listKeys, type MemberRole, memberRoles, roleIncludes } from '../../src/
 import { guard } from '../../src/portal/guard.ts';
 import { createVault, listDeliveries, listWebhooks, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
-import { refusal } from '../helpers/console.ts';
+import { answers } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, type PortalRoute, startPortal } from '../helpers/portal.ts';
 
@@ -129,16 +129,20 @@ test('every route is listed with its role', () => {
 
 test('signed out, no route but those to sign in answers', async () => {
   for (const route of guarded)
-    expect(await visit().call(route.method, pathOf(route, mine), bodyOf(route)), route.url).toMatchObject(
-      refusal(401, 'signed_out'),
+    await answers(
+      '401 signed_out',
+      visit().call(route.method, pathOf(route, mine), bodyOf(route)),
+      route.url,
     );
 });
 
 test('another partner does not exist for an owner elsewhere', async () => {
   const outsider = await member(others.partnerId, 'owner');
   for (const route of ofPartners) {
-    expect(await outsider.call(route.method, pathOf(route, mine), bodyOf(route)), route.url).toMatchObject(
-      refusal(404, 'no_partner'),
+    await answers(
+      '404 no_partner',
+      outsider.call(route.method, pathOf(route, mine), bodyOf(route)),
+      route.url,
     );
   }
 });
@@ -185,7 +189,7 @@ test('no change from another origin or session', async () => {
       { origin: 'null' },
       { 'sec-fetch-site': 'same-site' },
     ]) {
-      expect(await one.post(pathOf(route, mine), {}, headers), route.url).toMatchObject(refusal(403, 'csrf'));
+      await answers('403 csrf', one.post(pathOf(route, mine), {}, headers), route.url);
     }
 });
 

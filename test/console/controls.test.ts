@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { answers, startConsole } from '../helpers/console.ts';
@@ -10,28 +10,21 @@ const { pool, sql } = await createDatabase();
 const clock = manualClock('2026-11-20T12:00:00Z');
 const bank = await startSimulator();
 const { signIn } = await startConsole({ pool, clock, gatewayUrl: bank.address });
-let admin: Awaited<ReturnType<typeof signIn>>;
-
-beforeAll(async () => {
-  admin = await signIn('admin');
-});
+let admin = await signIn('admin');
 
 const lastAudit = async () =>
   (await sql`SELECT actor, action, subject FROM audit ORDER BY id DESC LIMIT 1`)[0];
 const by = () => `operator:${admin.name}`;
+const done = { outcome: 'done' };
 
 test('recipients are blocked and unblocked, with audit records', async () => {
-  expect((await admin.post('/recipients/block', { recipient: ' ООО  Ромашка ' })).json).toEqual({
-    outcome: 'done',
-  });
+  expect((await admin.post('/recipients/block', { recipient: ' ООО  Ромашка ' })).json).toEqual(done);
   expect(await lastAudit()).toEqual({ actor: by(), action: 'recipient.block', subject: 'ооо ромашка' });
   expect((await admin.get('/recipients')).json.data).toMatchObject([{ recipient: 'ооо ромашка' }]);
   await answers('409 already_blocked', admin.post('/recipients/block', { recipient: 'ооо РОМАШКА' }));
   await answers(422, admin.post('/recipients/block', { recipient: '' }));
   await answers('400 invalid_request', admin.post('/recipients/block', { recipient: 'a\nb' }));
-  expect((await admin.post('/recipients/unblock', { recipient: 'ооо ромашка' })).json).toEqual({
-    outcome: 'done',
-  });
+  expect((await admin.post('/recipients/unblock', { recipient: 'ооо ромашка' })).json).toEqual(done);
   await answers('409 not_blocked', admin.post('/recipients/unblock', { recipient: 'ооо ромашка' }));
 });
 
@@ -41,12 +34,22 @@ test('an alarm is cleared once, and shows who cleared it', async () => {
   const [alarm] = (await admin.get('/alarms')).json.data;
   expect(alarm).toMatchObject({ kind: 'rate_jump', times: 1, cleared_by: null });
   expect((await admin.get('/overview')).json.alarms).toMatchObject([{ alarm_id: alarm.alarm_id }]);
-  expect((await admin.post(`/alarms/${alarm.alarm_id}/clear`)).json).toEqual({ outcome: 'done' });
+  expect((await admin.post(`/alarms/${alarm.alarm_id}/clear`)).json).toEqual(done);
   expect(await lastAudit()).toMatchObject({ actor: by(), action: 'alarm.clear' });
   await answers('409 no_alarm', admin.post(`/alarms/${alarm.alarm_id}/clear`));
   expect((await admin.get('/alarms')).json.data).toEqual([]);
   expect((await admin.get('/alarms?cleared=true')).json.data).toMatchObject([{ cleared_by: by() }]);
 });
+
+const insertStray = (name: string, kopecks: number) =>
+  sql`INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
+      VALUES ('pay_' || ${name}::text, ${name}, 'succeeded', ${kopecks}, now(), ${name}, 'unreadable', 2, now())`;
+const insertRun = async (differences: object[], isComplete: boolean): Promise<number> =>
+  (
+    await sql`
+      INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
+      VALUES ('kopeck', now(), now(), now(), now(), 1, 1, ${JSON.stringify(differences)}, ${isComplete}) RETURNING id`
+  )[0].id;
 
 test('what was recovered is shown, and an order without a payment is released once', async () => {
   expect((await admin.get('/recovery')).json).toEqual({ histories: [], recovered: [], stray: [] });
@@ -54,8 +57,7 @@ test('what was recovered is shown, and an order without a payment is released on
                                last_event_id, next_event_id, opened_at)
      VALUES (1, '1', 1, 'first_start', now(), now(), false, 0, 1, now()),
             (2, '1', 2, 'promotion', now(), now(), false, 0, 1000001, now())`;
-  await sql`INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
-     VALUES ('pay_x', 'ord_x', 'succeeded', 15000, now(), 'AD1', 'unreadable', 2, now())`;
+  await insertStray('x', 15_000);
   const shown = (await admin.get('/recovery')).json;
   expect(shown.histories).toMatchObject([{ incarnation: 2, cause: 'promotion', recovered_payments: 0 }]);
   expect(shown.stray).toMatchObject([{ order: 'pay_x', amount_rub: '150.00', why: 'unreadable' }]);
@@ -67,8 +69,7 @@ test('what was recovered is shown, and an order without a payment is released on
 });
 
 test('releasing a large order without a payment waits for a second operator', async () => {
-  await sql`INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
-     VALUES ('pay_y', 'ord_y', 'succeeded', 500000000, now(), 'AD2', 'unreadable', 2, now())`;
+  await insertStray('y', 500_000_000);
   const asked = await admin.post('/recovery/release', { order: 'pay_y', reason: 'known to the shop' });
   expect(asked.json).toMatchObject({
     outcome: 'waiting',
@@ -106,25 +107,14 @@ describe('reconciliation', () => {
   });
 
   test('a run that lists not all differences shows so, in the list and alone', async () => {
-    const rows = await sql`INSERT INTO reconciliations
-         (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
-       VALUES ('kopeck', now(), now(), now(), now(), 1, 1, '[]', false) RETURNING id`;
+    const runId = await insertRun([], false);
     expect((await admin.get('/reconciliations?limit=1')).json.data).toMatchObject([{ is_complete: false }]);
-    expect((await admin.get(`/reconciliations/${rows[0].id}`)).json.run).toMatchObject({
-      is_complete: false,
-    });
+    expect((await admin.get(`/reconciliations/${runId}`)).json.run).toMatchObject({ is_complete: false });
   });
 
   test('differences are listed with their amounts; a second run at the same time is refused', async () => {
-    await pool.query(
-      `INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, orders, payments, differences)
-       VALUES ('kopeck', now(), now(), now(), now(), 1, 1, $1)`,
-      [
-        JSON.stringify([
-          { kind: 'amounts_differ', payment_id: 'pay_x', amount_kopecks: 100, order_kopecks: null },
-        ]),
-      ],
-    );
+    const amounts = { amount_kopecks: 100, order_kopecks: null };
+    await insertRun([{ kind: 'amounts_differ', payment_id: 'pay_x', ...amounts }], true);
     const [run] = (await admin.get('/reconciliations?limit=1')).json.data;
     expect((await admin.get(`/reconciliations/${run.run_id}`)).json.differences).toMatchObject([
       { kind: 'amounts_differ', amount_rub: '1.00', order_rub: null },
@@ -167,9 +157,7 @@ describe('settings', () => {
     admin = await signIn('admin');
     expect((await settings()).maintenance.on).toBe(true);
     const { window_id } = window;
-    expect((await admin.post('/settings/maintenance/cancel', { window_id })).json).toEqual({
-      outcome: 'done',
-    });
+    expect((await admin.post('/settings/maintenance/cancel', { window_id })).json).toEqual(done);
     expect((await settings()).maintenance.on).toBe(false);
     expect(await lastAudit()).toMatchObject({ actor: by(), action: 'maintenance.cancel' });
     await answers('409 no_window', admin.post('/settings/maintenance/cancel', { window_id }));

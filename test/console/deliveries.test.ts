@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createVault, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
@@ -9,22 +9,15 @@ import { createPartnerWithKeys } from '../helpers/partners.ts';
 const { pool, sql } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
 const vault = createVault(keyring);
-let viewer: Awaited<ReturnType<typeof signIn>>;
-let support: typeof viewer;
-let shop: Awaited<ReturnType<typeof createPartnerWithKeys>>;
-let other: typeof shop;
+const [viewer, support] = [await signIn('viewer'), await signIn('support')];
 
-/** The events of two partners: a success and a failure of each, all of them pending. */
-beforeAll(async () => {
-  [viewer, support] = [await signIn('viewer'), await signIn('support')];
-  await setRate(pool);
-  [shop, other] = [await createPartnerWithKeys(pool), await createPartnerWithKeys(pool)];
-  for (const { partnerId, testKey } of [shop, other]) {
-    await setWebhook(auditContextOf(pool), vault, partnerId, `https://shop.example/${partnerId}`);
-    for (const kopecks of [10_000, 10_001])
-      await partnerAt(address, testKey).pay({ qr_url: newLink(kopecks) });
-  }
-});
+// The events of two partners: a success and a failure of each, all of them pending.
+await setRate(pool);
+const [shop, other] = [await createPartnerWithKeys(pool), await createPartnerWithKeys(pool)];
+for (const { partnerId, testKey } of [shop, other]) {
+  await setWebhook(auditContextOf(pool), vault, partnerId, `https://shop.example/${partnerId}`);
+  for (const kopecks of [10_000, 10_001]) await partnerAt(address, testKey).pay({ qr_url: newLink(kopecks) });
+}
 
 interface Row {
   event_id: string;

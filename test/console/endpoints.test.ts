@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import {
@@ -19,28 +19,20 @@ const { pool, sql } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
 const [vault, audit] = [createVault(keyring), auditContextOf(pool)];
 const receiver = await startReceiver();
-let support: Awaited<ReturnType<typeof signIn>>;
-let partnerId: Id<'prt'>;
-let further: string;
+const support = await signIn('support');
 
-/** A partner with two endpoints in test mode and one in live mode, and three events. */
-beforeAll(async () => {
-  support = await signIn('support');
-  await setRate(pool);
-  const partner = await createPartnerWithKeys(pool);
-  ({ partnerId } = partner);
-  await setWebhook(audit, vault, partnerId, 'https://shop.example/first');
-  for (const mode of ['test', 'live'] as const) {
-    const added = await addEndpoint(audit, vault, partnerId, {
-      mode,
-      url: receiver.url,
-      events: contractEvents,
-    });
-    if (mode === 'test') further = added.outcome === 'added' ? added.endpointId : '';
-  }
-  for (const kopecks of [10_000, 10_001, 10_000])
-    await partnerAt(address, partner.testKey).pay({ qr_url: newLink(kopecks) });
-});
+// A partner with two endpoints in test mode and one in live mode, and three events.
+await setRate(pool);
+const { partnerId, testKey } = await createPartnerWithKeys(pool);
+await setWebhook(audit, vault, partnerId, 'https://shop.example/first');
+let further = '';
+for (const mode of ['test', 'live'] as const) {
+  const wanted = { mode, url: receiver.url, events: contractEvents };
+  const added = await addEndpoint(audit, vault, partnerId, wanted);
+  if (mode === 'test') further = added.outcome === 'added' ? added.endpointId : '';
+}
+for (const kopecks of [10_000, 10_001, 10_000])
+  await partnerAt(address, testKey).pay({ qr_url: newLink(kopecks) });
 
 interface Row {
   event_id: string;
@@ -101,22 +93,15 @@ describe('support changes endpoints', () => {
     });
     await answers(200, change('remove', { reason }));
     await answers(404, change('remove', { reason }));
-    const rows =
-      await sql`SELECT action, actor, after->>'reason' AS reason FROM audit WHERE subject = ${partnerId} AND after ? 'reason' ORDER BY id`;
-    const actor = `operator:${support.name}`;
-    expect(rows).toEqual(
-      ['add', 'set', 'events', 'ed25519', 'remove'].map(word => ({
-        action: `webhook.${word}`,
-        actor,
-        reason,
-      })),
-    );
+    const rows = await sql`SELECT action, actor, after->>'reason' AS reason FROM audit
+                            WHERE subject = ${partnerId} AND after ? 'reason' ORDER BY id`;
+    const by = { actor: `operator:${support.name}`, reason };
+    const words = ['add', 'set', 'events', 'ed25519', 'remove'];
+    expect(rows).toEqual(words.map(word => ({ action: `webhook.${word}`, ...by })));
   });
 
   test('a mode has five at most, and the first keeps the events of the contract', async () => {
-    const statuses = [];
-    for (let count = 0; count < 4; count++) statuses.push((await support.post(at(), added)).status);
-    expect(statuses).toEqual([200, 200, 200, 409]);
+    for (const status of [200, 200, 200, 409]) await answers(status, support.post(at(), added));
     const first = firstEndpointOf(partnerId);
     await answers(
       '400 contract_events',

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { rollKey, signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
@@ -11,21 +11,12 @@ import { startReceiver } from '../helpers/webhook-receiver.ts';
 const { pool, sql } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
 const audit = auditContextOf(pool);
-let support: Awaited<ReturnType<typeof signIn>>;
-let finance: typeof support;
+const [support, finance] = [await signIn('support'), await signIn('finance')];
+await setRate(pool);
 
-beforeAll(async () => {
-  support = await signIn('support');
-  finance = await signIn('finance');
-  await setRate(pool);
-});
-
+const done = { outcome: 'done' };
 const lastAudit = async (subject: string) =>
-  (
-    await pool.query('SELECT actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id DESC', [
-      subject,
-    ])
-  ).rows[0];
+  (await sql`SELECT actor, action, before, after FROM audit WHERE subject = ${subject} ORDER BY id DESC`)[0];
 
 describe('the list', () => {
   test('finds by a part of the name and by id, newest first, page by page', async () => {
@@ -66,7 +57,7 @@ describe('a partner', () => {
     for (const wrong of ['', ' ', 'two\nlines', 'x'.repeat(129), 5])
       await answers(422, suspend(wrong), `${wrong}`);
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('active');
-    expect((await suspend(' asked for by the partner ')).json).toEqual({ outcome: 'done' });
+    expect((await suspend(' asked for by the partner ')).json).toEqual(done);
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('suspended');
     expect(await lastAudit(id)).toMatchObject({
       actor: `operator:${support.name}`,
@@ -101,7 +92,7 @@ describe('a partner', () => {
     const { limits } = (await finance.get(`/partners/${id}`)).json;
     const change = (changes: object, expected = limits) =>
       finance.post(`/partners/${id}/limits`, { limits: { ...limits, ...changes }, expected });
-    expect((await change({ max_rub: '200000.00', daily_rub: '1000000' })).json).toEqual({ outcome: 'done' });
+    expect((await change({ max_rub: '200000.00', daily_rub: '1000000' })).json).toEqual(done);
     await answers('409 stale', change({ max_rub: '300000.00' }));
     const now = (await finance.get(`/partners/${id}`)).json.limits;
     expect(now).toEqual({ ...limits, max_rub: '200000.00', daily_rub: '1000000.00' });
@@ -153,14 +144,14 @@ describe('a key', () => {
 
     const allow = (allowed_addresses: string[]) =>
       support.post(`/keys/${key_id}/addresses`, { allowed_addresses });
-    expect((await allow(['192.0.2.0/24'])).json).toEqual({ outcome: 'done' });
+    expect((await allow(['192.0.2.0/24'])).json).toEqual(done);
     expect(await lastAudit(key_id)).toMatchObject({ action: 'key.allow' });
     await expect.poll(async () => (await partner.get('/v1/ping')).status).toBe(403);
     await answers('400 invalid_request', allow(['somewhere']));
     await allow([]);
     await expect.poll(async () => (await partner.get('/v1/ping')).status).toBe(200);
 
-    expect((await support.post(`/keys/${key_id}/revoke`)).json).toEqual({ outcome: 'done' });
+    expect((await support.post(`/keys/${key_id}/revoke`)).json).toEqual(done);
     expect(await lastAudit(key_id)).toMatchObject({
       action: 'key.revoke',
       actor: `operator:${support.name}`,
@@ -208,7 +199,7 @@ describe('a webhook', () => {
     });
 
     await pool.query('DELETE FROM deliveries');
-    expect((await support.post(`/events/evt_${eventId}/resend`)).json).toEqual({ outcome: 'done' });
+    expect((await support.post(`/events/evt_${eventId}/resend`)).json).toEqual(done);
     expect(await sql`SELECT event_id FROM deliveries`).toEqual([{ event_id: eventId }]);
     await answers('404 not_found', support.post('/events/evt_999999/resend'));
     expect((await support.get(`/partners/${partnerId}`)).json.endpoints).toMatchObject([
@@ -225,7 +216,7 @@ describe('a credit', () => {
 
   test('up to the threshold is made at once, once per reference', async () => {
     const id = await createFundedPartner(pool, 0n);
-    expect((await credit(id, '999.5', 'bank-1')).json).toEqual({ outcome: 'done' });
+    expect((await credit(id, '999.5', 'bank-1')).json).toEqual(done);
     await answers('409 already_credited', credit(id, '999.5', 'bank-1'));
     expect(await available(id)).toBe('999.500000');
     await answers('409 reference_conflict', credit(id, '998', 'bank-1'));

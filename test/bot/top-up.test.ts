@@ -1,20 +1,17 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createMutex } from '../../src/base/mutex.ts';
-import { readSettings } from '../../src/base/settings.ts';
 import { createQrReader } from '../../src/bot/images/qr-reader.ts';
 import { openDepositChains } from '../../src/deposits/index.ts';
-import { startDepositWorld, xpub } from '../deposits/world.ts';
+import { chainSettings, startDepositWorld, xpub } from '../deposits/world.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const deposits = await startDepositWorld();
 const { pool, sql, clock, chain, depositChain } = deposits;
-const { depositChains } = readSettings({
+const { depositChains } = chainSettings({
   DEPOSIT_CHAINS: 'tron,ethereum',
   DEPOSIT_TRON_RPC: 'http://127.0.0.1:1',
   DEPOSIT_TRON_XPUB: xpub,
-  DEPOSIT_ETHEREUM_RPC: 'http://127.0.0.1:1',
-  DEPOSIT_ETHEREUM_XPUB: xpub,
   DEPOSIT_ETHEREUM_MIN_USDT: '5',
 });
 const chains = await openDepositChains(depositChains, systemClock);

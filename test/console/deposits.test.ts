@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest';
-import { readSettings } from '../../src/base/settings.ts';
-import { startDepositWorld, usdt, xpub } from '../deposits/world.ts';
+import { chainSettings, startDepositWorld, usdt, xpub } from '../deposits/world.ts';
 import { answers, startConsole } from '../helpers/console.ts';
 
 const world = await startDepositWorld({ isScreened: true });
 const { pool, clock, chain } = world;
-const { depositChains, depositScreenUrl } = readSettings({
+const { depositChains, depositScreenUrl } = chainSettings({
   DEPOSIT_CHAINS: 'ethereum,tron',
   DEPOSIT_ETHEREUM_RPC: 'https://node.example/key-of-the-node',
-  DEPOSIT_ETHEREUM_XPUB: xpub,
   DEPOSIT_TRON_RPC: 'https://a.example,https://b.example',
   DEPOSIT_TRON_XPUB: xpub,
   DEPOSIT_SCREEN_URL: 'https://screen.example/key-of-the-service',

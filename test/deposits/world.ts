@@ -16,6 +16,15 @@ import { auditContextOf, createDatabase, type TestDatabase } from '../helpers/da
 export const xpub =
   'xpub68Gmy5EdvgibQVfPdqkBBCHxA5htiqg55crXYuXoQRKfDBFA1WEjWgP6LHhwBZeNK1VTsfTFUHCdrfp1bgwQ9xv5ski8PX9rL2dZXvgGDnw';
 
+/** The settings of chains; without any, one node of Ethereum at which nobody listens. */
+export const chainSettings = (env: Record<string, string> = {}) =>
+  readSettings({
+    DEPOSIT_CHAINS: 'ethereum',
+    DEPOSIT_ETHEREUM_RPC: 'http://127.0.0.1:1',
+    DEPOSIT_ETHEREUM_XPUB: xpub,
+    ...env,
+  });
+
 export const usdt = 1_000_000n;
 
 /** The record after these deposits of a partner, in USDT, have been credited. */
@@ -87,7 +96,7 @@ export async function startDepositWorld({
   chain.mineMany(5);
   const nodes = [await startNode(chain, node), ...(twoNodes ? [await startNode(chain, node)] : [])];
   const upper = name.toUpperCase();
-  const settings = readSettings({
+  const settings = chainSettings({
     DEPOSIT_CHAINS: name,
     [`DEPOSIT_${upper}_RPC`]: nodes.map(({ url }) => url).join(','),
     [`DEPOSIT_${upper}_XPUB`]: xpub,

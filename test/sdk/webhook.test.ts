@@ -13,6 +13,9 @@ const secret = 'whsec_0123456789abcdef';
 const event = { id: 'evt_17', event: 'payment.succeeded', data: { recipient: 'ООО «Ромашка» 🌼' } };
 const body = JSON.stringify(event);
 const header = sign([secret], atSec, body);
+/** `verified`, or why not. */
+const verdictOf = (sent: string | Uint8Array, by: unknown, key: string | string[] = secret, more = {}) =>
+  codeOf(verifyWebhook(sent, by as string, key, { now, ...more }));
 const digestOf = (text: string, key = secret) => createHmac('sha256', key).update(text).digest('hex');
 
 describe('a genuine webhook', () => {
@@ -35,7 +38,7 @@ describe('a genuine webhook', () => {
     expect(await verifyWebhook(body, both, 'old', { now })).toEqual(event);
     expect(await verifyWebhook(body, header, ['new', secret], { now })).toEqual(event);
     expect(await verifyWebhook(body, `v2=later,${header}, v1=nonsense`, secret, { now })).toEqual(event);
-    expect(await codeOf(verifyWebhook(body, both, 'another', { now }))).toBe('signature_mismatch');
+    expect(await verdictOf(body, both, 'another')).toBe('signature_mismatch');
   });
 
   test.each([-300, 300])('signed %i s from now', async distance => {
@@ -54,7 +57,7 @@ describe('a forged or damaged webhook', () => {
   });
 
   test('another secret', async () => {
-    expect(await codeOf(verifyWebhook(body, header, 'whsec_other', { now }))).toBe('signature_mismatch');
+    expect(await verdictOf(body, header, 'whsec_other')).toBe('signature_mismatch');
   });
 
   test('a body changed in one byte, or serialised again', async () => {
@@ -62,21 +65,19 @@ describe('a forged or damaged webhook', () => {
     for (let index = 0; index < bytes.length; index++) {
       const changed = bytes.slice();
       changed[index]! ^= 1;
-      expect(await codeOf(verifyWebhook(changed, header, secret, { now })), `${index}`).toBe(
-        'signature_mismatch',
-      );
+      expect(await verdictOf(changed, header), `${index}`).toBe('signature_mismatch');
     }
     for (const changed of [`${body} `, `${body}\n`, body.slice(1), '', JSON.stringify(event, null, 1)])
-      expect(await codeOf(verifyWebhook(changed, header, secret, { now }))).toBe('signature_mismatch');
+      expect(await verdictOf(changed, header)).toBe('signature_mismatch');
   });
 
   test('another time than the signed one', async () => {
     const moved = header.replace(`t=${atSec}`, `t=${atSec + 1}`);
-    expect(await codeOf(verifyWebhook(body, moved, secret, { now }))).toBe('signature_mismatch');
+    expect(await verdictOf(body, moved)).toBe('signature_mismatch');
   });
 
   test.each([undefined, null, '', []])('no header: %j', async missing => {
-    expect(await codeOf(verifyWebhook(body, missing as never, secret, { now }))).toBe('signature_missing');
+    expect(await verdictOf(body, missing)).toBe('signature_missing');
   });
 
   const digest = digestOf(`${atSec}.${body}`);
@@ -98,13 +99,11 @@ describe('a forged or damaged webhook', () => {
     `t=${atSec} v1=${digest}`,
     `${header},${header}`,
   ])('malformed: %s', async malformed => {
-    expect(await codeOf(verifyWebhook(body, malformed, secret, { now }))).toBe('signature_malformed');
+    expect(await verdictOf(body, malformed)).toBe('signature_malformed');
   });
 
   test('signed, but not JSON', async () => {
-    expect(await codeOf(verifyWebhook('hello', sign([secret], atSec, 'hello'), secret, { now }))).toBe(
-      'body_malformed',
-    );
+    expect(await verdictOf('hello', sign([secret], atSec, 'hello'))).toBe('body_malformed');
   });
 
   test('wrong use is not reported as a forgery', async () => {

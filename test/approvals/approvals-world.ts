@@ -51,12 +51,8 @@ export async function createApprovalsWorld() {
     statusOf: async (paymentId: Id<'pay'>) => (await findPaymentAnywhere(pool, paymentId))!.status,
     stateOf: async (requestId: Id<'apr'>) =>
       (await listRequests(pool)).find(request => request.requestId === requestId)!.state,
-    auditOf: async (subject: string) =>
-      (
-        await pool.query('SELECT actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id', [
-          subject,
-        ])
-      ).rows,
+    auditOf: (subject: string) =>
+      sql`SELECT actor, action, before, after FROM audit WHERE subject = ${subject} ORDER BY id`,
     approve: (operator: Operator, requestId: Id<'apr'>) => approveRequest(at(operator), operator, requestId),
     /** Decides on a payment in review: it succeeded, unless something else is said. */
     decide: (operator: Operator, paymentId: Id<'pay'>, said: Partial<Decision> = {}, clock = systemClock) =>

@@ -1,7 +1,7 @@
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { enrolOperator } from '../helpers/operators.ts';
+import { type EnrolledOperator, enrolOperator } from '../helpers/operators.ts';
 
 /** The console behind a proxy, with a manual clock. */
 export async function startSignIn() {
@@ -10,6 +10,8 @@ export async function startSignIn() {
   const { signIn, visit } = await startConsole({ pool, clock, trustProxy: ['127.0.0.1'] });
   let people = 0;
   const newName = () => `person-${++people}`;
+  /** A new address each time, unless the test sets one. */
+  const from = (address = `198.51.100.${++people}`) => ({ 'x-forwarded-for': address });
   return {
     ...{ pool, sql, clock },
     audit: auditContextOf(pool, clock),
@@ -17,13 +19,16 @@ export async function startSignIn() {
     visit,
     newName,
     enrolled: (role: 'viewer' | 'admin' = 'viewer') => enrolOperator(pool, clock, newName(), role),
-    /** A new address each time, unless the test sets one. */
-    from: (address = `198.51.100.${++people}`) => ({ 'x-forwarded-for': address }),
+    from,
+    /** From a new browser. */
+    login: (
+      { name, password }: Pick<EnrolledOperator, 'name' | 'password'>,
+      code: string,
+      address?: string,
+    ) => visit().post('/login', { name, password, code }, from(address)),
     /** Advances the clock to the next one-time code. */
     wait: (steps = 1) => clock.advance(steps * 30_000),
-    auditOf: async (subject: string): Promise<object[]> => {
-      const rows = await sql`SELECT actor, action, after FROM audit WHERE subject = ${subject} ORDER BY id`;
-      return rows;
-    },
+    auditOf: (subject: string): Promise<object[]> =>
+      sql`SELECT actor, action, after FROM audit WHERE subject = ${subject} ORDER BY id`,
   };
 }

@@ -131,7 +131,7 @@ export function webhookCases() {
 }
 
 /** A program for each `verify`, which prints its verdicts on the cases. */
-export const verifierDrivers = {
+const verifierDrivers = {
   ts: {
     fileName: 'verify-driver.mjs',
     code: `import { verify } from './verify.ts';

@@ -34,7 +34,7 @@ export function idOf(asked: { outcome: string; request?: { requestId: Id<'apr'> 
 
 /** A funded partner, three finance operators and queries for the tests of approvals; in the end the ledger is consistent. */
 export async function createApprovalsWorld() {
-  const { pool } = await createDatabase();
+  const { pool, sql } = await createDatabase();
   const at = (operator: Operator) => ({ pool, clock: systemClock, actor: `operator:${operator.name}` });
   await setRate(pool);
   const partnerId = await createFundedPartner(pool, 10_000_000_000n);
@@ -47,21 +47,12 @@ export async function createApprovalsWorld() {
   });
 
   return {
-    pool,
-    at,
-    partnerId,
-    requester,
-    second,
-    third,
+    ...{ pool, sql, at, partnerId, requester, second, third },
     statusOf: async (paymentId: Id<'pay'>) => (await findPaymentAnywhere(pool, paymentId))!.status,
     stateOf: async (requestId: Id<'apr'>) =>
       (await listRequests(pool)).find(request => request.requestId === requestId)!.state,
-    auditOf: async (subject: string) =>
-      (
-        await pool.query('SELECT actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id', [
-          subject,
-        ])
-      ).rows,
+    auditOf: (subject: string) =>
+      sql`SELECT actor, action, before, after FROM audit WHERE subject = ${subject} ORDER BY id`,
     approve: (operator: Operator, requestId: Id<'apr'>) => approveRequest(at(operator), operator, requestId),
     /** Decides on a payment in review: it succeeded, unless something else is said. */
     decide: (operator: Operator, paymentId: Id<'pay'>, said: Partial<Decision> = {}, clock = systemClock) =>

@@ -6,10 +6,11 @@ import { auditContextOf } from '../helpers/database.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf } from './approvals-world.ts';
 
-const { pool, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve, decide } =
+const { pool, sql, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve, decide } =
   await createApprovalsWorld();
 
 const large = 5_000_000n;
+const [done, own] = [{ outcome: 'done' }, { outcome: 'own_request' }];
 async function ask(operator = requester, amountKopecks = large) {
   const paymentId = await openInReview(pool, partnerId, { amountKopecks });
   return { paymentId, requestId: idOf(await decide(operator, paymentId)) };
@@ -18,7 +19,7 @@ async function ask(operator = requester, amountKopecks = large) {
 describe('deciding on a payment', () => {
   test('up to the threshold one operator decides at once', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000_000n });
-    expect(await decide(requester, paymentId)).toEqual({ outcome: 'done' });
+    expect(await decide(requester, paymentId)).toEqual(done);
     expect(await statusOf(paymentId)).toBe('succeeded');
     expect(await auditOf(paymentId)).toMatchObject([
       {
@@ -32,7 +33,7 @@ describe('deciding on a payment', () => {
   test('above it nothing happens until a second operator approves, and the audit has both', async () => {
     const { paymentId, requestId } = await ask();
     expect(await statusOf(paymentId)).toBe('processing');
-    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
+    expect(await approve(second, requestId)).toEqual(done);
     expect(await statusOf(paymentId)).toBe('succeeded');
     expect(await stateOf(requestId)).toBe('approved');
     expect(await auditOf(paymentId)).toMatchObject([
@@ -53,13 +54,11 @@ describe('deciding on a payment', () => {
 
   test('requester is not approver: neither renamed nor created again under the same name', async () => {
     const { paymentId, requestId } = await ask();
-    expect(await approve(requester, requestId)).toEqual({ outcome: 'own_request' });
-    expect(await approve({ ...requester, name: 'renamed' }, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await approve(requester, requestId)).toEqual(own);
+    expect(await approve({ ...requester, name: 'renamed' }, requestId)).toEqual(own);
     const operatorId = (await insertOperator(pool, 'finance')).operatorId;
-    expect(await approve({ operatorId, name: requester.name }, requestId)).toEqual({
-      outcome: 'own_request',
-    });
-    expect(await refuseRequest(at(requester), requester, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await approve({ operatorId, name: requester.name }, requestId)).toEqual(own);
+    expect(await refuseRequest(at(requester), requester, requestId)).toEqual(own);
     expect(await statusOf(paymentId)).toBe('processing');
     expect(await stateOf(requestId)).toBe('waiting');
   });
@@ -77,10 +76,8 @@ describe('deciding on a payment', () => {
 
   test('approving needs the permission at that moment', async () => {
     const { paymentId, requestId } = await ask();
-    const [disabled, invited] = [
-      await insertOperator(pool, 'finance'),
-      await insertOperator(pool, 'finance'),
-    ];
+    const disabled = await insertOperator(pool, 'finance');
+    const invited = await insertOperator(pool, 'finance');
     await pool.query('UPDATE operators SET disabled_at = now() WHERE name = $1', [disabled.name]);
     await pool.query('UPDATE operators SET password_hash = NULL WHERE name = $1', [invited.name]);
     for (const unauthorized of [disabled, invited, await insertOperator(pool, 'viewer')])
@@ -91,15 +88,13 @@ describe('deciding on a payment', () => {
 
   test('one transaction: the action is rolled back when the decision fails', async () => {
     const { paymentId, requestId } = await ask();
-    await pool.query(
-      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a crash'; END $$`,
-    );
+    await sql`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a crash'; END $$`;
     await pool.query('CREATE TRIGGER fails BEFORE UPDATE ON operator_requests EXECUTE FUNCTION fail()');
     await expect(approve(second, requestId)).rejects.toThrow('a crash');
     await pool.query('DROP TRIGGER fails ON operator_requests');
     expect(await statusOf(paymentId)).toBe('processing');
     expect(await stateOf(requestId)).toBe('waiting');
-    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
+    expect(await approve(second, requestId)).toEqual(done);
   });
 
   test('decided once: of several decisions at the same time one counts', async () => {
@@ -116,11 +111,9 @@ describe('deciding on a payment', () => {
       expect(outcomes).toEqual([...Array(4).fill('already_decided'), 'done']);
       const state = await stateOf(requestId);
       expect(await statusOf(paymentId)).toBe(state === 'approved' ? 'succeeded' : 'processing');
-      const { rows } = await pool.query(
-        `SELECT count(*)::int AS count FROM entries WHERE payment_id = $1 AND from_account = 'held'`,
-        [uuidFromId(paymentId)],
-      );
-      expect(rows[0].count).toBe(state === 'approved' ? 1 : 0);
+      const settled =
+        await sql`SELECT FROM entries WHERE payment_id = ${uuidFromId(paymentId)} AND from_account = 'held'`;
+      expect(settled).toHaveLength(state === 'approved' ? 1 : 0);
     }
   });
 
@@ -158,15 +151,12 @@ describe('deciding on a payment', () => {
   test('a payment that is being polled: refused, and the request stays open', async () => {
     const { paymentId, requestId } = await ask();
     const setHolder = (holder: number | null) =>
-      pool.query('UPDATE open_payments SET lease_holder = $2 WHERE payment_id = $1', [
-        uuidFromId(paymentId),
-        holder,
-      ]);
+      sql`UPDATE open_payments SET lease_holder = ${holder} WHERE payment_id = ${uuidFromId(paymentId)}`;
     await setHolder(77);
     expect(await approve(second, requestId)).toEqual({ outcome: 'under_way' });
     expect(await stateOf(requestId)).toBe('waiting');
     await setHolder(null);
-    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
+    expect(await approve(second, requestId)).toEqual(done);
   });
 
   test('a decision based on an outdated page is stale; an unknown payment is not found', async () => {
@@ -181,17 +171,17 @@ describe('deciding on a payment', () => {
   test('after a refusal or a withdrawal a new request can be submitted', async () => {
     const { paymentId, requestId } = await ask();
     expect(await withdrawRequest(at(second), second, requestId)).toEqual({ outcome: 'not_own_request' });
-    expect(await refuseRequest(at(second), second, requestId)).toEqual({ outcome: 'done' });
+    expect(await refuseRequest(at(second), second, requestId)).toEqual(done);
     expect(await approve(third, requestId)).toEqual({ outcome: 'already_decided', state: 'refused' });
     const again = await decide(second, paymentId);
-    expect(await withdrawRequest(at(second), second, idOf(again))).toEqual({ outcome: 'done' });
+    expect(await withdrawRequest(at(second), second, idOf(again))).toEqual(done);
     expect(await statusOf(paymentId)).toBe('processing');
   });
 
   test('decided directly after the threshold was raised: the waiting request is void', async () => {
     const { paymentId, requestId } = await ask();
     await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');
-    expect(await decide(second, paymentId)).toEqual({ outcome: 'done' });
+    expect(await decide(second, paymentId)).toEqual(done);
     await pool.query('UPDATE service SET resolve_alone_kopecks = 1000000');
     expect(await stateOf(requestId)).toBe('void');
   });

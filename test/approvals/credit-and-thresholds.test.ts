@@ -1,17 +1,16 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readThresholds, submitThresholds } from '../../src/approvals/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { insertOperator } from '../helpers/review.ts';
-import { createApprovalsWorld, idOf, type Operator } from './approvals-world.ts';
+import { createApprovalsWorld, idOf } from './approvals-world.ts';
 
 const world = await createApprovalsWorld();
-const { pool, at, partnerId, requester, second, third, stateOf, auditOf, approve } = world;
+const { pool, sql, at, partnerId, requester, second, third, stateOf, auditOf, approve } = world;
 
+const [admin, otherAdmin] = [await insertOperator(pool, 'admin'), await insertOperator(pool, 'admin')];
 const creditsOf = async (reference: string) =>
-  (await pool.query('SELECT micro_usdt FROM entries WHERE reference = $1', [reference])).rows.map(
-    row => row.micro_usdt,
-  );
+  (await sql`SELECT micro_usdt FROM entries WHERE reference = ${reference}`).map(row => row.micro_usdt);
 
 describe('crediting a balance', () => {
   const credit = (reference: string, microUsdt: bigint, operator = requester, mode?: 'test') =>
@@ -89,12 +88,6 @@ describe('crediting a balance', () => {
 });
 
 describe('the thresholds', () => {
-  let admin: Operator;
-  let otherAdmin: Operator;
-  beforeAll(async () => {
-    admin = await insertOperator(pool, 'admin');
-    otherAdmin = await insertOperator(pool, 'admin');
-  });
   const set = async (decisionKopecks: bigint, creditMicroUsdt: bigint, expectedVersion?: number) =>
     submitThresholds(at(admin), admin, {
       decisionKopecks,

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { submitThresholds } from '../../src/approvals/index.ts';
-import { uuidFromId } from '../../src/base/ids.ts';
+import { submitRelease, submitThresholds } from '../../src/approvals/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { createOperator, type OperatorRole, resetOperator } from '../../src/operators/index.ts';
+import { releaseStray } from '../../src/payments/index.ts';
 import { auditContextOf, createFundedPartner } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
 import { createRandom } from '../helpers/random.ts';
-import { openInReview } from '../helpers/review.ts';
+import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, idOf, type Operator } from './approvals-world.ts';
 
-const { pool, at, partnerId, approve, credit, decide } = await createApprovalsWorld();
+const world = await createApprovalsWorld();
+const { pool, sql, at, partnerId, second, approve, credit, decide, statusOf } = world;
 
 const partners = [partnerId, await createFundedPartner(pool, 1n)];
 const commandLine = auditContextOf(pool);
@@ -139,5 +142,87 @@ describe('four eyes are two people', () => {
         expect(await approve(approver, await askForCredit(requester))).toEqual(expected);
       }
     }
+  });
+});
+
+const tomorrow = { ...systemClock, nowMs: () => systemClock.nowMs() + 86_400_000 };
+const createdBy = (one: Operator) => create(one, 'finance');
+
+const outcomesOf = async (submitted: Promise<{ outcome: string }>[]) =>
+  (await Promise.all(submitted)).map(({ outcome }) => outcome).sort();
+
+describe('credits without approval', () => {
+  const credit = (operator: Operator, to: Id<'prt'>, microUsdt: bigint, clock = systemClock) =>
+    world.credit(operator, { partnerId: to, microUsdt, reference: `credit ${++count}` }, clock);
+
+  test('credits to several partners by one operator count together', async () => {
+    const one = await insertOperator(pool, 'admin');
+    const partners = [partnerId];
+    while (partners.length < 4) partners.push(await createFundedPartner(pool, 1n));
+    const outcomes = await outcomesOf(partners.map(to => credit(one, to, 500_000_000n)));
+    expect(outcomes).toEqual(['done', 'done', 'waiting', 'waiting']);
+    for (const to of partners) expect(await credit(one, to, 1n)).toMatchObject({ outcome: 'waiting' });
+    expect(await credit(await createdBy(one), partnerId, 1n)).toMatchObject({ outcome: 'waiting' });
+    expect(await credit(second, partners[1]!, 500_000_000n)).toEqual(done);
+    expect(await credit(one, partners[1]!, 1n, tomorrow)).toEqual(done);
+  });
+});
+
+describe('decisions without approval', () => {
+  const decide = (operator: Operator, paymentId: Id<'pay'>, clock = systemClock) =>
+    world.decide(operator, paymentId, { outcome: 'failed' }, clock);
+  const open = (amountKopecks: bigint) => openInReview(pool, partnerId, { amountKopecks });
+
+  test('decisions on several payments by one person count together', async () => {
+    const one = await insertOperator(pool, 'admin');
+    const accounts = [one, one, await createdBy(one), await createdBy(one)];
+    const payments = await Promise.all(accounts.map(() => open(500_000n)));
+    const outcomes = await outcomesOf(accounts.map((account, index) => decide(account, payments[index]!)));
+    expect(outcomes).toEqual(['done', 'done', 'waiting', 'waiting']);
+    const statuses = await Promise.all(payments.map(statusOf));
+    expect(statuses.sort()).toEqual(['failed', 'failed', 'processing', 'processing']);
+    expect(await decide(second, await open(1_000_000n))).toEqual(done);
+    expect(await decide(one, await open(1n), tomorrow)).toEqual(done);
+  });
+
+  test('releasing an order without a payment counts like a decision', async () => {
+    const one = await insertOperator(pool, 'support');
+    const puppet = await createdBy(one);
+    const other = await insertOperator(pool, 'support');
+    await sql`INSERT INTO incarnations (number, system_identifier, timeline, cause, began_at, certain_at, is_synchronous,
+                                 last_event_id, next_event_id, opened_at)
+       VALUES (1, '1', 1, 'first_start', now(), now(), false, 0, 1, now())`;
+    await sql`
+      INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
+      SELECT name, name, 'succeeded', amount, now(), name, 'unreadable', 1, now()
+        FROM (VALUES ('large', 1000001), ('half', 500000), ('more', 500001)) AS o (name, amount)`;
+    const release = (operator: Operator, order: string) =>
+      submitRelease(at(operator), operator, order, 'known to the shop');
+    const waits = async () => {
+      const rows = await sql`SELECT payment FROM stray_orders WHERE released_at IS NULL ORDER BY 1`;
+      return rows.map(({ payment }) => payment);
+    };
+
+    const large = idOf(await release(one, 'large'));
+    expect(await release(other, 'large')).toMatchObject({ outcome: 'already_waiting' });
+    expect(await waits()).toEqual(['half', 'large', 'more']);
+    expect(await release(one, 'half')).toEqual(done);
+    const more = idOf(await release(puppet, 'more'));
+    expect(await decide(one, await open(500_001n))).toMatchObject({ outcome: 'waiting' });
+    expect(await waits()).toEqual(['large', 'more']);
+
+    expect(await approve(puppet, large)).toEqual(shared);
+    expect(await approve(other, large)).toEqual(done);
+    await releaseStray(auditContextOf(pool), 'more', 'on the command line');
+    expect(await approve(other, more)).toEqual({ outcome: 'void', why: 'no_order' });
+    expect(await release(one, 'large')).toEqual({ outcome: 'no_order' });
+    expect(await waits()).toEqual([]);
+  });
+
+  test('what a second operator approved does not count', async () => {
+    const [one, other] = [await insertOperator(pool, 'support'), await insertOperator(pool, 'support')];
+    const asked = idOf(await decide(one, await open(5_000_000n)));
+    expect(await approve(other, asked)).toEqual(done);
+    for (const operator of [one, other]) expect(await decide(operator, await open(1_000_000n))).toEqual(done);
   });
 });

@@ -72,11 +72,7 @@ export function pngChunk(type: string, body: Buffer): Buffer {
 }
 
 /** Grey. */
-export function pngHeader(
-  width: number,
-  height: number,
-  { isInterlaced = false, bitDepth = 8 } = {},
-): Buffer {
+export function pngHeader(width: number, height: number, { isInterlaced = false, bitDepth = 8 } = {}) {
   const body = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, bitDepth, 0, 0, 0, Number(isInterlaced)]);
   body.writeUInt32BE(width, 0);
   body.writeUInt32BE(height, 4);

@@ -3,7 +3,7 @@ import { approveLive, listKeys, revokeKey, setAllowedAddresses } from '../../src
 import { issueKey, partnerAt, startApi } from '../helpers/api.ts';
 import { createBotWorld } from './setup.ts';
 
-const { memberOf, pool, telegram, audit, ownerOf } = await createBotWorld();
+const { memberOf, pool, sql, telegram, audit, ownerOf } = await createBotWorld();
 const { address } = await startApi({ pool });
 
 test('a key with limits is created step by step', async () => {
@@ -126,11 +126,9 @@ test('the addresses of a key in use are changed at once and on record', async ()
     ['🌍 Any IP address', /Allowed IP addresses: any/],
   );
   await expect.poll(ping).toBe(200);
-  const { rows } = await pool.query(
-    `SELECT actor, before->'allowedAddresses' AS before, after->'allowedAddresses' AS after
-       FROM audit WHERE action = 'key.allow' AND subject = $1 ORDER BY id`,
-    [keyId],
-  );
+  const rows =
+    await sql`SELECT actor, before->'allowedAddresses' AS before, after->'allowedAddresses' AS after
+       FROM audit WHERE action = 'key.allow' AND subject = ${keyId} ORDER BY id`;
   const actor = `telegram:${owner.account.id}`;
   const some = ['192.0.2.7', '2001:db8::/32'];
   expect(rows).toEqual([

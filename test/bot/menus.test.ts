@@ -9,7 +9,7 @@ import { createBotWorld } from './setup.ts';
 
 const drawQr = (text: string) => PNG.sync.write(render(place(qrPicture(text), 200, 200, 320), 400, 400));
 
-const { pool, audit, ownerOf } = await createBotWorld();
+const { pool, sql, audit, ownerOf } = await createBotWorld();
 const { address } = await startApi({ pool });
 await setRate(pool);
 
@@ -39,10 +39,9 @@ test('keys: create for some addresses, list with last use, revoke once confirmed
   await expect.poll(async () => (await partnerAt(address, key).get('/v1/ping')).status).toBe(401);
   const again = await owner.pressOn(message, '🗑 Revoke');
   await again.answer();
-  const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'key.revoke' AND subject = $1`, [
-    keyId,
+  expect(await sql`SELECT actor FROM audit WHERE action = 'key.revoke' AND subject = ${keyId}`).toEqual([
+    { actor: `telegram:${owner.account.id}` },
   ]);
-  expect(rows).toEqual([{ actor: `telegram:${owner.account.id}` }]);
 });
 
 test('what is typed after Cancel answers nothing', async () => {
@@ -84,11 +83,8 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   const { json } = await api.get('/v1/events');
   const event = json.data[0].id as string;
   await pool.query('DELETE FROM deliveries');
-  await pool.query(
-    `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, duration_ms)
-     SELECT id, id, $1, 1, now(), 500, 12 FROM partners WHERE name = 'Hooks'`,
-    [event.slice(4)],
-  );
+  await sql`INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, duration_ms)
+     SELECT id, id, ${event.slice(4)}, 1, now(), 500, 12 FROM partners WHERE name = 'Hooks'`;
   await owner.goes(['📬 Webhook', /Status/], ['📜 Log', new RegExp(`${event} #1: 500, 12 ms`)]);
   expect(await owner.presses(`🔁 Resend ${event}`)).toBe('The event is being resent.');
   expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(1);
@@ -102,8 +98,7 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   receiver.answer(withStatus(204));
   await owner.goes(['🧪 Check', /suspended and are active again/]);
   await owner.reads(/Webhooks are active again/);
-  const { rows } = await pool.query('SELECT suspended_at FROM endpoints');
-  expect(rows).toEqual([{ suspended_at: null }]);
+  expect(await sql`SELECT suspended_at FROM endpoints`).toEqual([{ suspended_at: null }]);
 });
 
 test('endpoints: add, choose the kinds of events, secret, check, and remove once confirmed', async () => {

@@ -13,7 +13,7 @@ import { keyring } from '../helpers/partners.ts';
 import { createBotWorld } from './setup.ts';
 
 const clock = manualClock(new Date().toISOString());
-const { pool, telegram, audit, ownerOf } = await createBotWorld({ clock });
+const { pool, sql, telegram, audit, ownerOf } = await createBotWorld({ clock });
 
 const notify = (partnerId: Id<'prt'>, kind: string, count = 1) =>
   pool.query(
@@ -30,10 +30,8 @@ const sentTo = (
 const untilAllIsSent = () =>
   expect
     .poll(async () => {
-      const { rows } = await pool.query(
-        `SELECT (SELECT count(*) FROM chat_jobs WHERE task->>'do' <> 'delete')::int
-              + (SELECT count(*) FROM partner_notices WHERE sent_at IS NULL)::int AS left`,
-      );
+      const rows = await sql`SELECT (SELECT count(*) FROM chat_jobs WHERE task->>'do' <> 'delete')::int
+              + (SELECT count(*) FROM partner_notices WHERE sent_at IS NULL)::int AS left`;
       return rows[0].left;
     })
     .toBe(0);
@@ -116,8 +114,7 @@ test('a user who blocks the bot gets nothing until they unblock it', async () =>
   const { owner, partnerId } = await ownerOf('Silence');
   owner.block();
   const blockedAt = async () =>
-    (await pool.query('SELECT blocked_at AS at FROM chat_users WHERE user_id = $1', [owner.account.id]))
-      .rows[0].at;
+    (await sql`SELECT blocked_at AS at FROM chat_users WHERE user_id = ${owner.account.id}`)[0].at;
   await expect.poll(blockedAt).not.toBeNull();
   await pool.query('UPDATE chat_users SET blocked_at = NULL WHERE user_id = $1', [owner.account.id]);
   await notify(partnerId, 'sending_suspended');

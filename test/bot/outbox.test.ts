@@ -12,7 +12,7 @@ import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startTelegram } from '../telegram/index.ts';
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const clock = manualClock();
 const telegram = await startTelegram();
 const api = new Api(telegram.token, { apiRoot: telegram.root });
@@ -38,9 +38,7 @@ async function work({ queue = 'messages', through = api, staff = staffChat }: Wo
 }
 
 async function waiting(): Promise<{ chatId: bigint | null; do: string; inMs: number }[]> {
-  const { rows } = await pool.query(
-    `SELECT chat_id AS "chatId", task->>'do' AS "do", due_at FROM chat_jobs ORDER BY id`,
-  );
+  const rows = await sql`SELECT chat_id AS "chatId", task->>'do' AS "do", due_at FROM chat_jobs ORDER BY id`;
   return rows.map(({ due_at, ...job }) => ({ ...job, inMs: due_at.getTime() - clock.nowMs() }));
 }
 
@@ -114,7 +112,7 @@ test('without a staff chat nothing is marked as sent, and all is sent when there
   await monitor({ ...deps, telegramStaffChat: undefined });
   expect(await waiting()).toEqual([]);
   await monitor({ ...deps, telegramStaffChat: staffChat });
-  const { rows } = await pool.query('SELECT task FROM chat_jobs');
+  const rows = await sql`SELECT task FROM chat_jobs`;
   const tasks = rows.map(({ task }) => task);
   expect(tasks).toContainEqual(expect.objectContaining({ do: 'alarm', kind: 'early' }));
   expect(tasks).toContainEqual(expect.objectContaining({ do: 'approval', partnerId }));
@@ -180,11 +178,9 @@ test('two processes that fan out at once send one message', async () => {
     for (let n = 0; n < 20; n++)
       await writeNotice(pool, clock, partnerId, 'delivery_failed', { event_id: n });
     await Promise.all([1, 2, 3, 4].map(() => fanOutNotices(pool, clock)));
-    const { rows } = await pool.query(
-      `DELETE FROM chat_jobs WHERE chat_id = $1 AND task->>'kind' = 'delivery_failed' RETURNING task->'count' AS count`,
-      [userId],
-    );
-    expect(rows).toEqual([{ count: 20 }]);
+    expect(
+      await sql`DELETE FROM chat_jobs WHERE chat_id = ${userId} AND task->>'kind' = 'delivery_failed' RETURNING task->'count' AS count`,
+    ).toEqual([{ count: 20 }]);
     clock.advance(60_001);
   }
 });

@@ -43,45 +43,33 @@ const onCylinder =
     return Math.abs(share) >= 1 ? 90 : picture(middleX + radius * Math.asin(share), y);
   };
 
-const between =
-  (picture: Picture, black: number, white: number): Picture =>
+/** Changes the brightness of each point. */
+const changed =
+  (picture: Picture, change: (brightness: number, x: number, y: number) => number): Picture =>
   (x, y) =>
-    black + (picture(x, y) / 255) * (white - black);
+    change(picture(x, y), x, y);
 
-const noisy = (picture: Picture, amplitude: number, seed: number): Picture => {
+const between = (picture: Picture, black: number, white: number) =>
+  changed(picture, one => black + (one / 255) * (white - black));
+
+const noisy = (picture: Picture, amplitude: number, seed: number) => {
   const random = createRandom(seed);
-  return (x, y) => Math.min(255, Math.max(0, picture(x, y) + random.between(-amplitude, amplitude)));
+  const clamped = (one: number) => Math.min(255, Math.max(0, one));
+  return changed(picture, one => clamped(one + random.between(-amplitude, amplitude)));
 };
 
-const specked = (picture: Picture, percent: number, seed: number): Picture => {
+const specked = (picture: Picture, percent: number, seed: number) => {
   const random = createRandom(seed);
-  return (x, y) => (random.between(1, 100) <= percent ? random.pick([0, 255]) : picture(x, y));
+  return changed(picture, one => (random.between(1, 100) <= percent ? random.pick([0, 255]) : one));
 };
 
-const beside =
-  (...pictures: Picture[]): Picture =>
-  (x, y) =>
-    Math.min(...pictures.map(picture => picture(x, y)));
-
-const shadowed =
-  (picture: Picture): Picture =>
-  (x, y) =>
-    picture(x, y) * (x + y * 0.5 < 560 ? 1 : 0.3);
-
-const glaring =
-  (picture: Picture): Picture =>
-  (x, y) =>
-    Math.min(255, picture(x, y) + 160 * Math.exp(-((x - 430) ** 2 + (y - 420) ** 2) / 12_000));
-
-const withLogo =
-  (picture: Picture): Picture =>
-  (x, y) =>
-    Math.hypot(x - middleX, y - middleY) < 38 ? 120 : picture(x, y);
-
-const inverted =
-  (picture: Picture): Picture =>
-  (x, y) =>
-    255 - picture(x, y);
+const beside = (one: Picture, other: Picture) => changed(one, (left, x, y) => Math.min(left, other(x, y)));
+const shadowed = (picture: Picture) => changed(picture, (one, x, y) => one * (x + y * 0.5 < 560 ? 1 : 0.3));
+const glare = (x: number, y: number) => 160 * Math.exp(-((x - 430) ** 2 + (y - 420) ** 2) / 12_000);
+const glaring = (picture: Picture) => changed(picture, (one, x, y) => Math.min(255, one + glare(x, y)));
+const withLogo = (picture: Picture) =>
+  changed(picture, (one, x, y) => (Math.hypot(x - middleX, y - middleY) < 38 ? 120 : one));
+const inverted = (picture: Picture) => changed(picture, one => 255 - one);
 
 /** Lines of black blocks as in a printed page. */
 const printedPage: Picture = (x, y) =>

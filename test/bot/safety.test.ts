@@ -5,13 +5,11 @@ import type { PrivateUser } from '../telegram/user.ts';
 import { createBotWorld } from './setup.ts';
 
 const clock = manualClock(new Date().toISOString());
-const { pool, telegram, audit, ownerOf, logged, start, stop } = await createBotWorld({ clock });
+const { pool, sql, telegram, audit, ownerOf, logged, start, stop } = await createBotWorld({ clock });
 
 const countKeys = async (partner: string) => {
-  const { rows } = await pool.query(
-    'SELECT count(*)::int AS keys FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE p.name = $1',
-    [partner],
-  );
+  const rows =
+    await sql`SELECT count(*)::int AS keys FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE p.name = ${partner}`;
   return rows[0].keys;
 };
 

@@ -11,18 +11,7 @@ import { acceptInvitation, invite, type MemberRole, signUp } from '../../src/par
 import { createSender, createVault } from '../../src/webhooks/index.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { keyring } from '../helpers/partners.ts';
-import { startTelegram, type Telegram } from '../telegram/index.ts';
-
-export interface TestBot {
-  telegram: Telegram;
-  /** All log lines of the bot. */
-  logged: string[];
-  first: ReturnType<typeof startBot>;
-  /** Stops all running bots. */
-  stop(): Promise<void>;
-  /** Starts one more bot, like a second process. */
-  start(changes?: { webhookAllowPrivate: boolean }): ReturnType<typeof startBot>;
-}
+import { startTelegram } from '../telegram/index.ts';
 
 export interface BotOptions {
   pool: Pool;
@@ -34,7 +23,7 @@ export interface BotOptions {
 }
 
 /** Runs the real bot against the fake Telegram until the test file ends. */
-export async function startTestBot({ pool, clock = systemClock, ...options }: BotOptions): Promise<TestBot> {
+export async function startTestBot({ pool, clock = systemClock, ...options }: BotOptions) {
   const telegram = await startTelegram();
   const gateway = createHttpGateway({
     url: options.gatewayUrl ?? 'http://127.0.0.1:1',
@@ -54,10 +43,12 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
   };
   const running: (() => Promise<void>)[] = [];
   const acquireImageLock = createMutex();
+  /** Stops all running bots. */
   const stop = async () => {
     await Promise.all(running.splice(0).map(end => end()));
   };
-  const start: TestBot['start'] = (changes = { webhookAllowPrivate: true }) => {
+  /** Starts one more bot, like a second process. */
+  const start = (changes = { webhookAllowPrivate: true }) => {
     const bot = startBot({
       pool,
       conversationPool: outside.conversations,
@@ -96,15 +87,16 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
   return { telegram, logged, stop, start, first };
 }
 
+export type TestBot = Awaited<ReturnType<typeof startTestBot>>;
+
 /** A database of its own with a running bot, and people who use it. */
 export async function createBotWorld(options: Omit<BotOptions, 'pool'> = {}) {
-  const { pool, url } = await createDatabase();
+  const { pool, sql, url } = await createDatabase();
   const world = await startTestBot({ ...options, pool });
   const audit = auditContextOf(pool, options.clock);
   return {
     ...world,
-    pool,
-    url,
+    ...{ pool, sql, url },
     audit,
     ownerOf: (name: string, languageCode?: 'ru' | 'en') => ownerOf(world, pool, name, languageCode),
     /** A user who joined the team of a partner, and has its menu open. */

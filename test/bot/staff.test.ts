@@ -5,7 +5,7 @@ import { findPartner } from '../../src/partners/index.ts';
 import { createBotWorld } from './setup.ts';
 
 const staffChat = -1_002_000_000_777;
-const { pool, telegram, ownerOf } = await createBotWorld({ staffChat });
+const { pool, sql, telegram, ownerOf } = await createBotWorld({ staffChat });
 const group = telegram.group({ id: staffChat, title: 'Kopeck staff' });
 const operator = group.join({ firstName: 'Olga', languageCode: 'en' });
 
@@ -19,8 +19,9 @@ test('a new partner is approved in the staff chat, with an audit record and a no
   await owner.reads(/Live mode is approved/);
   const again = await operator.pressOn(message, 'Approve');
   expect((await again.answer()).text).toBe('The partner was already approved.');
-  const { rows } = await pool.query(`SELECT count(*)::int AS n FROM audit WHERE action = 'partner.approve'`);
-  expect(rows).toEqual([{ n: 1 }]);
+  expect(await sql`SELECT count(*)::int AS n FROM audit WHERE action = 'partner.approve'`).toEqual([
+    { n: 1 },
+  ]);
 });
 
 test('a refused partner stays in test mode and gets a notice', async () => {
@@ -46,8 +47,9 @@ test('alarms come to the staff chat once, and are cleared there', async () => {
   );
   await operator.goes(['Clear', /Alarm cleared/]);
   expect(await listAlarms(pool, { cleared: false })).toEqual([]);
-  const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'alarm.clear'`);
-  expect(rows).toEqual([{ actor: `telegram:${operator.account.id}` }]);
+  expect(await sql`SELECT actor FROM audit WHERE action = 'alarm.clear'`).toEqual([
+    { actor: `telegram:${operator.account.id}` },
+  ]);
 });
 
 test('menus do not open in a group', async () => {

@@ -5,7 +5,7 @@ import { newFolder } from '../helpers/folders.ts';
 import { secretKey } from '../helpers/partners.ts';
 import { createBotWorld } from './setup.ts';
 
-const { pool, url, telegram, ownerOf, logged, start, stop } = await createBotWorld();
+const { pool, sql, url, telegram, ownerOf, logged, start, stop } = await createBotWorld();
 
 afterEach(telegram.clearFaults);
 
@@ -35,11 +35,8 @@ test('graceful shutdown is quick although Telegram does not answer, in conversat
   const chatId = owner.account.id;
   telegram.fail({ kind: 'hang' }, { method: 'sendMessage', chatId, times: 100 });
   telegram.fail({ kind: 'hang' }, { method: 'deleteMessage', chatId, times: 100 });
-  await pool.query(
-    `INSERT INTO chat_jobs (chat_id, task, created_at, due_at)
-     VALUES ($1, '{"do":"delete","messageId":1}', now(), now())`,
-    [chatId],
-  );
+  await sql`INSERT INTO chat_jobs (chat_id, task, created_at, due_at)
+     VALUES (${chatId}, '{"do":"delete","messageId":1}', now(), now())`;
   const sent = callsOf('sendMessage');
   await owner.send('/menu');
   await expect.poll(() => callsOf('sendMessage')).toBeGreaterThan(sent);

@@ -1,20 +1,17 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createMutex } from '../../src/base/mutex.ts';
-import { readSettings } from '../../src/base/settings.ts';
 import { createQrReader } from '../../src/bot/images/qr-reader.ts';
 import { openDepositChains } from '../../src/deposits/index.ts';
-import { startDepositWorld, xpub } from '../deposits/world.ts';
+import { chainSettings, startDepositWorld, xpub } from '../deposits/world.ts';
 import { ownerOf, startTestBot } from './setup.ts';
 
 const deposits = await startDepositWorld();
-const { pool, clock, chain, depositChain } = deposits;
-const { depositChains } = readSettings({
+const { pool, sql, clock, chain, depositChain } = deposits;
+const { depositChains } = chainSettings({
   DEPOSIT_CHAINS: 'tron,ethereum',
   DEPOSIT_TRON_RPC: 'http://127.0.0.1:1',
   DEPOSIT_TRON_XPUB: xpub,
-  DEPOSIT_ETHEREUM_RPC: 'http://127.0.0.1:1',
-  DEPOSIT_ETHEREUM_XPUB: xpub,
   DEPOSIT_ETHEREUM_MIN_USDT: '5',
 });
 const chains = await openDepositChains(depositChains, systemClock);
@@ -40,10 +37,8 @@ test('one watched chain: its address, with its QR code, smallest amount and time
 });
 
 test('several chains: the network is chosen first, also in Russian', async () => {
-  await pool.query(
-    `INSERT INTO deposit_chains SELECT 'tron', cursor_block, cursor_hash, cursor_time, final_block, checked_at, NULL, lease_until
-       FROM deposit_chains WHERE chain = 'ethereum'`,
-  );
+  await sql`INSERT INTO deposit_chains SELECT 'tron', cursor_block, cursor_hash, cursor_time, final_block, checked_at, NULL, lease_until
+       FROM deposit_chains WHERE chain = 'ethereum'`;
   const { owner, partnerId } = await ownerOf(world, pool, 'Две сети', 'ru');
   const { text, message } = await owner.goes(
     ['💰 Баланс', /Уведомление о низком балансе/],

@@ -5,7 +5,7 @@ import { createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/user.ts';
 import { ownerOf, startTestBot, type TestBot } from './setup.ts';
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const path = '/telegram/updates';
 const secret = 'a-secret-of-the-tests';
 let world: TestBot;
@@ -41,8 +41,7 @@ test('without the secret the route answers 404', async () => {
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: 'not_found' } });
   }
-  const { rows } = await pool.query('SELECT FROM chat_users WHERE user_id = 7');
-  expect(rows).toEqual([]);
+  expect(await sql`SELECT FROM chat_users WHERE user_id = 7`).toEqual([]);
 });
 
 test('a body that is no update, or is too large, is refused with an API error', async () => {
@@ -155,8 +154,9 @@ test('a name with characters that cannot be stored or shown is stored without th
   await odd.writes('/menu', ({ buttons }) => buttons.flat().includes('🚀 Sign up'));
   await odd.goes(['🚀 Sign up', /What is the name of your company/]);
   await odd.writes('Odd names', /is signed up/);
-  const { rows } = await pool.query('SELECT name FROM members WHERE user_id = $1', [odd.account.id]);
-  expect(rows).toEqual([{ name: 'Ol\ufffdga' }]);
+  expect(await sql`SELECT name FROM members WHERE user_id = ${odd.account.id}`).toEqual([
+    { name: 'Ol\ufffdga' },
+  ]);
 });
 
 // Last, since it leaves errors in the log.

@@ -1,7 +1,6 @@
 import { describe } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { readSettings } from '../../src/base/settings.ts';
-import { xpub } from '../deposits/world.ts';
+import { chainSettings } from '../deposits/world.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { describeInBrowser } from './chromium.ts';
@@ -28,11 +27,7 @@ describeInBrowser('in a browser', async browser => {
   const { pool } = await createDatabase();
   let laterMs = 0;
   const clock = { ...systemClock, nowMs: () => Date.now() + laterMs };
-  const { depositChains } = readSettings({
-    DEPOSIT_CHAINS: 'ethereum',
-    DEPOSIT_ETHEREUM_RPC: 'https://node.example',
-    DEPOSIT_ETHEREUM_XPUB: xpub,
-  });
+  const { depositChains } = chainSettings();
   const options = { pool, clock, gatewayUrl: bank.address, gatewayToken, depositChains };
   const world = await openWorld(options, openWindows(browser));
   const day = await insertSampleData(world, bank);

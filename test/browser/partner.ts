@@ -11,7 +11,7 @@ import { findBarriers, moveTo, takePicture, type World } from './world.ts';
 
 /** Operators look after a partner: its access, its endpoints and what was sent to them. */
 export function testPartner(world: World) {
-  const { pool } = world;
+  const { pool, sql } = world;
   const audit = auditContextOf(pool);
 
   test('a partner is created, found, approved, suspended and resumed', async () => {
@@ -99,9 +99,7 @@ export function testPartner(world: World) {
       [...own, ...rows.map(({ id }) => id)],
     );
     await pool.query('DELETE FROM deliveries WHERE event_id = $1', [rows[0].id]);
-    await pool.query('UPDATE deliveries SET failed_at = now(), attempts = 9 WHERE event_id = $1', [
-      rows[1].id,
-    ]);
+    await sql`UPDATE deliveries SET failed_at = now(), attempts = 9 WHERE event_id = ${rows[1].id}`;
     await pool.query('UPDATE endpoints SET suspended_at = now() WHERE endpoint_id = $1', own);
 
     const page = await world.as('support');

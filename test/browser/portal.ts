@@ -15,14 +15,12 @@ const more = ['deliveries', 'requests', 'team', 'settings'];
 
 /** A person of a partner's team uses the portal, mostly on a phone. */
 export async function testPortal(console: World, { partnerId, shop, paymentId, eventId }: SampleData) {
-  const { pool } = console;
+  const { pool, sql } = console;
   const { address, audit, join } = await startPortal({ pool });
   const owner = newPerson('Анна Ковалёва');
   await join(partnerId, owner, 'owner');
   await join(partnerId, newPerson('Олег'), 'developer');
-  await pool.query(`INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, 'ru', now())`, [
-    owner.userId,
-  ]);
+  await sql`INSERT INTO chat_users (user_id, language, created_at) VALUES (${owner.userId}, 'ru', now())`;
   await addEndpoint(audit, createVault(keyring), partnerId, {
     mode: 'live',
     url: 'https://books.example/kopeck',

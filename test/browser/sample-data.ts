@@ -5,6 +5,7 @@ import { signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { partnerAt } from '../helpers/api.ts';
 import type { startConsole } from '../helpers/console.ts';
+import { rowsOf } from '../helpers/database.ts';
 import { auditContextOf, createPartnerWithKeys, keyring, setRate } from '../helpers/partners.ts';
 import { openInReview } from '../helpers/review.ts';
 import { makeQr, type Simulator } from '../helpers/simulator.ts';
@@ -70,6 +71,7 @@ export async function insertSampleData(
   bank: Simulator,
 ) {
   const { pool, clock } = console.deps;
+  const sql = rowsOf(pool);
   const shop = await openShop(console);
   await pool.query(pastRates);
   await setRate(pool, clock, '92.92');
@@ -98,12 +100,10 @@ export async function insertSampleData(
     { external_id: 'order-5002' },
     { on: 'pay', kind: 'decline', reason: 'SUSPECTED_FRAUD' },
   );
-  await pool.query(
-    `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
+  await sql`INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
      SELECT partner_id, partner_id, id, nth, now(), CASE nth WHEN 1 THEN NULL ELSE 503 END,
-            CASE nth WHEN 1 THEN 'refused' END, 40 * nth FROM events, generate_series(1, 2) AS nth`,
-  );
-  const [event] = (await pool.query('SELECT id FROM events ORDER BY id LIMIT 1')).rows;
+            CASE nth WHEN 1 THEN 'refused' END, 40 * nth FROM events, generate_series(1, 2) AS nth`;
+  const [event] = await sql`SELECT id FROM events ORDER BY id LIMIT 1`;
   const large = await shop.inReview(4_990_000n);
   for (const kopecks of [54_500n, 120_000n, 349_900n]) await shop.inReview(kopecks);
 

@@ -5,7 +5,7 @@ import { moveTo, type World } from './world.ts';
 
 /** An administrator changes settings, and reads the overview, reconciliations and the audit log. */
 export function testSettings(world: World, { partnerId }: SampleData) {
-  const { pool } = world;
+  const { sql } = world;
 
   test('settings: maintenance now and later; thresholds are raised when another administrator approves', async () => {
     const page = await world.as('admin', { name: 'maria' });
@@ -85,12 +85,9 @@ export function testSettings(world: World, { partnerId }: SampleData) {
         amount_kopecks: 100,
         order_kopecks: null,
       };
-      const { rows } = await pool.query(
-        `INSERT INTO reconciliations
+      const rows = await sql`INSERT INTO reconciliations
            (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
-         VALUES ('kopeck', now(), now(), now(), now(), 9, 9, $1, false) RETURNING id`,
-        [JSON.stringify(Array(count).fill(difference))],
-      );
+         VALUES ('kopeck', now(), now(), now(), now(), 9, 9, ${JSON.stringify(Array(count).fill(difference))}, false) RETURNING id`;
       await page.goto('/console/reconciliation');
       await rowOf(page.getByRole('table'), result).waitFor();
       await moveTo(page, `/console/reconciliation/${rows[0].id}`);

@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterEach, expect, onTestFinished, TestRunner } from 'vitest';
 import type { OperatorRole } from '../../src/operators/index.ts';
 import { type ConsoleOptions, startConsole } from '../helpers/console.ts';
+import { rowsOf } from '../helpers/database.ts';
 
 export interface Looks {
   language?: 'en' | 'ru';
@@ -81,6 +82,7 @@ export async function openWorld(options: ConsoleOptions, windows: Windows) {
     ...console,
     ...windows,
     pool: options.pool,
+    sql: rowsOf(options.pool),
     visit,
     /** Calls the API without a page. */
     callApi: console.visit,

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, type MockInstance, test, vi } from 'vites
 import { refuseUnstorableText } from '../../src/api/http/body.ts';
 import { parseJson } from '../../src/base/json.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { refusal, startConsole } from '../helpers/console.ts';
+import { answers, refusal, startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { sendRaw, sendRequest } from '../helpers/raw-http.ts';
 
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 const countParsed = () => parse.mock.calls.filter(([text]) => /^\{"name"/.test(text)).length;
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const clock = manualClock();
 const { address, routes, visit, signIn } = await startConsole({ pool, clock });
 const open = routes.filter(
@@ -40,7 +40,7 @@ describe('without a session', () => {
     expect(answer).toMatchObject(refusal(400, 'invalid_request'));
     expect(answer.json.error.message).toBe('The body is larger than 4 KiB.');
     expect(countParsed()).toBe(0);
-    expect((await post(url, ofBytes(4_096))).status).toBe(422);
+    await answers(422, post(url, ofBytes(4_096)));
     expect(countParsed()).toBe(1);
   });
 
@@ -67,13 +67,10 @@ describe('without a session', () => {
 });
 
 test('an address that has used up its sign-ins is refused before its body is parsed', async () => {
-  await pool.query(
-    `INSERT INTO login_attempts (at, name_hash, address)
-     SELECT $1, sha256(n::text::bytea), '127.0.0.1' FROM generate_series(1, 20) AS n`,
-    [new Date(clock.nowMs())],
-  );
+  await sql`INSERT INTO login_attempts (at, name_hash, address)
+     SELECT ${new Date(clock.nowMs())}, sha256(n::text::bytea), '127.0.0.1' FROM generate_series(1, 20) AS n`;
   const attempt = { name: 'nobody', password: 'x', code: '000000' };
-  expect(await visit().post('/login', attempt)).toMatchObject(refusal(429, 'throttled'));
+  await answers('429 throttled', visit().post('/login', attempt));
   expect(countParsed()).toBe(1);
   const next = await visit().post('/login', attempt);
   expect(next).toMatchObject(refusal(429, 'throttled'));
@@ -82,7 +79,7 @@ test('an address that has used up its sign-ins is refused before its body is par
 
   // The device may be known; that depends on the name.
   const device = { cookie: '__Host-kopeck-device=any' };
-  expect(await visit().post('/login', attempt, device)).toMatchObject(refusal(429, 'throttled'));
+  await answers('429 throttled', visit().post('/login', attempt, device));
   expect(countParsed()).toBe(2);
 });
 

@@ -1,46 +1,31 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { startConsole } from '../helpers/console.ts';
+import { answers, startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { countWaiting } from '../helpers/locks.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const clock = manualClock('2026-11-20T12:00:00Z');
 const bank = await startSimulator();
 const { signIn } = await startConsole({ pool, clock, gatewayUrl: bank.address });
-let admin: Awaited<ReturnType<typeof signIn>>;
-
-beforeAll(async () => {
-  admin = await signIn('admin');
-});
+let admin = await signIn('admin');
 
 const lastAudit = async () =>
-  (await pool.query('SELECT actor, action, subject FROM audit ORDER BY id DESC LIMIT 1')).rows[0];
+  (await sql`SELECT actor, action, subject FROM audit ORDER BY id DESC LIMIT 1`)[0];
 const by = () => `operator:${admin.name}`;
-const errorOf = async (call: ReturnType<typeof admin.get>) => {
-  const { status, json } = await call;
-  return `${status} ${json.error?.code}`;
-};
+const done = { outcome: 'done' };
 
 test('recipients are blocked and unblocked, with audit records', async () => {
-  expect((await admin.post('/recipients/block', { recipient: ' ООО  Ромашка ' })).json).toEqual({
-    outcome: 'done',
-  });
+  expect((await admin.post('/recipients/block', { recipient: ' ООО  Ромашка ' })).json).toEqual(done);
   expect(await lastAudit()).toEqual({ actor: by(), action: 'recipient.block', subject: 'ооо ромашка' });
   expect((await admin.get('/recipients')).json.data).toMatchObject([{ recipient: 'ооо ромашка' }]);
-  expect(await errorOf(admin.post('/recipients/block', { recipient: 'ооо РОМАШКА' }))).toBe(
-    '409 already_blocked',
-  );
-  expect((await admin.post('/recipients/block', { recipient: '' })).status).toBe(422);
-  expect(await errorOf(admin.post('/recipients/block', { recipient: 'a\nb' }))).toBe('400 invalid_request');
-  expect((await admin.post('/recipients/unblock', { recipient: 'ооо ромашка' })).json).toEqual({
-    outcome: 'done',
-  });
-  expect(await errorOf(admin.post('/recipients/unblock', { recipient: 'ооо ромашка' }))).toBe(
-    '409 not_blocked',
-  );
+  await answers('409 already_blocked', admin.post('/recipients/block', { recipient: 'ооо РОМАШКА' }));
+  await answers(422, admin.post('/recipients/block', { recipient: '' }));
+  await answers('400 invalid_request', admin.post('/recipients/block', { recipient: 'a\nb' }));
+  expect((await admin.post('/recipients/unblock', { recipient: 'ооо ромашка' })).json).toEqual(done);
+  await answers('409 not_blocked', admin.post('/recipients/unblock', { recipient: 'ооо ромашка' }));
 });
 
 test('an alarm is cleared once, and shows who cleared it', async () => {
@@ -49,40 +34,42 @@ test('an alarm is cleared once, and shows who cleared it', async () => {
   const [alarm] = (await admin.get('/alarms')).json.data;
   expect(alarm).toMatchObject({ kind: 'rate_jump', times: 1, cleared_by: null });
   expect((await admin.get('/overview')).json.alarms).toMatchObject([{ alarm_id: alarm.alarm_id }]);
-  expect((await admin.post(`/alarms/${alarm.alarm_id}/clear`)).json).toEqual({ outcome: 'done' });
+  expect((await admin.post(`/alarms/${alarm.alarm_id}/clear`)).json).toEqual(done);
   expect(await lastAudit()).toMatchObject({ actor: by(), action: 'alarm.clear' });
-  expect(await errorOf(admin.post(`/alarms/${alarm.alarm_id}/clear`))).toBe('409 no_alarm');
+  await answers('409 no_alarm', admin.post(`/alarms/${alarm.alarm_id}/clear`));
   expect((await admin.get('/alarms')).json.data).toEqual([]);
   expect((await admin.get('/alarms?cleared=true')).json.data).toMatchObject([{ cleared_by: by() }]);
 });
 
+const insertStray = (name: string, kopecks: number) =>
+  sql`INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
+      VALUES ('pay_' || ${name}::text, ${name}, 'succeeded', ${kopecks}, now(), ${name}, 'unreadable', 2, now())`;
+const insertRun = async (differences: object[], isComplete: boolean): Promise<number> =>
+  (
+    await sql`
+      INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
+      VALUES ('kopeck', now(), now(), now(), now(), 1, 1, ${JSON.stringify(differences)}, ${isComplete}) RETURNING id`
+  )[0].id;
+
 test('what was recovered is shown, and an order without a payment is released once', async () => {
   expect((await admin.get('/recovery')).json).toEqual({ histories: [], recovered: [], stray: [] });
-  await pool.query(
-    `INSERT INTO incarnations (number, system_identifier, timeline, cause, began_at, certain_at, is_synchronous,
+  await sql`INSERT INTO incarnations (number, system_identifier, timeline, cause, began_at, certain_at, is_synchronous,
                                last_event_id, next_event_id, opened_at)
      VALUES (1, '1', 1, 'first_start', now(), now(), false, 0, 1, now()),
-            (2, '1', 2, 'promotion', now(), now(), false, 0, 1000001, now())`,
-  );
-  await pool.query(
-    `INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
-     VALUES ('pay_x', 'ord_x', 'succeeded', 15000, now(), 'AD1', 'unreadable', 2, now())`,
-  );
+            (2, '1', 2, 'promotion', now(), now(), false, 0, 1000001, now())`;
+  await insertStray('x', 15_000);
   const shown = (await admin.get('/recovery')).json;
   expect(shown.histories).toMatchObject([{ incarnation: 2, cause: 'promotion', recovered_payments: 0 }]);
   expect(shown.stray).toMatchObject([{ order: 'pay_x', amount_rub: '150.00', why: 'unreadable' }]);
   const release = () => admin.post('/recovery/release', { order: 'pay_x', reason: 'known to the shop' });
   expect((await release()).json).toEqual({ outcome: 'done' });
   expect(await lastAudit()).toEqual({ actor: by(), action: 'recovery.release', subject: 'pay_x' });
-  expect(await errorOf(release())).toBe('409 no_order');
+  await answers('409 no_order', release());
   expect((await admin.get('/recovery')).json.stray).toEqual([]);
 });
 
 test('releasing a large order without a payment waits for a second operator', async () => {
-  await pool.query(
-    `INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
-     VALUES ('pay_y', 'ord_y', 'succeeded', 500000000, now(), 'AD2', 'unreadable', 2, now())`,
-  );
+  await insertStray('y', 500_000_000);
   const asked = await admin.post('/recovery/release', { order: 'pay_y', reason: 'known to the shop' });
   expect(asked.json).toMatchObject({
     outcome: 'waiting',
@@ -113,34 +100,21 @@ describe('reconciliation', () => {
     const page = (await admin.get('/reconciliations?limit=1')).json;
     expect(page.data).toEqual([second]);
     expect((await admin.get(`/reconciliations?limit=1&after=${page.next_cursor}`)).json.data).toEqual([run]);
-    expect(await errorOf(admin.get('/reconciliations/99999'))).toBe('404 not_found');
-    expect(await errorOf(admin.post('/reconciliations', { day: '2026-11-21' }))).toBe('400 invalid_request');
-    expect(await errorOf(admin.post('/reconciliations', { day: '2026-02-31' }))).toBe('400 invalid_request');
-    expect((await admin.post('/reconciliations', { day: 'today' })).status).toBe(422);
+    await answers('404 not_found', admin.get('/reconciliations/99999'));
+    await answers('400 invalid_request', admin.post('/reconciliations', { day: '2026-11-21' }));
+    await answers('400 invalid_request', admin.post('/reconciliations', { day: '2026-02-31' }));
+    await answers(422, admin.post('/reconciliations', { day: 'today' }));
   });
 
   test('a run that lists not all differences shows so, in the list and alone', async () => {
-    const { rows } = await pool.query(
-      `INSERT INTO reconciliations
-         (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
-       VALUES ('kopeck', now(), now(), now(), now(), 1, 1, '[]', false) RETURNING id`,
-    );
+    const runId = await insertRun([], false);
     expect((await admin.get('/reconciliations?limit=1')).json.data).toMatchObject([{ is_complete: false }]);
-    expect((await admin.get(`/reconciliations/${rows[0].id}`)).json.run).toMatchObject({
-      is_complete: false,
-    });
+    expect((await admin.get(`/reconciliations/${runId}`)).json.run).toMatchObject({ is_complete: false });
   });
 
   test('differences are listed with their amounts; a second run at the same time is refused', async () => {
-    await pool.query(
-      `INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, orders, payments, differences)
-       VALUES ('kopeck', now(), now(), now(), now(), 1, 1, $1)`,
-      [
-        JSON.stringify([
-          { kind: 'amounts_differ', payment_id: 'pay_x', amount_kopecks: 100, order_kopecks: null },
-        ]),
-      ],
-    );
+    const amounts = { amount_kopecks: 100, order_kopecks: null };
+    await insertRun([{ kind: 'amounts_differ', payment_id: 'pay_x', ...amounts }], true);
     const [run] = (await admin.get('/reconciliations?limit=1')).json.data;
     expect((await admin.get(`/reconciliations/${run.run_id}`)).json.differences).toMatchObject([
       { kind: 'amounts_differ', amount_rub: '1.00', order_rub: null },
@@ -149,18 +123,16 @@ describe('reconciliation', () => {
     await blocker.query('BEGIN; LOCK TABLE reconciliations IN EXCLUSIVE MODE');
     const first = admin.post('/reconciliations', { day: '2026-11-19' });
     await expect.poll(() => countWaiting(pool)).toBeGreaterThan(0);
-    expect(await errorOf(admin.post('/reconciliations', { day: '2026-11-19' }))).toBe('409 already_running');
+    await answers('409 already_running', admin.post('/reconciliations', { day: '2026-11-19' }));
     await blocker.query('COMMIT');
     blocker.release();
-    expect((await first).status).toBe(200);
+    await answers(200, first);
   });
 
   test('without a gateway it is refused as gateway_unavailable', async () => {
     const elsewhere = await startConsole({ pool, clock });
     const other = await elsewhere.signIn('finance');
-    expect(await errorOf(other.post('/reconciliations', { day: '2026-11-19' }))).toBe(
-      '503 gateway_unavailable',
-    );
+    await answers('503 gateway_unavailable', other.post('/reconciliations', { day: '2026-11-19' }));
   });
 });
 
@@ -173,7 +145,7 @@ describe('settings', () => {
     expect(await lastAudit()).toMatchObject({ actor: by(), action: 'maintenance.on' });
     await admin.post('/settings/maintenance', { on: false });
     expect((await settings()).maintenance).toEqual({ on: false, windows: [] });
-    expect((await admin.post('/settings/maintenance', { on: 'yes' })).status).toBe(422);
+    await answers(422, admin.post('/settings/maintenance', { on: 'yes' }));
   });
 
   test('planned maintenance starts by itself and can be cancelled', async () => {
@@ -185,16 +157,14 @@ describe('settings', () => {
     admin = await signIn('admin');
     expect((await settings()).maintenance.on).toBe(true);
     const { window_id } = window;
-    expect((await admin.post('/settings/maintenance/cancel', { window_id })).json).toEqual({
-      outcome: 'done',
-    });
+    expect((await admin.post('/settings/maintenance/cancel', { window_id })).json).toEqual(done);
     expect((await settings()).maintenance.on).toBe(false);
     expect(await lastAudit()).toMatchObject({ actor: by(), action: 'maintenance.cancel' });
-    expect(await errorOf(admin.post('/settings/maintenance/cancel', { window_id }))).toBe('409 no_window');
-    expect(await errorOf(plan('2026-11-20T15:00:00Z', '2026-11-20T14:00:00Z'))).toBe('400 until_before_from');
-    expect(await errorOf(plan('2026-11-19T13:00:00Z', '2026-11-19T14:00:00Z'))).toBe('400 over_already');
-    expect(await errorOf(plan('2026-13-40T13:00:00Z', '2026-11-19T14:00:00Z'))).toBe('400 invalid_request');
-    expect((await plan('tomorrow', 'later')).status).toBe(422);
+    await answers('409 no_window', admin.post('/settings/maintenance/cancel', { window_id }));
+    await answers('400 until_before_from', plan('2026-11-20T15:00:00Z', '2026-11-20T14:00:00Z'));
+    await answers('400 over_already', plan('2026-11-19T13:00:00Z', '2026-11-19T14:00:00Z'));
+    await answers('400 invalid_request', plan('2026-13-40T13:00:00Z', '2026-11-19T14:00:00Z'));
+    await answers(422, plan('tomorrow', 'later'));
   });
 
   test('thresholds are lowered at once, raised with an approval, and not changed from an outdated page', async () => {
@@ -208,7 +178,7 @@ describe('settings', () => {
       });
     expect((await set({ resolve_rub: '5000' })).json).toEqual({ outcome: 'done' });
     expect(await lastAudit()).toMatchObject({ actor: by(), action: 'thresholds.set' });
-    expect(await errorOf(set({ resolve_rub: '4000' }))).toBe('409 stale');
+    await answers('409 stale', set({ resolve_rub: '4000' }));
     const version = (await settings()).thresholds.version;
     expect((await set({ credit_usdt: '900000', expected_version: version })).json.outcome).toBe('waiting');
     expect((await settings()).requests).toMatchObject([

@@ -1,30 +1,23 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createVault, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
-import { startConsole } from '../helpers/console.ts';
+import { answers, startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
 const vault = createVault(keyring);
-let viewer: Awaited<ReturnType<typeof signIn>>;
-let support: typeof viewer;
-let shop: Awaited<ReturnType<typeof createPartnerWithKeys>>;
-let other: typeof shop;
+const [viewer, support] = [await signIn('viewer'), await signIn('support')];
 
-/** The events of two partners: a success and a failure of each, all of them pending. */
-beforeAll(async () => {
-  [viewer, support] = [await signIn('viewer'), await signIn('support')];
-  await setRate(pool);
-  [shop, other] = [await createPartnerWithKeys(pool), await createPartnerWithKeys(pool)];
-  for (const { partnerId, testKey } of [shop, other]) {
-    await setWebhook(auditContextOf(pool), vault, partnerId, `https://shop.example/${partnerId}`);
-    for (const kopecks of [10_000, 10_001])
-      await partnerAt(address, testKey).pay({ qr_url: newLink(kopecks) });
-  }
-});
+// The events of two partners: a success and a failure of each, all of them pending.
+await setRate(pool);
+const [shop, other] = [await createPartnerWithKeys(pool), await createPartnerWithKeys(pool)];
+for (const { partnerId, testKey } of [shop, other]) {
+  await setWebhook(auditContextOf(pool), vault, partnerId, `https://shop.example/${partnerId}`);
+  for (const kopecks of [10_000, 10_001]) await partnerAt(address, testKey).pay({ qr_url: newLink(kopecks) });
+}
 
 interface Row {
   event_id: string;
@@ -67,9 +60,7 @@ describe('GET /deliveries', () => {
     await attempt(newest!, null, 'refused');
     await attempt(oldest!, 204, null);
     await pool.query('DELETE FROM deliveries WHERE event_id = $1', [oldest!.event_id.slice(4)]);
-    await pool.query('UPDATE deliveries SET failed_at = now(), attempts = 9 WHERE event_id = $1', [
-      newest!.event_id.slice(4),
-    ]);
+    await sql`UPDATE deliveries SET failed_at = now(), attempts = 9 WHERE event_id = ${newest!.event_id.slice(4)}`;
     const ids = async (asked: string) => (await list(asked)).map(({ event_id }) => event_id);
     expect(await ids('state=delivered')).toEqual([oldest!.event_id]);
     expect(await ids('state=failed')).toEqual([newest!.event_id]);
@@ -94,13 +85,9 @@ describe('GET /deliveries', () => {
       return row.endpoint.state;
     };
     expect(await stateOf(shop.partnerId)).toBe('active');
-    await pool.query('UPDATE endpoints SET given_up = 1 WHERE endpoint_id = $1', [
-      uuidFromId(shop.partnerId),
-    ]);
+    await sql`UPDATE endpoints SET given_up = 1 WHERE endpoint_id = ${uuidFromId(shop.partnerId)}`;
     expect(await stateOf(shop.partnerId)).toBe('failing');
-    await pool.query('UPDATE endpoints SET suspended_at = now() WHERE endpoint_id = $1', [
-      uuidFromId(shop.partnerId),
-    ]);
+    await sql`UPDATE endpoints SET suspended_at = now() WHERE endpoint_id = ${uuidFromId(shop.partnerId)}`;
     expect(await stateOf(shop.partnerId)).toBe('suspended');
   });
 });
@@ -132,7 +119,7 @@ describe('GET /deliveries/:partner_id/:event_id', () => {
       `${other.partnerId}/nothing`,
       `prt_nobody/${row!.event_id}`,
     ])
-      expect((await viewer.get(`/deliveries/${path}`)).status, path).toBe(404);
+      await answers(404, viewer.get(`/deliveries/${path}`), path);
   });
 });
 
@@ -140,12 +127,13 @@ test('sending again with the partner of the event: audited, and only by those wh
   const [row] = await list('state=failed');
   const resend = (who: typeof viewer, partnerId: string) =>
     who.post(`/events/${row!.event_id}/resend?partner_id=${partnerId}`, {});
-  expect((await resend(viewer, other.partnerId)).status).toBe(403);
-  expect((await resend(support, shop.partnerId)).status).toBe(404);
-  expect((await resend(support, 'nobody')).status).toBe(404);
+  await answers(403, resend(viewer, other.partnerId));
+  await answers(404, resend(support, shop.partnerId));
+  await answers(404, resend(support, 'nobody'));
   expect(await list('state=failed')).toHaveLength(1);
   expect((await resend(support, other.partnerId)).json).toEqual({ outcome: 'done' });
   expect(await list('state=failed')).toEqual([]);
-  const { rows } = await pool.query(`SELECT actor, after FROM audit WHERE action = 'webhook.resend'`);
-  expect(rows).toEqual([{ actor: `operator:${support.name}`, after: { event_id: row!.event_id } }]);
+  expect(await sql`SELECT actor, after FROM audit WHERE action = 'webhook.resend'`).toEqual([
+    { actor: `operator:${support.name}`, after: { event_id: row!.event_id } },
+  ]);
 });

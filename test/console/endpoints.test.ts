@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import {
@@ -10,37 +10,29 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
-import { readPages, refusal, startConsole } from '../helpers/console.ts';
+import { answers, readPages, startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
 const [vault, audit] = [createVault(keyring), auditContextOf(pool)];
 const receiver = await startReceiver();
-let support: Awaited<ReturnType<typeof signIn>>;
-let partnerId: Id<'prt'>;
-let further: string;
+const support = await signIn('support');
 
-/** A partner with two endpoints in test mode and one in live mode, and three events. */
-beforeAll(async () => {
-  support = await signIn('support');
-  await setRate(pool);
-  const partner = await createPartnerWithKeys(pool);
-  ({ partnerId } = partner);
-  await setWebhook(audit, vault, partnerId, 'https://shop.example/first');
-  for (const mode of ['test', 'live'] as const) {
-    const added = await addEndpoint(audit, vault, partnerId, {
-      mode,
-      url: receiver.url,
-      events: contractEvents,
-    });
-    if (mode === 'test') further = added.outcome === 'added' ? added.endpointId : '';
-  }
-  for (const kopecks of [10_000, 10_001, 10_000])
-    await partnerAt(address, partner.testKey).pay({ qr_url: newLink(kopecks) });
-});
+// A partner with two endpoints in test mode and one in live mode, and three events.
+await setRate(pool);
+const { partnerId, testKey } = await createPartnerWithKeys(pool);
+await setWebhook(audit, vault, partnerId, 'https://shop.example/first');
+let further = '';
+for (const mode of ['test', 'live'] as const) {
+  const wanted = { mode, url: receiver.url, events: contractEvents };
+  const added = await addEndpoint(audit, vault, partnerId, wanted);
+  if (mode === 'test') further = added.outcome === 'added' ? added.endpointId : '';
+}
+for (const kopecks of [10_000, 10_001, 10_000])
+  await partnerAt(address, testKey).pay({ qr_url: newLink(kopecks) });
 
 interface Row {
   event_id: string;
@@ -59,7 +51,7 @@ test('a partner has its endpoints, each of which is checked on its own', async (
     support.post(`/partners/${partnerId}/webhook/check?endpoint_id=${endpoint}`);
   expect((await check(further)).json).toMatchObject({ can_receive: true });
   expect(receiver.received).toHaveLength(5);
-  expect((await check('whe_nonsense')).status).toBe(404);
+  await answers(404, check('whe_nonsense'));
 });
 
 test('each event and endpoint is a delivery; pages lose none and repeat none', async () => {
@@ -78,7 +70,7 @@ test('one delivery is shown and sent again; without an endpoint the console asks
   expect(detail.request.headers['x-service-delivery']).not.toBe(first.request.headers['x-service-delivery']);
   const resend = (query: string) =>
     support.post(`/events/${event_id}/resend?partner_id=${partnerId}${query}`);
-  expect((await resend('')).status).toBe(409);
+  await answers(409, resend(''));
   expect((await resend(`&endpoint_id=${further}`)).json).toEqual({ outcome: 'done' });
 });
 
@@ -89,52 +81,44 @@ describe('support changes endpoints', () => {
   const added = { url: 'https://127.0.0.1:1/added', mode: 'test', events: ['payment.failed'], reason };
 
   test('one is added, changed, signed with Ed25519 and removed, with reasons in the audit log', async () => {
-    expect((await support.post(at(), added)).status).toBe(200);
+    await answers(200, support.post(at(), added));
     const { endpoint_id } = (await listed()).find(({ url }: { url: string }) => url === added.url);
     const change = (what: string, body: object) => support.post(at(`/${endpoint_id}/${what}`), body);
-    expect((await change('address', { url: 'https://127.0.0.1:1/moved', reason })).status).toBe(200);
-    expect((await change('events', { events: ['payment.refunded'], reason })).status).toBe(200);
-    expect((await change('ed25519', { is_on: true, reason })).status).toBe(200);
+    await answers(200, change('address', { url: 'https://127.0.0.1:1/moved', reason }));
+    await answers(200, change('events', { events: ['payment.refunded'], reason }));
+    await answers(200, change('ed25519', { is_on: true, reason }));
     expect((await listed()).at(-1)).toMatchObject({
       ...{ endpoint_id, is_first: false, mode: 'test', url: 'https://127.0.0.1:1/moved' },
       ...{ events: ['payment.refunded'], has_ed25519: true },
     });
-    expect((await change('remove', { reason })).status).toBe(200);
-    expect((await change('remove', { reason })).status).toBe(404);
-    const { rows } = await pool.query(
-      `SELECT action, actor, after->>'reason' AS reason FROM audit WHERE subject = $1 AND after ? 'reason' ORDER BY id`,
-      [partnerId],
-    );
-    const actor = `operator:${support.name}`;
-    expect(rows).toEqual(
-      ['add', 'set', 'events', 'ed25519', 'remove'].map(word => ({
-        action: `webhook.${word}`,
-        actor,
-        reason,
-      })),
-    );
+    await answers(200, change('remove', { reason }));
+    await answers(404, change('remove', { reason }));
+    const rows = await sql`SELECT action, actor, after->>'reason' AS reason FROM audit
+                            WHERE subject = ${partnerId} AND after ? 'reason' ORDER BY id`;
+    const by = { actor: `operator:${support.name}`, reason };
+    const words = ['add', 'set', 'events', 'ed25519', 'remove'];
+    expect(rows).toEqual(words.map(word => ({ action: `webhook.${word}`, ...by })));
   });
 
   test('a mode has five at most, and the first keeps the events of the contract', async () => {
-    const statuses = [];
-    for (let count = 0; count < 4; count++) statuses.push((await support.post(at(), added)).status);
-    expect(statuses).toEqual([200, 200, 200, 409]);
+    for (const status of [200, 200, 200, 409]) await answers(status, support.post(at(), added));
     const first = firstEndpointOf(partnerId);
-    expect(
-      await support.post(at(`/${first}/events`), { events: ['payment.refunded'], reason }),
-    ).toMatchObject(refusal(400, 'contract_events'));
+    await answers(
+      '400 contract_events',
+      support.post(at(`/${first}/events`), { events: ['payment.refunded'], reason }),
+    );
   });
 
   test('an endpoint of another partner, a private address and a missing reason are refused', async () => {
     const other = (await createPartnerWithKeys(pool)).partnerId;
     const foreign = `/partners/${other}/endpoints/${further}/remove`;
-    expect((await support.post(foreign, { reason })).status).toBe(404);
+    await answers(404, support.post(foreign, { reason }));
     for (const path of ['/partners/prt_x/endpoints', `/partners/${newId('prt', systemClock)}/endpoints`])
-      expect((await support.post(path, added)).status).toBe(404);
-    expect(await support.post(at(), { ...added, url: 'ftp://x' })).toMatchObject(refusal(400, 'bad_address'));
+      await answers(404, support.post(path, added));
+    await answers('400 bad_address', support.post(at(), { ...added, url: 'ftp://x' }));
     for (const change of [{ reason: ' ' }, { reason: undefined }, { events: ['x'] }, { events: [] }])
-      expect((await support.post(at(), { ...added, ...change })).status).toBe(422);
-    expect((await support.post(at(`/${further}/remove`), { reason: '' })).status).toBe(422);
+      await answers(422, support.post(at(), { ...added, ...change }));
+    await answers(422, support.post(at(`/${further}/remove`), { reason: '' }));
     expect((await listed()).some((one: Row) => one.endpoint_id === further)).toBe(true);
   });
 });
@@ -142,9 +126,7 @@ describe('support changes endpoints', () => {
 test('an operator who is disabled while a receiver is checked does not end its suspension', async () => {
   const [admin, second] = [await signIn('admin'), await signIn('admin')];
   const { operator } = (await second.get('/session')).json;
-  await pool.query('UPDATE endpoints SET suspended_at = now() WHERE endpoint_id = $1', [
-    uuidFromId(further as Id<'whe'>),
-  ]);
+  await sql`UPDATE endpoints SET suspended_at = now() WHERE endpoint_id = ${uuidFromId(further as Id<'whe'>)}`;
   const [asked, disabled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   receiver.answer(response => {
     asked.resolve();
@@ -152,8 +134,8 @@ test('an operator who is disabled while a receiver is checked does not end its s
   });
   const checking = second.post(`/partners/${partnerId}/webhook/check?endpoint_id=${further}`);
   await asked.promise;
-  expect((await admin.post(`/operators/${operator.operator_id}/disable`)).status).toBe(200);
+  await answers(200, admin.post(`/operators/${operator.operator_id}/disable`));
   disabled.resolve();
-  expect(await checking).toMatchObject(refusal(401, 'signed_out'));
+  await answers('401 signed_out', checking);
   expect(await findWebhook(pool, partnerId, further as Id<'whe'>)).toMatchObject({ state: 'suspended' });
 });

@@ -1,10 +1,13 @@
+import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { startConsole } from '../helpers/console.ts';
+import { guard } from '../../src/console/guard.ts';
+import { operatorRoles } from '../../src/operators/index.ts';
+import { answers, type ConsoleRoute, startConsole } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { sendSlowly } from '../helpers/slow-request.ts';
 
 const { pool } = await createDatabase();
-const { signIn, visit, address } = await startConsole({ pool });
+const { address, routes, signIn, visit, deps } = await startConsole({ pool });
 
 test('the current session can be read without signing in', async () => {
   expect(await visit().get('/session/current')).toMatchObject({ status: 200, json: { session: null } });
@@ -28,7 +31,7 @@ test('signing out ends the session: its old cookie is refused', async () => {
   const { cookie } = viewer;
   expect(await viewer.post('/logout')).toMatchObject({ status: 200, json: { outcome: 'done' } });
   viewer.cookie = cookie;
-  expect((await viewer.get('/session')).status).toBe(401);
+  await answers(401, viewer.get('/session'));
 });
 
 const ofPayments = ['partner_id=x', 'created_after=then', 'mode=both', 'amount_rub=many', 'q=%00'];
@@ -71,12 +74,12 @@ test('no parameter causes an internal error', async () => {
     '/partners?q=%00',
   ])
     expect((await admin.get(path)).status, path).toBeLessThan(500);
-  expect((await admin.get('/payments?q=%2500')).status).toBe(200);
-  expect((await admin.post('/keys/%00/revoke')).status).toBe(422);
+  await answers(200, admin.get('/payments?q=%2500'));
+  await answers(422, admin.post('/keys/%00/revoke'));
 });
 
 test('an unknown route is not found, and /openapi.json has no console routes', async () => {
-  expect((await visit().get('/elsewhere')).status).toBe(404);
+  await answers(404, visit().get('/elsewhere'));
   const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as { paths: object };
   expect(Object.keys(paths).filter(path => path.includes('console'))).toEqual([]);
 });
@@ -107,4 +110,90 @@ test.each([
   expect(changed.status).toBe(200);
   expect(await finish()).toMatchObject({ status, json: { error: { code } } });
   expect((await admin.get('/recipients')).text).not.toContain(what);
+});
+
+/** Every route that changes something, below the roles that may call it. A new route must be added here. */
+const changesByRole = `
+viewer support finance admin:
+  /logout /sessions/:id/revoke
+  /rates/what-if - computes only, and changes nothing
+  /requests/:id/approve /requests/:id/refuse /requests/:id/withdraw - what a request needs is checked when it is decided
+support finance admin:
+  /alarms/:id/clear /payments/:id/resolve /recovery/release
+support admin:
+  /payments/:id/ask /partners /partners/:id/suspend /partners/:id/resume /partners/:id/webhook/check
+  /partners/:id/endpoints /partners/:id/endpoints/:endpoint_id/address /partners/:id/endpoints/:endpoint_id/events
+  /partners/:id/endpoints/:endpoint_id/ed25519 /partners/:id/endpoints/:endpoint_id/remove
+  /keys/:key_id/revoke /keys/:key_id/addresses /events/:id/resend /recipients/block /recipients/unblock
+finance admin:
+  /deposits/:id/release /deposits/:id/reject /partners/:id/approve /partners/:id/refuse /partners/:id/limits
+  /partners/:id/credit /ledger/verify /rates/rules /reconciliations
+admin:
+  /operators /operators/:id/reset /operators/:id/disable /operators/:id/enable /operators/:id/role
+  /operators/:id/sign-out /settings/maintenance /settings/maintenance/plan /settings/maintenance/cancel
+  /settings/thresholds`;
+const changes = Object.fromEntries(
+  Array.from(changesByRole.matchAll(/^(\w.*):\n((?: .*\n?)+)/gm), ([, roles, paths]) =>
+    paths!.match(/\/\S+/g)!.map(path => [path, roles!.split(' ')]),
+  ).flat(),
+);
+const beforeSigningIn = ['/login', '/session/current', '/setup', '/setup/look'];
+
+const prefix = '/console/api';
+const ofApi = routes
+  .filter(({ url }) => url.startsWith(`${prefix}/`) && !url.endsWith('*'))
+  .map(route => ({ ...route, path: route.url.slice(prefix.length) }));
+const guarded = ofApi.filter(({ needs }) => needs !== 'nothing');
+/** With an id that does not exist. */
+const callable = ({ path }: { path: string }) => path.replaceAll(/:\w+/g, 'none_0');
+const isChange = ({ method }: Pick<ConsoleRoute, 'method'>) => method !== 'GET';
+const bodyOf = (route: Pick<ConsoleRoute, 'method'>) => (isChange(route) ? {} : undefined);
+
+test('every route is listed: reads need `see`, changes have the roles above', () => {
+  expect(ofApi.filter(({ method }) => !['GET', 'POST'].includes(method))).toEqual([]);
+  expect(guarded.filter(route => !isChange(route) && route.needs !== 'see')).toEqual([]);
+  const open = ofApi.filter(({ needs }) => needs === 'nothing').map(({ path }) => path);
+  expect(open.sort()).toEqual(beforeSigningIn);
+  const paths = guarded.filter(isChange).map(({ path }) => path);
+  expect(paths.sort()).toEqual(Object.keys(changes).sort());
+});
+
+test.each(operatorRoles)('%s may call exactly the routes that are listed', async role => {
+  let operator = await signIn(role);
+  for (const route of guarded) {
+    const mayCall = !isChange(route) || changes[route.path]!.includes(role);
+    const { status, json } = await operator.call(route.method, callable(route), bodyOf(route));
+    const name = `${route.method} ${route.path}`;
+    if (mayCall) {
+      expect([401, 403], name).not.toContain(status);
+      expect(status, name).toBeLessThan(500);
+    } else expect({ status, code: json.error.code }, name).toEqual({ status: 403, code: 'forbidden' });
+    if (route.path === '/logout') operator = await signIn(role);
+  }
+});
+
+test('signed out, no route but those to sign in answers', async () => {
+  for (const route of guarded)
+    await answers('401 signed_out', visit().call(route.method, callable(route), bodyOf(route)), route.path);
+});
+
+test('no change from another origin or session', async () => {
+  const [admin, other] = [await signIn('admin'), await signIn('admin')];
+  for (const route of guarded.filter(isChange))
+    for (const headers of [
+      { 'x-csrf-token': '' },
+      // The token of another session.
+      { 'x-csrf-token': other.csrfToken! },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: '' },
+      { 'sec-fetch-site': 'same-site' },
+    ])
+      await answers('403 csrf', admin.post(callable(route), {}, headers), route.path);
+});
+
+test('a route without a declared permission is not registered', () => {
+  const server = Fastify();
+  guard(server, deps);
+  expect(() => server.get('/open', () => ({}))).toThrow('GET /open does not declare what it needs');
 });

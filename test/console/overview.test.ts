@@ -4,11 +4,11 @@ import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { createThroughputReader } from '../../src/payments/index.ts';
 import { setRate } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { startConsole } from '../helpers/console.ts';
+import { answers, startConsole } from '../helpers/console.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { explaining } from '../helpers/plans.ts';
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const clock = manualClock('2026-11-20T12:00:30Z');
 const { signIn, deps } = await startConsole({ pool, clock });
 const viewer = await signIn('viewer');
@@ -79,9 +79,7 @@ test('payments per minute, share of successes and duration', async () => {
 test('a payment that ends late is counted when it ends; minutes that are over are not read again', async () => {
   clock.advance(300_000);
   expect(await look()).toMatchObject({ created: 101, processing: 1 });
-  await pool.query(
-    `UPDATE payments SET status = 'succeeded', settled_at = created_at WHERE status = 'processing'`,
-  );
+  await sql`UPDATE payments SET status = 'succeeded', settled_at = created_at WHERE status = 'processing'`;
   clock.advance(2_000);
   expect(await look()).toMatchObject({ created: 101, succeeded: 99, processing: 0 });
   // From here on only the last minutes are read: the others cannot change any more.
@@ -106,19 +104,16 @@ test('a change by an operator invalidates the cached overview', async () => {
   await deps.alarms.raise({ kind: 'rate_jump', subject: 'fixed', detail: 'by 12 %' });
   clock.advance(1_500);
   const [alarm] = (await look(5)).alarms;
-  expect((await support.post(`/alarms/${alarm.alarm_id}/clear`)).status).toBe(200);
+  await answers(200, support.post(`/alarms/${alarm.alarm_id}/clear`));
   expect((await look(5)).alarms).toEqual([]);
 });
 
 test('the last minutes are read by index', async () => {
-  await pool.query(
-    `INSERT INTO payments (partner_id, mode, id, status, idempotency_key, request_hash, qrc_id, qr_url, fingerprint,
+  await sql`INSERT INTO payments (partner_id, mode, id, status, idempotency_key, request_hash, qrc_id, qr_url, fingerprint,
                            recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at, settled_at)
-       SELECT $1, 'live', ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'succeeded', 'many ' || n, '',
+       SELECT ${uuidFromId(partnerId)}, 'live', ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'succeeded', 'many ' || n, '',
               'AD1', '', '', 'Shop', 100, 1, 1, 1, '{}', '2020-01-01', '2020-01-01'
-         FROM generate_series(1, 5000) AS n`,
-    [uuidFromId(partnerId)],
-  );
+         FROM generate_series(1, 5000) AS n`;
   await pool.query('ANALYZE payments');
   const { db, blocks, scanned } = explaining(pool);
   await createThroughputReader(db, clock).read(60);

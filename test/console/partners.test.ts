@@ -1,35 +1,22 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { rollKey, signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
-import { startConsole } from '../helpers/console.ts';
+import { answers, startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { createPartnerWithKeys, issueKey } from '../helpers/partners.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
 const audit = auditContextOf(pool);
-let support: Awaited<ReturnType<typeof signIn>>;
-let finance: typeof support;
+const [support, finance] = [await signIn('support'), await signIn('finance')];
+await setRate(pool);
 
-beforeAll(async () => {
-  support = await signIn('support');
-  finance = await signIn('finance');
-  await setRate(pool);
-});
-
+const done = { outcome: 'done' };
 const lastAudit = async (subject: string) =>
-  (
-    await pool.query('SELECT actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id DESC', [
-      subject,
-    ])
-  ).rows[0];
-const errorOf = async (call: ReturnType<typeof support.get>) => {
-  const { status, json } = await call;
-  return `${status} ${json.error?.code}`;
-};
+  (await sql`SELECT actor, action, before, after FROM audit WHERE subject = ${subject} ORDER BY id DESC`)[0];
 
 describe('the list', () => {
   test('finds by a part of the name and by id, newest first, page by page', async () => {
@@ -56,9 +43,9 @@ describe('the list', () => {
   });
 
   test('an unreadable name is refused', async () => {
-    expect(await errorOf(support.post('/partners', { name: ' ' }))).toBe('400 invalid_request');
-    expect((await support.post('/partners', { name: 5 })).status).toBe(422);
-    expect(await errorOf(support.get('/partners/prt_nobody'))).toBe('404 not_found');
+    await answers('400 invalid_request', support.post('/partners', { name: ' ' }));
+    await answers(422, support.post('/partners', { name: 5 }));
+    await answers('404 not_found', support.get('/partners/prt_nobody'));
   });
 });
 
@@ -66,11 +53,11 @@ describe('a partner', () => {
   test('is suspended and resumed, with audit records', async () => {
     const id = await createFundedPartner(pool, 5n);
     const suspend = (reason?: unknown) => support.post(`/partners/${id}/suspend`, { reason });
-    expect((await suspend()).status).toBe(422);
+    await answers(422, suspend());
     for (const wrong of ['', ' ', 'two\nlines', 'x'.repeat(129), 5])
-      expect((await suspend(wrong)).status, `${wrong}`).toBe(422);
+      await answers(422, suspend(wrong), `${wrong}`);
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('active');
-    expect((await suspend(' asked for by the partner ')).json).toEqual({ outcome: 'done' });
+    expect((await suspend(' asked for by the partner ')).json).toEqual(done);
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('suspended');
     expect(await lastAudit(id)).toMatchObject({
       actor: `operator:${support.name}`,
@@ -79,9 +66,7 @@ describe('a partner', () => {
     });
     await support.post(`/partners/${id}/resume`);
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('active');
-    expect(await errorOf(support.post('/partners/prt_nobody/suspend', { reason: 'none' }))).toBe(
-      '404 not_found',
-    );
+    await answers('404 not_found', support.post('/partners/prt_nobody/suspend', { reason: 'none' }));
   });
 
   test('that signed up is pending, is refused, and is approved later', async () => {
@@ -96,7 +81,7 @@ describe('a partner', () => {
     await finance.post(`/partners/${id}/approve`);
     expect(await live()).toBe('approved');
     expect(await lastAudit(id)).toMatchObject({ action: 'partner.approve' });
-    expect(await errorOf(finance.post(`/partners/${id}/approve`))).toBe('409 already_approved');
+    await answers('409 already_approved', finance.post(`/partners/${id}/approve`));
     expect((await finance.get(`/partners/${id}`)).json.members).toMatchObject([
       { name: 'Anna', role: 'owner' },
     ]);
@@ -107,31 +92,29 @@ describe('a partner', () => {
     const { limits } = (await finance.get(`/partners/${id}`)).json;
     const change = (changes: object, expected = limits) =>
       finance.post(`/partners/${id}/limits`, { limits: { ...limits, ...changes }, expected });
-    expect((await change({ max_rub: '200000.00', daily_rub: '1000000' })).json).toEqual({ outcome: 'done' });
-    expect(await errorOf(change({ max_rub: '300000.00' }))).toBe('409 stale');
+    expect((await change({ max_rub: '200000.00', daily_rub: '1000000' })).json).toEqual(done);
+    await answers('409 stale', change({ max_rub: '300000.00' }));
     const now = (await finance.get(`/partners/${id}`)).json.limits;
     expect(now).toEqual({ ...limits, max_rub: '200000.00', daily_rub: '1000000.00' });
-    expect(await errorOf(change({ min_rub: '9', max_rub: '8' }, now))).toBe('400 min_above_max');
-    expect(await errorOf(change({ min_rub: '0' }, now))).toBe('400 invalid_request');
-    expect((await change({ concurrent: 0 }, now)).status).toBe(422);
-    expect((await change({ min_rub: '-5' }, now)).status).toBe(422);
-    expect((await change({ more: 1 }, now)).status).toBe(422);
-    const { rows } = await pool.query(
-      `SELECT count(*)::int AS changes FROM audit WHERE subject = $1 AND action = 'partner.limits'`,
-      [id],
-    );
-    expect(rows).toEqual([{ changes: 1 }]);
+    await answers('400 min_above_max', change({ min_rub: '9', max_rub: '8' }, now));
+    await answers('400 invalid_request', change({ min_rub: '0' }, now));
+    await answers(422, change({ concurrent: 0 }, now));
+    await answers(422, change({ min_rub: '-5' }, now));
+    await answers(422, change({ more: 1 }, now));
+    expect(
+      await sql`SELECT count(*)::int AS changes FROM audit WHERE subject = ${id} AND action = 'partner.limits'`,
+    ).toEqual([{ changes: 1 }]);
   });
 
   test('of two concurrent changes of the limits, one is refused', async () => {
     const id = await createFundedPartner(pool, 5n);
     const { limits } = (await finance.get(`/partners/${id}`)).json;
-    const answers = await Promise.all(
+    const given = await Promise.all(
       [3, 4].map(concurrent =>
         finance.post(`/partners/${id}/limits`, { limits: { ...limits, concurrent }, expected: limits }),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(given.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 });
 
@@ -157,25 +140,25 @@ describe('a key', () => {
     expect(JSON.stringify(keys)).not.toContain(testKey.slice(-48));
     const { key_id } = keys.find(({ mode }: { mode: string }) => mode === 'test');
     const partner = partnerAt(address, testKey);
-    expect((await partner.get('/v1/ping')).status).toBe(200);
+    await answers(200, partner.get('/v1/ping'));
 
     const allow = (allowed_addresses: string[]) =>
       support.post(`/keys/${key_id}/addresses`, { allowed_addresses });
-    expect((await allow(['192.0.2.0/24'])).json).toEqual({ outcome: 'done' });
+    expect((await allow(['192.0.2.0/24'])).json).toEqual(done);
     expect(await lastAudit(key_id)).toMatchObject({ action: 'key.allow' });
     await expect.poll(async () => (await partner.get('/v1/ping')).status).toBe(403);
-    expect(await errorOf(allow(['somewhere']))).toBe('400 invalid_request');
+    await answers('400 invalid_request', allow(['somewhere']));
     await allow([]);
     await expect.poll(async () => (await partner.get('/v1/ping')).status).toBe(200);
 
-    expect((await support.post(`/keys/${key_id}/revoke`)).json).toEqual({ outcome: 'done' });
+    expect((await support.post(`/keys/${key_id}/revoke`)).json).toEqual(done);
     expect(await lastAudit(key_id)).toMatchObject({
       action: 'key.revoke',
       actor: `operator:${support.name}`,
     });
-    expect(await errorOf(support.post(`/keys/${key_id}/revoke`))).toBe('409 already_revoked');
-    expect(await errorOf(allow([]))).toBe('409 already_revoked');
-    expect(await errorOf(support.post('/keys/none/revoke'))).toBe('404 not_found');
+    await answers('409 already_revoked', support.post(`/keys/${key_id}/revoke`));
+    await answers('409 already_revoked', allow([]));
+    await answers('404 not_found', support.post('/keys/none/revoke'));
     await expect.poll(async () => (await partner.get('/v1/ping')).status).toBe(401);
   });
 });
@@ -183,7 +166,7 @@ describe('a key', () => {
 describe('a webhook', () => {
   test('is checked, its attempts are listed, and an event is sent again', async () => {
     const { partnerId, testKey } = await createPartnerWithKeys(pool);
-    expect(await errorOf(support.post(`/partners/${partnerId}/webhook/check`))).toBe('409 no_webhook');
+    await answers('409 no_webhook', support.post(`/partners/${partnerId}/webhook/check`));
     const receiver = await startReceiver();
     await setWebhook(audit, createVault(keyring), partnerId, receiver.url);
     const check = await support.post(`/partners/${partnerId}/webhook/check`);
@@ -194,7 +177,7 @@ describe('a webhook', () => {
     expect(await lastAudit(partnerId)).toMatchObject({ action: 'webhook.check', after: { passed: false } });
 
     const { json: payment } = await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
-    const { rows } = await pool.query('SELECT id FROM events WHERE partner_id = $1', [uuidFromId(partnerId)]);
+    const rows = await sql`SELECT id FROM events WHERE partner_id = ${uuidFromId(partnerId)}`;
     const eventId = rows[0].id;
     for (const attempt of [1, 2, 3])
       await pool.query(
@@ -216,9 +199,9 @@ describe('a webhook', () => {
     });
 
     await pool.query('DELETE FROM deliveries');
-    expect((await support.post(`/events/evt_${eventId}/resend`)).json).toEqual({ outcome: 'done' });
-    expect((await pool.query('SELECT event_id FROM deliveries')).rows).toEqual([{ event_id: eventId }]);
-    expect(await errorOf(support.post('/events/evt_999999/resend'))).toBe('404 not_found');
+    expect((await support.post(`/events/evt_${eventId}/resend`)).json).toEqual(done);
+    expect(await sql`SELECT event_id FROM deliveries`).toEqual([{ event_id: eventId }]);
+    await answers('404 not_found', support.post('/events/evt_999999/resend'));
     expect((await support.get(`/partners/${partnerId}`)).json.endpoints).toMatchObject([
       { url: receiver.url, state: 'active', waiting: 1, mode: null },
     ]);
@@ -233,12 +216,12 @@ describe('a credit', () => {
 
   test('up to the threshold is made at once, once per reference', async () => {
     const id = await createFundedPartner(pool, 0n);
-    expect((await credit(id, '999.5', 'bank-1')).json).toEqual({ outcome: 'done' });
-    expect(await errorOf(credit(id, '999.5', 'bank-1'))).toBe('409 already_credited');
+    expect((await credit(id, '999.5', 'bank-1')).json).toEqual(done);
+    await answers('409 already_credited', credit(id, '999.5', 'bank-1'));
     expect(await available(id)).toBe('999.500000');
-    expect(await errorOf(credit(id, '998', 'bank-1'))).toBe('409 reference_conflict');
-    expect(await errorOf(credit(id, '0', 'bank-2'))).toBe('400 invalid_request');
-    expect((await credit(id, '1e3', 'bank-2')).status).toBe(422);
+    await answers('409 reference_conflict', credit(id, '998', 'bank-1'));
+    await answers('400 invalid_request', credit(id, '0', 'bank-2'));
+    await answers(422, credit(id, '1e3', 'bank-2'));
     expect(await lastAudit(id)).toMatchObject({
       actor: `operator:${finance.name}`,
       action: 'balance.credit',

@@ -6,17 +6,14 @@ import { startSimulator } from '../helpers/simulator.ts';
 
 /** The console with a simulated bank, an operator of each role, and payments that wait for review. */
 export async function startPaymentsConsole() {
-  const { pool } = await createDatabase();
+  const { pool, sql } = await createDatabase();
   const bank = await startSimulator();
   const audit = await startConsole({ pool, gatewayUrl: bank.address });
   await setRate(pool);
   const partnerId = await createFundedPartner(pool, 10_000_000_000n);
   await pool.query('UPDATE partners SET concurrent = 1000');
   return {
-    pool,
-    bank,
-    audit,
-    partnerId,
+    ...{ pool, sql, bank, audit, partnerId },
     viewer: await audit.signIn('viewer'),
     support: await audit.signIn('support'),
     finance: await audit.signIn('finance'),

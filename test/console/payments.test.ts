@@ -2,20 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
-import { refusal } from '../helpers/console.ts';
+import { answers } from '../helpers/console.ts';
 import { createFundedPartner } from '../helpers/database.ts';
 import { openInReview } from '../helpers/review.ts';
 import { resolution, startPaymentsConsole } from './payments-world.ts';
 
-const { pool, bank, partnerId, viewer, support, open } = await startPaymentsConsole();
+const { pool, sql, bank, partnerId, viewer, support, open } = await startPaymentsConsole();
 
 describe('GET /payments', () => {
   test('a search by name covers all partners whose names begin alike', async () => {
     const chain: Id<'prt'>[] = [];
     for (let shop = 0; shop < 7; shop++) chain.push(await createFundedPartner(pool, 10_000_000_000n));
-    await pool.query(`UPDATE partners SET name = 'Chain of shops' WHERE id = ANY ($1)`, [
-      chain.map(uuidFromId),
-    ]);
+    await sql`UPDATE partners SET name = 'Chain of shops' WHERE id = ANY (${chain.map(uuidFromId)})`;
     const opened: string[] = [];
     for (const shop of chain) opened.push(await openInReview(pool, shop, {}));
     const { json } = await viewer.get('/payments?q=chain of');
@@ -122,13 +120,10 @@ describe('GET /payments/:id', () => {
       [uuidFromId(partnerId), Buffer.alloc(1)],
     );
     await support.post(`/payments/${paymentId}/resolve`, { ...resolution, outcome: 'failed' });
-    await pool.query(
-      `INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
+    await sql`INSERT INTO webhook_attempts (endpoint_id, partner_id, event_id, attempt, at, status, error, duration_ms)
        SELECT e.partner_id, e.partner_id, e.id, a.attempt, e.at + a.attempt * interval '1 s', a.status, a.error, 12
          FROM events e, (VALUES (1, NULL, 'timeout'), (2, 200, NULL)) AS a (attempt, status, error)
-        WHERE e.payment_id = $1`,
-      [uuidFromId(paymentId)],
-    );
+        WHERE e.payment_id = ${uuidFromId(paymentId)}`;
     const { timeline } = (await viewer.get(`/payments/${paymentId}`)).json;
     await pool.query('DELETE FROM endpoints');
     expect(timeline.filter((item: { kind: string }) => item.kind === 'delivery')).toMatchObject([
@@ -153,13 +148,10 @@ describe('GET /payments/:id', () => {
 
   test('unknown payments and rejected attempts are not found', async () => {
     const paymentId = await open();
-    await pool.query(
-      `UPDATE payments SET status = 'rejected', rejected = true, error_code = 'qr_changed', settled_at = now(), status_detail = NULL
-        WHERE id = $1`,
-      [uuidFromId(paymentId)],
-    );
+    await sql`UPDATE payments SET status = 'rejected', rejected = true, error_code = 'qr_changed', settled_at = now(), status_detail = NULL
+        WHERE id = ${uuidFromId(paymentId)}`;
     for (const id of [paymentId, 'pay_x', 'pay_01h00000000000000000000000'])
-      expect(await viewer.get(`/payments/${id}`)).toMatchObject(refusal(404, 'not_found'));
+      await answers('404 not_found', viewer.get(`/payments/${id}`));
     expect((await viewer.get(`/payments?q=${paymentId}`)).json.data).toEqual([]);
     await pool.query('DELETE FROM open_payments WHERE payment_id = $1', [uuidFromId(paymentId)]);
   });

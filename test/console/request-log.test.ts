@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import { createPartner } from '../../src/partners/index.ts';
@@ -10,12 +10,11 @@ import { type Answered, answered, store } from '../request-log/requests.ts';
 
 const { pool } = await createDatabase();
 const { signIn } = await startConsole({ pool });
-let viewer: Awaited<ReturnType<typeof signIn>>;
+const viewer = await signIn('viewer');
 
 const audit = auditContextOf(pool);
-const [bakery, coffee, coffeeToo, tea] = await Promise.all(
-  ['Bakery', 'Coffee', 'coffee', 'Tea corner'].map(name => createPartner(audit, name)),
-);
+const names = ['Bakery', 'Coffee', 'coffee', 'Tea corner'];
+const [bakery, coffee, coffeeToo, tea] = await Promise.all(names.map(name => createPartner(audit, name)));
 const keyHolder = { partnerId: bakery!.partnerId, mode: 'test', keyId: '7f3a9c21b0d4' } as const;
 const paymentId = newId('pay', systemClock);
 const given: Partial<Answered>[] = [
@@ -26,11 +25,7 @@ const given: Partial<Answered>[] = [
   { keyHolder, status: 503, errorCode: 'maintenance' },
 ];
 const stored = given.map(each => answered(each));
-
-beforeAll(async () => {
-  viewer = await signIn('viewer');
-  await store(pool, ...stored);
-});
+await store(pool, ...stored);
 
 const find = async (query: string): Promise<number[]> => {
   const { status, json } = await viewer.get(`/request-log?${query}`);
@@ -86,11 +81,9 @@ describe('GET /request-log', () => {
   });
 
   test('refuses the name of several partners', async () => {
+    const message = 'Several partners match this name: enter the partner ID.';
     const ambiguous = await viewer.get('/request-log?partner=COFFEE');
-    expect(ambiguous).toMatchObject({
-      status: 422,
-      json: { error: { message: 'Several partners match this name: enter the partner ID.' } },
-    });
+    expect(ambiguous).toMatchObject({ status: 422, json: { error: { message } } });
     expect(await find(`partner=${coffee!.partnerId}`)).toEqual([]);
     expect(await find(`partner=${coffeeToo!.partnerId}`)).toEqual([]);
   });

@@ -1,33 +1,34 @@
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { enrolOperator } from '../helpers/operators.ts';
+import { type EnrolledOperator, enrolOperator } from '../helpers/operators.ts';
 
 /** The console behind a proxy, with a manual clock. */
 export async function startSignIn() {
-  const { pool } = await createDatabase();
+  const { pool, sql } = await createDatabase();
   const clock = manualClock();
   const { signIn, visit } = await startConsole({ pool, clock, trustProxy: ['127.0.0.1'] });
   let people = 0;
   const newName = () => `person-${++people}`;
+  /** A new address each time, unless the test sets one. */
+  const from = (address = `198.51.100.${++people}`) => ({ 'x-forwarded-for': address });
   return {
-    pool,
-    clock,
+    ...{ pool, sql, clock },
     audit: auditContextOf(pool, clock),
     signIn,
     visit,
     newName,
     enrolled: (role: 'viewer' | 'admin' = 'viewer') => enrolOperator(pool, clock, newName(), role),
-    /** A new address each time, unless the test sets one. */
-    from: (address = `198.51.100.${++people}`) => ({ 'x-forwarded-for': address }),
+    from,
+    /** From a new browser. */
+    login: (
+      { name, password }: Pick<EnrolledOperator, 'name' | 'password'>,
+      code: string,
+      address?: string,
+    ) => visit().post('/login', { name, password, code }, from(address)),
     /** Advances the clock to the next one-time code. */
     wait: (steps = 1) => clock.advance(steps * 30_000),
-    auditOf: async (subject: string): Promise<object[]> => {
-      const { rows } = await pool.query(
-        'SELECT actor, action, after FROM audit WHERE subject = $1 ORDER BY id',
-        [subject],
-      );
-      return rows;
-    },
+    auditOf: (subject: string): Promise<object[]> =>
+      sql`SELECT actor, action, after FROM audit WHERE subject = ${subject} ORDER BY id`,
   };
 }

@@ -9,16 +9,9 @@ import { accountOfPublicKey, formatAddress, parseAccount } from '../../src/depos
 import { openAddresses, openDepositChains, refuseOtherKeys } from '../../src/deposits/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
-import { startDepositWorld, startWithDeposits, usdt, xpub } from './world.ts';
+import { chainSettings, startDepositWorld, startWithDeposits, usdt, xpub } from './world.ts';
 
 const one = 'http://127.0.0.1:1';
-const settingsOf = (env: Record<string, string>) => ({
-  DEPOSIT_CHAINS: 'ethereum',
-  DEPOSIT_ETHEREUM_RPC: one,
-  DEPOSIT_ETHEREUM_XPUB: xpub,
-  ...env,
-});
-
 /** As in a database that has lost the rows. */
 const forgetAddresses = (pool: Pool) =>
   pool.query(`
@@ -40,7 +33,7 @@ test('the public key derives what the private one would', async () => {
   const seed = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
   const secret = HDKey.fromMasterSeed(seed).derive("m/0'");
   expect(secret.publicExtendedKey).toBe(xpub);
-  const chains = await openDepositChains(readSettings(settingsOf({})).depositChains, systemClock);
+  const chains = await openDepositChains(chainSettings().depositChains, systemClock);
   const partnerId = idFromUuid('prt', '019a7f00-0000-7000-8000-000000000001');
   const { account, path } = chains.get('ethereum')!.deriveAddress(partnerId);
   expect(path).toMatch(/^m\/\d+\/\d+$/);
@@ -78,9 +71,8 @@ test('a partner whose row was lost is watched again before the next block', asyn
 test('another key than that of the addresses on record stops the start, and makes no address', async () => {
   const { pool, clock, chains, newPartner } = await startDepositWorld();
   const { partnerId } = await newPartner();
-  const { depositChains } = readSettings(
-    settingsOf({ DEPOSIT_ETHEREUM_XPUB: HDKey.fromMasterSeed(Buffer.alloc(32, 8)).publicExtendedKey }),
-  );
+  const otherKey = HDKey.fromMasterSeed(Buffer.alloc(32, 8)).publicExtendedKey;
+  const { depositChains } = chainSettings({ DEPOSIT_ETHEREUM_XPUB: otherKey });
   const refusal = /^DEPOSIT_ETHEREUM_XPUB is another key than that of the addresses on record[^\n]*$/;
   await expect(refuseOtherKeys(pool, depositChains)).rejects.toThrow(refusal);
   const others = await openDepositChains(depositChains, systemClock);
@@ -91,7 +83,7 @@ test('another key than that of the addresses on record stops the start, and make
   const { partnerId: unknown } = await createPartner(auditContextOf(pool, clock), 'New');
   await expect(openAddresses(pool, clock, others, unknown)).rejects.toThrow(refusal);
   expect(await openAddresses(pool, clock, chains, unknown)).toHaveLength(1);
-  await refuseOtherKeys(pool, readSettings(settingsOf({})).depositChains);
+  await refuseOtherKeys(pool, chainSettings().depositChains);
 });
 
 test('base58check', () => {
@@ -105,7 +97,7 @@ test('base58check', () => {
 describe('bad settings', () => {
   const xprv = HDKey.fromMasterSeed(Buffer.alloc(32, 7)).privateExtendedKey;
   const open = async (env: Record<string, string>) =>
-    openDepositChains(readSettings(settingsOf(env)).depositChains, systemClock);
+    openDepositChains(chainSettings(env).depositChains, systemClock);
 
   // The setting without its DEPOSIT_ETHEREUM_, the value, and what is said of the setting.
   test.each([
@@ -117,12 +109,7 @@ describe('bad settings', () => {
     ['one node twice', 'RPC', `${one},${one}`, 'two different nodes'],
     ['user info', 'RPC', 'https://me:secret@node.example', 'must not have'],
     ['another protocol', 'RPC', 'ws://node.example/secret', 'must be http'],
-    [
-      'a wrong checksum',
-      'CONTRACT',
-      '0xdAC17F958D2ee523a2206206994597C13D831eC7',
-      'must be an address of Ethereum',
-    ],
+    ['a wrong checksum', 'CONTRACT', '0xdAC17F958D2ee523a2206206994597C13D831eC7', 'an address of Ethereum'],
     ['no checksum', 'CONTRACT', '0xdac17f958d2ee523a2206206994597c13d831ec7', 'with its checksum'],
     ['five decimals', 'DECIMALS', '5', 'must be'],
     ['a smallest amount of zero', 'MIN_USDT', '0', 'must be'],

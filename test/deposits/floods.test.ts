@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { readSettings } from '../../src/base/settings.ts';
 import { transaction } from '../../src/db/postgres/pool.ts';
 import { openDepositChains, rewindChain } from '../../src/deposits/index.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { type Transfer, usdtContract } from '../helpers/chain.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { holdLocks } from '../helpers/locks.ts';
-import { bnb, instead, startDepositWorld, startWithDeposits, usdt, xpub } from './world.ts';
+import { bnb, chainSettings, instead, startDepositWorld, startWithDeposits, usdt } from './world.ts';
 
 const many = (count: number, transfer: Transfer) => Array.from({ length: count }, () => transfer);
 
@@ -165,13 +164,9 @@ test('a smallest amount that is lowered credits what has accumulated', async () 
   const world = await startWithDeposits([4n * usdt], { env: { DEPOSIT_ETHEREUM_MIN_USDT: '10' } });
   await world.settle();
   expect(await world.states()).toEqual(['accumulating 4000000']);
-  const settings = readSettings({
-    DEPOSIT_CHAINS: 'ethereum',
-    DEPOSIT_ETHEREUM_RPC: world.node.url,
-    DEPOSIT_ETHEREUM_XPUB: xpub,
-    DEPOSIT_ETHEREUM_MIN_USDT: '4',
-  });
-  const chain = (await openDepositChains(settings.depositChains, world.clock)).get('ethereum')!;
+  const lowered = { DEPOSIT_ETHEREUM_RPC: world.node.url, DEPOSIT_ETHEREUM_MIN_USDT: '4' };
+  const chains = await openDepositChains(chainSettings(lowered).depositChains, world.clock);
+  const chain = chains.get('ethereum')!;
   await world.round({ chain });
   expect(await world.balance()).toBe(4n * usdt);
 });

@@ -1,21 +1,17 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { readSettings } from '../../src/base/settings.ts';
 import { startNodeCheck } from '../../src/deposits/index.ts';
 import { createChain, startNode } from '../helpers/chain.ts';
 import { startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startDrippingServer } from '../helpers/dripping-server.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { follow } from '../helpers/locks.ts';
 import { secretKey, setRate } from '../helpers/partners.ts';
-import { xpub } from './world.ts';
+import { chainSettings, xpub } from './world.ts';
 
 test('the node of another network, or another token, is refused at the start', async () => {
   const chain = createChain();
-  const check = (url: string) =>
-    startNodeCheck(
-      readSettings({ DEPOSIT_CHAINS: 'ethereum', DEPOSIT_ETHEREUM_RPC: url, DEPOSIT_ETHEREUM_XPUB: xpub })
-        .depositChains,
-    );
+  const check = (url: string) => startNodeCheck(chainSettings({ DEPOSIT_ETHEREUM_RPC: url }).depositChains);
   const whyRefused = async (url: string) => {
     const { verdict, refuseIfKnownWrong } = check(url);
     const wrong = await verdict;
@@ -46,21 +42,17 @@ test('the service is ready while a node drips', async () => {
   /** Whether it was ready before the first call to the node had reached its limit. */
   async function isReadyFirst(): Promise<boolean> {
     const slow = await startDrippingServer('body');
-    let isHungUp = false;
-    void slow.hungUp.then(() => {
-      isHungUp = true;
-    });
+    const hungUp = follow(slow.hungUp);
     const service = await startService({
       ...{ DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder(), ROLES: 'api,worker' },
       ...{ GATEWAY_URL: 'http://127.0.0.1:1', RATE_SOURCES: 'fixed:92.50' },
       ...{ DEPOSIT_CHAINS: 'ethereum', DEPOSIT_ETHEREUM_RPC: slow.url, DEPOSIT_ETHEREUM_XPUB: xpub },
     });
-    const isFirst = !isHungUp;
+    const isFirst = !hungUp.hasEnded;
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     await slow.dripping;
-    await expect
-      .poll(async () => (await fetch(`${service.address}/readyz`)).status, { timeout: 50_000 })
-      .toBe(200);
+    const readiness = async () => (await fetch(`${service.address}/readyz`)).status;
+    await expect.poll(readiness, { timeout: 50_000 }).toBe(200);
     return isFirst;
   }
   // A busy machine may need more than one start that takes less than the limit; a start that waits never does.

@@ -70,19 +70,18 @@ test('another log of a transaction that is booked is held, and an operator decid
 
 test('ledger verify finds a transfer that was credited twice, and a credit without its deposits', async () => {
   const world = await startBookedWorld();
-  const { pool } = world;
-  await pool.query(
-    `INSERT INTO deposits (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash, sender, units,
-                           rest_units, micro_usdt, state, seen_at, final_at)
+  const { sql } = world;
+  await sql`
+    INSERT INTO deposits (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash, sender, units,
+                          rest_units, micro_usdt, state, seen_at, final_at)
      SELECT partner_id, gen_random_uuid(), chain, transaction, 1, 7, block_number, block_hash, sender, units, rest_units,
-            micro_usdt, 'accumulating', seen_at, final_at + interval '1 minute' FROM deposits`,
-  );
+            micro_usdt, 'accumulating', seen_at, final_at + interval '1 minute' FROM deposits`;
   await world.round();
   expect(await world.balance()).toBe(200n * usdt);
   expect(await world.findings()).toMatchObject([
     { invariant: expect.stringContaining('booked together'), partnerId: world.partnerId },
   ]);
-  await pool.query(`UPDATE deposits SET micro_usdt = 1 WHERE ordinal = 1`);
+  await sql`UPDATE deposits SET micro_usdt = 1 WHERE ordinal = 1`;
   const [notInLedger, ...others] = await world.findings();
   expect(notInLedger!.invariant).toContain('is in the ledger');
   expect(notInLedger!.detail).toContain('deposits of 1,');
@@ -129,7 +128,7 @@ test('what is not credited waits after a rewind until it is found again: its tra
 test('a range of a fork that is gone is not booked after the cursor has come back to its number', async () => {
   const world = await startBookedWorld();
   const { pool, clock, depositChain: chain } = world;
-  const { rows } = await pool.query('SELECT cursor_block AS block, cursor_hash AS hash FROM deposit_chains');
+  const rows = await world.sql`SELECT cursor_block AS block, cursor_hash AS hash FROM deposit_chains`;
   const end = { number: rows[0].block + 1n, hash: `0x${'f'.repeat(64)}`, atMs: clock.nowMs() };
   const range = { end, transfers: [], unconfirmed: [], unread: [] };
   const booking = { pool, clock, chain, accounts: new Map(), isScreened: false };

@@ -53,7 +53,7 @@ test('nodes that disagree: nothing is compared', async () => {
 });
 
 test('the process that watches a chain compares the day before by itself', async () => {
-  const { pool, clock, chains, alarms, alarmKinds } = await startBookedWorld();
+  const { pool, sql, clock, chains, alarms, alarmKinds } = await startBookedWorld();
   await pool.query(`UPDATE deposits SET units = units + 1 WHERE micro_usdt = ${3n * usdt}`);
   const errors: unknown[] = [];
   const watch = (instance: number) =>
@@ -63,9 +63,8 @@ test('the process that watches a chain compares the day before by itself', async
     });
   // The day is over, and its last block is booked.
   clock.advance(86_400_000);
-  await pool.query(
-    `UPDATE deposit_chains SET cursor_time = '2025-11-17T00:00:12Z', lease_holder = 1, lease_until = '2025-11-17T13:41:00Z'`,
-  );
+  await sql`UPDATE deposit_chains SET cursor_time = '2025-11-17T00:00:12Z', lease_holder = 1,
+                                      lease_until = '2025-11-17T13:41:00Z'`;
   const stopOther = watch(2);
   const stop = watch(1);
   await clock.until(async () => expect(await alarmKinds()).toContain('deposit_discrepancy'));

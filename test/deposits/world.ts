@@ -1,7 +1,6 @@
 import { toHex } from 'viem';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { readSettings } from '../../src/base/settings.ts';
-import type { Pool } from '../../src/db/postgres/pool.ts';
 import { openAddresses, openDepositChains } from '../../src/deposits/index.ts';
 import type { Screen } from '../../src/deposits/screening/ask.ts';
 import { screenDeposits } from '../../src/deposits/screening/screen-deposits.ts';
@@ -11,11 +10,20 @@ import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { type Chain, createChain, startNode } from '../helpers/chain.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, type TestDatabase } from '../helpers/database.ts';
 
 /** The extended public key of the first test vector of BIP-32, at m/0'. */
 export const xpub =
   'xpub68Gmy5EdvgibQVfPdqkBBCHxA5htiqg55crXYuXoQRKfDBFA1WEjWgP6LHhwBZeNK1VTsfTFUHCdrfp1bgwQ9xv5ski8PX9rL2dZXvgGDnw';
+
+/** The settings of chains; without any, one node of Ethereum at which nobody listens. */
+export const chainSettings = (env: Record<string, string> = {}) =>
+  readSettings({
+    DEPOSIT_CHAINS: 'ethereum',
+    DEPOSIT_ETHEREUM_RPC: 'http://127.0.0.1:1',
+    DEPOSIT_ETHEREUM_XPUB: xpub,
+    ...env,
+  });
 
 export const usdt = 1_000_000n;
 
@@ -66,17 +74,14 @@ interface Options {
   isScreened?: boolean;
 }
 
-export const readersOf = (pool: Pool) => ({
+export const readersOf = ({ pool, sql }: Pick<TestDatabase, 'pool' | 'sql'>) => ({
   balanceOf: async (partnerId: Parameters<typeof readBalances>[1]) =>
     (await readBalances(pool, partnerId)).live.availableMicroUsdt,
-  states: async () => {
-    const { rows } = await pool.query<{ state: string; micro_usdt: bigint }>(
-      'SELECT state, micro_usdt FROM deposits ORDER BY block_number, transaction, ordinal',
-    );
-    return rows.map(row => `${row.state} ${row.micro_usdt}`);
-  },
-  cursor: async () =>
-    (await pool.query('SELECT cursor_block FROM deposit_chains')).rows[0].cursor_block as bigint,
+  states: async (): Promise<string[]> =>
+    (await sql`SELECT state, micro_usdt FROM deposits ORDER BY block_number, transaction, ordinal`).map(
+      ({ state, micro_usdt }) => `${state} ${micro_usdt}`,
+    ),
+  cursor: async () => (await sql`SELECT cursor_block FROM deposit_chains`)[0].cursor_block as bigint,
   alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
 });
 
@@ -88,13 +93,13 @@ export async function startDepositWorld({
   node = {},
   isScreened = false,
 }: Options = {}) {
-  const { pool, url } = await createDatabase();
+  const { pool, sql, url } = await createDatabase();
   const clock = manualClock('2025-11-16T13:40:00Z');
   const chain: Chain = createChain(name);
   chain.mineMany(5);
   const nodes = [await startNode(chain, node), ...(twoNodes ? [await startNode(chain, node)] : [])];
   const upper = name.toUpperCase();
-  const settings = readSettings({
+  const settings = chainSettings({
     DEPOSIT_CHAINS: name,
     [`DEPOSIT_${upper}_RPC`]: nodes.map(({ url }) => url).join(','),
     [`DEPOSIT_${upper}_XPUB`]: xpub,
@@ -114,7 +119,7 @@ export async function startDepositWorld({
   };
   const size = { blocks: maxRangeBlocks };
   const world = {
-    ...{ pool, url, clock, chain, nodes },
+    ...{ pool, sql, url, clock, chain, nodes },
     node: nodes[0]!,
     chains,
     depositChain,
@@ -130,7 +135,7 @@ export async function startDepositWorld({
       chain.mineMany(chain.notFinal);
       await world.round();
     },
-    ...readersOf(pool),
+    ...readersOf({ pool, sql }),
     alarmDetails: async () => (await listAlarms(pool, { cleared: false })).map(({ detail }) => detail),
     /** The balances of the partners in their order, all deposits, and the open alarms. */
     record: async () => ({

@@ -1,14 +1,14 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ApiDocument, endpointsOf } from '../../src/api/docs/reference/document.ts';
 import { samplesOf } from '../../src/api/docs/reference/samples.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { listen } from '../helpers/local-server.ts';
 import { startSite } from './site-world.ts';
 
 const document = (await (await fetch(`${await startSite()}/openapi.json`)).json()) as ApiDocument;
@@ -20,18 +20,12 @@ interface Received {
 }
 const received: Received[] = [];
 /** Answers everything and keeps what it was asked. */
-const recorder = createServer(async (request, response) => {
+const recorder = await listen(async (request, response) => {
   const body = request.method === 'POST' ? await json(request) : undefined;
   received.push({ line: `${request.method} ${request.url}`, headers: request.headers, body });
   response.setHeader('content-type', 'application/json').end('{"id":"pay_1"}');
 });
-await new Promise<void>(resolve => recorder.listen(0, '127.0.0.1', resolve));
-afterAll(() => recorder.close());
-const env = {
-  ...process.env,
-  KOPECK_URL: `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`,
-  KOPECK_KEY: 'svc_test_key',
-};
+const env = { ...process.env, KOPECK_URL: recorder, KOPECK_KEY: 'svc_test_key' };
 
 const programs: Record<string, [program: string, args: string[], file: string]> = {
   sh: ['sh', [], 'sample.sh'],

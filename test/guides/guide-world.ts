@@ -1,5 +1,7 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
 import { afterAll, type ExpectStatic } from 'vitest';
 import { startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -7,9 +9,118 @@ import { newFolder } from '../helpers/folders.ts';
 import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
 import { processEnv } from '../helpers/process-env.ts';
 import { pack, root, run } from '../sdk/packed.ts';
-import { runGuide } from './run-guide.ts';
-import type { prepare } from './snippet-files.ts';
-import { type Guide, guides, type Language } from './snippets.ts';
+import {
+  commandOf,
+  isReceiver,
+  isVerifier,
+  type Prepared,
+  type prepare,
+  webhookCases,
+} from './snippet-files.ts';
+import { choose, type Guide, guides, type Language, patternOf, type Snippet, tidy } from './snippets.ts';
+
+interface GuideContext {
+  address: string;
+  partnerId: string;
+  testKey: string;
+  liveKey: string;
+  /** What `npx kopeck` needs to find the same service. */
+  env: Record<string, string>;
+  /** Of the test that runs the guide; several run at the same time. */
+  expect: ExpectStatic;
+}
+
+/** Programs start slowly on a busy machine. */
+const slow = { timeout: 60_000 };
+
+/** `npm install` was done with the packed library; here it only has to be the right name. */
+const shell = `
+set -euo pipefail
+. ./exported 2> /dev/null || true
+npx() { [ "$1" = kopeck ]; shift; node ${root}/src/cli/main.js "$@"; }
+npm() { [ "$*" = 'install kopeck-client' ]; }
+`;
+
+/**
+ * From its first snippet to its last, as a reader of the language would; what is exported stays, and servers go on until
+ * the end.
+ */
+async function runGuide(
+  guide: Guide,
+  language: Language,
+  prepared: Prepared,
+  context: GuideContext,
+): Promise<void> {
+  const { expect } = context;
+  const { folder: cwd, port } = prepared;
+  const printed = { key: context.testKey, secret: 'whsec_none_yet' };
+  const servers: { child: ChildProcess; output(): string; snippet: Snippet }[] = [];
+  const filled = (text: string) =>
+    text
+      .replaceAll('svc_test_…', printed.key)
+      .replaceAll('svc_live_…', context.liveKey)
+      .replaceAll('whsec_…', printed.secret)
+      .replaceAll('http://127.0.0.1:8080', context.address)
+      .replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`)
+      .replaceAll('PARTNER', context.partnerId);
+  const cases = webhookCases();
+  const env = {
+    ...context.env,
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    KOPECK_URL: context.address,
+    KOPECK_KEY: context.testKey,
+    CASES: JSON.stringify(cases),
+  };
+  writeFileSync(join(cwd, 'exported'), '');
+  try {
+    for (const snippet of guide.steps.flatMap(step => choose(step, language) ?? [])) {
+      const { code, prints } = snippet;
+      const command =
+        snippet.language === 'sh'
+          ? `${filled(code)}\nexport -p > exported`
+          : commandOf(guide, snippet, prepared);
+      if (command === undefined) continue;
+      const { child, ended, output } = start(shell + command, cwd, env);
+      if (isReceiver(snippet) || code.startsWith('npx kopeck listen')) {
+        servers.push({ child, output, snippet });
+        if (isReceiver(snippet)) await expect.poll(() => isListening(port), slow).toBe(true);
+        else await expect.poll(output, slow).toContain('Press Ctrl-C to stop');
+        continue;
+      }
+      const place = `${guide.path}:${snippet.line}`;
+      expect(await ended, `${place}\n${output()}`).toBe(0);
+      if (isVerifier(snippet)) expect(JSON.parse(output()), place).toEqual(cases.map(one => one.isGood));
+      else if (prints !== undefined) expect(tidy(output()), place).toMatch(patternOf(prints));
+      else expect(output(), place).not.toContain('"error":');
+      printed.key = /\bsvc_test_[0-9a-zA-Z]+_[0-9a-zA-Z]+/.exec(output())?.[0] ?? printed.key;
+      printed.secret = /\bwhsec_[\w-]+/.exec(output())?.[0] ?? printed.secret;
+    }
+    for (const { output, snippet } of servers)
+      await expect.poll(() => tidy(output()), slow).toMatch(patternOf(snippet.prints ?? '…'));
+  } finally {
+    // With what the shell has started.
+    for (const { child } of servers) process.kill(-child.pid!);
+  }
+}
+
+function start(script: string, cwd: string, env: Record<string, string>) {
+  const child = spawn('bash', ['--norc', '-c', script], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  return { child, ended, output: () => output };
+}
+
+const isListening = (port: number) =>
+  new Promise<boolean>(resolve => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.once('error', () => resolve(false)).once('connect', () => socket.destroy());
+  });
 
 /** Commands start slowly on a busy machine, and a guide has many. */
 export const guideTimeoutMs = 180_000;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { encodeEventTopics, parseAbi, toHex } from 'viem';
-import { afterAll } from 'vitest';
+import { listen } from './local-server.ts';
 
 const abi = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 value)']);
 const [transferTopic] = encodeEventTopics({ abi });
@@ -161,26 +160,15 @@ export async function startNode(chain: Chain, { chainId = 1, decimals = 6, knows
       return { error: { code: -32_602, message: 'invalid block number' } };
     return { result: methods[method]!(params) };
   };
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', chunk => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      const { id, method, params = [] } = JSON.parse(body);
-      const given = answer(method, params);
-      if (given === 'never answers') return;
-      if (given === 'closes the connection') return void response.destroy();
-      if ('status' in given) return void response.writeHead(given.status).end('no');
-      response.setHeader('content-type', 'application/json');
-      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, ...given }));
-    });
+  const address = await listen(async (request, response) => {
+    const { id, method, params = [] } = (await json(request)) as Record<string, never>;
+    const given = answer(method!, params);
+    if (given === 'never answers') return;
+    if (given === 'closes the connection') return void response.destroy();
+    if ('status' in given) return void response.writeHead(given.status).end('no');
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...given }));
   });
-  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  node.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/key-of-the-node`;
+  node.url = `${address}/key-of-the-node`;
   return node;
 }

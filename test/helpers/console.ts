@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { createAdmission, createServer } from '../../src/api/index.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
@@ -177,6 +177,16 @@ export async function readPages(
     if (!next_cursor) return rows;
     after = `&after=${next_cursor}`;
   }
+}
+
+/** Expects this status, or this status and code of an error, as in `409 stale`. */
+export async function answers(
+  expected: number | string,
+  call: Promise<Pick<ConsoleAnswer, 'status' | 'json'>>,
+  about?: string,
+) {
+  const { status, json } = await call;
+  expect(typeof expected === 'number' ? status : `${status} ${json?.error?.code}`, about).toBe(expected);
 }
 
 /** An answer that refuses. */

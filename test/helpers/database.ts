@@ -15,8 +15,21 @@ async function administer(sql: string): Promise<void> {
   await client.end();
 }
 
+/** Runs a statement with what is put into it as its values, and returns its rows. */
+export const rowsOf =
+  (pool: Pick<Pool, 'query'>) =>
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any column, and fails if it is missing
+  async (texts: TemplateStringsArray, ...values: unknown[]): Promise<any[]> =>
+    (
+      await pool.query(
+        texts.reduce((text, next, nth) => `${text}$${nth}${next}`),
+        values,
+      )
+    ).rows;
+
 export interface TestDatabase {
   pool: Pool;
+  sql: ReturnType<typeof rowsOf>;
   url: string;
 }
 
@@ -34,7 +47,8 @@ function open(name: string, limits = patient): TestDatabase {
   const { host, port, user } = inject('connection');
   const pool = openPool({ host, port, user, database: name, ...limits });
   afterFile(() => pool.end());
-  return { pool, url: `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}` };
+  const url = `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`;
+  return { pool, sql: rowsOf(pool), url };
 }
 
 /** A database for one test file, copied from the migrated template. */

@@ -1,11 +1,8 @@
 import { existsSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getAddress, keccak256, toHex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-import { afterFile } from './after-file.ts';
 import { type TokenTransfer, tokenDeployment, transferData } from './test-token.ts';
 
 /** Where `.ci/run` puts it. */
@@ -86,17 +83,6 @@ async function openProvider(): Promise<Provider> {
     { subscriptionCallback: () => {} },
     new edr.ContractDecoder(),
   );
-}
-
-/** A server on a free port, closed at the end of the test file. */
-export async function listen(handle: RequestListener): Promise<string> {
-  const server = createServer(handle);
-  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
-  afterFile(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 export type Answer = { result: unknown } | { error: { code: number; message: string } };

@@ -2,6 +2,17 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { afterFile } from './after-file.ts';
 
+/** A server on a free port, closed at the end of the test file. Returns its address. */
+export async function listen(handle: RequestListener): Promise<string> {
+  const server = createServer(handle);
+  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
+  afterFile(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 export interface LocalServer {
   url: string;
   /** Every request since the answer was set. */
@@ -14,21 +25,16 @@ export interface LocalServer {
 export async function startLocalServer(): Promise<LocalServer> {
   let handler: RequestListener = (_request, response) => response.end();
   let requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
+  const url = await listen((request, response) => {
     requests.push(request);
     handler(request, response);
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterFile(() => {
-    server.closeAllConnections();
-    server.close();
   });
   const answer = (next: RequestListener) => {
     handler = next;
     requests = [];
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     get requests() {
       return requests;
     },

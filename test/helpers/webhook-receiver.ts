@@ -1,6 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { listen } from './local-server.ts';
 
 export interface Received {
   headers: IncomingHttpHeaders;
@@ -25,7 +24,7 @@ export const hanging = () => {};
 export async function startReceiver(): Promise<Receiver> {
   let how: (response: ServerResponse, received: Received) => void = withStatus(200);
   const received: Received[] = [];
-  const server = createServer((request, response) => {
+  const address = await listen((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', chunk => (body += chunk));
     request.on('end', () => {
@@ -36,14 +35,8 @@ export async function startReceiver(): Promise<Receiver> {
       how(response, one);
     });
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   return {
-    url,
+    url: `${address}/hook`,
     received,
     answer: next => {
       how = next;

@@ -9,8 +9,16 @@ type Attack = (target: Target, signal: AbortSignal) => Promise<number>;
 const newQr = (kopecks: string) =>
   `https://qr.nspk.ru/AD${randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30)}?type=02&sum=${kopecks}&cur=RUB`;
 
-async function send(url: string, init: RequestInit, signal: AbortSignal): Promise<void> {
-  await fetch(url, { ...init, signal })
+/** With this key, if there is one. */
+async function send(
+  { address }: Target,
+  path: string,
+  signal: AbortSignal,
+  key?: string,
+  init: RequestInit = {},
+): Promise<void> {
+  const headers = { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...init.headers };
+  await fetch(address + path, { ...init, headers, signal })
     .then(response => response.arrayBuffer())
     .catch(() => {});
 }
@@ -33,29 +41,19 @@ async function atRate(
 const creationsPerSecond = 3;
 const othersPerSecond = 20;
 
-const pay = (key: string, body: object | string) => ({
-  method: 'POST',
-  headers: { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() },
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-});
-
 /** With all its keys in turn, each at its limit. */
-const createAtLimit = (target: Target, signal: AbortSignal, body: () => object | string) =>
+const createAtLimit = (target: Target, signal: AbortSignal, body: () => string) =>
   atRate(creationsPerSecond * target.testKeys.length, signal, nth =>
-    send(
-      `${target.address}/v1/payments`,
-      pay(target.testKeys[nth % target.testKeys.length]!, body()),
-      signal,
-    ),
+    send(target, '/v1/payments', signal, target.testKeys[nth % target.testKeys.length], {
+      method: 'POST',
+      headers: { 'idempotency-key': randomUUID() },
+      body: body(),
+    }),
   );
 
-const get = (target: Target, signal: AbortSignal, paths: string[], perSecond = othersPerSecond) =>
-  atRate(perSecond, signal, nth =>
-    send(
-      `${target.address}${paths[nth % paths.length]}`,
-      { headers: { authorization: `Bearer ${target.testKeys[0]}` } },
-      signal,
-    ),
+const get = (target: Target, signal: AbortSignal, paths: string[]) =>
+  atRate(othersPerSecond, signal, nth =>
+    send(target, paths[nth % paths.length]!, signal, target.testKeys[0]),
   );
 
 /** Connections that send this and read nothing. */
@@ -91,39 +89,22 @@ export const attacks: Record<string, Attack> = {
     ]),
   'events and statements': (target, signal) =>
     get(target, signal, ['/v1/events?limit=100', '/v1/statement?date=2026-11-15', '/v1/balance']),
-  'declined payments': (target, signal) => createAtLimit(target, signal, () => ({ qr_url: newQr('1001') })),
-  'a QR code that is slow to resolve': (target, signal) =>
-    atRate(othersPerSecond, signal, () =>
-      send(
-        `${target.address}/v1/qr/resolve`,
-        {
-          method: 'POST',
-          headers: { authorization: `Bearer ${target.liveKey}` },
-          body: JSON.stringify({ qr_url: target.slowQr }),
-        },
-        signal,
-      ),
-    ),
+  'declined payments': (target, signal) =>
+    createAtLimit(target, signal, () => JSON.stringify({ qr_url: newQr('1001') })),
+  'a QR code that is slow to resolve': (target, signal) => {
+    const init = { method: 'POST', body: JSON.stringify({ qr_url: target.slowQr }) };
+    return atRate(othersPerSecond, signal, () =>
+      send(target, '/v1/qr/resolve', signal, target.liveKey, init),
+    );
+  },
   'keys that do not exist': (target, signal) =>
-    atRate(100, signal, () =>
-      send(
-        `${target.address}/v1/ping`,
-        { headers: { authorization: `Bearer kp_test_${randomUUID()}` } },
-        signal,
-      ),
-    ),
-  'deep JSON to the sign-in': (target, signal) =>
-    atRate(20, signal, () =>
-      send(
-        `${target.address}/console/api/login`,
-        {
-          method: 'POST',
-          headers: { origin: target.address, 'content-type': 'application/json' },
-          body: `{"a":${'['.repeat(250)}${'"x",'.repeat(15_000)}1${']'.repeat(250)}}`,
-        },
-        signal,
-      ),
-    ),
+    atRate(100, signal, () => send(target, '/v1/ping', signal, `kp_test_${randomUUID()}`)),
+  'deep JSON to the sign-in': (target, signal) => {
+    const headers = { origin: target.address, 'content-type': 'application/json' };
+    const body = `{"a":${'['.repeat(250)}${'"x",'.repeat(15_000)}1${']'.repeat(250)}}`;
+    const init = { method: 'POST', headers, body };
+    return atRate(20, signal, () => send(target, '/console/api/login', signal, undefined, init));
+  },
   'documentation again and again': (target, signal) => get(target, signal, ['/docs/', '/docs/search.json']),
   'downloads that nobody reads': (target, signal) =>
     holdConnections(target, signal, 400, getRequest('/docs/search.json').repeat(20)),

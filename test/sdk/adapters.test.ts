@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
@@ -10,6 +8,7 @@ import { kopeckWebhook as forHono } from '../../sdk/src/hono.ts';
 import type { PaymentEvent } from '../../sdk/src/index.ts';
 import { kopeckWebhook as forNext } from '../../sdk/src/next.ts';
 import { sign } from '../../src/webhooks/delivery/sign.ts';
+import { listen } from '../helpers/local-server.ts';
 
 const secret = 'whsec_0123456789abcdef';
 // Formatted in a way that no serialiser would produce again.
@@ -36,10 +35,7 @@ app.use(
     response.status(error.status ?? 500).json({ failed: error.message });
   },
 );
-const server = createServer(app);
-await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-afterAll(() => void server.close());
-const expressUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const expressUrl = await listen(app);
 
 const fastify = Fastify();
 fastify.register(forFastify, { path: '/kopeck', ...options });

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { Kopeck, type KopeckError, type PositionStore } from '../../sdk/src/index.ts';
+import { Kopeck, type KopeckError, type PaymentEvent, type PositionStore } from '../../sdk/src/index.ts';
 import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { createRandom } from '../helpers/random.ts';
+import { collect } from './fake.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
@@ -20,25 +21,23 @@ async function newClient(options: { fetch?: typeof fetch; sleep?: () => Promise<
   return { kopeck, pay };
 }
 
-function newStore(): PositionStore & { at: string | undefined } {
-  return {
-    at: undefined,
-    load() {
-      return this.at;
-    },
-    async save(id) {
-      this.at = id;
-    },
+const idsOf = async (events: AsyncIterable<PaymentEvent>) =>
+  (await collect(events)).map(({ data }) => data.id);
+
+function newStore() {
+  const store = {
+    at: undefined as string | undefined,
+    load: () => store.at,
+    save: async (id: string) => void Object.assign(store, { at: id }),
   };
+  return store;
 }
 
 test('reads all pages, oldest first, and ends there without follow', async () => {
   const { kopeck, pay } = await newClient();
   // More than a page has.
   const made = await pay(101);
-  const seen: string[] = [];
-  for await (const { data } of kopeck.events.read({ follow: false })) seen.push(data.id);
-  expect(seen).toEqual(made);
+  expect(await idsOf(kopeck.events.read({ follow: false }))).toEqual(made);
 });
 
 test('after crashes at any moment each event has been handled at least once, in order, and none is left out', async () => {
@@ -103,10 +102,8 @@ test('an event that was handled but not saved comes again, and only that', async
   const made = await pay(3);
   const store = newStore();
   for await (const { data } of kopeck.events.read({ store })) if (data.id === made[1]) break;
-  const seen: string[] = [];
-  for await (const { data } of kopeck.events.read({ store, follow: false })) seen.push(data.id);
-  expect(seen).toEqual(made.slice(1));
-  for await (const event of kopeck.events.read({ store, follow: false })) expect.unreachable(event.id);
+  expect(await idsOf(kopeck.events.read({ store, follow: false }))).toEqual(made.slice(1));
+  expect(await collect(kopeck.events.read({ store, follow: false }))).toEqual([]);
 });
 
 test('starts at `from` with an empty store, otherwise at the stored position', async () => {
@@ -114,12 +111,7 @@ test('starts at `from` with an empty store, otherwise at the stored position', a
   const made = await pay(4);
   const { data } = await kopeck.events.list();
   const store = newStore();
-  const read = async () => {
-    const seen: string[] = [];
-    for await (const event of kopeck.events.read({ store, from: data[1]!.id, follow: false }))
-      seen.push(event.data.id);
-    return seen;
-  };
+  const read = () => idsOf(kopeck.events.read({ store, from: data[1]!.id, follow: false }));
   expect(await read()).toEqual(made.slice(2));
   store.at = data[0]!.id;
   expect(await read()).toEqual(made.slice(1));
@@ -153,11 +145,7 @@ test('follows new events, retries while the service is down, and ends quietly on
     if (seen.length === 3) leave.abort();
   }
   expect(seen).toEqual(made);
-  expect(failures.map(({ code }) => code)).toEqual([
-    'connection_failed',
-    'connection_failed',
-    'connection_failed',
-  ]);
+  expect(failures.map(({ code }) => code)).toEqual(Array(3).fill('connection_failed'));
   expect(naps[0]).toBe(500);
   expect(naps[1]).toBeGreaterThanOrEqual(2_000);
   expect(naps[3]).toBeGreaterThanOrEqual(8_000);

@@ -61,6 +61,12 @@ export function scripted(script: Step[], options: Partial<KopeckOptions> = {}) {
   return { kopeck, requests, pauses };
 }
 
+export async function collect<One>(all: AsyncIterable<One>): Promise<One[]> {
+  const found: One[] = [];
+  for await (const one of all) found.push(one);
+  return found;
+}
+
 /** A random source with a fixed value. */
 export const chance = (value: number) => vi.spyOn(Math, 'random').mockReturnValue(value);
 

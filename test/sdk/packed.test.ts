@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sign } from '../../src/webhooks/delivery/sign.ts';
 import { openBrowser } from '../browser/chromium.ts';
 import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { listen } from '../helpers/local-server.ts';
 import { install, pack, root, run, runtimes } from './packed.ts';
 
 const project = install(pack());
@@ -142,17 +141,15 @@ onmessage = async ({ data: { body, header, secret } }) =>
 `;
 
 test.skipIf(!browser)('the verifier works in a worker of a browser', async () => {
-  const server = createServer(({ url = '' }, response) => {
+  const address = await listen(({ url = '' }, response) => {
     const isFile = /^\/dist\/[\w.-]+\.js$/.test(url);
     const type = url === '/' ? 'text/html' : 'text/javascript';
     const text = isFile ? readFileSync(join(installed, url), 'utf8') : url === '/worker.js' ? worker : '';
     response.writeHead(200, { 'content-type': type }).end(text);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => void server.close());
 
   const page = await browser!.newPage();
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  await page.goto(`${address}/`);
   const body = '{"id":"evt_1","data":{"recipient":"ООО «Ромашка»"}}';
   const header = sign(['whsec'], Math.floor(Date.now() / 1_000), body);
   const bytes = [...new TextEncoder().encode(body)];

@@ -1,20 +1,21 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
-import { verifyWebhook } from '../../sdk/src/index.ts';
+import { verifyProof, verifyWebhook } from '../../sdk/src/index.ts';
 import { sign } from '../../src/webhooks/delivery/sign.ts';
+import { standardHeaders } from '../../src/webhooks/delivery/standard-webhooks.ts';
+import { keySetObject } from '../../src/webhooks/signing/key-set.ts';
 import { codeOf } from './fake.ts';
 
 const atSec = 1_794_737_400;
 const now = () => atSec * 1_000;
 const secret = 'whsec_0123456789abcdef';
-const event = {
-  id: 'evt_17',
-  event: 'payment.succeeded',
-  data: { id: 'pay_1', recipient: 'ООО «Ромашка» 🌼' },
-};
+const event = { id: 'evt_17', event: 'payment.succeeded', data: { recipient: 'ООО «Ромашка» 🌼' } };
 const body = JSON.stringify(event);
 const header = sign([secret], atSec, body);
+/** `verified`, or why not. */
+const verdictOf = (sent: string | Uint8Array, by: unknown, key: string | string[] = secret, more = {}) =>
+  codeOf(verifyWebhook(sent, by as string, key, { now, ...more }));
 const digestOf = (text: string, key = secret) => createHmac('sha256', key).update(text).digest('hex');
 
 describe('a genuine webhook', () => {
@@ -37,7 +38,7 @@ describe('a genuine webhook', () => {
     expect(await verifyWebhook(body, both, 'old', { now })).toEqual(event);
     expect(await verifyWebhook(body, header, ['new', secret], { now })).toEqual(event);
     expect(await verifyWebhook(body, `v2=later,${header}, v1=nonsense`, secret, { now })).toEqual(event);
-    expect(await codeOf(verifyWebhook(body, both, 'another', { now }))).toBe('signature_mismatch');
+    expect(await verdictOf(body, both, 'another')).toBe('signature_mismatch');
   });
 
   test.each([-300, 300])('signed %i s from now', async distance => {
@@ -56,7 +57,7 @@ describe('a forged or damaged webhook', () => {
   });
 
   test('another secret', async () => {
-    expect(await codeOf(verifyWebhook(body, header, 'whsec_other', { now }))).toBe('signature_mismatch');
+    expect(await verdictOf(body, header, 'whsec_other')).toBe('signature_mismatch');
   });
 
   test('a body changed in one byte, or serialised again', async () => {
@@ -64,21 +65,19 @@ describe('a forged or damaged webhook', () => {
     for (let index = 0; index < bytes.length; index++) {
       const changed = bytes.slice();
       changed[index]! ^= 1;
-      expect(await codeOf(verifyWebhook(changed, header, secret, { now })), `${index}`).toBe(
-        'signature_mismatch',
-      );
+      expect(await verdictOf(changed, header), `${index}`).toBe('signature_mismatch');
     }
     for (const changed of [`${body} `, `${body}\n`, body.slice(1), '', JSON.stringify(event, null, 1)])
-      expect(await codeOf(verifyWebhook(changed, header, secret, { now }))).toBe('signature_mismatch');
+      expect(await verdictOf(changed, header)).toBe('signature_mismatch');
   });
 
   test('another time than the signed one', async () => {
     const moved = header.replace(`t=${atSec}`, `t=${atSec + 1}`);
-    expect(await codeOf(verifyWebhook(body, moved, secret, { now }))).toBe('signature_mismatch');
+    expect(await verdictOf(body, moved)).toBe('signature_mismatch');
   });
 
   test.each([undefined, null, '', []])('no header: %j', async missing => {
-    expect(await codeOf(verifyWebhook(body, missing as never, secret, { now }))).toBe('signature_missing');
+    expect(await verdictOf(body, missing)).toBe('signature_missing');
   });
 
   const digest = digestOf(`${atSec}.${body}`);
@@ -100,18 +99,69 @@ describe('a forged or damaged webhook', () => {
     `t=${atSec} v1=${digest}`,
     `${header},${header}`,
   ])('malformed: %s', async malformed => {
-    expect(await codeOf(verifyWebhook(body, malformed, secret, { now }))).toBe('signature_malformed');
+    expect(await verdictOf(body, malformed)).toBe('signature_malformed');
   });
 
   test('signed, but not JSON', async () => {
-    expect(await codeOf(verifyWebhook('hello', sign([secret], atSec, 'hello'), secret, { now }))).toBe(
-      'body_malformed',
-    );
+    expect(await verdictOf('hello', sign([secret], atSec, 'hello'))).toBe('body_malformed');
   });
 
   test('wrong use is not reported as a forgery', async () => {
     await expect(verifyWebhook(event as never, header, secret, { now })).rejects.toThrow(/as it came/);
     for (const none of ['', [], [secret, '']])
       await expect(verifyWebhook(body, header, none, { now })).rejects.toThrow(TypeError);
+  });
+});
+
+const standardSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+/** As the service lists it. */
+function newKey() {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const raw = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url');
+  const at = new Date(atSec * 1_000);
+  const { keys } = keySetObject({ partnerId: 'prt_1', mode: 'live' }, [
+    { publicKey: raw, createdAt: at, signsFrom: at },
+  ]);
+  return { privateKey, listed: keys[0]! };
+}
+
+const [own, other] = [newKey(), newKey()];
+const headers = { ...standardHeaders([standardSecret], { id: event.id, atSec, body }, own.privateKey) };
+const both = { keys: [other.listed, own.listed] };
+
+test('anybody with the public keys can verify a webhook, years later', async () => {
+  expect(await verifyProof(body, headers, both)).toEqual(event);
+  expect(await verifyProof(Buffer.from(body), new Headers(headers), both)).toEqual(event);
+  expect(await codeOf(verifyWebhook(body, headers, standardSecret))).toBe('timestamp_out_of_tolerance');
+});
+
+describe('a proof is refused:', () => {
+  test.each([
+    ['another body', body.replace('17', '18'), headers],
+    ['another time', body, { ...headers, 'webhook-timestamp': `${atSec + 1}` }],
+    ['another id', body, { ...headers, 'webhook-id': 'evt_18' }],
+  ])('%s', async (_what, changed, sent) => {
+    expect(await codeOf(verifyProof(changed, sent, both))).toBe('signature_mismatch');
+  });
+
+  test('a key that is not listed', async () => {
+    expect(await codeOf(verifyProof(body, headers, { keys: [other.listed] }))).toBe('signature_mismatch');
+  });
+
+  test('a signature by the secret alone, which the receiver could have made', async () => {
+    const byReceiver = { ...standardHeaders([standardSecret], { id: event.id, atSec, body }) };
+    expect(await codeOf(verifyProof(body, byReceiver, both))).toBe('signature_malformed');
+  });
+
+  test('not for a key that cannot be read, beside the right one', async () => {
+    const damaged = { ...own.listed, x: '!' };
+    expect(await verifyProof(body, headers, { keys: [damaged, own.listed] })).toEqual(event);
+    await expect(verifyProof(body, headers, { keys: [damaged] })).rejects.toThrow(TypeError);
+  });
+
+  test('no keys, or a body that was parsed, is wrong use', async () => {
+    await expect(verifyProof(body, headers, { keys: [] })).rejects.toThrow(TypeError);
+    await expect(verifyProof(event as never, headers, both)).rejects.toThrow(/as it came/);
   });
 });

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Api, InlineKeyboard, InputFile } from 'grammy';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startTelegram, type Telegram } from './index.ts';
@@ -66,18 +64,6 @@ it('refuses what the state of a chat does not allow, without a violation', async
   await expect(outsider.getMe()).rejects.toThrow('401: Unauthorized');
 });
 
-it('accepts one answer to a callback query', async () => {
-  await user.send('/start');
-  await api.sendMessage(id, 'Pay?', { reply_markup: buttons('pay') });
-  const press = await user.press('a');
-  const [, update] = await api.getUpdates();
-  const { id: query } = update!.callback_query!;
-  expect(telegram.unansweredPresses()).toEqual([query]);
-  await api.answerCallbackQuery(query, { text: 'Paid' });
-  expect(await press.answer()).toEqual({ text: 'Paid' });
-  await expect(api.answerCallbackQuery(query)).rejects.toThrow('query is too old');
-});
-
 it('repeats an update until it is confirmed, and ends the older of two polls', async () => {
   const elder = expect(api.getUpdates({ timeout: 5 })).rejects.toThrow('409: Conflict: terminated by other');
   await expect.poll(() => telegram.calls.length).toBe(1);
@@ -90,35 +76,4 @@ it('repeats an update until it is confirmed, and ends the older of two polls', a
   await api.getUpdates({ allowed_updates: ['callback_query'] });
   await user.send('two');
   expect(await api.getUpdates()).toEqual([]);
-});
-
-it('sends an update to a webhook until it answers 2xx', async () => {
-  const seen: unknown[] = [];
-  const server = createServer((request, response) => {
-    seen.push(request.headers['x-telegram-bot-api-secret-token']);
-    response.writeHead(seen.length < 3 ? 503 : 204).end();
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  await user.send('/start');
-  const { port } = server.address() as AddressInfo;
-  await api.setWebhook(`http://127.0.0.1:${port}/`, { secret_token: 'secret' });
-  await expect.poll(telegram.pendingUpdates).toBe(0);
-  expect(seen).toEqual(['secret', 'secret', 'secret']);
-  await expect(api.getUpdates()).rejects.toThrow('409: Conflict');
-  server.close();
-});
-
-it('fails as configured', async () => {
-  await user.send('/start');
-  const send = () => api.sendMessage(id, 'text');
-  telegram.fail({ kind: 'tooManyRequests', retryAfter: 7 }, { method: 'sendMessage', chatId: id });
-  await expect(send()).rejects.toMatchObject({ error_code: 429, parameters: { retry_after: 7 } });
-  telegram.fail({ kind: 'serverError', status: 502 }, { times: 2 });
-  telegram.fail({ kind: 'disconnect' });
-  for (let nth = 0; nth < 3; nth++) await expect(send()).rejects.toThrow('Network request');
-  telegram.fail({ kind: 'hang' });
-  const given = AbortSignal.timeout(100) as never;
-  await expect(api.sendMessage(id, 'text', {}, given)).rejects.toThrow();
-  expect(user.messages).toHaveLength(1);
-  await send();
 });

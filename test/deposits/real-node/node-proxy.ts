@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
-import { type Answer, type EvmNode, listen } from '../../helpers/evm-node.ts';
+import { json } from 'node:stream/consumers';
+import type { Answer, EvmNode } from '../../helpers/evm-node.ts';
+import { listen } from '../../helpers/local-server.ts';
 
 export interface Call {
   method: string;
@@ -55,7 +56,7 @@ export async function startNodeProxy(node: EvmNode) {
   }
 
   const address = await listen(async (request, response) => {
-    const { id, method, params = [] } = await readJson(request);
+    const { id, method, params = [] } = (await json(request)) as Call & { id: number };
     const answer = await answerOf({ method, params });
     if (answer === 'never answers') return;
     if (answer === 'closes the connection') return void response.destroy();
@@ -67,9 +68,3 @@ export async function startNodeProxy(node: EvmNode) {
   return proxy;
 }
 export type NodeProxy = Awaited<ReturnType<typeof startNodeProxy>>;
-
-async function readJson(request: IncomingMessage) {
-  let body = '';
-  for await (const chunk of request) body += chunk;
-  return JSON.parse(body);
-}

@@ -49,7 +49,7 @@ async function startRealChain({ name = 'ethereum', interfere }: Options) {
 /** A database, a real node, and partners with addresses on its chain. */
 export async function startRealWorld(options: Options = {}) {
   const { name = 'ethereum' } = options;
-  const { pool, url } = await createDatabase();
+  const { pool, sql, url } = await createDatabase();
   const { node, token, proxy, ...chain } = await startRealChain(options);
   const env = { DATABASE_URL: url, DEPOSIT_CHAINS: name, ...chain.env, ...options.env };
   const chains = await openDepositChains(readSettings(env).depositChains, systemClock);
@@ -59,7 +59,7 @@ export async function startRealWorld(options: Options = {}) {
   const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
   const size = { blocks: maxRangeBlocks };
   const world = {
-    ...{ pool, clock, env, node, token, proxy, chains, depositChain, alarms },
+    ...{ pool, sql, clock, env, node, token, proxy, chains, depositChain, alarms },
     round: () => runRound({ pool, clock, alarms, chain: depositChain, isScreened: false }, size),
     newPartner: async () => {
       const { partnerId } = await createPartner(auditContextOf(pool), 'Shop');
@@ -71,18 +71,16 @@ export async function startRealWorld(options: Options = {}) {
       await node.mine(confirmations + 1);
       await world.round();
     },
-    ...readersOf(pool),
+    ...readersOf({ pool, sql }),
     /** In the order of the logs. */
-    states: async () =>
-      (
-        await pool.query<{ state: string; micro_usdt: bigint }>(
-          'SELECT state, micro_usdt FROM deposits ORDER BY block_number, log_index',
-        )
-      ).rows.map(({ state, micro_usdt }) => `${state} ${micro_usdt}`),
+    states: async (): Promise<string[]> =>
+      (await sql`SELECT state, micro_usdt FROM deposits ORDER BY block_number, log_index`).map(
+        ({ state, micro_usdt }) => `${state} ${micro_usdt}`,
+      ),
     /** Whether there are deposits, and all of them are credited. */
     areCredited: async () =>
-      (await pool.query(`SELECT coalesce(bool_and(state = 'credited'), false) AS are_credited FROM deposits`))
-        .rows[0].are_credited,
+      (await sql`SELECT coalesce(bool_and(state = 'credited'), false) AS are_credited FROM deposits`)[0]
+        .are_credited,
   };
   await world.round();
   return world;

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { usdtContract } from '../helpers/chain.ts';
 import { bnb, credited, instead, insteadOfBlock, startDepositWorld, startWithFinal, usdt } from './world.ts';
 
 type World = Awaited<ReturnType<typeof startWithFinal>>;
@@ -14,7 +13,6 @@ async function expectBooked({ round, record }: Pick<World, 'round' | 'record'>):
   expect(await record()).toEqual(booked);
 }
 
-const tooMany = { error: { code: -32_005, message: 'query returned more than 10000 results' } };
 const anotherAmount = (log: Log) => ({ ...log, data: `0x${'0'.repeat(56)}3b9aca00` });
 
 /** A node that changes the logs that it gives, of a range or of a block. */
@@ -24,10 +22,6 @@ const withLogs =
     method === 'eth_getLogs' && (ofBlocks || !(params[0] as Log).blockHash)
       ? { result: change(own() as Log[]) }
       : undefined;
-
-// biome-ignore lint/suspicious/noExplicitAny: a filter of logs
-const isTooLong = ([{ fromBlock, toBlock, blockHash }]: any[], limit: number) =>
-  !blockHash && Number(toBlock) - Number(fromBlock) >= limit;
 
 const finalTime = ({ chain }: World) => `0x${(chain.startSec + chain.blocks.at(-3)!.number).toString(16)}`;
 const anotherFinal = ({ chain }: World, block: { hash?: string; timestamp?: string }) =>
@@ -142,51 +136,6 @@ test('a node that calls every block final is not asked for what is above', async
   const world = await startWithFinal([5n * usdt]);
   world.chain.notFinal = 0;
   await expectBooked(world);
-});
-
-test('a range that the node refuses is halved, and never asked for again', async () => {
-  const world = await startWithFinal([]);
-  world.chain.mineMany(300);
-  world.pay(5n * usdt);
-  world.chain.mineMany(300);
-  const refused: string[] = [];
-  world.node.interfere = instead('eth_getLogs', tooMany, params => {
-    if (!isTooLong(params, 100)) return false;
-    refused.push(`${params[0].fromBlock} ${params[0].toBlock}`);
-    return true;
-  });
-  await expectBooked(world);
-  expect(refused.length).toBeGreaterThan(1);
-  expect(new Set(refused).size).toBe(refused.length);
-});
-
-test('a chain that makes no block final: what is pending is read in parts too', async () => {
-  const world = await startWithFinal([]);
-  world.chain.notFinal = 100;
-  for (const units of [5n, 6n]) {
-    world.pay(units * usdt);
-    world.chain.mineMany(40);
-  }
-  world.node.interfere = instead('eth_getLogs', tooMany, params => isTooLong(params, 10));
-  await world.round();
-  await world.round();
-  expect(await world.record()).toMatchObject({ states: ['pending 5000000', 'pending 6000000'], alarms: [] });
-  await world.settle();
-  for (let round = 0; round < 2; round++) await world.round();
-  expect(await world.balance()).toBe(11n * usdt);
-});
-
-test('an answer that is too large is asked for in parts', async () => {
-  const world = await startWithFinal([]);
-  const others = Array.from({ length: 500 }, () => ({ to: usdtContract, units: 1n }));
-  for (let block = 0; block < 40; block++) world.chain.mine(others);
-  world.pay(5n * usdt);
-  world.chain.mineMany(world.chain.notFinal);
-  world.node.ignoresFilter = true;
-  // As if larger ranges had been refused: this one has all the blocks.
-  world.size.blocks = 64n;
-  await expectBooked(world);
-  expect(world.node.calls.filter(method => method === 'eth_getLogs').length).toBeGreaterThan(3);
 });
 
 test.each<[string, ReturnType<NonNullable<Interfere>>, RegExp]>([

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { reconcileDeposits, startDepositWatchers } from '../../src/deposits/index.ts';
 import { reportLate } from '../../src/deposits/watch/late.ts';
-import { bnb, instead, startDepositWorld, startWithDeposits, startWithFinal, usdt } from './world.ts';
+import { usdtContract } from '../helpers/chain.ts';
+import {
+  bnb,
+  credited,
+  instead,
+  startDepositWorld,
+  startWithDeposits,
+  startWithFinal,
+  usdt,
+} from './world.ts';
 
 /** Of the first blocks; the chain begins at 13:33:20. */
 const day = new Date('2025-11-16T00:00:00Z');
@@ -106,4 +115,56 @@ test('a silent node of one chain delays no other chain', async () => {
   // The stop waits for the end of the call.
   await silent.clock.advance(10_000);
   await world.clock.during(stopped);
+});
+
+const tooMany = { error: { code: -32_005, message: 'query returned more than 10000 results' } };
+// biome-ignore lint/suspicious/noExplicitAny: a filter of logs
+const isTooLong = ([{ fromBlock, toBlock, blockHash }]: any[], limit: number) =>
+  !blockHash && Number(toBlock) - Number(fromBlock) >= limit;
+
+test('a range that the node refuses is halved, and never asked for again', async () => {
+  const world = await startWithFinal([]);
+  world.chain.mineMany(300);
+  world.pay(5n * usdt);
+  world.chain.mineMany(300);
+  const refused: string[] = [];
+  world.node.interfere = instead('eth_getLogs', tooMany, params => {
+    if (!isTooLong(params, 100)) return false;
+    refused.push(`${params[0].fromBlock} ${params[0].toBlock}`);
+    return true;
+  });
+  await world.round();
+  expect(await world.record()).toEqual(credited(5n));
+  expect(refused.length).toBeGreaterThan(1);
+  expect(new Set(refused).size).toBe(refused.length);
+});
+
+test('a chain that makes no block final: what is pending is read in parts too', async () => {
+  const world = await startWithFinal([]);
+  world.chain.notFinal = 100;
+  for (const units of [5n, 6n]) {
+    world.pay(units * usdt);
+    world.chain.mineMany(40);
+  }
+  world.node.interfere = instead('eth_getLogs', tooMany, params => isTooLong(params, 10));
+  await world.round();
+  await world.round();
+  expect(await world.record()).toMatchObject({ states: ['pending 5000000', 'pending 6000000'], alarms: [] });
+  await world.settle();
+  for (let round = 0; round < 2; round++) await world.round();
+  expect(await world.balance()).toBe(11n * usdt);
+});
+
+test('an answer that is too large is asked for in parts', async () => {
+  const world = await startWithFinal([]);
+  const others = Array.from({ length: 500 }, () => ({ to: usdtContract, units: 1n }));
+  for (let block = 0; block < 40; block++) world.chain.mine(others);
+  world.pay(5n * usdt);
+  world.chain.mineMany(world.chain.notFinal);
+  world.node.ignoresFilter = true;
+  // As if larger ranges had been refused: this one has all the blocks.
+  world.size.blocks = 64n;
+  await world.round();
+  expect(await world.record()).toEqual(credited(5n));
+  expect(world.node.calls.filter(method => method === 'eth_getLogs').length).toBeGreaterThan(3);
 });

@@ -6,9 +6,9 @@ const { run, verify } = await startRuns();
 
 /**
  * Short ones. `npm run sabotage` needs some of them: 76, 86, 96, 131 and 161 have late transfers, 96 and 116 credits beside a
- * locked account, and in 476 final blocks are replaced while they are read.
+ * locked account, and in 1411 one of two nodes lies.
  */
-const seeds = [1, 16, 36, 46, 76, 86, 91, 96, 116, 131, 161, 296, 301, 476];
+const seeds = [1, 16, 36, 46, 76, 86, 91, 96, 116, 131, 161, 296, 301, 1411];
 
 const happened = new Set<string>();
 

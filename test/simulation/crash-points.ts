@@ -2,8 +2,20 @@ import type pg from 'pg';
 import type { Queryable, Statement } from '../../src/db/postgres/pool.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import type { History } from './histories.ts';
-import type { Processes } from './processes.ts';
 import type { CrashPoints, Script, World } from './world.ts';
+
+interface Victim {
+  name: string;
+  hasStalled: boolean;
+  history: History;
+}
+
+/** Those that run. */
+interface Victims {
+  running(): Victim[];
+  start(): void;
+  kill(victim: Victim): Promise<void>;
+}
 
 /** Long enough for another process to notice and to finish its payments, and shorter than the leases of these. */
 const standsStillMs = 30_000;
@@ -17,7 +29,7 @@ const unnamed: [part: string, step: string][] = [
 export const stepOf = ({ name, text }: Statement) =>
   name ?? unnamed.find(([part]) => text.includes(part))?.[1] ?? text;
 
-export function createCrashPoints(world: World, { points, fate }: Script, processes: Processes): CrashPoints {
+export function createCrashPoints(world: World, { points, fate }: Script, processes: Victims): CrashPoints {
   const { scheduler, trace } = world;
   const left = [...points];
   const reached: string[] = [];

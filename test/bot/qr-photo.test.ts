@@ -95,27 +95,18 @@ describe('too much of an image is not decoded', () => {
   const data = pngChunk('IDAT', deflateSync(Buffer.alloc(100)));
   const bomb = pngChunk('IDAT', deflateSync(Buffer.alloc(5_000_000)));
   const padding = pngChunk('tEXt', Buffer.alloc(10_000_000));
+  const whole = toPng(render(smallCode, 300, 300));
+  const deep = pngHeader(100, 100, { bitDepth: 16 });
+  const interlaced = pngHeader(100, 100, { isInterlaced: true });
   const hugeHeader = pngOf(pngHeader(9, 9), pngHeader(60_000, 60_000), data);
 
   test.each([
-    [
-      'more than ten megabytes',
-      pngOf(toPng(render(smallCode, 300, 300)).subarray(8, -12), padding),
-      'too_large',
-    ],
+    ['more than ten megabytes', pngOf(whole.subarray(8, -12), padding), 'too_large'],
     ['a PNG that says it is huge', pngOf(pngHeader(4_001, 3_000), data), 'too_large'],
     ['a PNG that says it is huge in a second header', hugeHeader, undefined],
     ['what a camera sends is not too much', pngOf(pngHeader(4_000, 3_000), data), 'png'],
-    [
-      '16 bits a channel: they would take eight bytes a pixel',
-      pngOf(pngHeader(100, 100, { bitDepth: 16 }), data),
-      'too_large',
-    ],
-    [
-      'an interlaced PNG that unpacks into more than it says',
-      pngOf(pngHeader(100, 100, { isInterlaced: true }), bomb),
-      'too_large',
-    ],
+    ['16 bits a channel: they would take eight bytes a pixel', pngOf(deep, data), 'too_large'],
+    ['an interlaced PNG that unpacks into more than it says', pngOf(interlaced, bomb), 'too_large'],
   ])('%s', (_what, image, expected) => {
     expect(formatWithinLimits(image)).toBe(expected);
   });

@@ -124,17 +124,6 @@ const odd = [
   '١٢٣',
 ];
 
-interface Question {
-  /** The buttons from the menu to the question. */
-  path: string[];
-  asked: RegExp;
-  /** The reply to a wrong answer. */
-  wrong: RegExp;
-  answers: string[];
-  right: string;
-  done: RegExp;
-}
-
 const badName = [...unusable, 'two\nlines', 'x'.repeat(129), '\u200b', '\u2028'];
 const badAddresses = [
   ...unusable,
@@ -157,7 +146,8 @@ const badUrls = [
 const badMarks = [...unusable, ...odd, 'a lot', '1.0000001', '1 000 000 000 000 000', '0,0', '+5', '5 USDT'];
 const badPayments = [...unusable, ...odd, 'pay_', `pay_${'0'.repeat(26)}`, 'nothing'];
 
-const questions: Question[] = [
+/** The buttons from the menu to the question, the reply to a wrong answer, and wrong and right answers. */
+const questions = [
   {
     path: ['🔀 Switch partner', '🚀 Sign up'],
     asked: /What is the name of your company/,

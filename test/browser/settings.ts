@@ -79,15 +79,12 @@ export function testSettings(world: World, { partnerId }: SampleData) {
       [3, 'At least 3 discrepancies'],
       [0, 'Incomplete'],
     ] as const) {
-      const difference = {
-        kind: 'still_open',
-        payment_id: 'pay_1',
-        amount_kopecks: 100,
-        order_kopecks: null,
-      };
-      const rows = await sql`INSERT INTO reconciliations
-           (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
-         VALUES ('kopeck', now(), now(), now(), now(), 9, 9, ${JSON.stringify(Array(count).fill(difference))}, false) RETURNING id`;
+      const amounts = { amount_kopecks: 100, order_kopecks: null };
+      const differences = Array(count).fill({ kind: 'still_open', payment_id: 'pay_1', ...amounts });
+      const rows = await sql`
+        INSERT INTO reconciliations
+          (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
+        VALUES ('kopeck', now(), now(), now(), now(), 9, 9, ${JSON.stringify(differences)}, false) RETURNING id`;
       await page.goto('/console/reconciliation');
       await rowOf(page.getByRole('table'), result).waitFor();
       await moveTo(page, `/console/reconciliation/${rows[0].id}`);

@@ -14,28 +14,17 @@ const { signIn, deps } = await startConsole({ pool, clock });
 const viewer = await signIn('viewer');
 const partnerId = await createFundedPartner(pool, 7_000_000n);
 
-async function pay(
-  status: 'processing' | 'succeeded' | 'failed' | 'rejected',
-  tookMs: number,
-  mode = 'live',
-) {
+type Status = 'processing' | 'succeeded' | 'failed' | 'rejected';
+async function pay(status: Status, tookMs: number, mode = 'live') {
   const at = clock.nowMs();
-  await pool.query(
-    `INSERT INTO payments (partner_id, mode, id, status, rejected, idempotency_key, request_hash, qrc_id, qr_url,
-                           fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, error_code,
-                           created_at, settled_at)
-     VALUES ($1, $2, $3, $4::payment_status, $4::payment_status = 'rejected', $5, '', 'AD1', '', '', 'Shop', 100, 1, 1, 1, '{}', $6, $7, $8)`,
-    [
-      uuidFromId(partnerId),
-      mode,
-      uuidFromId(newId('pay', clock)),
-      status,
-      randomUUID(),
-      status === 'failed' || status === 'rejected' ? 'gateway_declined' : null,
-      new Date(at),
-      status === 'processing' ? null : new Date(at + tookMs),
-    ],
-  );
+  const error = status === 'failed' || status === 'rejected' ? 'gateway_declined' : null;
+  const settledAt = status === 'processing' ? null : new Date(at + tookMs);
+  await sql`
+    INSERT INTO payments (partner_id, mode, id, status, rejected, idempotency_key, request_hash, qrc_id, qr_url,
+                          fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, error_code,
+                          created_at, settled_at)
+    VALUES (${uuidFromId(partnerId)}, ${mode}, ${uuidFromId(newId('pay', clock))}, ${status}, ${status === 'rejected'},
+            ${randomUUID()}, '', 'AD1', '', '', 'Shop', 100, 1, 1, 1, '{}', ${error}, ${new Date(at)}, ${settledAt})`;
 }
 const look = async (minutes = 10) => (await viewer.get(`/overview?minutes=${minutes}`)).json;
 

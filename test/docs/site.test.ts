@@ -157,6 +157,7 @@ test('the first pages name the Telegram bot, if there is one', async () => {
 
 test('the changelog has what partners notice, not how the service is run', () => {
   const changelog = visited.get('/docs/changelog')!.text;
+  expect(changelog).toContain('<h1 id="changelog">Changelog</h1>');
   expect(changelog).toContain('Idempotency-Key');
   for (const word of ['PostgreSQL', 'METRICS_PORT', 'kopeck backup', 'console'])
     expect(changelog).not.toContain(word);

@@ -171,7 +171,3 @@ test('nested objects are below their field', () => {
     /^<summary>9 fields<\/summary>\s*<ul class="fields">\s*<li><p><code class="name">entry_no</,
   );
 });
-
-test('the changelog is a page', () => {
-  expect(visited.get('/docs/changelog')!.text).toContain('<h1 id="changelog">Changelog</h1>');
-});

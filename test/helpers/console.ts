@@ -41,12 +41,8 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const sender = createSender({ clock: systemClock, allowPrivate: true });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const calls = createCallLog({ db: pool, clock, log });
-  const gateway = createHttpGateway({
-    url: gatewayUrl,
-    token: gatewayToken,
-    clock: systemClock,
-    onCall: calls.record,
-  });
+  const bank = { url: gatewayUrl, token: gatewayToken };
+  const gateway = createHttpGateway({ ...bank, clock: systemClock, onCall: calls.record });
   const requestLog = createRequestLog({ db: pool, clock, log, isDatabaseAnswering: () => true });
   const signals = createPaymentSignals();
   const shared = {
@@ -66,14 +62,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     quoteLock: defaultQuoteLock,
     rateBounds: { minE4: 400_000n, maxE4: 4_000_000n },
   };
-  const payments = createPaymentParts({
-    pool,
-    db: pool,
-    clock,
-    signals,
-    heartbeat,
-    quoteLock: defaultQuoteLock,
-  });
+  const payments = createPaymentParts(shared);
   const { writer, leaseRelease } = payments;
   const deps: ConsoleDeps & Pick<RecoverDeps, 'writer' | 'leaseRelease'> = {
     ...shared,

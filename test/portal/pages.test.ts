@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { transaction } from '../../src/db/postgres/pool.ts';
 import { approveLive, listKeys, signUp } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers } from '../helpers/console.ts';
@@ -8,7 +7,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
-const { pool } = await createDatabase();
+const { pool, sql } = await createDatabase();
 const { member, signIn, address, audit } = await startPortal({ pool });
 await setRate(pool);
 const today = () => new Date().toISOString().slice(0, 10);
@@ -39,16 +38,11 @@ test('the overview counts payments by day, and live and test apart', async () =>
     rate: { is_stale: false },
   });
   expect(json.days).toHaveLength(7);
-  expect(json.days[6]).toMatchObject({
-    day: today(),
-    created: 3,
-    available_usdt: json.balance.available_usdt,
-  });
+  const { available_usdt } = json.balance;
+  expect(json.days[6]).toMatchObject({ day: today(), created: 3, available_usdt });
   expect(json.days[0]).toMatchObject({ created: 0, available_usdt: '0.000000' });
-  expect((await viewer.read('/overview?mode=live&days=7')).json).toMatchObject({
-    created: 0,
-    success_share: null,
-  });
+  const live = (await viewer.read('/overview?mode=live&days=7')).json;
+  expect(live).toMatchObject({ created: 0, success_share: null });
   for (const query of ['', '?mode=other', '?mode=live&days=0', '?mode=live&days=91'])
     await answers(422, viewer.read(`/overview${query}`));
 });
@@ -84,13 +78,8 @@ test('an export has the same payments', async () => {
 
 test('the timeline of a payment has nothing that is for operators', async () => {
   const { partnerId, paymentId } = await createShop();
-  await transaction(pool, tx =>
-    tx.query({
-      text: `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response)
-             VALUES ($1, now(), 'pay', 5, 200, 'accepted', 'secret request', 'secret response')`,
-      values: [uuidFromId(paymentId as Id<'pay'>)],
-    }),
-  );
+  await sql`INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response)
+            VALUES (${uuidFromId(paymentId as Id<'pay'>)}, now(), 'pay', 5, 200, 'accepted', 'secret request', 'secret response')`;
   const viewer = await member(partnerId, 'viewer');
   const { json, text } = await viewer.read(`/payments/${paymentId}`);
   expect(json.payment).toMatchObject({ external_id: 'order 1', metadata: '{"a":1.1}', refunded: null });
@@ -116,11 +105,8 @@ test('a key is shown once; live keys are for owners of approved partners', async
   expect(await create('live', developer)).toMatchObject({ status: 403 });
   const live = await create('live');
   expect(live.json.key).toMatch(/^svc_live_/);
-  const test = await create('test', developer, {
-    max_payment_rub: '500.5',
-    expires_in_days: 30,
-    scopes: ['pay'],
-  });
+  const limited = { max_payment_rub: '500.5', expires_in_days: 30, scopes: ['pay'] };
+  const test = await create('test', developer, limited);
   expect(test.json.key).toMatch(/^svc_test_/);
 
   const { json, text } = await developer.read('/keys');
@@ -145,23 +131,16 @@ test('a key is rolled, limited to addresses and revoked', async () => {
   const developer = await member(partnerId, 'developer');
   const keys = await listKeys(pool, partnerId);
   const live = keys.find(({ mode }) => mode === 'live')!;
-  for (const action of ['roll', 'revoke', 'addresses'])
-    await answers(
-      403,
-      developer.act(`/keys/${live.keyId}/${action}`, {
-        ...(action === 'roll' ? { overlap_hours: 1 } : {}),
-        ...(action === 'addresses' ? { allowed_addresses: [] } : {}),
-      }),
-    );
+  const changes = { roll: { overlap_hours: 1 }, revoke: {}, addresses: { allowed_addresses: [] } };
+  for (const [action, body] of Object.entries(changes))
+    await answers(403, developer.act(`/keys/${live.keyId}/${action}`, body));
   const rolled = await owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 24 });
   expect(rolled.json.key).toMatch(/^svc_live_/);
   await answers('409 already_rolled', owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 24 }));
   await answers(422, owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 169 }));
   const next = rolled.json.key_id;
   await answers(200, owner.act(`/keys/${next}/addresses`, { allowed_addresses: ['192.0.2.1'] }));
-  expect(
-    (await fetch(`${address}/v1/ping`, { headers: { authorization: `Bearer ${rolled.json.key}` } })).status,
-  ).toBe(403);
+  await answers(403, partnerAt(address, rolled.json.key).get('/v1/ping'));
   await answers(200, owner.act(`/keys/${next}/revoke`));
   await answers(409, owner.act(`/keys/${next}/revoke`));
 });
@@ -204,10 +183,8 @@ test('the webhook: addresses, secret, events, check, log, sending again', async 
   const { data } = (await developer.read('/deliveries?mode=test')).json;
   expect(data[0]).toMatchObject({ event: 'payment.succeeded', endpoint_id: endpoints[0].endpoint_id });
   const detail = (await developer.read(`/deliveries/${data[0].event_id}`)).json;
-  expect(JSON.parse(detail.request.body)).toMatchObject({
-    id: data[0].event_id,
-    data: { amount_rub: '300.00' },
-  });
+  const body = JSON.parse(detail.request.body);
+  expect(body).toMatchObject({ id: data[0].event_id, data: { amount_rub: '300.00' } });
   await answers(200, developer.act(`/deliveries/${data[0].event_id}/resend`));
 });
 
@@ -215,9 +192,8 @@ test('a statement has the same bytes as from the API', async () => {
   const { partnerId, testKey } = await createShop();
   const viewer = await member(partnerId, 'viewer');
   const { text } = await viewer.read(`/statement?mode=test&day=${today()}&format=csv`);
-  const response = await fetch(`${address}/v1/statement?day=${today()}&format=csv`, {
-    headers: { authorization: `Bearer ${testKey}` },
-  });
+  const headers = { authorization: `Bearer ${testKey}` };
+  const response = await fetch(`${address}/v1/statement?day=${today()}&format=csv`, { headers });
   expect(text).toBe(await response.text());
   await answers(400, viewer.read('/statement?mode=test&day=2999-01-01&format=csv'));
 });

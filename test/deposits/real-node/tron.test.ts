@@ -6,14 +6,11 @@ import { startRealWorld, usdt } from './world.ts';
 
 /** The chain id is that of TRON. */
 const byDefault = { DEPOSIT_TRON_CHAIN_ID: '', DEPOSIT_TRON_CONFIRMATIONS: '' };
+const startTronWorld = () => startRealWorld({ name: 'tron', env: byDefault, interfere: asTron });
 
 describe.skipIf(!isEvmNodeInstalled)('a real node that answers as one of TRON', () => {
   test('a deposit to an address T… is credited when its block is solid', async () => {
-    const world = await startRealWorld({
-      name: 'tron',
-      env: byDefault,
-      interfere: asTron,
-    });
+    const world = await startTronWorld();
     const { partnerId, account, address } = await world.newPartner();
     expect(address).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/);
     expect(parseAccount('base58', address)).toBe(account);
@@ -40,11 +37,7 @@ describe.skipIf(!isEvmNodeInstalled)('a real node that answers as one of TRON', 
   });
 
   test('more addresses than a request may have topics', async () => {
-    const { node, token, ...world } = await startRealWorld({
-      name: 'tron',
-      env: byDefault,
-      interfere: asTron,
-    });
+    const { node, token, ...world } = await startTronWorld();
     const { partnerId, account } = await world.newPartner();
     await world.pool.query(
       `INSERT INTO deposit_addresses (partner_id, chain, address, account, path, created_at)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { idFromUuid, newId } from '../../src/base/ids.ts';
+import { idFromUuid, newId, parseId } from '../../src/base/ids.ts';
+import { findPayment } from '../../src/payments/index.ts';
 import { expectMalformed, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -212,4 +213,10 @@ test('many partners who read at once get each their own', async () => {
   expect(answers.map(({ status, json }) => (status === 200 ? json.id : status))).toEqual(
     asked.map(({ id, isOwn }) => (isOwn ? id : 404)),
   );
+  // In one batch, with some that are not there.
+  const [{ partnerId, ids: own }, { ids: others }] = [partners[0]!, partners[1]!];
+  const account = { partnerId, mode: 'test' } as const;
+  const wanted = [...others, ...own].map(id => parseId('pay', id)!);
+  const found = await Promise.all(wanted.map(id => findPayment(pool, account, id)));
+  expect(found.map(payment => payment?.paymentId)).toEqual([undefined, undefined, undefined, ...own]);
 });

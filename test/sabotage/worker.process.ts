@@ -2,7 +2,7 @@
  * Has a copy of the repository, and a vitest that stays; removes the guards of one test file after the other in the copy, and runs the test
  * that is named for each.
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createVitest, type Vitest } from 'vitest/node';
@@ -30,6 +30,8 @@ const parts = [
   'vitest.config.ts',
 ];
 const copy = mkdtempSync(join(tmpdir(), 'kopeck-sabotage-'));
+// A checkout that only root may enter gives the embedded server more rights.
+chmodSync(copy, 0o755);
 for (const part of parts) cpSync(join(repository, part), join(copy, part), { recursive: true });
 symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'));
 process.chdir(copy);

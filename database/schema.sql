@@ -1515,6 +1515,9 @@ FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes 
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
 
+FUNCTION payments_may_stop(at timestamp with time zone)
+  RETURNS boolean STABLE;
+
 FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
   SET plan_cache_mode=force_generic_plan

@@ -4,8 +4,8 @@
 --
 -- Locks are taken in one order: accounts by their key, then QR codes by theirs, then quotes.
 --
--- Almost nothing is refused before its account is looked at. So what can refuse all payments is read once, and payment_refusal is asked
--- about a payment only if something of that may concern it.
+-- Almost nothing is refused before its account is looked at. So what can refuse many payments is read once (payments_may_stop), and
+-- payment_refusal is asked about a payment only if that may concern it.
 --
 -- The daily limit counts the processing and succeeded payments that were created since the day of `at` began (UTC). Their
 -- sum is kept in the account (turnover_day, turnover_kopecks), with and without a limit, and payments_finish takes out
@@ -53,11 +53,7 @@ BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
-  SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1),
-         s.maintenance OR EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL)
-           OR EXISTS (SELECT FROM maintenance_windows WHERE cancelled_at IS NULL AND until_at > at)
-           OR EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL)
-    INTO newest_rate, may_stop FROM service s;
+  SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1), payments_may_stop(at) INTO newest_rate, may_stop;
 
   FOR next IN
     WITH asked AS MATERIALIZED (

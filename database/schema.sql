@@ -1516,7 +1516,7 @@ FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes 
   SET cpu_index_tuple_cost=10;
 
 FUNCTION payments_may_stop(at timestamp with time zone)
-  RETURNS boolean STABLE;
+  RETURNS TABLE(may_stop boolean) STABLE;
 
 FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)

@@ -53,7 +53,8 @@ BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
-  SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1), payments_may_stop(at) INTO newest_rate, may_stop;
+  SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1), s.may_stop
+    INTO newest_rate, may_stop FROM payments_may_stop(at) s;
 
   FOR next IN
     WITH asked AS MATERIALIZED (

@@ -61,15 +61,15 @@ async function readRefusals(db: Queryable, asked: Asked[]): Promise<(Verdict | n
   const { rows } = await db.query<{ verdict: Verdict | null }>({
     name: 'what refuses payments',
     // As payments_open does it: most payments have nothing against them, and the function costs as much as ten look-ups of a key.
-    text: `SELECT CASE WHEN k.payment_id IS NOT NULL THEN 'known'
+    text: `WITH s AS MATERIALIZED (SELECT may_stop FROM payments_may_stop($9))
+           SELECT CASE WHEN k.payment_id IS NOT NULL THEN 'known'
                        WHEN s.may_stop OR a.quote IS NOT NULL
                          OR EXISTS (SELECT FROM blocked_recipients b WHERE b.recipient IN (a.name, a.id))
                        THEN payment_refusal(a.partner_id, a.mode, a.key, ARRAY[a.name, a.id], a.code, NULL, a.quote, NULL, NULL, NULL, a.at)
                   END AS verdict
              FROM unnest($1::uuid[], $2::mode[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::timestamptz[])
                   WITH ORDINALITY AS a (partner_id, mode, key, name, id, code, quote, at, item),
-                  LATERAL payment_of_key(a.partner_id, a.mode, a.key) AS k,
-                  (SELECT payments_may_stop(min(at)) AS may_stop FROM unnest($8::timestamptz[]) AS at) AS s
+                  LATERAL payment_of_key(a.partner_id, a.mode, a.key) AS k, s
             ORDER BY item`,
     values: [
       asked.map(({ partnerId }) => uuidFromId(partnerId)),
@@ -80,6 +80,8 @@ async function readRefusals(db: Queryable, asked: Asked[]): Promise<(Verdict | n
       asked.map(({ qr }) => qr?.qrcId ?? null),
       asked.map(({ quote }) => quote ?? null),
       asked.map(({ at }) => at),
+      // The first of them: what may stop an earlier one may not be over.
+      asked[0]!.at,
     ],
   });
   return rows.map(({ verdict }) => verdict);

@@ -58,19 +58,20 @@ describe('beats', () => {
     const database = await createDatabase();
     const instances = async () =>
       (await database.pool.query('SELECT instance FROM process_beats')).rows.map(row => row.instance);
-    const [firstClock, lastClock] = [manualClock(), manualClock()];
-    const first = await startHeartbeat({ pool: database.pool, clock: firstClock });
-    await firstClock.until(async () => expect(await instances()).toEqual([first.instance]));
-    const last = await startHeartbeat({ pool: database.pool, clock: lastClock });
-    await lastClock.until(async () => expect(await instances()).toHaveLength(2));
-    // Its last beat is the newest, whatever the first process writes from here on.
-    await lastClock.asleep(1_000);
-    await database.pool.query("UPDATE process_beats SET at = now() + interval '1 hour' WHERE instance = $1", [
-      last.instance,
-    ]);
+    const start = async () => {
+      const own = manualClock();
+      const beats = await startHeartbeat({ pool: database.pool, clock: own });
+      await own.until(async () => expect(await instances()).toContain(beats.instance));
+      return { ...beats, own };
+    };
+    const first = await start();
+    await database.pool.query("INSERT INTO process_beats VALUES (900000, now() + interval '1 hour', false)");
     // A beat that is due in this moment must not bring the row back.
-    void firstClock.advance(1_000);
+    void first.own.advance(1_000);
     await first.close();
+    expect(await instances()).toEqual([900_000]);
+    await database.pool.query('DELETE FROM process_beats');
+    const last = await start();
     await last.close();
     expect(await instances()).toEqual([last.instance]);
     await pruneBeats(database.pool, { ...systemClock, nowMs: () => Date.now() + 10 * 86_400_000 });

@@ -1528,7 +1528,7 @@ FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, 
   SET cpu_index_tuple_cost=10;
 
 FUNCTION payments_page(of_partner uuid, of_mode mode, from_id uuid, before_id uuid, most integer)
-  RETURNS TABLE(id uuid, mode mode, status payment_status, status_detail payment_detail, external_id text, recipient text, amount_kopecks bigint, micro_usdt bigint, rate_e4 bigint, metadata text, error_code text, created_at timestamp with time zone, settled_at timestamp with time zone) STABLE
+  RETURNS TABLE(id uuid, partner_id uuid, mode mode, status payment_status, status_detail payment_detail, idempotency_key text, request_hash bytea, external_id text, qrc_id text, qr_url text, fingerprint text, recipient text, amount_kopecks bigint, micro_usdt bigint, rate_e4 bigint, metadata text, gateway_order_id text, error_code text, created_at timestamp with time zone, settled_at timestamp with time zone) STABLE
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
   SET enable_bitmapscan=off

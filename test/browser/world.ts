@@ -137,7 +137,11 @@ export async function findBarriers(
 /** How many pixels the content is wider than the window. Charts follow its width a moment later, so that is waited for. */
 export async function excessWidth(page: Page): Promise<number> {
   const excess = 'Math.max(0, document.documentElement.scrollWidth - innerWidth)';
-  await page.waitForFunction(`${excess} === 0`, undefined, { timeout: 10_000 }).catch(() => {});
+  // Not with waitForFunction: what it evaluates later, the page's policy refuses.
+  await expect
+    .poll(() => page.evaluate(excess), { timeout: 10_000 })
+    .toBe(0)
+    .catch(() => {});
   return page.evaluate<number>(excess);
 }
 

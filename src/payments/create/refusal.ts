@@ -60,11 +60,10 @@ async function readRefusals(db: Queryable, asked: Asked[]): Promise<(Verdict | n
   const folded = asked.map(({ qr }) => qr && foldRecipient(qr));
   const { rows } = await db.query<{ verdict: Verdict | null }>({
     name: 'what refuses payments',
-    // As payments_open does it: most payments have nothing against them, and the function costs as much as ten look-ups of a key.
+    // The function costs as much as ten look-ups of a key. Before the gateway is asked there is no code yet, and seldom anything else.
     text: `WITH s AS MATERIALIZED (SELECT may_stop FROM payments_may_stop($9))
            SELECT CASE WHEN k.payment_id IS NOT NULL THEN 'known'
-                       WHEN s.may_stop OR a.quote IS NOT NULL
-                         OR EXISTS (SELECT FROM blocked_recipients b WHERE b.recipient IN (a.name, a.id))
+                       WHEN s.may_stop OR a.quote IS NOT NULL OR a.code IS NOT NULL
                        THEN payment_refusal(a.partner_id, a.mode, a.key, ARRAY[a.name, a.id], a.code, NULL, a.quote, NULL, NULL, NULL, a.at)
                   END AS verdict
              FROM unnest($1::uuid[], $2::mode[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::timestamptz[])
@@ -80,7 +79,7 @@ async function readRefusals(db: Queryable, asked: Asked[]): Promise<(Verdict | n
       asked.map(({ qr }) => qr?.qrcId ?? null),
       asked.map(({ quote }) => quote ?? null),
       asked.map(({ at }) => at),
-      // The first of them: what may stop an earlier one may not be over.
+      // The first of them: what stops that one may be over for the others.
       asked[0]!.at,
     ],
   });

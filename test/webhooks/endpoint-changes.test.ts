@@ -111,7 +111,7 @@ describe('a removed endpoint', () => {
       CREATE TRIGGER wait_for_test BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION wait_for_test()`);
       const { unlock } = await holdLocks(world.url, 'SELECT pg_advisory_xact_lock(4711)', []);
       const waiting = (count: number) =>
-        vi.waitFor(async () => expect(await countWaiting(pool)).toBe(count), { timeout: 2_000, interval: 5 });
+        expect.poll(() => countWaiting(pool), { interval: 5 }).toBe(count);
       const paying = pay();
       await waiting(1);
       const removing = follow(removeEndpoint(audit, { partnerId, endpointId: other.endpointId }));

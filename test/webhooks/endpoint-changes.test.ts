@@ -110,8 +110,7 @@ describe('a removed endpoint', () => {
         $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$;
       CREATE TRIGGER wait_for_test BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION wait_for_test()`);
       const { unlock } = await holdLocks(world.url, 'SELECT pg_advisory_xact_lock(4711)', []);
-      const waiting = (count: number) =>
-        expect.poll(() => countWaiting(pool), { interval: 5 }).toBe(count);
+      const waiting = (count: number) => expect.poll(() => countWaiting(pool), { interval: 5 }).toBe(count);
       const paying = pay();
       await waiting(1);
       const removing = follow(removeEndpoint(audit, { partnerId, endpointId: other.endpointId }));

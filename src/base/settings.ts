@@ -14,7 +14,7 @@ type Role = (typeof allRoles)[number];
 export interface Settings {
   production: boolean;
   roles: Role[];
-  /** How many processes serve on one port; undefined means as many as the machine has cores, up to a few. */
+  /** How many processes serve on one port; undefined means half as many as the machine has cores, up to a few. */
   processes: number | undefined;
   port: number;
   host: string;

@@ -15,8 +15,6 @@ export interface ClusterChannel {
   shareMetrics(own: OwnMetrics): void;
   /** Images take much memory: the processes decode one at a time. */
   acquireImageLock: Acquire;
-  /** Resolves when this process has got its last connection, and its server has begun to close. */
-  refuseConnections(): Promise<void>;
 }
 
 export type Metrics = MetricObjectWithValues<MetricValue<string>>[];
@@ -33,8 +31,6 @@ export type Message =
   | { kopeck: 'events_ready' }
   /** Worker to primary: it wants to read an image, and has read it; primary to worker in between: it may. */
   | { kopeck: 'image_lock'; requestId: number; state: 'requested' | 'granted' | 'released' }
-  /** Worker to primary: it wants no more connections; and back, when it has got the last one. */
-  | { kopeck: 'leaving' }
   /** Primary to worker: a request for its metrics, of one also for those of the database; and back, with the metrics. */
   | { kopeck: 'metrics'; requestId: number; withDatabase: boolean; metrics?: Metrics };
 
@@ -51,7 +47,6 @@ export function createSingleProcess(): ClusterChannel & { readMetrics(): Promise
       metrics = own;
     },
     acquireImageLock: createMutex(),
-    refuseConnections: async () => {},
     readMetrics: async () =>
       metrics ? `${await metrics.process.metrics()}\n${await metrics.database.metrics()}` : '',
   };
@@ -65,8 +60,6 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
   let isAnnouncementDue = false;
   let own: OwnMetrics | undefined;
   let onEvents = () => {};
-  const hasLastConnection = Promise.withResolvers<void>();
-  process.once('disconnect', hasLastConnection.resolve);
   let requests = 0;
   const waiting = new Map<number, () => void>();
   // Without the primary nobody grants the lock. This process ends soon, and its own readers go on one after the other.
@@ -77,7 +70,6 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
   process.on('message', async message => {
     if (!isMessage(message)) return;
     if (message.kopeck === 'events_ready') onEvents();
-    if (message.kopeck === 'leaving') hasLastConnection.resolve();
     if (message.kopeck === 'image_lock') waiting.get(message.requestId)?.();
     if (message.kopeck === 'metrics')
       send({ ...message, metrics: own ? await readOwn(own, message.withDatabase) : [] });
@@ -108,10 +100,6 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
       waiting.delete(requestId);
       return () => send({ kopeck: 'image_lock', requestId, state: 'released' });
     },
-    refuseConnections: () => {
-      send({ kopeck: 'leaving' });
-      return hasLastConnection.promise;
-    },
   };
 }
 
@@ -119,8 +107,7 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
 export async function leaveCluster(): Promise<void> {
   if (process.connected) {
     const disconnected = once(process, 'disconnect');
-    // Unless the primary does it: see `refuseConnections`.
-    if (!cluster.worker!.exitedAfterDisconnect) cluster.worker!.disconnect();
+    cluster.worker!.disconnect();
     await disconnected;
   }
   process.exit();

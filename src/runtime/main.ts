@@ -14,7 +14,8 @@ import { createSingleProcess, joinCluster, leaveCluster, type Message } from './
 import { checkConnections } from './connection-budget.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
 import { type Cleanup, shutDown } from './graceful-shutdown.ts';
-import { buildPages, servesPages, servesPortal } from './pages.ts';
+import { buildPages, servesPages, servesPortal, servesRequests } from './pages.ts';
+import { findPort, sharesPort } from './port.ts';
 import { inheritedHistory, startProcesses } from './processes.ts';
 import { serveMetrics } from './serve-metrics.ts';
 import { type BankSide, refuseSimulatorInProduction, startSimulator, withBank } from './simulator.ts';
@@ -26,7 +27,8 @@ type Print = (line: string) => void;
  * Half of the cores: a database beside the service takes the others. More processes have smaller batches: with two on two cores a live
  * payment took 1.6 times the CPU. At most four, since PostgreSQL allows 100 connections by default.
  */
-const defaultProcesses = () => Math.min(Math.max(1, Math.floor(availableParallelism() / 2)), 4);
+const defaultProcesses = () =>
+  sharesPort ? Math.min(Math.max(1, Math.floor(availableParallelism() / 2)), 4) : 1;
 
 export interface StartOptions {
   /** The operator says that the database was restored from a backup or is a copy. */
@@ -152,18 +154,23 @@ async function runPrimary(
   await pagesBuilt;
   nodes.refuseIfKnownWrong();
   const processes = settings.processes ?? defaultProcesses();
+  if (processes > 1 && !sharesPort)
+    throw new OperatorError('Several processes can share a port only on Linux: set PROCESSES to 1.');
   const warning = await checkConnections(database.pool, processes);
   if (warning) print(warning);
   const proxyProblem = describeProxyProblem(settings);
   if (proxyProblem) print(`Warning: ${proxyProblem}.`);
+  // 0: the system chooses one for a socket, but several processes must know it before.
+  const isChosenLater = settings.port === 0 && processes === 1;
+  const port = servesRequests(settings) && !isChosenLater ? await findPort(settings) : settings.port;
   let address: string | undefined;
   let readMetrics: () => Promise<string>;
   if (processes === 1) {
     const channel = createSingleProcess();
-    address = await startService(withBank(settings, bank), database, channel, cleanups);
+    address = await startService(withBank({ ...settings, port }, bank), database, channel, cleanups);
     readMetrics = channel.readMetrics;
   } else {
-    const env = bank ? { [simulatorVariable]: JSON.stringify(bank) } : {};
+    const env = { PORT: `${port}`, ...(bank ? { [simulatorVariable]: JSON.stringify(bank) } : {}) };
     const workers = await startProcesses(processes, { env, history, print });
     cleanups.push(workers.stop);
     ({ address, readMetrics } = workers);

@@ -6,6 +6,10 @@ import type { Settings } from '../base/settings.ts';
 
 const script = join(import.meta.dirname, '..', '..', 'web', 'build.ts');
 
+/** With other roles only, it needs no port. */
+export const servesRequests = ({ roles }: Pick<Settings, 'roles'>) =>
+  roles.includes('api') || roles.includes('console');
+
 /** Partners' people sign in with the bot: without one there is no portal. */
 export const servesPortal = ({ roles, telegramToken }: Pick<Settings, 'roles' | 'telegramToken'>) =>
   roles.includes('api') && telegramToken !== undefined;

@@ -5,7 +5,6 @@ import type { NewestHistory, SeenHistories } from '../db/history/index.ts';
 import { isMessage, type Message } from './cluster-channel.ts';
 import { readClusterMetrics } from './cluster-metrics.ts';
 import { createClusterMutex } from './cluster-mutex.ts';
-import { closeLostConnections } from './lost-connections.ts';
 
 /** Long enough that a process which cannot start does not keep the machine busy with restarts. */
 const restartPauseMs = 1_000;
@@ -51,7 +50,6 @@ export async function startProcesses(
 
   function fork(): Worker {
     const worker = cluster.fork({ ...env, [historyVariable]: JSON.stringify(history.get()) });
-    closeLostConnections(worker);
     worker.on('message', message => {
       if (isMessage(message)) handle(worker, message);
     });
@@ -64,7 +62,6 @@ export async function startProcesses(
       ready.add(from);
       printed.clear();
     }
-    if (message.kopeck === 'leaving') letGo(from);
     if (message.kopeck === 'image_lock') void handleLock(from, message);
     if (message.kopeck === 'history') history.see(message.newest);
     // During the start it is the error of the start, and printed there.
@@ -98,16 +95,6 @@ export async function startProcesses(
   if (workers.some(worker => worker.isDead())) throw new Error('a process ended while the others started');
   haveAllStarted = true;
   return { address: addresses[0], readMetrics: () => readClusterMetrics([...ready]), stop };
-}
-
-/**
- * The primary must disconnect the worker, not the worker itself: messages arrive in order, so the worker still gets what was on its
- * way. A worker that closes its port by itself gives such connections back, and if no other one listens, Node keeps them for good
- * and their callers wait until their own time-out.
- */
-function letGo(worker: Worker): void {
-  worker.disconnect();
-  send(worker, { kopeck: 'leaving' });
 }
 
 /** Resolves with the reason; also for a process that the system could not create. */

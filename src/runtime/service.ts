@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createAdmission, createServer, listen } from '../api/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { startBot } from '../bot/index.ts';
@@ -11,7 +10,8 @@ import { createPortal, type PortalDeps } from '../portal/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { readMetricsOf } from './metrics.ts';
-import { servesPortal } from './pages.ts';
+import { servesPortal, servesRequests } from './pages.ts';
+import { sharesPort } from './port.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { startWorker } from './worker.ts';
 
@@ -27,12 +27,11 @@ export async function startService(
   channel.shareMetrics(readMetricsOf(parts.metrics, parts));
   if (roles.includes('worker')) startWorker(parts, channel, cleanups);
   const bot = roles.includes('bot') ? startBotIfConfigured(parts, channel, cleanups) : undefined;
-  if (!roles.includes('api') && !roles.includes('console')) return undefined;
+  if (!servesRequests(settings)) return undefined;
   return startServer(parts, channel, { bot, cleanups });
 }
 
 type Bot = ReturnType<typeof startBot>;
-type Server = Awaited<ReturnType<typeof createServer>>;
 
 function startBotIfConfigured(
   parts: SharedParts,
@@ -103,15 +102,7 @@ async function startServer(
     if (manner !== 'leave' && server.server.listening) await clock.sleep(parts.drainSec * 1_000);
     parts.outcomeWaiters.stop();
     // Together: the server drains the updates it has passed to the bot, and the bot waits for Telegram.
-    await Promise.all([closeServer(server, channel), bot?.stop()]);
+    await Promise.all([server.close(), bot?.stop()]);
   });
-  return listen(server, parts);
-}
-
-async function closeServer(server: Server, channel: ClusterChannel): Promise<void> {
-  if (!server.server.listening) return server.close();
-  const closed = once(server.server, 'close');
-  await channel.refuseConnections();
-  // Its hooks end idle connections. It does not wait for the others if the port is closed already.
-  await Promise.all([server.close(), closed]);
+  return listen(server, { ...parts, sharesPort });
 }

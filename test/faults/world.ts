@@ -10,6 +10,7 @@ import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { type Mode, topUp } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
 import { createGatewayProxy } from './gateway-proxy.ts';
@@ -62,7 +63,8 @@ export async function createWorld(
   /** Starts a service for one round. */
   async function startService(options: ServiceOptions = {}): Promise<Program> {
     const { gatewayUrl = simulator.address, databasePort = database.port, roles } = options;
-    const { port = 0, processes = 1, logLevel = 'silent', isRestored = false } = options;
+    const { processes = 1, port = processes > 1 ? await freePort() : 0, logLevel = 'silent' } = options;
+    const { isRestored = false } = options;
     const service = await startProgram('src/cli/main.js', ['start', ...(isRestored ? ['--restored'] : [])], {
       PORT: `${port}`,
       PROCESSES: `${processes}`,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/program.ts';
 import { newFolder } from './folders.ts';
+import { freePort } from './free-port.ts';
 import { secretKey } from './partners.ts';
 import { processEnv } from './process-env.ts';
 
@@ -89,14 +90,15 @@ export interface Service {
 }
 
 /** `kopeck start` on a free port; resolves when it is ready. */
-export function startService(
+export async function startService(
   env: Record<string, string>,
   file = program,
   runner = [process.execPath],
 ): Promise<Service> {
+  const PORT = Number(env.PROCESSES ?? 1) > 1 ? `${await freePort()}` : '0';
   const [command, ...args] = [...runner, file, 'start'];
   const child = spawn(command!, args, {
-    env: { ...processEnv, PORT: '0', METRICS_PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
+    env: { ...processEnv, PORT, METRICS_PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
   });
   let output = '';
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));

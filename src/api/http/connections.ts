@@ -73,10 +73,6 @@ export function limitConnections(
 ) {
   const limits = { ...defaults, ...connectionLimits };
   Object.assign(app.server, {
-    maxConnections: limits.maxConnections,
-    // A full process closes the connection itself. Otherwise the primary process would offer it to all processes in
-    // turn, without end if all are full.
-    dropMaxConnection: true,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.checkIntervalMs,
@@ -89,7 +85,9 @@ export function limitConnections(
   const accept = boundPerAddress(trustProxy, limits.maxPerAddress, hasUnanswered);
   let isClosing = false;
 
+  // Not Node's own bound, which counts for each listening socket.
   app.server.on('connection', socket => {
+    if (connections.size >= limits.maxConnections) return void socket.destroy();
     connections.set(socket, { turns: [], ofAddress: accept(socket) });
     socket.once('close', () => connections.delete(socket));
   });

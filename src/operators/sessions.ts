@@ -59,20 +59,21 @@ export async function openSession(
 const isOpen = `s.ended_at IS NULL AND s.ends_at > $1 AND s.last_seen_at > $2 AND o.disabled_at IS NULL`;
 const openSince = (clock: Clock) => [instantOf(clock), new Date(clock.nowMs() - idleMs)];
 
-interface SessionFields {
-  id: string;
-  operator_id: string;
-  name: string;
-  role: OperatorRole;
-  address: string;
-  user_agent: string;
-  created_at: Date;
-  last_seen_at: Date;
-  ends_at: Date;
+export interface OpenSession extends SignedIn, ClientInfo {
+  createdAt: Date;
 }
 
-const selectSessions = `SELECT s.id, s.operator_id, o.name, o.role, s.address, s.user_agent, s.created_at, s.last_seen_at, s.ends_at
+type SessionRow = Omit<OpenSession, 'sessionId' | 'operatorId'> & { id: string; operator_id: string };
+
+const selectSessions = `SELECT s.id, s.operator_id, o.name, o.role, s.address, s.user_agent AS "userAgent",
+                               s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt", s.ends_at AS "endsAt"
                           FROM operator_sessions s JOIN operators o ON o.id = s.operator_id`;
+
+const toSession = ({ id, operator_id, ...row }: SessionRow): OpenSession => ({
+  sessionId: idFromUuid('ses', id),
+  operatorId: idFromUuid('opr', operator_id),
+  ...row,
+});
 
 /**
  * Reads the database for every request, so that a changed role or an ended session takes effect at once. Requests that
@@ -85,32 +86,21 @@ export async function findSession(
   { isUserActivity }: { isUserActivity: boolean },
 ): Promise<SignedIn | undefined> {
   if (!isToken(token)) return undefined;
-  const { rows } = await db.query<SessionFields>({
+  const { rows } = await db.query<SessionRow>({
     name: 'find an operator session',
     text: `${selectSessions} WHERE s.token_hash = $3 AND ${isOpen}`,
     values: [...openSince(clock), hashOfToken(token)],
   });
   const [row] = rows;
   if (!row) return undefined;
-  if (isUserActivity && clock.nowMs() - row.last_seen_at.getTime() >= lastSeenPrecisionMs) {
-    row.last_seen_at = instantOf(clock);
+  if (isUserActivity && clock.nowMs() - row.lastSeenAt.getTime() >= lastSeenPrecisionMs) {
+    row.lastSeenAt = instantOf(clock);
     await db.query({
       text: `UPDATE operator_sessions SET last_seen_at = greatest(last_seen_at, $2) FROM ${commitsWithoutWaiting} WHERE id = $1`,
-      values: [row.id, row.last_seen_at],
+      values: [row.id, row.lastSeenAt],
     });
   }
-  return {
-    sessionId: idFromUuid('ses', row.id),
-    operatorId: idFromUuid('opr', row.operator_id),
-    name: row.name,
-    role: row.role,
-    lastSeenAt: row.last_seen_at,
-    endsAt: row.ends_at,
-  };
-}
-
-export interface OpenSession extends SignedIn, ClientInfo {
-  createdAt: Date;
+  return toSession(row);
 }
 
 /** Newest first; of one operator, or of all. */
@@ -119,21 +109,11 @@ export async function listSessions(
   clock: Clock,
   operatorId: Id<'opr'> | undefined,
 ): Promise<OpenSession[]> {
-  const { rows } = await db.query<SessionFields>({
+  const { rows } = await db.query<SessionRow>({
     text: `${selectSessions} WHERE ${isOpen} AND ($3::uuid IS NULL OR s.operator_id = $3) ORDER BY s.id DESC LIMIT 500`,
     values: [...openSince(clock), operatorId ? uuidFromId(operatorId) : null],
   });
-  return rows.map(row => ({
-    sessionId: idFromUuid('ses', row.id),
-    operatorId: idFromUuid('opr', row.operator_id),
-    name: row.name,
-    role: row.role,
-    address: row.address,
-    userAgent: row.user_agent,
-    createdAt: row.created_at,
-    lastSeenAt: row.last_seen_at,
-    endsAt: row.ends_at,
-  }));
+  return rows.map(toSession);
 }
 
 /** Signing out, or revoking; `ofOperator` limits it to the sessions of that operator. */

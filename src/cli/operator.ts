@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { programName } from '../base/program-name.ts';
 import * as operators from '../operators/index.ts';
 import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
+import { details, formatInstant, listing, type Output, RefusedError } from './output.ts';
 
 export function operatorCommands(withDatabase: WithDatabase): Command {
   const changing = (usage: string, description: string, what: string, act: Act) =>
@@ -44,17 +44,14 @@ async function create(context: Context, wanted: { name: string; role: operators.
 }
 
 async function list({ audit }: Context) {
-  const all = await operators.listOperators(audit.pool);
-  return {
-    json: { operators: all.map(describe) },
-    text: table(all, ({ name, role, state, lastSeenAt, operatorId }) => ({
-      name,
-      role,
-      state,
-      'last seen (UTC)': formatInstant(lastSeenAt),
-      operator: operatorId,
-    })),
-  };
+  const all = (await operators.listOperators(audit.pool)).map(describe);
+  return listing({ operators: all }, 'operators', {
+    name: 'name',
+    role: 'role',
+    state: 'state',
+    'last seen (UTC)': 'last_seen_at',
+    operator: 'operator_id',
+  });
 }
 
 async function reset(context: Context, name: string) {

@@ -149,7 +149,7 @@ async function roll(
   typed: string,
   { overlap: overlapMs = defaultOverlapMs }: { overlap?: number },
 ) {
-  const keyId = partners.keyIdOf(typed) ?? typed;
+  const keyId = keyIdIn(typed);
   const rolled = await partners.rollKey(audit, keyring, keyId, overlapMs);
   switch (rolled.outcome) {
     case 'rolled': {

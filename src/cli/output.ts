@@ -97,7 +97,7 @@ export function progressBar(of: number, out: Screen, unit = ''): (done: number) 
 /** A bar that appears after two seconds; what is done is counted in larger units, such as MB. */
 export function lateProgressBar(
   out: Screen,
-  unit: string,
+  unit = '',
   inUnits = (count: number) => count,
 ): (done: number, of: number) => void {
   const startedAt = systemClock.monotonicMs();

@@ -44,7 +44,7 @@ async function create(context: Context, wanted: { name: string; role: operators.
 }
 
 async function list({ audit }: Context) {
-  const all = (await operators.listOperators(audit.pool)).map(describe);
+  const all = (await operators.listOperators(audit.pool)).map(operators.operatorObject);
   return listing({ operators: all }, 'operators', {
     name: 'name',
     role: 'role',
@@ -79,7 +79,7 @@ async function find({ audit }: Context, name: string): Promise<operators.Operato
 async function change(context: Context, name: string, what: string, act: Act) {
   const result = await act(context.audit, (await find(context, name)).operatorId);
   if (result.outcome !== 'done') return refuse(name, result.outcome);
-  return { json: describe(result.operator), text: `${result.operator.name} ${what}.` };
+  return { json: operators.operatorObject(result.operator), text: `${result.operator.name} ${what}.` };
 }
 
 function refuse(name: string, code: Exclude<operators.Changed['outcome'], 'done'>): never {
@@ -90,15 +90,6 @@ function refuse(name: string, code: Exclude<operators.Changed['outcome'], 'done'
   };
   throw new RefusedError(code, reasons[code]);
 }
-
-const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: operators.Operator) => ({
-  operator_id: operatorId,
-  name,
-  role,
-  state,
-  created_at: createdAt.toISOString(),
-  last_seen_at: lastSeenAt?.toISOString() ?? null,
-});
 
 function describeInvitation(
   { settings }: Context,
@@ -112,7 +103,7 @@ function describeInvitation(
     'valid until': `${formatInstant(expiresAt)} UTC`,
   });
   return {
-    json: { ...describe(operator), setup_url: url, expires_at: expiresAt.toISOString() },
+    json: { ...operators.operatorObject(operator), setup_url: url, expires_at: expiresAt.toISOString() },
     text: `${shown}\nSend the link to the operator. It works once, is not stored, and the first person who uses it sets the password.`,
   };
 }

@@ -27,6 +27,16 @@ const selectOperators = `
 type OperatorRow = Omit<Operator, 'operatorId'> & { id: string };
 const toOperator = ({ id, ...row }: OperatorRow): Operator => ({ operatorId: idFromUuid('opr', id), ...row });
 
+/** An operator as the console and the command line show them. */
+export const operatorObject = ({ operatorId, name, role, state, createdAt, lastSeenAt }: Operator) => ({
+  operator_id: operatorId,
+  name,
+  role,
+  state,
+  created_at: createdAt.toISOString(),
+  last_seen_at: lastSeenAt?.toISOString() ?? null,
+});
+
 export async function listOperators(db: Queryable): Promise<Operator[]> {
   const { rows } = await db.query<OperatorRow>({ text: `${selectOperators} ORDER BY name` });
   return rows.map(toOperator);

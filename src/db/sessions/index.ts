@@ -1,3 +1,9 @@
+/**
+ * Sessions of people: opening, finding, keeping alive and listing them, for the operators of the console and for the people of
+ * partners in the portal. Who may sign in, and what ends a session early, is said where they are (`src/operators/`,
+ * `src/partners/portal/`).
+ */
+
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
 import { hashOfToken, isToken, newToken } from '../../base/token.ts';

@@ -15,7 +15,7 @@ export const layers = [
 export const databaseParts = [
   ['backup-store', 'postgres'],
   ['batching', 'embedded', 'history', 'retention', 'schema'],
-  ['audit', 'notices', 'processes', 'roles'],
+  ['audit', 'notices', 'processes', 'roles', 'sessions'],
   ['secrets'],
   ['backup'],
 ];

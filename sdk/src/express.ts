@@ -34,19 +34,13 @@ async function rawBodyOf(request: Request): Promise<string | Uint8Array | undefi
     throw new Error(
       'The body is already parsed, so its signature cannot be verified: put kopeckWebhook before express.json(), or use express.raw({ type: "*/*" }) for this path.',
     );
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+  for await (const chunk of request as AsyncIterable<Uint8Array<ArrayBuffer>>) {
     length += chunk.length;
     // Read to the end anyway: a client that is still sending would not see the answer.
     if (length <= maxBytes) chunks.push(chunk);
   }
   if (length > maxBytes) return undefined;
-  const raw = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    raw.set(chunk, at);
-    at += chunk.length;
-  }
-  return raw;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

@@ -15,8 +15,7 @@ export {
 export type { Events, PositionStore, ReadOptions } from './events.ts';
 export type { KeyStore } from './keys.ts';
 export type { CallOptions, CreateOptions, PaymentList, Payments, WaitOptions } from './payments.ts';
-export type { Fetch } from './send-once.ts';
-export type { Sleep } from './transport.ts';
+export type { Fetch, Sleep } from './transport.ts';
 export type * from './types.ts';
 export {
   type RequestHeaders,

@@ -1,6 +1,17 @@
-import { KopeckError } from './errors.ts';
-import { retryAfterOf, retryDelayMs, shouldRetry } from './retries.ts';
-import { type Fetch, type SendOptions, sendOnce } from './send-once.ts';
+import { ConnectionError, errorFrom, KopeckError, TimeoutError } from './errors.ts';
+import { readRetryAfter, retryAfterOf, retryDelayMs, shouldRetry } from './retries.ts';
+
+/** The part of `fetch` that is used. */
+export type Fetch = (
+  url: string,
+  init: {
+    method: string;
+    headers: Record<string, string>;
+    body?: string;
+    redirect: 'manual';
+    signal: AbortSignal;
+  },
+) => Promise<{ status: number; headers: { get(name: string): string | null }; text(): Promise<string> }>;
 
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
@@ -45,29 +56,71 @@ export function createTransport(options: TransportOptions): Transport {
     throw new TypeError('apiKey must be the key of the service, such as svc_test_…');
   const base = new URL(baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
   // Called as a plain function: that of a browser refuses to be called as a method of another object.
-  const sendOptions: SendOptions = {
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-    timeoutMs,
-    now,
-  };
+  const call: Fetch = options.fetch ?? ((url, init) => fetch(url, init));
+
+  /** Sends a request once. Whatever goes wrong is a KopeckError, except that the caller has aborted. */
+  async function sendOnce<Answer>(
+    url: string,
+    request: Pick<Parameters<Fetch>[1], 'method' | 'headers' | 'body'>,
+    { idempotencyKey, signal }: RequestOptions,
+    read: (text: string) => Answer,
+  ): Promise<Answer> {
+    signal?.throwIfAborted();
+    const end = new AbortController();
+    const onAbort = () => end.abort();
+    signal?.addEventListener('abort', onAbort);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      end.abort();
+    }, timeoutMs);
+    const unknown = { retryable: true, sameKey: true, idempotencyKey };
+    try {
+      // Followed, a payment would become a GET, or the key would go to another host.
+      const response = await call(url, { ...request, redirect: 'manual', signal: end.signal });
+      const { status, headers } = response;
+      const text = await response.text();
+      const requestId = headers.get('x-request-id') ?? undefined;
+      if (status !== 200) {
+        const retryAfterSec = readRetryAfter(headers.get('retry-after'), now());
+        throw errorFrom({ status, body: parse(text), requestId, idempotencyKey, retryAfterSec });
+      }
+      try {
+        return read(text);
+      } catch (cause) {
+        const facts = { ...unknown, requestId, cause, code: 'unreadable_answer' };
+        throw new ConnectionError('The response cannot be parsed.', facts);
+      }
+    } catch (cause) {
+      if (cause instanceof KopeckError) throw cause;
+      signal?.throwIfAborted();
+      if (isLate)
+        throw new TimeoutError(`No response within ${timeoutMs} ms.`, { ...unknown, cause, code: 'timeout' });
+      const message = 'The service could not be reached, or its response was lost.';
+      throw new ConnectionError(message, { ...unknown, cause, code: 'connection_failed' });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
 
   async function send<Answer>(
     method: string,
     path: string,
-    { query, body, idempotencyKey, signal, repeatable = true }: RequestOptions,
+    requestOptions: RequestOptions,
     read: (text: string) => Answer,
   ): Promise<Answer> {
-    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const { query, body, idempotencyKey, signal, repeatable = true } = requestOptions;
     const url = urlOf(base, path, query);
     const headers = {
       authorization: `Bearer ${apiKey}`,
-      ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     };
-    const request = { url, method, headers, body: sent, idempotencyKey, signal, read };
+    const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
     for (let retry = 1; ; retry++) {
       try {
-        return await sendOnce(request, sendOptions);
+        return await sendOnce(url, request, requestOptions, read);
       } catch (error) {
         if (!(error instanceof KopeckError) || retry > maxRetries || !shouldRetry(error, repeatable))
           throw error;
@@ -96,6 +149,14 @@ function urlOf(base: URL, path: string, query: RequestOptions['query'] = {}): st
     if (value !== undefined && value !== null)
       url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
   return url.href;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Some proxies answer 200 with their own page. */

@@ -60,11 +60,11 @@ export async function verifyProof(
   const body = bytesOf(rawBody, 'verifyProof');
   const usable = keys.filter(({ crv, x }) => crv === 'Ed25519' && /^[A-Za-z0-9_-]{43}$/.test(x));
   if (usable.length === 0) throw new TypeError('verifyProof needs the public keys of the partner');
-  const { prefix, signatures } = readStandardHeaders(headers, 'v1a');
+  const { prefix, digests } = readStandard(headers, 'v1a');
   const signed = signedBytes(prefix, body);
   for (const { x } of usable) {
-    const key = await crypto.subtle.importKey('raw', bytesOfKey(x), 'Ed25519', false, ['verify']);
-    for (const signature of signatures)
+    const key = await crypto.subtle.importKey('raw', fromBase64(x), 'Ed25519', false, ['verify']);
+    for (const signature of digests)
       if (await crypto.subtle.verify('Ed25519', key, signature, signed)) return parseEvent(body);
   }
   throw refused(
@@ -73,21 +73,20 @@ export async function verifyProof(
   );
 }
 
-/** A JSON Web Key has it in base64url. */
-const bytesOfKey = (x: string) => fromBase64(x.replaceAll('-', '+').replaceAll('_', '/'));
-
+/** What the headers of a webhook say. */
 interface Signature {
   atSec: string;
   digests: Bytes[];
   /** What is signed before the body. */
   prefix: string;
+  /** The key that a secret stands for. */
   keyOf(secret: string): Bytes;
 }
 
 function readSignature(header: HeaderValue | RequestHeaders): Signature {
   if (typeof header !== 'object' || header === null || Array.isArray(header)) return readHeader(header);
   const own = headerIn(header, signatureHeader);
-  return own || !headerIn(header, 'webhook-signature') ? readHeader(own) : readStandard(header);
+  return own || !headerIn(header, 'webhook-signature') ? readHeader(own) : readStandard(header, 'v1');
 }
 
 /** `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; unknown schemes are ignored. */
@@ -103,16 +102,10 @@ function readHeader(header: HeaderValue): Signature {
   return { atSec, digests, prefix: `${atSec}.`, keyOf: secret => new TextEncoder().encode(secret) };
 }
 
-/** One signature for each secret. */
-function readStandard(headers: RequestHeaders): Signature {
-  const { atSec, prefix, signatures } = readStandardHeaders(headers, 'v1');
-  return { atSec, digests: signatures, prefix, keyOf: standardKey };
-}
-
-/** What follows `whsec_`; older secrets are in the alphabet of base64url. */
+/** What follows `whsec_`. */
 function standardKey(secret: string): Bytes {
   try {
-    return fromBase64(secret.replace('whsec_', '').replaceAll('-', '+').replaceAll('_', '/'));
+    return fromBase64(secret.replace('whsec_', ''));
   } catch {
     throw new TypeError('the webhook secret is not whsec_ and base64');
   }
@@ -144,29 +137,21 @@ function headerIn(headers: RequestHeaders, name: string): HeaderValue {
     : (headers as Record<string, HeaderValue>)[name];
 }
 
-/** The headers of Standard Webhooks. */
-interface StandardHeaders {
-  atSec: string;
-  /** What is signed before the body. */
-  prefix: string;
-  signatures: Bytes[];
-}
-
 /** A signature: its scheme, a comma and base64. HMAC-SHA256 has 32 bytes, Ed25519 has 64. */
 const schemes = { v1: /^v1,[A-Za-z0-9+/]{43}=$/, v1a: /^v1a,[A-Za-z0-9+/]{86}==$/ };
 
-/** Signatures are separated by spaces. Those of other schemes are ignored. */
-function readStandardHeaders(headers: RequestHeaders, scheme: keyof typeof schemes): StandardHeaders {
+/** The headers of Standard Webhooks. Signatures are separated by spaces; those of other schemes are ignored. */
+function readStandard(headers: RequestHeaders, scheme: keyof typeof schemes): Signature {
   const [id, atSec, all] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
-    name => headerIn(headers, name) ?? '',
-  );
-  const signatures = `${all}`
+    name => `${headerIn(headers, name) ?? ''}`,
+  ) as [string, string, string];
+  const digests = all
     .split(' ')
     .filter(part => schemes[scheme].test(part))
     .map(part => fromBase64(part.slice(scheme.length + 1)));
-  if (!id || !/^\d{1,12}$/.test(`${atSec}`) || signatures.length === 0)
+  if (!id || !/^\d{1,12}$/.test(atSec) || digests.length === 0)
     throw refused('signature_malformed', `The header webhook-signature is not ${scheme},<base64>.`);
-  return { atSec: `${atSec}`, prefix: `${id}.${atSec}.`, signatures };
+  return { atSec, digests, prefix: `${id}.${atSec}.`, keyOf: standardKey };
 }
 
 const refused = (code: string, message: string) => new SignatureError(message, { code });
@@ -195,4 +180,6 @@ function parseEvent(body: Uint8Array): PaymentEvent {
   }
 }
 
-const fromBase64 = (text: string): Bytes => Uint8Array.from(atob(text), character => character.charCodeAt(0));
+/** Also in the alphabet of base64url, which a JSON Web Key and older secrets have. */
+const fromBase64 = (text: string): Bytes =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), character => character.charCodeAt(0));

@@ -58,6 +58,19 @@ export const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Unio
 export const instant = (description: string, example: string) =>
   Type.String({ format: 'date-time', description, examples: [example] });
 
+/** A page of a list: its entries, and how to get the next one. */
+export const pageOf = <Entry extends Type.TSchema, Cursor extends Type.TSchema>(
+  entry: Entry,
+  hasMore: boolean,
+  next_cursor: Cursor,
+) =>
+  Type.Object({
+    data: Type.Array(entry),
+    has_more: Type.Boolean({ examples: [hasMore] }),
+    next_cursor,
+    request_id: requestId,
+  });
+
 export const Payment = Type.Object(
   {
     id: paymentId(succeeded.id),

@@ -1,4 +1,3 @@
-export { needsApproval } from './alone.ts';
 export {
   approveRequest,
   type Decision,
@@ -21,4 +20,4 @@ export {
   submitRelease,
   submitThresholds,
 } from './submit.ts';
-export { readThresholds } from './thresholds.ts';
+export { needsApproval, readThresholds } from './thresholds.ts';

@@ -10,12 +10,13 @@ import {
 } from '../deposits/index.ts';
 import { findCredited, type Mode, topUpIn } from '../ledger/index.ts';
 import { decidePaymentIn, findPaymentAnywhere, findStrayAmount, releaseStrayIn } from '../payments/index.ts';
-import { creditNeedsApproval, needsApproval } from './alone.ts';
 import { closeRequest, createRequest, lockWaitingRequest, type Operator, type Waiting } from './requests.ts';
 import {
   type CurrentThresholds,
+  creditNeedsApproval,
   isRaised,
   lockThresholds,
+  needsApproval,
   type Thresholds,
   writeThresholds,
 } from './thresholds.ts';

@@ -23,22 +23,8 @@ const monitorIntervalMs = 5_000;
 const retryMs = 3_000;
 const outboxTimeoutMs = 30_000;
 
-/** What the HTTP server needs to receive updates by webhook; the secret proves that a request is Telegram's. */
-interface WebhookReceiver {
-  path: string;
-  secret: string;
-  handle(update: object): Promise<void>;
-}
-
-interface RunningBot {
-  /** Undefined if updates come by long polling. */
-  receiver: WebhookReceiver | undefined;
-  /** Graceful shutdown: resolves when no update is being handled and the lock is released. */
-  stop(): Promise<void>;
-}
-
 /** Starts the bot: updates from the webhook are handled in every process, everything else only in the leader. */
-export function startBot(deps: BotDeps): RunningBot {
+export function startBot(deps: BotDeps) {
   const stopping = new AbortController();
   const handler = createUpdateHandler({ ...deps, pool: deps.conversationPool }, stopping.signal);
   let stopped: Promise<void> | undefined;
@@ -48,12 +34,15 @@ export function startBot(deps: BotDeps): RunningBot {
   });
   const { telegramWebhook } = deps;
   return {
+    /** What the HTTP server needs to receive updates by webhook; undefined if they come by long polling. */
     receiver: telegramWebhook && {
       path: new URL(telegramWebhook.url).pathname,
+      /** Proves that a request is Telegram's. */
       secret: telegramWebhook.secret,
-      handle: update => handler.handle(update as Update),
+      handle: (update: object) => handler.handle(update as Update),
     },
-    stop: () => {
+    /** Graceful shutdown: resolves when no update is being handled and the lock is released. */
+    stop: (): Promise<void> => {
       stopping.abort();
       stopped ??= stopLeading().then(handler.drain);
       return stopped;

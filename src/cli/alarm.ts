@@ -2,7 +2,7 @@ import { alarmObject, clearAlarm, listAlarms } from '../alarms/index.ts';
 import { programName } from '../base/program-name.ts';
 import { positiveCount } from './arguments.ts';
 import { type Context, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, RefusedError, table } from './output.ts';
+import { listing, RefusedError } from './output.ts';
 
 export const alarmCommands = (withDatabase: WithDatabase) =>
   group('alarm', 'list and clear alarms', [
@@ -15,19 +15,16 @@ export const alarmCommands = (withDatabase: WithDatabase) =>
   ]);
 
 async function list({ audit }: Context, { all = false }: { all?: boolean }) {
-  const alarms = await listAlarms(audit.pool, { cleared: all });
-  return {
-    json: { alarms: alarms.map(alarmObject) },
-    text: table(alarms, alarm => ({
-      alarm: alarm.alarmId,
-      kind: alarm.kind,
-      subject: alarm.subject,
-      'last (UTC)': alarm.lastAt,
-      count: alarm.times,
-      'cleared (UTC)': alarm.clearedAt ? formatInstant(alarm.clearedAt) : 'no',
-      detail: alarm.detail,
-    })),
-  };
+  const alarms = (await listAlarms(audit.pool, { cleared: all })).map(alarmObject);
+  return listing({ alarms }, 'alarms', {
+    alarm: 'alarm_id',
+    kind: 'kind',
+    subject: 'subject',
+    'last (UTC)': 'last_at',
+    count: 'times',
+    'cleared (UTC)': ({ cleared_at }) => (cleared_at ? new Date(cleared_at) : 'no'),
+    detail: 'detail',
+  });
 }
 
 async function clear({ audit }: Context, alarm: number) {

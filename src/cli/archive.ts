@@ -9,33 +9,33 @@ import {
 } from '../payments/index.ts';
 import { month } from './arguments.ts';
 import { type Context, command, type WithDatabase } from './command.ts';
-import { lateProgressBar, type Output, progressBar, RefusedError, table } from './output.ts';
+import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
 
-export function archiveCommands(withDatabase: WithDatabase): Command {
-  return new Command('archive')
+export const archiveCommands = (withDatabase: WithDatabase) =>
+  new Command('archive')
     .description('move closed months to the archive, and the archive to other servers')
-    .addCommand(moveCommand(withDatabase), { isDefault: true })
-    .addCommand(distributeCommand(withDatabase));
-}
-
-function moveCommand(withDatabase: WithDatabase): Command {
-  return command('move', 'move closed months of payments, events and entries to the archive')
-    .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
-    .option('--dry-run', 'count the rows without moving them')
-    .action(withDatabase(run));
-}
+    .addCommand(
+      command('move', 'move closed months of payments, events and entries to the archive')
+        .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
+        .option('--dry-run', 'count the rows without moving them')
+        .action(withDatabase(run)),
+      { isDefault: true },
+    )
+    .addCommand(
+      command('distribute', 'move the archive to the workers of a Citus cluster').action(
+        withDatabase(distribute),
+      ),
+    );
 
 async function run(
   { audit, screen, progress }: Context,
   { before, dryRun: isDryRun = false }: { before: Date; dryRun?: boolean },
 ) {
-  const startedAt = systemClock.monotonicMs();
   const cancelNotice = systemClock.timer(2_000, () => progress('Counting the rows to archive …'));
-  let show: ((done: number) => void) | undefined;
+  const show = lateProgressBar(screen);
   const onProgress = (done: number, of: number) => {
     cancelNotice();
-    if (systemClock.monotonicMs() - startedAt > 2_000) show ??= progressBar(of, screen);
-    show?.(done);
+    show(done, of);
   };
   const result = await archiveMonths(audit, { before, isDryRun, onProgress }).finally(cancelNotice);
   return describe(result, formatMonth(before), isDryRun);
@@ -73,25 +73,13 @@ const tableOf = (months: Extract<ArchiveResult, { outcome: 'archived' }>['months
     MB: (bytes / 1_000_000).toFixed(1),
   }));
 
-const distributeCommand = (withDatabase: WithDatabase) =>
-  command('distribute', 'move the archive to the workers of a Citus cluster').action(
-    withDatabase(distribute),
-  );
-
 async function distribute({ audit, screen }: Context) {
   const bars = {
     copy: lateProgressBar(screen, 'rows copied'),
     verify: lateProgressBar(screen, 'rows compared'),
     drop: lateProgressBar(screen, 'tables put in place'),
   };
-  return describeDistribution(
-    await distributeArchive(audit, { onProgress: (phase, done, of) => bars[phase](done, of) }),
-  );
-}
-
-const guide = 'see docs/operations/history-on-citus.md';
-
-function describeDistribution(result: DistributeResult): Output {
+  const result = await distributeArchive(audit, { onProgress: (phase, done, of) => bars[phase](done, of) });
   switch (result.outcome) {
     case 'distributed':
       return {
@@ -104,6 +92,8 @@ function describeDistribution(result: DistributeResult): Output {
       throw new RefusedError(result.outcome, whyNotDistributed(result));
   }
 }
+
+const guide = 'see docs/operations/history-on-citus.md';
 
 function whyNotDistributed(
   result: Exclude<DistributeResult, { outcome: 'distributed' | 'already_distributed' }>,

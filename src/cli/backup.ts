@@ -18,7 +18,7 @@ import { loadSettings, withSecretFiles } from '../db/secrets/index.ts';
 import { instant, positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
 import type { Context, WithDatabase } from './command.ts';
-import { lateProgressBar, table } from './output.ts';
+import { lateProgressBar, listing } from './output.ts';
 import { rehearse, restoreSteps } from './rehearsal.ts';
 import { abortOnSignals } from './signals.ts';
 import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
@@ -101,21 +101,19 @@ async function listAll({ env }: Terminal, { from }: { from?: string }) {
     const all = await stores.listBackups(store);
     return { backups: all, chains: await Promise.all(all.map(backup => findChain(store, backup))) };
   });
-  const until = chains.map(
-    ({ until: archived }, nth) => archived?.toISOString() ?? backups[nth]!.finished_at,
-  );
-  return {
-    json: { backups: backups.map((backup, nth) => ({ ...backupObject(backup), covered_until: until[nth] })) },
-    text: table(backups, (backup, nth) => ({
-      backup: backup.id,
-      'completed (UTC)': new Date(backup.finished_at),
-      'covered until (UTC)': new Date(until[nth]!),
-      MB: stores.megabytes(backup.bytes),
-      PostgreSQL: backup.postgres_version,
-      timeline: backup.timeline,
-      'secret key': backup.has_secret_key ? 'encrypted' : 'no',
-    })),
-  };
+  const shown = backups.map((backup, nth) => ({
+    ...backupObject(backup),
+    covered_until: chains[nth]!.until?.toISOString() ?? backup.finished_at,
+  }));
+  return listing({ backups: shown }, 'backups', {
+    backup: 'id',
+    'completed (UTC)': 'finished_at',
+    'covered until (UTC)': 'covered_until',
+    MB: backup => stores.megabytes(backup.bytes),
+    PostgreSQL: 'postgres_version',
+    timeline: 'timeline',
+    'secret key': backup => (backup.has_secret_key ? 'encrypted' : 'no'),
+  });
 }
 
 export const restoreCommand = (terminal: Terminal) =>

@@ -2,7 +2,7 @@ import { programName } from '../base/program-name.ts';
 import * as controls from '../controls/index.ts';
 import { instant, label, positiveCount } from './arguments.ts';
 import { type Context, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, RefusedError, table } from './output.ts';
+import { formatInstant, listing, RefusedError } from './output.ts';
 
 export const maintenanceCommands = (withDatabase: WithDatabase) =>
   group('maintenance', 'pause and resume new payments', [
@@ -46,23 +46,19 @@ const planRefusals = {
 };
 
 async function listWindows({ audit }: Context) {
-  const windows = await controls.listMaintenance(audit.pool, audit.clock);
-  return {
-    json: {
-      windows: windows.map(({ windowId, from, until, plannedBy }) => ({
-        window_id: Number(windowId),
-        from: from.toISOString(),
-        until: until.toISOString(),
-        planned_by: plannedBy,
-      })),
-    },
-    text: table(windows, ({ windowId, from, until, plannedBy }) => ({
-      window: windowId,
-      'from (UTC)': from,
-      'until (UTC)': until,
-      'scheduled by': plannedBy,
-    })),
-  };
+  const found = await controls.listMaintenance(audit.pool, audit.clock);
+  const windows = found.map(({ windowId, from, until, plannedBy }) => ({
+    window_id: Number(windowId),
+    from: from.toISOString(),
+    until: until.toISOString(),
+    planned_by: plannedBy,
+  }));
+  return listing({ windows }, 'windows', {
+    window: 'window_id',
+    'from (UTC)': 'from',
+    'until (UTC)': 'until',
+    'scheduled by': 'planned_by',
+  });
 }
 
 async function cancel({ audit }: Context, window: number) {
@@ -99,14 +95,9 @@ async function unblock({ audit }: Context, recipient: string) {
 }
 
 async function listBlocked({ audit }: Context) {
-  const blocked = await controls.listBlockedRecipients(audit.pool);
-  return {
-    json: {
-      recipients: blocked.map(({ recipient, blockedAt }) => ({
-        recipient,
-        blocked_at: blockedAt.toISOString(),
-      })),
-    },
-    text: table(blocked, ({ recipient, blockedAt }) => ({ recipient, 'blocked (UTC)': blockedAt })),
-  };
+  const recipients = (await controls.listBlockedRecipients(audit.pool)).map(({ recipient, blockedAt }) => ({
+    recipient,
+    blocked_at: blockedAt.toISOString(),
+  }));
+  return listing({ recipients }, 'recipients', { recipient: 'recipient', 'blocked (UTC)': 'blocked_at' });
 }

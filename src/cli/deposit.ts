@@ -9,7 +9,7 @@ import { programName } from '../base/program-name.ts';
 import * as deposits from '../deposits/index.ts';
 import { blockNumber, day, label, pageSize } from './arguments.ts';
 import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { RefusedError, table } from './output.ts';
+import { listing, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
 
 export const depositCommands = (withDatabase: WithDatabase) =>
@@ -49,33 +49,29 @@ async function sweep({ audit, settings }: Context, { chain: name }: { chain: str
   };
 }
 
-const addressRow = ({ chain, address: text, path }: deposits.DepositAddress) => ({
-  chain: chain.name,
-  address: text,
-  path,
-  min_usdt: formatMicroUsdt(chain.minMicroUsdt),
-});
-
 async function address(context: Context, partner: string, { chain }: { chain?: string }) {
   const { audit, settings } = context;
   const chains = await openConfigured(settings);
   const { partnerId } = await find(context, partner);
   if (chain !== undefined && !chains.has(chain as ChainName)) throw notConfigured(chain, chains);
-  const all = (await deposits.openAddresses(audit.pool, audit.clock, chains, partnerId)).map(addressRow);
-  const wanted = all.filter(row => chain === undefined || row.chain === chain);
+  const all = await deposits.openAddresses(audit.pool, audit.clock, chains, partnerId);
+  const wanted = all.filter(one => chain === undefined || one.chain.name === chain);
   if (wanted.length === 0)
     throw new OperatorError(
       `No chain is watched yet, and a deposit could be missed: start the service, and see ${programName} deposit chains.`,
     );
-  return {
-    json: { partner_id: partnerId, addresses: wanted },
-    text: table(wanted, row => ({
-      chain: row.chain,
-      address: row.address,
-      path: row.path,
-      'smallest USDT': row.min_usdt,
-    })),
-  };
+  const addresses = wanted.map(one => ({
+    chain: one.chain.name,
+    address: one.address,
+    path: one.path,
+    min_usdt: formatMicroUsdt(one.chain.minMicroUsdt),
+  }));
+  return listing({ partner_id: partnerId, addresses }, 'addresses', {
+    chain: 'chain',
+    address: 'address',
+    path: 'path',
+    'smallest USDT': 'min_usdt',
+  });
 }
 
 async function list(context: Context, partner: string, options: { limit: number }) {
@@ -93,17 +89,14 @@ async function list(context: Context, partner: string, options: { limit: number 
     credited_at: deposit.creditedAt?.toISOString() ?? null,
     reference: deposit.creditReference,
   }));
-  return {
-    json: { partner_id: partnerId, deposits: rows, has_more: page!.hasMore },
-    text: table(page!.deposits, (deposit, nth) => ({
-      deposit: deposit.depositId,
-      'seen (UTC)': deposit.seenAt,
-      chain: deposit.chain,
-      state: deposit.state,
-      USDT: rows[nth]!.usdt,
-      transaction: deposit.transaction,
-    })),
-  };
+  return listing({ partner_id: partnerId, deposits: rows, has_more: page!.hasMore }, 'deposits', {
+    deposit: 'deposit_id',
+    'seen (UTC)': 'seen_at',
+    chain: 'chain',
+    state: 'state',
+    USDT: 'usdt',
+    transaction: 'transaction',
+  });
 }
 
 const refusals = {
@@ -125,7 +118,7 @@ async function decide({ audit }: Context, deposit: string, decision: deposits.De
 
 async function progress({ audit, settings }: Context) {
   const booked = await deposits.listChainProgress(audit.pool);
-  const rows = settings.depositChains.map(({ name, title, rpcUrls }) => {
+  const chains = settings.depositChains.map(({ name, title, rpcUrls }) => {
     const found = booked.find(({ chain }) => chain === name);
     return {
       chain: name,
@@ -137,17 +130,14 @@ async function progress({ audit, settings }: Context) {
       checked_at: found?.checkedAt.toISOString() ?? null,
     };
   });
-  return {
-    json: { chains: rows },
-    text: table(rows, row => ({
-      chain: row.chain,
-      nodes: row.nodes,
-      'booked block': row.booked_block ?? 'none',
-      'final block': row.final_block ?? 'none',
-      'booked to (UTC)': row.booked_to ?? 'never',
-      'checked (UTC)': row.checked_at ?? 'never',
-    })),
-  };
+  return listing({ chains }, 'chains', {
+    chain: 'chain',
+    nodes: 'nodes',
+    'booked block': one => one.booked_block ?? 'none',
+    'final block': one => one.final_block ?? 'none',
+    'booked to (UTC)': one => one.booked_to ?? 'never',
+    'checked (UTC)': one => one.checked_at ?? 'never',
+  });
 }
 
 const reconcileDepositsCommand = (withDatabase: WithDatabase) =>

@@ -8,7 +8,7 @@ import * as payments from '../payments/index.ts';
 import type { startSimulator } from '../runtime/index.ts';
 import { day, instant } from './arguments.ts';
 import { type Context, command, group, requireDataDir, type WithDatabase } from './command.ts';
-import { lateLines, type Output, RefusedError, table } from './output.ts';
+import { lateLines, listing, type Output, RefusedError, table } from './output.ts';
 
 const dayMs = 86_400_000;
 
@@ -143,30 +143,25 @@ async function ofPayment(
 }
 
 function describeRefunds({ refunds, verdicts, failure }: payments.ReadRefunds, booked: number): Output {
-  const shown = table(refunds, (refund, index) => ({
-    refund: refund.refundId,
-    payment: refund.paymentId,
-    RUB: formatKopecks(refund.amountKopecks),
-    'made (UTC)': refund.createdAt,
+  const rows = refunds.map((refund, index) => ({
+    refund_id: refund.refundId,
+    payment_id: refund.paymentId,
+    amount_kopecks: Number(refund.amountKopecks),
+    refunded_at: refund.createdAt.toISOString(),
     outcome: verdicts[index]!,
   }));
+  const { json, text } = listing({ booked, refunds: rows }, 'refunds', {
+    refund: 'refund_id',
+    payment: 'payment_id',
+    RUB: one => formatKopecks(BigInt(one.amount_kopecks)),
+    'made (UTC)': 'refunded_at',
+    outcome: 'outcome',
+  });
   const summary = [`Booked now: ${booked}.`];
   if (failure) summary.push(`Some could not be booked: ${failure.message}. Run the command again later.`);
-  return {
-    isBad: failure !== undefined,
-    json: {
-      booked,
-      refunds: refunds.map((refund, index) => ({
-        refund_id: refund.refundId,
-        payment_id: refund.paymentId,
-        amount_kopecks: Number(refund.amountKopecks),
-        refunded_at: refund.createdAt.toISOString(),
-        outcome: verdicts[index],
-      })),
-    },
-    text:
-      refunds.length === 0 ? 'The payment gateway lists no refunds.' : `${shown}\n\n${summary.join('\n')}`,
-  };
+  const shown =
+    rows.length === 0 ? 'The payment gateway lists no refunds.' : `${text}\n\n${summary.join('\n')}`;
+  return { isBad: failure !== undefined, json, text: shown };
 }
 
 /** Loaded only here: other commands do not need the service and start faster without it. */

@@ -4,7 +4,7 @@ import type { Mode } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { addressRanges, expiry, keyScopes, label, overlap, positiveRubles } from './arguments.ts';
 import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, noSuchPartner, RefusedError, table } from './output.ts';
+import { details, formatInstant, listing, noSuchPartner, RefusedError } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
 export const keyCommands = (withDatabase: WithDatabase) =>
@@ -77,22 +77,19 @@ async function create(context: Context, partner: string, options: CreateOptions)
 async function list(context: Context, partner: string) {
   const { partnerId } = await find(context, partner);
   const { pool, clock } = context.audit;
-  const keys = await partners.listKeys(pool, partnerId);
-  return {
-    json: { keys: keys.map(key => describeKey(key, clock)) },
-    text: table(keys, key => ({
-      'key id': key.keyId,
-      label: key.label ?? '',
-      mode: key.mode,
-      state: partners.keyState(key, clock),
-      scopes: key.rights.scopes.join(', '),
-      'limits (RUB)': limitsText(key),
-      'created (UTC)': key.createdAt,
-      'expires (UTC)': formatInstant(key.expiresAt),
-      'last used (UTC)': formatInstant(key.lastUsedAt),
-      'allowed IP addresses': key.allowedAddresses.join(', ') || 'any',
-    })),
-  };
+  const keys = (await partners.listKeys(pool, partnerId)).map(key => describeKey(key, clock));
+  return listing({ keys }, 'keys', {
+    'key id': 'key_id',
+    label: 'label',
+    mode: 'mode',
+    state: 'state',
+    scopes: 'scopes',
+    'limits (RUB)': limitsText,
+    'created (UTC)': 'created_at',
+    'expires (UTC)': 'expires_at',
+    'last used (UTC)': 'last_used_at',
+    'allowed IP addresses': key => key.allowed_addresses.join(', ') || 'any',
+  });
 }
 
 /** A whole key is accepted too, but never printed again. */
@@ -152,7 +149,7 @@ async function roll(
   typed: string,
   { overlap: overlapMs = defaultOverlapMs }: { overlap?: number },
 ) {
-  const keyId = partners.keyIdOf(typed) ?? typed;
+  const keyId = keyIdIn(typed);
   const rolled = await partners.rollKey(audit, keyring, keyId, overlapMs);
   switch (rolled.outcome) {
     case 'rolled': {
@@ -188,8 +185,7 @@ const noSuchKey = (keyId: string) =>
 const tooManyKeyChanges =
   'The keys of this partner were changed too often today: try again tomorrow (UTC). A key can still be revoked.';
 
-function limitsText({ rights }: partners.ApiKey): string {
-  const { max_payment_rub: payment, max_day_rub: day } = partners.rightsObject(rights);
+function limitsText({ max_payment_rub: payment, max_day_rub: day }: ReturnType<typeof describeKey>): string {
   return [payment && `${payment} a payment`, day && `${day} a day`].filter(Boolean).join(', ') || 'none';
 }
 

@@ -3,7 +3,7 @@ import { type Mode, openStatement, topUp, verifyLedger, writeStatement } from '.
 import { day, label, positiveUsdt } from './arguments.ts';
 import { type Context, command, group, type WithDatabase } from './command.ts';
 import { modeOption } from './key.ts';
-import { lateLines, noSuchPartner, RefusedError, table } from './output.ts';
+import { lateLines, listing, noSuchPartner, RefusedError } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
 export const balanceCommands = (withDatabase: WithDatabase) =>
@@ -70,28 +70,17 @@ async function verify({ audit, progress }: Context) {
     onProgress: invariant => show(`Checking that ${invariant} …`),
   });
   const ok = findings.length === 0;
-  return {
-    isBad: !ok,
-    json: {
-      ok,
-      entries: Number(entries),
-      invariants,
-      findings: findings.map(({ invariant, partnerId, mode, detail }) => ({
-        invariant,
-        partner_id: partnerId,
-        mode,
-        detail,
-      })),
-    },
-    text: ok
-      ? `The ledger is consistent: ${entries} entries, ${invariants.length} invariants hold.`
-      : table(findings, ({ invariant, partnerId, mode, detail }) => ({
-          'broken invariant': invariant,
-          partner: partnerId,
-          mode,
-          detail,
-        })),
-  };
+  const rows = findings.map(({ invariant, partnerId, ...rest }) => {
+    return { invariant, partner_id: partnerId, ...rest };
+  });
+  const shown = listing({ ok, entries: Number(entries), invariants, findings: rows }, 'findings', {
+    'broken invariant': 'invariant',
+    partner: 'partner_id',
+    mode: 'mode',
+    detail: 'detail',
+  });
+  const consistent = `The ledger is consistent: ${entries} entries, ${invariants.length} invariants hold.`;
+  return { ...shown, ...(ok ? { text: consistent } : {}), isBad: !ok };
 }
 
 /** The statement is a file with a digest, byte for byte the same as over HTTP, so --json does not change it. */

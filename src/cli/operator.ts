@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { programName } from '../base/program-name.ts';
 import * as operators from '../operators/index.ts';
 import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
+import { details, formatInstant, listing, type Output, RefusedError } from './output.ts';
 
 export function operatorCommands(withDatabase: WithDatabase): Command {
   const changing = (usage: string, description: string, what: string, act: Act) =>
@@ -44,17 +44,14 @@ async function create(context: Context, wanted: { name: string; role: operators.
 }
 
 async function list({ audit }: Context) {
-  const all = await operators.listOperators(audit.pool);
-  return {
-    json: { operators: all.map(describe) },
-    text: table(all, ({ name, role, state, lastSeenAt, operatorId }) => ({
-      name,
-      role,
-      state,
-      'last seen (UTC)': formatInstant(lastSeenAt),
-      operator: operatorId,
-    })),
-  };
+  const all = (await operators.listOperators(audit.pool)).map(operators.operatorObject);
+  return listing({ operators: all }, 'operators', {
+    name: 'name',
+    role: 'role',
+    state: 'state',
+    'last seen (UTC)': 'last_seen_at',
+    operator: 'operator_id',
+  });
 }
 
 async function reset(context: Context, name: string) {
@@ -82,7 +79,7 @@ async function find({ audit }: Context, name: string): Promise<operators.Operato
 async function change(context: Context, name: string, what: string, act: Act) {
   const result = await act(context.audit, (await find(context, name)).operatorId);
   if (result.outcome !== 'done') return refuse(name, result.outcome);
-  return { json: describe(result.operator), text: `${result.operator.name} ${what}.` };
+  return { json: operators.operatorObject(result.operator), text: `${result.operator.name} ${what}.` };
 }
 
 function refuse(name: string, code: Exclude<operators.Changed['outcome'], 'done'>): never {
@@ -93,15 +90,6 @@ function refuse(name: string, code: Exclude<operators.Changed['outcome'], 'done'
   };
   throw new RefusedError(code, reasons[code]);
 }
-
-const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: operators.Operator) => ({
-  operator_id: operatorId,
-  name,
-  role,
-  state,
-  created_at: createdAt.toISOString(),
-  last_seen_at: lastSeenAt?.toISOString() ?? null,
-});
 
 function describeInvitation(
   { settings }: Context,
@@ -115,7 +103,7 @@ function describeInvitation(
     'valid until': `${formatInstant(expiresAt)} UTC`,
   });
   return {
-    json: { ...describe(operator), setup_url: url, expires_at: expiresAt.toISOString() },
+    json: { ...operators.operatorObject(operator), setup_url: url, expires_at: expiresAt.toISOString() },
     text: `${shown}\nSend the link to the operator. It works once, is not stored, and the first person who uses it sets the password.`,
   };
 }

@@ -34,6 +34,32 @@ export function table<Item>(items: Item[], rowOf: (item: Item, nth: number) => R
   return [line(headers), line(widths.map(width => '─'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
+/** What the columns of a list show: a field of its objects, or what is made of one. */
+type Columns<One> = Record<string, keyof One | ((one: One) => Cell)>;
+
+/** A list, which is in this field of the JSON, as a table. A time is a column whose header ends with `(UTC)`. */
+export function listing<Json extends object, Name extends keyof Json>(
+  json: Json,
+  name: Name,
+  columns: Columns<Json[Name] extends (infer One)[] ? One : never>,
+): Output {
+  type One = Record<string, string | string[] | null>;
+  const cellOf = (one: One, header: string, column: string | ((one: One) => Cell)): Cell => {
+    if (typeof column === 'function') return column(one);
+    const value = [one[column] ?? []].flat().join(', ');
+    return header.endsWith('(UTC)') ? formatInstant(value ? new Date(value) : null) : value;
+  };
+  const text = table(json[name] as One[], one =>
+    Object.fromEntries(
+      Object.entries(columns as Columns<One>).map(([header, column]) => [
+        header,
+        cellOf(one, header, column),
+      ]),
+    ),
+  );
+  return { json, text };
+}
+
 /** For a single object: names on the left, values on the right, a line for each of several. Without a value there is no line. */
 export function details(object: Record<string, Cell | Cell[] | null | undefined>): string {
   const lines = Object.entries(object).flatMap(([name, value]) =>
@@ -71,7 +97,7 @@ export function progressBar(of: number, out: Screen, unit = ''): (done: number) 
 /** A bar that appears after two seconds; what is done is counted in larger units, such as MB. */
 export function lateProgressBar(
   out: Screen,
-  unit: string,
+  unit = '',
   inUnits = (count: number) => count,
 ): (done: number, of: number) => void {
   const startedAt = systemClock.monotonicMs();

@@ -7,7 +7,7 @@ import * as partners from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
 import { type Context, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, noSuchPartner, RefusedError, table } from './output.ts';
+import { details, formatInstant, listing, noSuchPartner, RefusedError, table } from './output.ts';
 import { webhookObject } from './webhook-choice.ts';
 
 export const partnerCommands = (withDatabase: WithDatabase) =>
@@ -57,16 +57,14 @@ async function create(context: Context, { name }: { name: string }) {
 }
 
 async function list({ audit }: Context) {
-  const all = await partners.listPartners(audit.pool);
-  return {
-    json: { partners: all.map(summary) },
-    text: table(all, partner => ({
-      partner: partner.partnerId,
-      name: partner.name,
-      state: stateOf(partner),
-      'created (UTC)': partner.createdAt,
-    })),
-  };
+  const all = (await partners.listPartners(audit.pool)).map(summary);
+  const columns = {
+    partner: 'partner_id',
+    name: 'name',
+    state: 'state',
+    'created (UTC)': 'created_at',
+  } as const;
+  return listing({ partners: all }, 'partners', columns);
 }
 
 async function inviteMember(context: Context, partner: string, { role }: { role: partners.MemberRole }) {

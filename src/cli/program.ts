@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { alarmCommands } from './alarm.ts';
 import { archiveCommands } from './archive.ts';
+import { demoMinutes, demoPayments } from './arguments.ts';
 import { auditCommands } from './audit.ts';
 import { backupCommands, restoreCommand } from './backup.ts';
-import { createWithDatabase, type Terminal } from './command.ts';
+import { command, createWithDatabase, type Terminal } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { maintenanceCommands, recipientCommands } from './controls.ts';
-import { demoCommand } from './demo.ts';
 import { depositCommands } from './deposit.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { addExamples } from './examples.ts';
@@ -80,7 +80,17 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(alarmCommands(withDatabase))
     .addCommand(listenCommand())
     .addCommand(triggerCommand(terminal))
-    .addCommand(demoCommand(withDatabase))
+    .addCommand(
+      command('demo', 'fill the console with demo payments through the simulator')
+        .option('--payments <count>', 'number of payments, up to 10000', demoPayments, 500)
+        .option('--minutes <count>', 'minutes to spread them over (0: as fast as possible)', demoMinutes, 0)
+        .action(
+          withDatabase(async (context, { payments, minutes }: { payments: number; minutes: number }) =>
+            // Loaded only here, too.
+            (await import('./demo-run.ts')).demonstrate(context, payments, minutes * 60_000),
+          ),
+        ),
+    )
     .addCommand(operatorCommands(withDatabase))
     .addCommand(secretCommands(withDatabase))
     .addCommand(auditCommands(withDatabase))

@@ -3,7 +3,7 @@ import { programName } from '../base/program-name.ts';
 import * as payments from '../payments/index.ts';
 import { label } from './arguments.ts';
 import { type Context, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, RefusedError, table } from './output.ts';
+import { formatInstant, listing, RefusedError, table } from './output.ts';
 
 export const recoveryCommands = (withDatabase: WithDatabase) =>
   group('recovery', 'show and resolve what was lost in a restore or fail-over of the database', [
@@ -18,13 +18,21 @@ export const recoveryCommands = (withDatabase: WithDatabase) =>
 async function show({ audit }: Context) {
   const incarnations = await payments.listIncarnations(audit.pool);
   const orders = await payments.listStray(audit.pool);
-  return {
-    json: {
-      incarnations: incarnations.map(payments.incarnationObject),
-      stray_orders: orders.map(orderObject),
-    },
-    text: describe(incarnations, orders),
+  const json = {
+    incarnations: incarnations.map(payments.incarnationObject),
+    stray_orders: orders.map(orderObject),
   };
+  const waiting = listing(json, 'stray_orders', {
+    order: 'order',
+    state: 'state',
+    RUB: 'amount_rub',
+    'created (UTC)': 'created_at',
+    'QR code': order => order.qrc_id ?? 'unknown',
+    reason: 'why',
+  });
+  const histories = historiesOf(incarnations);
+  const text = orders.length === 0 ? histories : `${histories}\n\nUnmatched gateway orders:\n${waiting.text}`;
+  return { json, text };
 }
 
 async function release({ audit }: Context, order: string, { reason }: { reason: string }) {
@@ -49,8 +57,8 @@ const orderObject = (order: payments.StrayOrder) => ({
   why: order.why,
 });
 
-function describe(incarnations: payments.PastIncarnation[], orders: payments.StrayOrder[]): string {
-  const histories = table(incarnations, incarnation => ({
+const historiesOf = (incarnations: payments.PastIncarnation[]) =>
+  table(incarnations, incarnation => ({
     incarnation: incarnation.number,
     cause: incarnation.cause,
     'started (UTC)': incarnation.beganAt,
@@ -60,14 +68,3 @@ function describe(incarnations: payments.PastIncarnation[], orders: payments.Str
     rebuilt: incarnation.recoveredPayments,
     unmatched: incarnation.strayOrders,
   }));
-  if (orders.length === 0) return histories;
-  const waiting = table(orders, order => ({
-    order: order.payment,
-    state: order.state,
-    RUB: formatKopecks(order.amountKopecks),
-    'created (UTC)': order.createdAt,
-    'QR code': order.qrcId ?? 'unknown',
-    reason: order.why,
-  }));
-  return `${histories}\n\nUnmatched gateway orders:\n${waiting}`;
-}

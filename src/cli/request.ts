@@ -2,7 +2,7 @@ import { parseId } from '../base/ids.ts';
 import { findRequest, type LoggedRequest, type RequestFilter, searchRequests } from '../request-log/index.ts';
 import { httpStatus, instant, label, pageSize } from './arguments.ts';
 import { type Context, command, group, type WithDatabase } from './command.ts';
-import { details, RefusedError, table } from './output.ts';
+import { details, listing, RefusedError } from './output.ts';
 import { find } from './partner.ts';
 
 export const requestCommands = (withDatabase: WithDatabase) =>
@@ -40,19 +40,16 @@ async function list(context: Context, options: ListOptions) {
     page = await searchRequests(pool, filter, { limit: limit - found.length, after: page.next });
     found.push(...page.requests);
   }
-  return {
-    json: { requests: found.map(requestObject) },
-    text: table(found, request => ({
-      request: request.requestId,
-      'at (UTC)': request.at,
-      partner: request.partnerName ?? unknown,
-      mode: request.mode ?? '',
-      status: request.status,
-      error: request.errorCode ?? '',
-      ms: request.durationMs,
-      path: pathOf(request),
-    })),
-  };
+  return listing({ requests: found.map(requestObject) }, 'requests', {
+    request: 'request_id',
+    'at (UTC)': 'at',
+    partner: one => one.partner_name ?? unknown,
+    mode: 'mode',
+    status: 'status',
+    error: 'error_code',
+    ms: 'duration_ms',
+    path: pathOf,
+  });
 }
 
 async function show({ audit, settings }: Context, typed: string) {
@@ -83,7 +80,7 @@ const whyMissing = (typed: string, days: number) =>
 
 const unknown = 'unknown (key missing, not valid or not checked)';
 
-const pathOf = ({ method, path }: LoggedRequest) =>
+const pathOf = ({ method, path }: Pick<LoggedRequest, 'method' | 'path'>) =>
   method === null ? 'not valid HTTP' : `${method} ${path}`;
 
 const requestObject = (request: LoggedRequest) => ({

@@ -5,7 +5,7 @@ import * as secrets from '../db/secrets/index.ts';
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
 import { type Context, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, lateProgressBar, RefusedError, table } from './output.ts';
+import { formatInstant, lateProgressBar, listing, RefusedError, table } from './output.ts';
 
 export const secretCommands = (withDatabase: WithDatabase) =>
   group('secret', 'replace SECRET_KEY', [
@@ -25,21 +25,13 @@ async function signingKeys({ audit, keyring }: Context, { rotate: rotates }: { r
   if (rotates) await addSigningRoot(audit, keyring);
   const roots = await listSigningRoots(audit.pool);
   const path = keySetPath({ partnerId: '{partner_id}', mode: '{mode}' });
-  const shown = table(roots, ({ keyId, signsFrom }) => ({
-    'root key': keyId,
-    'signs from (UTC)': signsFrom,
+  const keys = roots.map(({ keyId, createdAt, signsFrom }) => ({
+    key_id: keyId,
+    created_at: createdAt.toISOString(),
+    signs_from: signsFrom.toISOString(),
   }));
-  return {
-    json: {
-      path,
-      keys: roots.map(({ keyId, createdAt, signsFrom }) => ({
-        key_id: keyId,
-        created_at: createdAt.toISOString(),
-        signs_from: signsFrom.toISOString(),
-      })),
-    },
-    text: `${shown}\nThe public keys of a partner are at ${path}.`,
-  };
+  const shown = listing({ path, keys }, 'keys', { 'root key': 'key_id', 'signs from (UTC)': 'signs_from' });
+  return { ...shown, text: `${shown.text}\nThe public keys of a partner are at ${path}.` };
 }
 
 const numbersOf = (processes: LiveProcess[]) => processes.map(({ instance }) => instance).join(', ');

@@ -7,7 +7,7 @@ import { RefusedError } from './output.ts';
 export const noWebhook = (partner: string) =>
   new RefusedError('no_webhook', `${partner} has no webhook: set one with ${programName} webhook set.`);
 
-export const modesOf = ({ mode }: webhooks.Webhook) => mode ?? 'live and test';
+export const modesOf = ({ mode }: Pick<webhooks.Webhook, 'mode'>) => mode ?? 'live and test';
 
 export const severalEndpoints = (partnerId: string, endpoints: webhooks.Webhook[]) =>
   new RefusedError(

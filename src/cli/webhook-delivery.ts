@@ -4,7 +4,7 @@ import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
 import { type Context, command, type WithDatabase } from './command.ts';
-import { bar, lateLines, type Output, RefusedError, table } from './output.ts';
+import { bar, lateLines, listing, type Output, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
 import { noWebhook, severalEndpoints } from './webhook-choice.ts';
 
@@ -137,25 +137,21 @@ export async function showLog(
 ) {
   const { partnerId } = await find(context, partner);
   const attempts = await webhooks.listAttempts(context.audit.pool, partnerId, limit, { endpointId });
-  return {
-    json: {
-      attempts: attempts.map(attempt => ({
-        event_id: webhooks.formatEventId(attempt.eventId),
-        endpoint_id: attempt.endpointId,
-        attempt: attempt.attempt,
-        at: attempt.at.toISOString(),
-        status: attempt.status,
-        error: attempt.error,
-        duration_ms: attempt.durationMs,
-      })),
-    },
-    text: table(attempts, attempt => ({
-      event: webhooks.formatEventId(attempt.eventId),
-      endpoint: attempt.endpointId,
-      attempt: attempt.attempt,
-      'at (UTC)': attempt.at,
-      response: webhooks.responseText(attempt),
-      ms: attempt.durationMs,
-    })),
-  };
+  const json = attempts.map(attempt => ({
+    event_id: webhooks.formatEventId(attempt.eventId),
+    endpoint_id: attempt.endpointId,
+    attempt: attempt.attempt,
+    at: attempt.at.toISOString(),
+    status: attempt.status,
+    error: attempt.error,
+    duration_ms: attempt.durationMs,
+  }));
+  return listing({ attempts: json }, 'attempts', {
+    event: 'event_id',
+    endpoint: 'endpoint_id',
+    attempt: 'attempt',
+    'at (UTC)': 'at',
+    response: webhooks.responseText,
+    ms: 'duration_ms',
+  });
 }

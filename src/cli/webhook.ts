@@ -4,7 +4,7 @@ import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, eventKindList, positiveCount } from './arguments.ts';
 import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
+import { details, formatInstant, listing, type Output, RefusedError } from './output.ts';
 import { find, findToChange } from './partner.ts';
 import {
   chooseEndpoint,
@@ -144,19 +144,16 @@ async function remove({ audit }: Context, webhook: webhooks.Webhook) {
 
 async function list(context: Context, partner: string) {
   const { partnerId } = await find(context, partner);
-  const endpoints = await webhooks.listWebhooks(context.audit.pool, partnerId);
-  return {
-    json: { partner_id: partnerId, endpoints: endpoints.map(webhookObject) },
-    text: table(endpoints, one => ({
-      endpoint: one.endpointId,
-      mode: modesOf(one),
-      state: one.state,
-      pending: one.waiting,
-      failed: one.givenUp,
-      events: one.events.map(kind => kind.replace('payment.', '')).join(', '),
-      url: one.url,
-    })),
-  };
+  const endpoints = (await webhooks.listWebhooks(context.audit.pool, partnerId)).map(webhookObject);
+  return listing({ partner_id: partnerId, endpoints }, 'endpoints', {
+    endpoint: 'endpoint_id',
+    mode: modesOf,
+    state: 'state',
+    pending: 'waiting',
+    failed: 'given_up',
+    events: ({ events }) => events.map(kind => kind.replace('payment.', '')).join(', '),
+    url: 'url',
+  });
 }
 
 async function rotate(context: Context, webhook: webhooks.Webhook, { force = false }: { force?: boolean }) {

@@ -18,35 +18,21 @@ export interface Enrolment {
   expiresAt: Date;
 }
 
-interface EnrolmentFields {
-  id: string;
-  name: string;
-  role: OperatorRole;
-  totp_secret: Buffer;
-  setup_expires_at: Date;
-}
-
 /** Reads the link without redeeming it: it may be opened several times before it is used. */
 export async function findEnrolment(
   { pool, clock, keyring }: SignInDeps,
   token: string,
 ): Promise<Enrolment | undefined> {
   if (!isToken(token)) return undefined;
-  const { rows } = await pool.query<EnrolmentFields>({
-    text: `SELECT id, name, role, totp_secret, setup_expires_at FROM operators
+  const { rows } = await pool.query<Omit<Enrolment, 'operatorId'> & { id: string }>({
+    text: `SELECT id, name, role, totp_secret AS "totpSecret", setup_expires_at AS "expiresAt" FROM operators
             WHERE setup_hash = $1 AND setup_expires_at > $2 AND disabled_at IS NULL`,
     values: [hashOfToken(token), instantOf(clock)],
   });
-  const [row] = rows;
-  if (!row) return undefined;
-  const operatorId = idFromUuid('opr', row.id);
-  return {
-    operatorId,
-    name: row.name,
-    role: row.role,
-    totpSecret: openTotpSecret(keyring, row.totp_secret, operatorId),
-    expiresAt: row.setup_expires_at,
-  };
+  if (!rows[0]) return undefined;
+  const { id, totpSecret, ...row } = rows[0];
+  const operatorId = idFromUuid('opr', id);
+  return { operatorId, ...row, totpSecret: openTotpSecret(keyring, totpSecret, operatorId) };
 }
 
 type EnrolOutcome =

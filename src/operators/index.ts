@@ -1,4 +1,3 @@
-export { hasPermissionNow } from './current-permission.ts';
 export { enrol, findEnrolment } from './enrol.ts';
 export { findRelated } from './enrolment-chain.ts';
 export { networkOf } from './known-clients.ts';
@@ -12,12 +11,14 @@ export {
   findOperator,
   listOperators,
   type Operator,
+  operatorObject,
   readOperatorName,
   resetOperator,
   setOperatorRole,
   signOutOperator,
 } from './operators.ts';
 export {
+  hasPermissionNow,
   listPermissions,
   type OperatorRole,
   operatorRoles,

@@ -18,38 +18,33 @@ export interface Operator {
   lastSeenAt: Date | null;
 }
 
-interface OperatorFields {
-  id: string;
-  name: string;
-  role: OperatorRole;
-  state: Operator['state'];
-  created_at: Date;
-  last_seen_at: Date | null;
-}
-
 const selectOperators = `
-  SELECT id, name, role, created_at,
+  SELECT id, name, role, created_at AS "createdAt",
          CASE WHEN disabled_at IS NOT NULL THEN 'disabled' WHEN password_hash IS NULL THEN 'invited' ELSE 'active' END AS state,
-         (SELECT max(last_seen_at) FROM operator_sessions s WHERE s.operator_id = o.id) AS last_seen_at
+         (SELECT max(last_seen_at) FROM operator_sessions s WHERE s.operator_id = o.id) AS "lastSeenAt"
     FROM operators o`;
 
-const toOperator = (row: OperatorFields): Operator => ({
-  operatorId: idFromUuid('opr', row.id),
-  name: row.name,
-  role: row.role,
-  state: row.state,
-  createdAt: row.created_at,
-  lastSeenAt: row.last_seen_at,
+type OperatorRow = Omit<Operator, 'operatorId'> & { id: string };
+const toOperator = ({ id, ...row }: OperatorRow): Operator => ({ operatorId: idFromUuid('opr', id), ...row });
+
+/** An operator as the console and the command line show them. */
+export const operatorObject = ({ operatorId, name, role, state, createdAt, lastSeenAt }: Operator) => ({
+  operator_id: operatorId,
+  name,
+  role,
+  state,
+  created_at: createdAt.toISOString(),
+  last_seen_at: lastSeenAt?.toISOString() ?? null,
 });
 
 export async function listOperators(db: Queryable): Promise<Operator[]> {
-  const { rows } = await db.query<OperatorFields>({ text: `${selectOperators} ORDER BY name` });
+  const { rows } = await db.query<OperatorRow>({ text: `${selectOperators} ORDER BY name` });
   return rows.map(toOperator);
 }
 
 /** By id or by name. */
 export async function findOperator(db: Queryable, who: Id<'opr'> | string): Promise<Operator | undefined> {
-  const { rows } = await db.query<OperatorFields>({
+  const { rows } = await db.query<OperatorRow>({
     text: `${selectOperators} WHERE id::text = $1 OR name = $2`,
     values: [who.startsWith('opr_') ? uuidFromId(who as Id<'opr'>) : null, who],
   });

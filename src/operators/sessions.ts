@@ -1,116 +1,51 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
-import {
-  idleMs,
-  lastSeenPrecisionMs,
-  maxAgeMs,
-  maxUserAgentLength,
-  retentionMs,
-} from '../base/session-lifetime.ts';
-import { hashOfToken, isToken, newToken } from '../base/token.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { commitsWithoutWaiting, type Queryable, transaction } from '../db/postgres/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { keptDays, type SessionClient, type StoredSession, sessionsOf } from '../db/sessions/index.ts';
 import type { OperatorRole } from './permissions.ts';
 
 /** The operator behind a request, from the session. */
-export interface SignedIn {
-  sessionId: Id<'ses'>;
+export interface SignedIn extends StoredSession {
   operatorId: Id<'opr'>;
   name: string;
   role: OperatorRole;
-  lastSeenAt: Date;
-  endsAt: Date;
 }
 
-export interface ClientInfo {
-  address: string;
-  userAgent: string;
-}
+type Own = { operator_id: string } & Pick<SignedIn, 'name' | 'role'>;
 
-/** Only the token's hash is stored; the token itself is returned once. */
+const sessions = sessionsOf<Own>({
+  table: 'operator_sessions',
+  own: 's.operator_id, o.name, o.role',
+  join: 'JOIN operators o ON o.id = s.operator_id',
+  isUsable: 'o.disabled_at IS NULL',
+});
+
+const toSignedIn = ({ operator_id, ...session }: StoredSession & Own): SignedIn => ({
+  ...session,
+  operatorId: idFromUuid('opr', operator_id),
+});
+
+/** Those that ended long ago are deleted. */
 export async function openSession(
   tx: Queryable,
   clock: Clock,
   operatorId: Id<'opr'>,
-  { address, userAgent }: ClientInfo,
+  client: SessionClient,
 ): Promise<{ sessionId: Id<'ses'>; token: string }> {
-  const token = newToken();
-  const sessionId = newId('ses', clock);
+  const operator_id = uuidFromId(operatorId);
   await tx.query({
     text: 'DELETE FROM operator_sessions WHERE operator_id = $1 AND ends_at < $2',
-    values: [uuidFromId(operatorId), new Date(clock.nowMs() - retentionMs)],
+    values: [operator_id, new Date(clock.nowMs() - keptDays * 86_400_000)],
   });
-  await tx.query({
-    text: `INSERT INTO operator_sessions (id, operator_id, token_hash, address, user_agent, created_at, last_seen_at, ends_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
-    values: [
-      uuidFromId(sessionId),
-      uuidFromId(operatorId),
-      hashOfToken(token),
-      address,
-      userAgent.slice(0, maxUserAgentLength),
-      instantOf(clock),
-      new Date(clock.nowMs() + maxAgeMs),
-    ],
-  });
-  return { sessionId, token };
+  return sessions.open(tx, clock, { operator_id }, client);
 }
 
-const isOpen = `s.ended_at IS NULL AND s.ends_at > $1 AND s.last_seen_at > $2 AND o.disabled_at IS NULL`;
-const openSince = (clock: Clock) => [instantOf(clock), new Date(clock.nowMs() - idleMs)];
-
-interface SessionFields {
-  id: string;
-  operator_id: string;
-  name: string;
-  role: OperatorRole;
-  address: string;
-  user_agent: string;
-  created_at: Date;
-  last_seen_at: Date;
-  ends_at: Date;
-}
-
-const selectSessions = `SELECT s.id, s.operator_id, o.name, o.role, s.address, s.user_agent, s.created_at, s.last_seen_at, s.ends_at
-                          FROM operator_sessions s JOIN operators o ON o.id = s.operator_id`;
-
-/**
- * Reads the database for every request, so that a changed role or an ended session takes effect at once. Requests that
- * a page sends by itself are not user activity and do not keep the session alive.
- */
 export async function findSession(
-  db: Queryable,
-  clock: Clock,
-  token: string,
-  { isUserActivity }: { isUserActivity: boolean },
+  ...given: Parameters<(typeof sessions)['find']>
 ): Promise<SignedIn | undefined> {
-  if (!isToken(token)) return undefined;
-  const { rows } = await db.query<SessionFields>({
-    name: 'find an operator session',
-    text: `${selectSessions} WHERE s.token_hash = $3 AND ${isOpen}`,
-    values: [...openSince(clock), hashOfToken(token)],
-  });
-  const [row] = rows;
-  if (!row) return undefined;
-  if (isUserActivity && clock.nowMs() - row.last_seen_at.getTime() >= lastSeenPrecisionMs) {
-    row.last_seen_at = instantOf(clock);
-    await db.query({
-      text: `UPDATE operator_sessions SET last_seen_at = greatest(last_seen_at, $2) FROM ${commitsWithoutWaiting} WHERE id = $1`,
-      values: [row.id, row.last_seen_at],
-    });
-  }
-  return {
-    sessionId: idFromUuid('ses', row.id),
-    operatorId: idFromUuid('opr', row.operator_id),
-    name: row.name,
-    role: row.role,
-    lastSeenAt: row.last_seen_at,
-    endsAt: row.ends_at,
-  };
-}
-
-export interface OpenSession extends SignedIn, ClientInfo {
-  createdAt: Date;
+  const found = await sessions.find(...given);
+  return found && toSignedIn(found);
 }
 
 /** Newest first; of one operator, or of all. */
@@ -118,22 +53,10 @@ export async function listSessions(
   db: Queryable,
   clock: Clock,
   operatorId: Id<'opr'> | undefined,
-): Promise<OpenSession[]> {
-  const { rows } = await db.query<SessionFields>({
-    text: `${selectSessions} WHERE ${isOpen} AND ($3::uuid IS NULL OR s.operator_id = $3) ORDER BY s.id DESC LIMIT 500`,
-    values: [...openSince(clock), operatorId ? uuidFromId(operatorId) : null],
-  });
-  return rows.map(row => ({
-    sessionId: idFromUuid('ses', row.id),
-    operatorId: idFromUuid('opr', row.operator_id),
-    name: row.name,
-    role: row.role,
-    address: row.address,
-    userAgent: row.user_agent,
-    createdAt: row.created_at,
-    lastSeenAt: row.last_seen_at,
-    endsAt: row.ends_at,
-  }));
+): Promise<SignedIn[]> {
+  const ofOperator = '($3::uuid IS NULL OR s.operator_id = $3)';
+  const value = operatorId ? uuidFromId(operatorId) : null;
+  return (await sessions.list(db, clock, ofOperator, value, 500)).map(toSignedIn);
 }
 
 /** Signing out, or revoking; `ofOperator` limits it to the sessions of that operator. */

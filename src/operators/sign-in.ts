@@ -3,11 +3,12 @@ import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { recordChange } from '../db/audit/index.ts';
 import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
+import type { SessionClient } from '../db/sessions/index.ts';
 import { forgetDevice, rememberClient } from './known-clients.ts';
 import { openTotpSecret } from './link.ts';
 import { readOperatorName } from './operators.ts';
 import { verifyPassword } from './password.ts';
-import { type ClientInfo, findSession, openSession, type SignedIn } from './sessions.ts';
+import { findSession, openSession, type SignedIn } from './sessions.ts';
 import { clearAttempts, createAttempt, throttleAttempt } from './throttle.ts';
 import { newTotpSecret, stepOf } from './totp.ts';
 
@@ -24,7 +25,7 @@ export type SignInOutcome =
   | { outcome: 'refused' }
   | { outcome: 'throttled'; retryAfterSec: number };
 
-export interface SignInClient extends ClientInfo {
+export interface SignInClient extends SessionClient {
   /** From an earlier sign-in with this browser. */
   deviceToken?: string | undefined;
 }

@@ -9,7 +9,7 @@ export { acceptInvitation, invite, pruneInvitations } from './invitations.ts';
 export { pruneKeyAddresses } from './key-addresses.ts';
 export { noticeExpiries } from './key-expiries.ts';
 export { maxActiveKeys, maxRolledKeys } from './key-maximum.ts';
-export { allRights, type KeyRights, rightsObject, type Scope, scopes } from './key-rights.ts';
+export { allRights, type KeyRights, type Scope, scopes } from './key-rights.ts';
 export {
   type ApiKey,
   createKey,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createAnswersUnderWay, smallBody } from '../api/index.ts';
 import { parseId } from '../base/ids.ts';
+import { createTokenBuckets } from '../base/token-buckets.ts';
 import { findPortalSession, listMemberships, type MemberRole, roleIncludes } from '../partners/index.ts';
 import {
   isCsrfToken,
@@ -13,7 +14,6 @@ import {
 } from '../web/index.ts';
 import { readSessionToken } from './cookie.ts';
 import type { RouteDeps } from './deps.ts';
-import { createTokenBuckets } from './token-buckets.ts';
 
 /** For one person: a page sends five requests when it is opened, and one every few seconds. */
 const requestRate = { perSec: 10, burst: 60 };

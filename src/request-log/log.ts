@@ -1,10 +1,10 @@
 import { startBackgroundLoop } from '../base/background-loop.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, parseId, timeOfUuid, uuidFromId } from '../base/ids.ts';
+import { createTokenBuckets } from '../base/token-buckets.ts';
 import { commitsWithoutWaiting, type Pool, type Queryable } from '../db/postgres/index.ts';
 import { keepPartitions } from '../db/retention/index.ts';
 import type { Mode } from '../ledger/index.ts';
-import { createRefusedBudget } from './refused-budget.ts';
 import { storedPath } from './stored-path.ts';
 
 /** A request to the partner API that was answered. It has no body, no header and, once stored, no query string. */
@@ -118,6 +118,29 @@ export function createRequestLog(deps: RequestLogDeps): RequestLog {
       if (waiting.length > 0) countLost('failed', waiting.length);
     },
   };
+}
+
+/**
+ * How many refused requests are recorded: of one partner, and of all callers without a valid key together. A person who tries
+ * out an integration stays far below. A flood adds two rows a second to a process, which are 1.2 million a week.
+ */
+const refused = { burst: 300, perSec: 2 };
+/**
+ * Failures (5xx) are counted apart, so that the requests of an outage can be found. Their keys were not checked, so they are
+ * counted by network: one that sends many leaves the budget of others. All together fill only half of what may wait.
+ */
+const failed = { burst: 1_000, perSec: 5 };
+const allFailed = { burst: 5_000, perSec: 10 };
+
+/** Bounds how many requests are recorded that no rate limit bounds. */
+function createRefusedBudget(clock: Clock): (request: AnsweredRequest) => boolean {
+  const takeRefusal = createTokenBuckets(clock, refused);
+  const takeFailure = createTokenBuckets(clock, failed);
+  const takeAnyFailure = createTokenBuckets(clock, allFailed);
+  return ({ keyHolder, network = '', status }) =>
+    status < 500
+      ? takeRefusal(keyHolder?.partnerId ?? '') === undefined
+      : takeFailure(keyHolder?.partnerId ?? network) === undefined && takeAnyFailure('') === undefined;
 }
 
 /** What waits to be written. Neither a URL nor anything else of any length that the caller has sent. */

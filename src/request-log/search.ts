@@ -68,7 +68,7 @@ export async function searchRequests(
   let before = after;
   let size = limit + 1;
   for (let scans = 0; scans < maxScans && found.length <= limit; scans++) {
-    const { rows } = await db.query<ScanRow>(
+    const { rows } = await db.query<Row>(
       scanStatement(filter, { before, size, maxMatches: limit + 1 - found.length }),
     );
     found.push(...rows.filter(({ request_id }) => request_id !== null));
@@ -110,7 +110,9 @@ function scanStatement(filter: RequestFilter, { before, size, maxMatches }: Scan
     text: `WITH scanned AS MATERIALIZED (
              SELECT * FROM api_requests ${where(read)} ORDER BY request_id DESC LIMIT ${size}
            )
-           SELECT r.*, p.name AS partner, (SELECT count(*)::int FROM scanned) AS scanned,
+           SELECT r.request_id, r.at, r.partner_id, p.name AS "partnerName", r.mode, r.key_id AS "keyId", r.method, r.path,
+                  r.payment_id, r.status, r.error_code AS "errorCode", r.duration_ms AS "durationMs",
+                  (SELECT count(*)::int FROM scanned) AS scanned,
                   (SELECT s.request_id FROM scanned s ORDER BY s.request_id LIMIT 1) AS last_id
              FROM (SELECT) AS always
              LEFT JOIN (SELECT * FROM scanned ${where(others.flat())} ORDER BY request_id DESC LIMIT ${maxMatches}) AS r ON true
@@ -182,39 +184,30 @@ export async function findCreatingRequest(
   return rows[0] ? idFromUuid('req', rows[0].request_id) : null;
 }
 
-interface Row {
+/** A match of a scan, with how many requests it read and the last of them; without a match, one row of nulls. */
+interface Row extends Omit<LoggedRequest, 'requestId' | 'partnerId' | 'paymentId' | 'route'> {
   request_id: string;
-  at: Date;
   partner_id: string | null;
-  partner: string | null;
-  mode: Mode | null;
-  key_id: string | null;
-  method: string | null;
-  path: string | null;
   payment_id: string | null;
-  status: number;
-  error_code: string | null;
-  duration_ms: number;
+  scanned: number;
+  last_id: string | null;
 }
 
-/** A match of a scan, with how many requests it read and the last of them; without a match, one row of nulls. */
-type ScanRow = Row & { scanned: number; last_id: string | null };
-
-function toRequest(row: Row): LoggedRequest {
-  const paymentId = row.payment_id === null ? null : idFromUuid('pay', row.payment_id);
+function toRequest({
+  request_id,
+  partner_id,
+  payment_id,
+  scanned: _,
+  last_id: __,
+  ...row
+}: Row): LoggedRequest {
+  const paymentId = payment_id === null ? null : idFromUuid('pay', payment_id);
   return {
-    requestId: idFromUuid('req', row.request_id),
-    at: row.at,
-    partnerId: row.partner_id === null ? null : idFromUuid('prt', row.partner_id),
-    partnerName: row.partner,
-    mode: row.mode,
-    keyId: row.key_id,
-    method: row.method,
+    ...row,
+    requestId: idFromUuid('req', request_id),
+    partnerId: partner_id === null ? null : idFromUuid('prt', partner_id),
     route: row.path,
     path: paymentId === null || row.path === null ? row.path : row.path.replace(':payment_id', paymentId),
     paymentId,
-    status: row.status,
-    errorCode: row.error_code,
-    durationMs: row.duration_ms,
   };
 }

@@ -8,7 +8,7 @@ import type { ApiDeps } from '../deps.ts';
 import * as examples from '../docs/examples.ts';
 import { endpoint, serve } from '../http/endpoint.ts';
 import { sendError } from '../http/errors.ts';
-import { instant, orNull, pageSize, requestId, usdt } from '../shared-schemas.ts';
+import { instant, orNull, pageOf, pageSize, requestId, usdt } from '../shared-schemas.ts';
 
 const request_id = 'req_01m7faz10re008w0kbkwpdjcac';
 
@@ -80,45 +80,40 @@ const listDepositsEndpoint = endpoint({
   }),
   answer: {
     description: 'A page of deposits',
-    schema: Type.Object({
-      data: Type.Array(
-        Type.Object({
-          id: Type.String({ pattern: '^dep_[0-7][0-9a-z]{25}$', examples: [deposit.id] }),
-          object: Type.Literal('deposit'),
-          chain,
-          status: Type.Enum(
-            ['pending', 'dropped', 'screening', 'accumulating', 'credited', 'held', 'rejected'],
-            {
-              description:
-                '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support',
-              examples: [deposit.status],
-            },
-          ),
-          amount_usdt: usdt('Rounded down to six places', deposit.amount_usdt),
-          transaction_id: Type.String({ description: 'On the chain', examples: [deposit.transaction_id] }),
-          log_index: Type.Integer({
+    schema: pageOf(
+      Type.Object({
+        id: Type.String({ pattern: '^dep_[0-7][0-9a-z]{25}$', examples: [deposit.id] }),
+        object: Type.Literal('deposit'),
+        chain,
+        status: Type.Enum(
+          ['pending', 'dropped', 'screening', 'accumulating', 'credited', 'held', 'rejected'],
+          {
             description:
-              'Number of its log, as the node counted it. Nodes count differently: it identifies nothing.',
-            examples: [deposit.log_index],
-          }),
-          sender: Type.String({ examples: [deposit.sender] }),
-          created_at: instant('When it was first seen', deposit.created_at),
-          credited_at: orNull(instant('When it was credited', deposit.credited_at)),
-          reference: orNull(
-            Type.String({
-              description:
-                'The reference of the credit in your statement; deposits that were summed have the same',
-              examples: [deposit.reference],
-            }),
-          ),
+              '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support',
+            examples: [deposit.status],
+          },
+        ),
+        amount_usdt: usdt('Rounded down to six places', deposit.amount_usdt),
+        transaction_id: Type.String({ description: 'On the chain', examples: [deposit.transaction_id] }),
+        log_index: Type.Integer({
+          description:
+            'Number of its log, as the node counted it. Nodes count differently: it identifies nothing.',
+          examples: [deposit.log_index],
         }),
-      ),
-      has_more: Type.Boolean({ examples: [true] }),
-      next_cursor: orNull(
-        Type.String({ description: 'Pass it as `starting_after`', examples: [deposit.id] }),
-      ),
-      request_id: requestId,
-    }),
+        sender: Type.String({ examples: [deposit.sender] }),
+        created_at: instant('When it was first seen', deposit.created_at),
+        credited_at: orNull(instant('When it was credited', deposit.credited_at)),
+        reference: orNull(
+          Type.String({
+            description:
+              'The reference of the credit in your statement; deposits that were summed have the same',
+            examples: [deposit.reference],
+          }),
+        ),
+      }),
+      true,
+      orNull(Type.String({ description: 'Pass it as `starting_after`', examples: [deposit.id] })),
+    ),
     examples: examples.only('The first page', {
       data: [deposit],
       has_more: true,

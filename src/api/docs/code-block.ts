@@ -1,5 +1,5 @@
 import { highlight } from './highlight.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, type Part } from './html.ts';
 
 export interface Snippet {
   language: string;
@@ -43,3 +43,15 @@ ${codeBlock(snippet, name)}</div>
 ${panels}</div>
 `;
 }
+
+/** With a tab stop, so that the keyboard can scroll what is wider than a phone. */
+export const wideTable = (
+  label: string,
+  headers: string[],
+  rows: Part[][],
+) => html`<div class="wide" tabindex="0" role="group" aria-label="${label}"><table>
+<thead><tr>${headers.map(header => html`<th scope="col">${header}</th>`)}</tr></thead>
+<tbody>
+${rows.map(cells => html`<tr>${cells.map(cell => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
+</table></div>
+`;

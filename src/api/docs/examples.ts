@@ -108,26 +108,18 @@ export const paymentList = only('The three payments of the morning', {
 const { metadata, ...paid } = succeeded;
 const refunded = { ...paid, mode: 'live', refunded_rub: '100.00', refunded_usdt: '1.081081', metadata };
 
+const event = <Outcome extends string, Data>(
+  id: string,
+  outcome: Outcome,
+  created_at: string,
+  data: Data,
+) => ({ id, event: `payment.${outcome}` as const, created_at, data });
+
 export const events = {
-  succeeded: {
-    id: 'evt_17',
-    event: 'payment.succeeded',
-    created_at: '2026-11-15T10:00:00.187000+00:00',
-    data: succeeded,
-  },
-  failed: {
-    id: 'evt_18',
-    event: 'payment.failed',
-    created_at: '2026-11-15T10:05:00.264000+00:00',
-    data: failed,
-  },
-  refunded: {
-    id: 'evt_57',
-    event: 'payment.refunded',
-    created_at: '2026-11-18T09:30:00.412000+00:00',
-    data: refunded,
-  },
-} as const;
+  succeeded: event('evt_17', 'succeeded', '2026-11-15T10:00:00.187000+00:00', succeeded),
+  failed: event('evt_18', 'failed', '2026-11-15T10:05:00.264000+00:00', failed),
+  refunded: event('evt_57', 'refunded', '2026-11-18T09:30:00.412000+00:00', refunded),
+};
 
 /** Order-44 has no event yet. */
 export const eventList = only('One event for each final payment', {

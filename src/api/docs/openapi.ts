@@ -44,9 +44,15 @@ const standardHeaders: Record<string, string> = {
     'Addition: `v1,<base64>` for each valid secret, separated by spaces; for endpoints that ask for it also `v1a,<base64>`, made with an Ed25519 key that only this partner and mode has (`/.well-known/webhook-keys/{partner_id}/{mode}`)',
 };
 
-const event = (operationId: string, outcome: keyof typeof events, summary: string) => ({
+const summaries = {
+  succeeded: 'A payment went through; the debit is final',
+  failed: 'A payment did not go through; the USDT were returned to the balance',
+  refunded: 'Addition, only if the webhook asks for it: the recipient returned money of a payment',
+};
+
+const event = (outcome: keyof typeof events, summary: string) => ({
   post: {
-    operationId,
+    operationId: `onPayment${outcome.charAt(0).toUpperCase()}${outcome.slice(1)}`,
     tags: ['Webhooks'],
     summary,
     // The endpoint is the partner's; our requests carry a signature instead of a key.
@@ -54,10 +60,10 @@ const event = (operationId: string, outcome: keyof typeof events, summary: strin
     description: `Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. Addition: the headers of [Standard Webhooks](https://www.standardwebhooks.com) carry HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<raw body>\`, with what follows \`whsec_\` in base64 as the key; verify either. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`,
     parameters: Object.entries(webhookHeaders[outcome]).map(([name, example]) => ({
       name,
-      in: 'header' as const,
+      in: 'header',
       required: true,
       ...(standardHeaders[name] ? { description: standardHeaders[name] } : {}),
-      schema: { type: 'string' as const },
+      schema: { type: 'string' },
       example,
     })),
     requestBody: {
@@ -65,16 +71,12 @@ const event = (operationId: string, outcome: keyof typeof events, summary: strin
       content: {
         'application/json': {
           schema: {
-            type: 'object' as const,
+            type: 'object',
             required: ['id', 'event', 'created_at', 'data'],
             properties: {
-              id: { type: 'string' as const, pattern: '^evt_\\d+$', examples: [events[outcome].id] },
-              event: { type: 'string' as const, enum: [events[outcome].event] },
-              created_at: {
-                type: 'string' as const,
-                format: 'date-time',
-                examples: [events[outcome].created_at],
-              },
+              id: { type: 'string', pattern: '^evt_\\d+$', examples: [events[outcome].id] },
+              event: { type: 'string', enum: [events[outcome].event] },
+              created_at: { type: 'string', format: 'date-time', examples: [events[outcome].created_at] },
               data: { $ref: '#/components/schemas/Payment' },
             },
           },
@@ -105,23 +107,12 @@ export async function documentApi(server: FastifyInstance, options: SiteOptions)
         { name: 'Additions', description: additions },
       ],
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
-      webhooks: {
-        'payment.succeeded': event(
-          'onPaymentSucceeded',
-          'succeeded',
-          'A payment went through; the debit is final',
-        ),
-        'payment.failed': event(
-          'onPaymentFailed',
-          'failed',
-          'A payment did not go through; the USDT were returned to the balance',
-        ),
-        'payment.refunded': event(
-          'onPaymentRefunded',
-          'refunded',
-          'Addition, only if the webhook asks for it: the recipient returned money of a payment',
-        ),
-      },
+      webhooks: Object.fromEntries(
+        Object.entries(summaries).map(([outcome, summary]) => [
+          `payment.${outcome}`,
+          event(outcome as keyof typeof summaries, summary),
+        ]),
+      ),
     } as never,
     // A route may have no schema, which the type does not say.
     transform: ({ schema = {}, url }) => ({ schema: withHeaders(schema), url }),

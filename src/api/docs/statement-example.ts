@@ -13,55 +13,31 @@ const balances = (available: string, held: string, settled: string) => ({
 const opening = balances('10000.000000', '0.000000', '0.000000');
 const closing = balances('9995.620323', '1.081298', '3.298379');
 
-const hold = { kind: 'hold', from: 'available', to: 'held' };
-const settle = { kind: 'settle', from: 'held', to: 'settled' };
-const release = { kind: 'release', from: 'held', to: 'available' };
+const transfers = {
+  hold: { kind: 'hold', from: 'available', to: 'held' },
+  settle: { kind: 'settle', from: 'held', to: 'settled' },
+  release: { kind: 'release', from: 'held', to: 'available' },
+};
 
 const order42 = { payment_id: 'pay_01m7facgbve00a84p7s7mf3jgj', reference: null };
 const order43 = { payment_id: 'pay_01m7fanndge00b7addvmap4jjy', reference: null };
 const order44 = { payment_id: 'pay_01m7faytgne00bzewkz6ndvmn2', reference: null };
 
+const entry = (
+  entry_no: string,
+  time: string,
+  kind: keyof typeof transfers,
+  amount_usdt: string,
+  after: ReturnType<typeof balances>,
+  order: typeof order42,
+) => ({ entry_no, at: `2026-11-15T${time}Z`, ...transfers[kind], amount_usdt, after, ...order });
+
 const entries = [
-  {
-    entry_no: '2',
-    at: '2026-11-15T10:00:00.123Z',
-    ...hold,
-    amount_usdt: '3.298379',
-    after: balances('9996.701621', '3.298379', '0.000000'),
-    ...order42,
-  },
-  {
-    entry_no: '3',
-    at: '2026-11-15T10:00:00.187Z',
-    ...settle,
-    amount_usdt: '3.298379',
-    after: balances('9996.701621', '0.000000', '3.298379'),
-    ...order42,
-  },
-  {
-    entry_no: '4',
-    at: '2026-11-15T10:05:00.208Z',
-    ...hold,
-    amount_usdt: '1.081190',
-    after: balances('9995.620431', '1.081190', '3.298379'),
-    ...order43,
-  },
-  {
-    entry_no: '5',
-    at: '2026-11-15T10:05:00.264Z',
-    ...release,
-    amount_usdt: '1.081190',
-    after: balances('9996.701621', '0.000000', '3.298379'),
-    ...order43,
-  },
-  {
-    entry_no: '6',
-    at: '2026-11-15T10:10:00.341Z',
-    ...hold,
-    amount_usdt: '1.081298',
-    after: closing,
-    ...order44,
-  },
+  entry('2', '10:00:00.123', 'hold', '3.298379', balances('9996.701621', '3.298379', '0.000000'), order42),
+  entry('3', '10:00:00.187', 'settle', '3.298379', balances('9996.701621', '0.000000', '3.298379'), order42),
+  entry('4', '10:05:00.208', 'hold', '1.081190', balances('9995.620431', '1.081190', '3.298379'), order43),
+  entry('5', '10:05:00.264', 'release', '1.081190', balances('9996.701621', '0.000000', '3.298379'), order43),
+  entry('6', '10:10:00.341', 'hold', '1.081298', closing, order44),
 ];
 
 const digest = 'sha256:f4881244e8700d7d45b5e3fa68b54262c858e62b247b24c887288db67904789e';
@@ -76,14 +52,9 @@ export const statement = only('The three payments of the morning', {
   opening,
   entries,
   closing,
-  open_holds: [
-    {
-      entry_no: '6',
-      at: '2026-11-15T10:10:00.341Z',
-      amount_usdt: '1.081298',
-      payment_id: 'pay_01m7faytgne00bzewkz6ndvmn2',
-    },
-  ],
+  open_holds: entries
+    .slice(-1)
+    .map(({ entry_no, at, amount_usdt, payment_id }) => ({ entry_no, at, amount_usdt, payment_id })),
   digest,
 });
 

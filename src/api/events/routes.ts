@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts';
 import * as examples from '../docs/examples.ts';
 import { endpoint, sendJsonList, serve } from '../http/endpoint.ts';
 import { sendError, shapeError } from '../http/errors.ts';
-import { instant, pageSize, requestId } from '../shared-schemas.ts';
+import { instant, pageOf, pageSize } from '../shared-schemas.ts';
 
 const listEventsEndpoint = endpoint({
   route: 'GET /v1/events',
@@ -33,24 +33,21 @@ const listEventsEndpoint = endpoint({
   }),
   answer: {
     description: 'Events after the given one',
-    schema: Type.Object({
-      data: Type.Array(
-        Type.Object({
-          id: Type.String({ pattern: '^evt_\\d+$', examples: ['evt_17'] }),
-          event: Type.Enum(['payment.succeeded', 'payment.failed', 'payment.refunded'], {
-            examples: ['payment.succeeded'],
-          }),
-          created_at: instant('Creation time', examples.events.succeeded.created_at),
-          data: Type.Ref('Payment'),
+    schema: pageOf(
+      Type.Object({
+        id: Type.String({ pattern: '^evt_\\d+$', examples: ['evt_17'] }),
+        event: Type.Enum(['payment.succeeded', 'payment.failed', 'payment.refunded'], {
+          examples: ['payment.succeeded'],
         }),
-      ),
-      has_more: Type.Boolean({ examples: [false] }),
-      next_cursor: Type.String({
+        created_at: instant('Creation time', examples.events.succeeded.created_at),
+        data: Type.Ref('Payment'),
+      }),
+      false,
+      Type.String({
         description: 'Pass it as `after`, now or later; with `has_more` also if `data` is empty',
         examples: ['evt_18'],
       }),
-      request_id: requestId,
-    }),
+    ),
     examples: examples.eventList,
   },
   errors: ['not_found'],

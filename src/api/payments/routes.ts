@@ -10,7 +10,7 @@ import { refuseUnstorableText } from '../http/body.ts';
 import { endpoint, sendJsonList, sendJsonText, serve } from '../http/endpoint.ts';
 import { sendError } from '../http/errors.ts';
 import { readInstant } from '../http/instants.ts';
-import { orNull, pageSize, requestId, rubles } from '../shared-schemas.ts';
+import { orNull, pageOf, pageSize, requestId, rubles } from '../shared-schemas.ts';
 import { createPaymentRoute, qrUrl } from './create-payment.ts';
 import { createFinishedPaymentCache, type FinishedPaymentCache } from './finished-payment-cache.ts';
 
@@ -81,12 +81,11 @@ const listPaymentsEndpoint = endpoint({
   }),
   answer: {
     description: 'One page of payments',
-    schema: Type.Object({
-      data: Type.Array(Type.Ref('Payment')),
-      has_more: Type.Boolean({ examples: [false] }),
-      next_cursor: orNull(Type.String({ description: 'Pass it as `starting_after`; null on the last page' })),
-      request_id: requestId,
-    }),
+    schema: pageOf(
+      Type.Ref('Payment'),
+      false,
+      orNull(Type.String({ description: 'Pass it as `starting_after`; null on the last page' })),
+    ),
     examples: examples.paymentList,
   },
   errors: ['not_found'],

@@ -51,21 +51,19 @@ export async function findChatSettings(
   return rows[0];
 }
 
-const setColumn = (column: string) => async (db: Queryable, userId: bigint, value: unknown) => {
-  await db.query({
-    text: `UPDATE chat_users SET ${column} = $2 WHERE user_id = $1`,
-    values: [userId, value],
-  });
-};
+const setColumn =
+  <Value>(column: string) =>
+  async (db: Queryable, userId: bigint, value: Value): Promise<void> => {
+    const text = `UPDATE chat_users SET ${column} = $2 WHERE user_id = $1`;
+    await db.query({ text, values: [userId, value] });
+  };
 
-export const setLanguage: (db: Queryable, userId: bigint, language: Language) => Promise<void> =
-  setColumn('language');
-export const setMuted: (db: Queryable, userId: bigint, muted: string[]) => Promise<void> = setColumn('muted');
-export const setBlocked: (db: Queryable, userId: bigint, at: Date) => Promise<void> = setColumn('blocked_at');
-export const setDialogue: (db: Queryable, userId: bigint, dialogue: Dialogue | null) => Promise<void> =
-  setColumn('dialogue');
+export const setLanguage = setColumn<Language>('language');
+export const setMuted = setColumn<string[]>('muted');
+export const setBlocked = setColumn<Date>('blocked_at');
+export const setDialogue = setColumn<Dialogue | null>('dialogue');
 
-const setPartnerUuid = setColumn('partner_id');
+const setPartnerUuid = setColumn<string>('partner_id');
 export const setPartner = (db: Queryable, userId: bigint, partnerId: Id<'prt'>) =>
   setPartnerUuid(db, userId, uuidFromId(partnerId));
 

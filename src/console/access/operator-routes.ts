@@ -9,6 +9,7 @@ import {
   enableOperator,
   listOperators,
   type Operator,
+  operatorObject,
   operatorRoles,
   readOperatorName,
   resetOperator,
@@ -35,7 +36,7 @@ const refuseChange = (outcome: keyof typeof refusals) =>
   refuse(refusals[outcome][0], outcome, refusals[outcome][1]);
 
 const listOperatorsRoute = get('/operators', 'see', {}, async (_request, { db }) => ({
-  data: (await listOperators(db)).map(operatorRow),
+  data: (await listOperators(db)).map((one): OperatorRow => operatorObject(one)),
 }));
 
 const inviteOperator = post(
@@ -91,15 +92,6 @@ const setupLinkObject = (
   // Without a setting: the origin of the page that sent the request, which the guard has checked.
   setup_url: setupUrl(publicUrl ?? headers.origin!, token),
   expires_at: expiresAt.toISOString(),
-});
-
-const operatorRow = (operator: Operator): OperatorRow => ({
-  operator_id: operator.operatorId,
-  name: operator.name,
-  role: operator.role,
-  state: operator.state,
-  created_at: operator.createdAt.toISOString(),
-  last_seen_at: operator.lastSeenAt?.toISOString() ?? null,
 });
 
 /** Operators and their roles; only admins change them. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { parseId } from '../../base/ids.ts';
-import { idleEndOf } from '../../base/session-lifetime.ts';
+import { idleEndOf } from '../../db/sessions/index.ts';
 import {
   endSession,
   listPermissions,

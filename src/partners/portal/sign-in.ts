@@ -1,8 +1,8 @@
 import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import type { SessionClient } from '../../db/sessions/index.ts';
 import { auditContextOfPerson, type Person } from '../members.ts';
 import { findPortalLink, type SignedData, takePortalLink, takeSignedData } from './links.ts';
 import {
-  type Client,
   endSession,
   lockSession,
   openSession,
@@ -12,7 +12,7 @@ import {
 } from './sessions.ts';
 
 /** Where somebody arrives. */
-interface Browser extends Client {
+interface Browser extends SessionClient {
   /** The token in its cookie. */
   sessionToken: string | undefined;
   /** The session that somebody agreed to replace. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
+import { createTokenBuckets } from '../../base/token-buckets.ts';
 import { networkOf } from '../../operators/index.ts';
 import {
   endPortalSession,
@@ -16,7 +17,6 @@ import type { RouteDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
 import { get, post } from '../route.ts';
 import type { CurrentSession, SignInAnswer } from '../shapes/access.ts';
-import { createTokenBuckets } from '../token-buckets.ts';
 import { readInitData } from './init-data.ts';
 import { identityOf, sessionObject } from './session-object.ts';
 

@@ -1,4 +1,4 @@
-import { idleEndOf } from '../../base/session-lifetime.ts';
+import { idleEndOf } from '../../db/sessions/index.ts';
 import { listMemberships, type Person, type PortalSession } from '../../partners/index.ts';
 import { csrfTokenOf } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';

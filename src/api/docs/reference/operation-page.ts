@@ -1,4 +1,4 @@
-import { codeBlock, codeTabs } from '../code-block.ts';
+import { codeBlock, codeTabs, wideTable } from '../code-block.ts';
 import { type Html, html, type Part } from '../html.ts';
 import { renderInline, renderMarkdown } from '../markdown.ts';
 import {
@@ -69,24 +69,16 @@ const jsonExamples = (content: Content, document: ApiDocument) =>
   );
 
 function errorsSection(operation: Operation): Html {
-  const rows = errorsOf(operation).map(({ code, status, message }) => ({
+  const rows = errorsOf(operation).map(({ code, status, message }): Part[] => [
     status,
-    link: errorLink(code),
+    errorLink(code),
     message,
-  }));
-  const malformed = {
-    status: '422',
-    link: html`<a href="/docs/reference/errors#malformed">no code</a>`,
-    message: 'A field is missing or has the wrong type.',
-  };
-  const sorted = [...rows, malformed].sort((a, b) => Number(a.status) - Number(b.status));
+  ]);
+  const noCode = html`<a href="/docs/reference/errors#malformed">no code</a>`;
+  const malformed: Part[] = ['422', noCode, 'A field is missing or has the wrong type.'];
+  const sorted = [...rows, malformed].sort(([a], [b]) => Number(a) - Number(b));
   return html`<h2 id="errors">Errors</h2>
-<div class="wide" tabindex="0" role="group" aria-label="Errors"><table>
-<thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-${sorted.map(({ status, link, message }) => html`<tr><td>${status}</td><td>${link}</td><td>${message}</td></tr>\n`)}</tbody>
-</table></div>
-`;
+${wideTable('Errors', ['Status', 'Code', 'Meaning'], sorted)}`;
 }
 
 /** One webhook event: what the service sends to the partner's endpoint. */

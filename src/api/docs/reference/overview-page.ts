@@ -1,4 +1,5 @@
-import { type Html, html } from '../html.ts';
+import { wideTable } from '../code-block.ts';
+import { type Html, html, type Part } from '../html.ts';
 import { renderMarkdown } from '../markdown.ts';
 import { type ApiDocument, type Endpoint, endpointsOf, eventPath, operationPath } from './document.ts';
 
@@ -12,30 +13,19 @@ ${renderMarkdown(info.description, '')}
 ${tags.map(({ name, description }) => {
   const own = endpoints.filter(({ operation }) => operation.tags[0] === name);
   const events = name === 'Webhooks' ? Object.entries(webhooks) : [];
+  const rows = [...own.map(endpointRow), ...events.map(([event, { post }]) => eventRow(event, post.summary))];
   return html`<h2 id="${name.toLowerCase()}">${name}</h2>
 ${renderMarkdown(description, '')}
-${tableOf([...own.map(endpointRow), ...events.map(([event, { post }]) => eventRow(event, post.summary))])}`;
+${wideTable('Operations', ['Operation', 'What it is for'], rows)}`;
 })}`;
 }
 
-const tableOf = (
-  rows: Html[],
-) => html`<div class="wide" tabindex="0" role="group" aria-label="Operations"><table>
-<thead><tr><th scope="col">Operation</th><th scope="col">What it is for</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>
-`;
+const endpointRow = ({ method, path, operation }: Endpoint): Part[] => [
+  html`<a href="${operationPath(operation)}" data-operation="${method} ${path}"><code>${method} ${path}</code></a>`,
+  operation.summary,
+];
 
-const endpointRow = ({
-  method,
-  path,
-  operation,
-}: Endpoint) => html`<tr><td><a href="${operationPath(operation)}" data-operation="${method} ${path}"><code>${method} ${path}</code></a></td><td>${operation.summary}</td></tr>
-`;
-
-const eventRow = (
-  event: string,
-  summary: string,
-) => html`<tr><td><a href="${eventPath(event)}"><code>${event}</code></a></td><td>${summary}</td></tr>
-`;
+const eventRow = (event: string, summary: string): Part[] => [
+  html`<a href="${eventPath(event)}"><code>${event}</code></a>`,
+  summary,
+];

@@ -15,7 +15,7 @@ import {
 import type { Texts } from '../../texts/index.ts';
 import { ask, backTo, button, type PartnerContext, send, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
-import type { Menu, PartnerAction } from './menu.ts';
+import type { Menu, PartnerAction, PartnerStep } from './menu.ts';
 
 /** A message holds no more; the command line shows all. */
 const maxShown = 20;
@@ -63,14 +63,6 @@ export function mayManage(chat: PartnerContext, mode: Mode): boolean {
   return false;
 }
 
-/** Whether there may be a new key of this mode; otherwise the user sees why not. */
-export function mayCreate(chat: PartnerContext, mode: string): mode is Mode {
-  if ((mode !== 'live' && mode !== 'test') || !mayManage(chat, mode)) return false;
-  if (mode === 'test' || chat.partner.liveApproved) return true;
-  chat.toast = chat.texts.keys.notApproved;
-  return false;
-}
-
 /** A button about a key that the member may change. */
 const onKey =
   (run: (chat: PartnerContext, key: ApiKey) => Promise<void>): PartnerAction =>
@@ -80,19 +72,24 @@ const onKey =
     if (mayManage(chat, key.mode)) await run(chat, key);
   };
 
-async function askForAddresses(chat: PartnerContext, mode = '', wrong?: string): Promise<void> {
-  if (!mayCreate(chat, mode)) return;
-  const { askAddresses, anyAddress } = chat.texts.keys;
-  const text = wrong ?? askAddresses(mode);
-  await ask(chat, { step: 'key_addresses', args: [mode], text, confirm: anyAddress, back: ['k'] });
-}
-
 /** Undefined if it is not a list of addresses, or is too long. */
-export function readAddresses(typed: string): string[] | undefined {
+function readAddresses(typed: string): string[] | undefined {
   const addresses = typed.split(/[\s,;]+/).filter(Boolean);
   const fine = addresses.length > 0 && addresses.length <= maxAddresses;
   return fine && addresses.every(isAddressRange) ? addresses : undefined;
 }
+
+/** The answer to a question for addresses: they are typed, or the button allows all. A list that is none is asked for again. */
+export const addressStep = (
+  askAgain: (chat: PartnerContext, args: string[], wrong: string) => Promise<void>,
+  use: (chat: PartnerContext, args: string[], addresses: string[]) => Promise<void>,
+): PartnerStep => ({
+  answer: (chat, typed, ...args) => {
+    const addresses = readAddresses(typed);
+    return addresses ? use(chat, args, addresses) : askAgain(chat, args, chat.texts.keys.badAddresses);
+  },
+  confirm: (chat, ...args) => use(chat, args, []),
+});
 
 function reasonOf(texts: Texts, outcome: Exclude<KeyCreation['outcome'], 'created'>): string {
   switch (outcome) {
@@ -132,18 +129,6 @@ export async function createKeyAndShow(
   return false;
 }
 
-export async function createFor(
-  chat: PartnerContext,
-  mode: string,
-  addresses: string[],
-  more: Partial<WantedKey> = {},
-): Promise<void> {
-  if ((mode !== 'live' && mode !== 'test') || !mayManage(chat, mode)) return;
-  if (!(await createKeyAndShow(chat, mode, addresses, more))) return;
-  // Below the key, so that both are visible.
-  await showKeys({ ...chat, pressedMessageId: undefined });
-}
-
 const askToRevoke = onKey((chat, key) => {
   const { askRevoke, revoke } = chat.texts.keys;
   const args = [key.keyId];
@@ -159,16 +144,19 @@ async function revoke(chat: PartnerContext, keyId = ''): Promise<void> {
   await showKeys(chat);
 }
 
-const askForAllowed = (wrong?: string) =>
-  onKey((chat, key) => {
+const askForAllowed = (chat: PartnerContext, keyId?: string, wrong?: string) =>
+  onKey((_, key) => {
     const { askAllowed, anyAddress } = chat.texts.keys;
-    const { keyId } = key;
-    const text = wrong ?? askAllowed(key);
-    return ask(chat, { step: 'key_allow', args: [keyId], text, confirm: anyAddress, back: ['kv', keyId] });
-  });
+    const shown = {
+      text: wrong ?? askAllowed(key),
+      confirm: anyAddress,
+      back: ['kv', key.keyId] satisfies [string, string],
+    };
+    return ask(chat, { step: 'key_allow', args: [key.keyId], ...shown });
+  })(chat, keyId ?? '');
 
 /** Changes the allowed addresses of an existing key. */
-async function allow(chat: PartnerContext, keyId: string, addresses: string[]): Promise<void> {
+async function allow(chat: PartnerContext, [keyId = '']: string[], addresses: string[]): Promise<void> {
   const key = await findKey(chat, keyId);
   const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
   const outcome = isAllowed ? (await setAllowedAddresses(chat.audit, keyId, addresses)).outcome : undefined;
@@ -182,28 +170,12 @@ export const keys: Menu = {
     actions: {
       k: showKeys,
       kv: showKey,
-      kn: (chat, mode) => askForAddresses(chat, mode),
       kr: askToRevoke,
-      ka: askForAllowed(),
+      ka: (chat, keyId) => askForAllowed(chat, keyId),
     },
     steps: {
-      key_addresses: {
-        answer: (chat, typed, mode = '') => {
-          const addresses = readAddresses(typed);
-          if (!addresses) return askForAddresses(chat, mode, chat.texts.keys.badAddresses);
-          return createFor(chat, mode, addresses);
-        },
-        confirm: (chat, mode = '') => createFor(chat, mode, []),
-      },
       key_revoke: { confirm: revoke },
-      key_allow: {
-        answer: (chat, typed, keyId = '') => {
-          const addresses = readAddresses(typed);
-          if (!addresses) return askForAllowed(chat.texts.keys.badAddresses)(chat, keyId);
-          return allow(chat, keyId, addresses);
-        },
-        confirm: (chat, keyId = '') => allow(chat, keyId, []),
-      },
+      key_allow: addressStep((chat, [keyId], wrong) => askForAllowed(chat, keyId, wrong), allow),
     },
   },
 };

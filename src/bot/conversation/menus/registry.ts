@@ -2,8 +2,8 @@ import { type MemberRole, memberRoles } from '../../../partners/index.ts';
 import { balance } from './balance.ts';
 import { home, personalActions } from './home.ts';
 import { keys } from './keys.ts';
-import { limitedKeys } from './limited-keys.ts';
 import type { PartnerAction, PartnerStep, PersonalAction } from './menu.ts';
+import { newKeys } from './new-keys.ts';
 import { payments } from './payments.ts';
 import { rate } from './rate.ts';
 import { keyRolls } from './roll-key.ts';
@@ -16,7 +16,7 @@ const partnerActions = new Map<string, { role: MemberRole; run: PartnerAction }>
 const partnerSteps = new Map<string, PartnerStep & { role: MemberRole }>();
 const personal = new Map<string, PersonalAction>(Object.entries({ ...personalActions, ...settingsActions }));
 
-for (const menu of [home, keys, limitedKeys, keyRolls, webhook, balance, payments, rate, team])
+for (const menu of [home, keys, newKeys, keyRolls, webhook, balance, payments, rate, team])
   for (const role of memberRoles) {
     const { actions = {}, steps = {} } = menu[role] ?? {};
     for (const [name, run] of Object.entries(actions)) partnerActions.set(name, { role, run });

@@ -1,5 +1,5 @@
-import { createBoundedCache } from '../base/bounded-cache.ts';
-import type { Clock } from '../base/clock.ts';
+import { createBoundedCache } from './bounded-cache.ts';
+import type { Clock } from './clock.ts';
 
 interface Bucket {
   tokens: number;

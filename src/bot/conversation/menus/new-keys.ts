@@ -1,8 +1,9 @@
 import { isLabel } from '../../../base/label.ts';
 import { parseKopecks } from '../../../base/money.ts';
+import type { Mode } from '../../../ledger/index.ts';
 import { type KeyRights, type Scope, scopes, type WantedKey } from '../../../partners/index.ts';
 import { ask, backTo, button, type PartnerContext, show } from '../chat-context.ts';
-import { createFor, mayCreate, readAddresses } from './keys.ts';
+import { addressStep, createKeyAndShow, mayManage, showKeys } from './keys.ts';
 import type { Menu, PartnerStep } from './menu.ts';
 
 const dayMs = 86_400_000;
@@ -23,6 +24,18 @@ async function chooseScope(chat: PartnerContext): Promise<void> {
     ),
     backTo(chat, 'k'),
   ]);
+}
+
+/** Whether there may be a new key of this mode; otherwise the user sees why not. */
+function mayCreate(chat: PartnerContext, mode: string): mode is Mode {
+  if ((mode !== 'live' && mode !== 'test') || !mayManage(chat, mode)) return false;
+  if (mode === 'test' || chat.partner.liveApproved) return true;
+  chat.toast = chat.texts.keys.notApproved;
+  return false;
+}
+
+async function beginPlain(chat: PartnerContext, mode = ''): Promise<void> {
+  if (mayCreate(chat, mode)) await askAddresses(chat, [mode]);
 }
 
 async function begin(chat: PartnerContext, mode = '', scope = ''): Promise<void> {
@@ -81,12 +94,13 @@ const stepAt = (index: number): PartnerStep => ({
 function askAddresses(chat: PartnerContext, answers: Answers, wrong?: string): Promise<void> {
   const texts = chat.texts.keys;
   const text = wrong ?? texts.askAddresses(modeOf(answers));
-  const question = { step: 'key_limited_addresses', args: answers, text, confirm: texts.anyAddress };
-  return ask(chat, { ...question, back: ['k'] });
+  return ask(chat, { step: 'key_addresses', args: answers, text, confirm: texts.anyAddress, back: ['k'] });
 }
 
+/** Without more answers than the mode, the key has all rights. */
 function wantedOf(chat: PartnerContext, answers: Answers): Partial<WantedKey> {
-  const [, scope = '', days = '', payment = '', day = '', label = ''] = answers;
+  const [, scope, days = '', payment = '', day = '', label = ''] = answers;
+  if (scope === undefined) return {};
   const kopecks = (text: string) => (text === '' ? null : BigInt(text));
   const rights: KeyRights = {
     scopes: scope === 'both' ? [...scopes] : [scope as Scope],
@@ -97,23 +111,21 @@ function wantedOf(chat: PartnerContext, answers: Answers): Partial<WantedKey> {
   return { rights, expiresAt, label: label || null };
 }
 
-const create = (chat: PartnerContext, answers: Answers, addresses: string[]) =>
-  createFor(chat, modeOf(answers), addresses, wantedOf(chat, answers));
+async function create(chat: PartnerContext, answers: Answers, addresses: string[]): Promise<void> {
+  const mode = modeOf(answers);
+  if (!mayManage(chat, mode)) return;
+  if (!(await createKeyAndShow(chat, mode, addresses, wantedOf(chat, answers)))) return;
+  // Below the key, so that both are visible.
+  await showKeys({ ...chat, pressedMessageId: undefined });
+}
 
-/** Creates a key with chosen scopes, expiry, limits and label. */
-export const limitedKeys: Menu = {
+/** Creates a key, with all rights or with chosen scopes, expiry, limits and label. */
+export const newKeys: Menu = {
   developer: {
-    actions: { kl: chooseScope, kc: begin },
+    actions: { kn: beginPlain, kl: chooseScope, kc: begin },
     steps: {
       ...Object.fromEntries(questions.map(({ step }, index) => [step, stepAt(index)])),
-      key_limited_addresses: {
-        answer: (chat, typed, ...answers) => {
-          const addresses = readAddresses(typed);
-          if (!addresses) return askAddresses(chat, answers, chat.texts.keys.badAddresses);
-          return create(chat, answers, addresses);
-        },
-        confirm: (chat, ...answers) => create(chat, answers, []),
-      },
+      key_addresses: addressStep(askAddresses, create),
     },
   },
 };

@@ -49,20 +49,35 @@ afterFile(async () => void (await service.stop()));
 const customer = await createPartnerWithKeys(pool);
 await setWebhook(auditContextOf(pool), createVault(keyring), customer.partnerId, endpoint.url);
 
-async function pay(key: string, link: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${service.address}/v1/payments`, {
-    method: 'POST',
-    headers: {
-      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...{ 'idempotency-key': randomUUID(), connection: 'close', ...headers },
-    },
-    body: JSON.stringify({ qr_url: link }),
-  });
-  return (await response.json()) as { id: string; status: string };
-}
-
 const newTraceId = () => randomUUID().replaceAll('-', '');
 const partnerSpan = 'b7ad6b7169203331';
+const begin = (traceId: string) => `00-${traceId}-${partnerSpan}-01`;
+
+/** Pays as a partner does: after a 503 it repeats the request with the same key, here in a new trace. */
+async function pay(
+  key: string,
+  link: string,
+  traceparentOf: (traceId: string) => string | undefined = begin,
+) {
+  const idempotencyKey = randomUUID();
+  while (true) {
+    const traceId = newTraceId();
+    const traceparent = traceparentOf(traceId);
+    const response = await fetch(`${service.address}/v1/payments`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+        ...{ 'idempotency-key': idempotencyKey, ...(traceparent && { traceparent }) },
+      },
+      body: JSON.stringify({ qr_url: link }),
+    });
+    const payment = (await response.json()) as { id: string; status: string };
+    if (response.status === 503) continue;
+    expect(payment, service.output()).toHaveProperty('status');
+    return { ...payment, traceId };
+  }
+}
+
 const spansOf = (traceId: string) => collector.spans.filter(span => span.traceId === traceId);
 const attribute = (span: (typeof collector.spans)[number], key: string) =>
   span.attributes.find(each => each.key === key)?.value.stringValue;
@@ -70,11 +85,8 @@ const deliveryOf = (id: string) =>
   endpoint.received.find(({ headers }) => headers['x-service-payment-id'] === id);
 
 test('a live payment is one trace that the partner began: phases, gateway calls and webhook, linked to batches', async () => {
-  const traceId = newTraceId();
   const qr = await makeQr(bank);
-  const { id, status } = await pay(customer.liveKey, qr.link, {
-    traceparent: `00-${traceId}-${partnerSpan}-01`,
-  });
+  const { id, status, traceId } = await pay(customer.liveKey, qr.link);
   expect(status).toBe('succeeded');
   const expected = [
     ...['POST /v1/payments', 'payment resolve', 'payment open', 'payment gateway', 'payment finish'],
@@ -119,11 +131,11 @@ test('a live payment is one trace that the partner began: phases, gateway calls 
 });
 
 test.each([
-  ['without a header', {}],
-  ['with one that is malformed', { traceparent: `00-${'0'.repeat(32)}-${partnerSpan}-01` }],
-])('a test payment %s gets a trace of its own, which its webhook belongs to', async (_what, headers) => {
+  ['without a header', undefined],
+  ['with one that is malformed', begin('0'.repeat(32))],
+])('a test payment %s gets a trace of its own, which its webhook belongs to', async (_what, traceparent) => {
   const link = `https://qr.nspk.ru/AD${newTraceId().toUpperCase().slice(0, 30)}?type=02&sum=1000&cur=RUB`;
-  const { id } = await pay(customer.testKey, link, headers as Record<string, string>);
+  const { id } = await pay(customer.testKey, link, () => traceparent);
   const root = () =>
     collector.spans.find(
       span => span.name === 'POST /v1/payments' && attribute(span, 'kopeck.payment_id') === id,
@@ -143,21 +155,17 @@ test.each([
 });
 
 test('a trace that the partner does not record is passed on and not exported', async () => {
-  const traceId = newTraceId();
   const qr = await makeQr(bank);
-  const { id } = await pay(customer.liveKey, qr.link, { traceparent: `00-${traceId}-${partnerSpan}-00` });
+  const { id, traceId } = await pay(customer.liveKey, qr.link, trace => `00-${trace}-${partnerSpan}-00`);
   await expect.poll(() => deliveryOf(id)?.headers.traceparent).toMatch(new RegExp(`^00-${traceId}-.*-00$`));
   expect(passedOn.filter(({ traceparent }) => traceparent?.includes(traceId)).length).toBe(2);
   expect(spansOf(traceId)).toEqual([]);
 });
 
 test('a payment without an outcome is polled in its trace, and the log names the trace', async () => {
-  const traceId = newTraceId();
   const qr = await makeQr(bank);
   await qr.fault({ on: 'pay', kind: 'answer_lost', times: 1 });
-  const { id, status } = await pay(customer.liveKey, qr.link, {
-    traceparent: `00-${traceId}-${partnerSpan}-01`,
-  });
+  const { id, status, traceId } = await pay(customer.liveKey, qr.link);
   expect(status).toBe('succeeded');
   await expect.poll(() => spansOf(traceId).map(({ name }) => name)).toContain('gateway poll');
   const line = service

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { creditPartner } from '../../src/deposits/credit.ts';
@@ -19,9 +19,9 @@ async function waitingFor(amounts: bigint[], env = {}) {
   await world.settle();
   return world;
 }
+const test = base.extend('world', () => waitingFor([25n * usdt]));
 
-test('a final deposit waits for the answer, and the cursor does not wait', async () => {
-  const world = await waitingFor([25n * usdt]);
+test('a final deposit waits for the answer, and the cursor does not wait', async ({ world }) => {
   expect(await world.record()).toMatchObject(waiting);
   const { rows } = await world.pool.query('SELECT final_block - cursor_block AS behind FROM deposit_chains');
   expect(rows).toEqual([{ behind: 0n }]);
@@ -73,8 +73,7 @@ test.each([
   expect(await world.record()).toEqual(credited);
 });
 
-test('of two processes that ask at once the second answer changes nothing', async () => {
-  const world = await waitingFor([25n * usdt]);
+test('of two processes that ask at once the second answer changes nothing', async ({ world }) => {
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const late = world.screen(async () => {
     asked.resolve();
@@ -115,8 +114,7 @@ test('two processes that credit deposits of one partner at once credit each once
   });
 });
 
-test('no connection of the database is in use while the service is asked', async () => {
-  const world = await waitingFor([25n * usdt]);
+test('no connection of the database is in use while the service is asked', async ({ world }) => {
   let inUse: number | undefined;
   await world.screen(async () => {
     inUse = world.pool.totalCount - world.pool.idleCount;
@@ -139,8 +137,7 @@ test('only deposits that were allowed are summed', async () => {
   expect(rows).toHaveLength(1);
 });
 
-test('deposits that waited when screening was turned off are held', async () => {
-  const world = await waitingFor([25n * usdt]);
+test('deposits that waited when screening was turned off are held', async ({ world }) => {
   await world.screen(undefined);
   expect(await world.record()).toMatchObject({ balances: [0n], states: ['held 25000000'] });
 });

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, test as base, expect } from 'vitest';
 import { takeDailyChange } from '../../src/db/audit/daily-changes.ts';
 import { openPool } from '../../src/db/postgres/pool.ts';
 import {
@@ -50,6 +50,7 @@ async function outcomesOf(
   for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   return outcomes;
 }
+const test = base.extend('wanted', () => newPartner());
 
 test('a partner has at most twenty active keys in each mode, also with creations at once', async () => {
   const wanted = await newPartner();
@@ -59,8 +60,7 @@ test('a partner has at most twenty active keys in each mode, also with creations
   await issue(await newPartner());
 });
 
-test('a key that ended is not counted, and neither is one that was rolled', async () => {
-  const wanted = await newPartner();
+test('a key that ended is not counted, and neither is one that was rolled', async ({ wanted }) => {
   const first = await issue(wanted);
   const second = await issue({ ...wanted, expiresAt: new Date(clock.nowMs() + 1_000) });
   for (let nth = 2; nth < 20; nth++) await issue(wanted);
@@ -136,8 +136,7 @@ test('processes on both sides of midnight count into one day', async () => {
   expect(taken).toBe(50);
 });
 
-test('at most twenty rolled keys are valid in each mode, also with rolls at once', async () => {
-  const wanted = await newPartner();
+test('at most twenty rolled keys are valid in each mode, also with rolls at once', async ({ wanted }) => {
   const roll = (keyId: string, overlapMs: number, own = audit) => rollKey(own, keyring, keyId, overlapMs);
   const keys: string[] = [];
   for (let nth = 0; nth < 20; nth++) keys.push(await issue(wanted));
@@ -161,8 +160,7 @@ test('at most twenty rolled keys are valid in each mode, also with rolls at once
   expect(await roll(newest[12]!, dayMs)).toMatchObject({ outcome: 'rolled' });
 });
 
-test('what was refused or rolled back is not counted', async () => {
-  const wanted = await newPartner();
+test('what was refused or rolled back is not counted', async ({ wanted }) => {
   const keyId = await issue(wanted, member);
   for (let nth = 0; nth < 60; nth++) await setAllowedAddresses(member, keyId, []);
   await revokeKey(audit, keyId);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { createPortalLink } from '../../src/partners/index.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
@@ -33,6 +33,7 @@ const arrivals = [
   ],
 ] as const;
 type Person = ReturnType<typeof newPerson>;
+const test = base.extend('shops', () => setUp());
 
 test.each(arrivals)('%s of another person signs in only after a question', async (_what, path, arrive) => {
   const { owner, other, own, foreign } = await setUp();
@@ -64,8 +65,7 @@ test.each(arrivals)('%s of another person signs in only after a question', async
   await answers(404, visit().post(path, proof));
 });
 
-test('the agreement names the session that is replaced', async () => {
-  const { owner, other } = await setUp();
+test('the agreement names the session that is replaced', async ({ shops: { owner, other } }) => {
   const { sessionId } = await member((await createPartnerWithKeys(pool)).partnerId, 'owner');
   const token = await createPortalLink(audit, other);
   for (const replaces of [sessionId, 'ses_none', ''])
@@ -73,8 +73,7 @@ test('the agreement names the session that is replaced', async () => {
   expect(await personIn(owner)).toBe(`${owner.person.userId}`);
 });
 
-test('an ended session asks as well, and does not show whose it was', async () => {
-  const { owner, other } = await setUp();
+test('an ended session asks as well, and does not show whose it was', async ({ shops: { owner, other } }) => {
   clock.advance(31 * 60_000);
   expect(await personIn(owner)).toBeUndefined();
   const token = await createPortalLink(audit, other);
@@ -97,8 +96,7 @@ test('the same person, and a browser that was signed out, are not asked', async 
   expect(next.json.person.user_id).toBe(`${other.userId}`);
 });
 
-test('of two agreements at once, one signs in', async () => {
-  const { owner, other } = await setUp();
+test('of two agreements at once, one signs in', async ({ shops: { owner, other } }) => {
   const token = await createPortalLink(audit, other);
   const body = { token, replaces: owner.sessionId };
   const given = await Promise.all([1, 2].map(() => Object.assign(visit(), owner).post('/sign-in', body)));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { countWaiting, holdLocks } from '../helpers/locks.ts';
@@ -9,6 +9,7 @@ import { startQuotesWorld } from './quotes-world.ts';
 const world = await startQuotesWorld();
 const { pool, url, clock, writer, lock, paymentWith, newPartner, usedBy, findings, expectNoPayment } = world;
 const ending = { outcome: 'succeeded' } as const;
+const test = base.extend('partnerId', () => newPartner());
 
 describe('a locked quote', () => {
   test.each([
@@ -75,8 +76,7 @@ describe('a locked quote', () => {
     expect((await writer.open(paymentWith(partnerId, quote))).verdict).toBe('quote_used');
   });
 
-  test('holds up to the millisecond before it expires', async () => {
-    const partnerId = await newPartner();
+  test('holds up to the millisecond before it expires', async ({ partnerId }) => {
     const [used, late] = [await lock(partnerId), await lock(partnerId)];
     clock.advance(used.expiresAt.getTime() - clock.nowMs() - 1);
     expect((await writer.open(paymentWith(partnerId, used))).verdict).toBe('opened');
@@ -127,16 +127,14 @@ describe('a locked quote', () => {
     expect(await usedBy(quote)).toBeNull();
   });
 
-  test('gives no terms but its own', async () => {
-    const partnerId = await newPartner();
+  test('gives no terms but its own', async ({ partnerId }) => {
     const quote = await lock(partnerId);
     for (const change of [{ rateE4: 920_376n }, { microUsdt: quote.microUsdt - 1n }])
       await expect(writer.open(paymentWith(partnerId, quote, change))).rejects.toThrow('terms of its quote');
     await expectNoPayment(partnerId);
   });
 
-  test('does not hide the payment of an idempotency key', async () => {
-    const partnerId = await newPartner();
+  test('does not hide the payment of an idempotency key', async ({ partnerId }) => {
     const [quote, other] = [await lock(partnerId), await lock(partnerId)];
     const first = paymentWith(partnerId, quote);
     const [opened, twin] = await Promise.all([

@@ -6,15 +6,14 @@ import { countInReview, listReview, paymentGauges, scenarios } from '../../src/p
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createSender, createVault, listAttempts, setWebhook } from '../../src/webhooks/index.ts';
 import { codeOf, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { readGauges } from '../helpers/gauges.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const simulator = await openSimulator();
 const api = await startApi({ pool, clock, gatewayUrl: simulator.address });
 const { deps } = api;

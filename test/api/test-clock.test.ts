@@ -6,13 +6,12 @@ import { startRecovery } from '../../src/payments/index.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createSender, createVault, listAttempts, setWebhook } from '../../src/webhooks/index.ts';
 import { codeOf, expectMalformed, keyring, newLink, setRate, startApi } from '../helpers/api.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const simulator = await openSimulator();
 const api = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const { deps } = api;

@@ -4,13 +4,11 @@ import { rollKey, signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers, startConsole } from '../helpers/console.ts';
-import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { createPartnerWithKeys, issueKey } from '../helpers/partners.ts';
+import { createDatabase, createFundedPartner, createPartnerWithKeys, issueKey } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
-const { pool, sql } = await createDatabase();
+const { pool, sql, audit } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
-const audit = auditContextOf(pool);
 const [support, finance] = [await signIn('support'), await signIn('finance')];
 await setRate(pool);
 

@@ -10,9 +10,8 @@ import { grantRoles } from '../../src/db/roles/roles.ts';
 import { readCases } from '../helpers/cases.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, secretKey } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { auditContextOf, secretKey } from '../helpers/partners.ts';
 
 const write = (audit: AuditContext, subject: string) => {
   const after = { text: 'line\nbreak, "quote", ж, 😀' };
@@ -20,8 +19,7 @@ const write = (audit: AuditContext, subject: string) => {
 };
 
 async function createChain(records: number) {
-  const { pool, url } = await createDatabase();
-  const audit = auditContextOf(pool);
+  const { pool, url, audit } = await createDatabase();
   for (let nth = 1; nth <= records; nth++) await write(audit, `subject ${nth}`);
   await extendChain(pool);
   const run = (...args: string[]) =>

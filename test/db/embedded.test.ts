@@ -174,10 +174,10 @@ describe.runIf(root)('as root', () => {
     expect(fs.statSync(join(dataDir, 'postgres', 'postmaster.pid')).uid).toBe(someUser);
   });
 
-  test('a full disk is one clear line, and nothing is left half made', async context => {
+  test('a full disk is one clear line, and nothing is left half made', async ({ skip }) => {
     const disk = newFolder();
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'none', disk]).status === 0;
-    if (!mounted) context.skip('this machine lets nobody mount a small disk');
+    if (!mounted) skip('this machine lets nobody mount a small disk');
     try {
       const attempt = openIn(join(disk, 'data'));
       await expect(attempt).rejects.toThrow(

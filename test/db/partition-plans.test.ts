@@ -5,12 +5,10 @@ import { fanOutNotices } from '../../src/bot/notices/fan-out.ts';
 import { pruneNotices } from '../../src/db/notices/index.ts';
 import { listCalls, pruneCalls } from '../../src/gateway/index.ts';
 import { deliveryHistory, listAttempts, pruneLog } from '../../src/webhooks/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { explaining } from '../helpers/plans.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const [partnerUuid, paymentUuid] = [randomUUID(), randomUUID()];
 const [partnerId, paymentId] = [idFromUuid('prt', partnerUuid), idFromUuid('pay', paymentUuid)];
 const weeks = 4;

@@ -11,9 +11,8 @@ import { createAuthenticator, createKey } from '../../src/partners/index.ts';
 import { createVault, readSecrets, rotateSecret, setWebhook } from '../../src/webhooks/index.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { follow } from '../helpers/locks.ts';
-import { auditContextOf, createFundedPartner } from '../helpers/partners.ts';
 
 const oldKey = 'the first secret key, long enough for it';
 const newKey = 'the second secret key, long enough for it';

@@ -10,9 +10,8 @@ import {
 } from '../../src/operators/index.ts';
 import { hashPassword, passwordObjection, verifyPassword } from '../../src/operators/password.ts';
 import { codeOf, stepAt, stepOf, toBase32, totpUrl } from '../../src/operators/totp.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, keyring } from '../helpers/database.ts';
 import { enrolOperator } from '../helpers/operators.ts';
-import { keyring } from '../helpers/partners.ts';
 
 const test = base.extend('database', () => createDatabase());
 

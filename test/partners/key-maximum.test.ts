@@ -10,11 +10,9 @@ import {
   setAllowedAddresses,
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase, patient } from '../helpers/database.ts';
-import { keyring } from '../helpers/partners.ts';
+import { auditContextOf, createTimedDatabase, keyring, patient } from '../helpers/database.ts';
 
-const { pool, url } = await createDatabase();
-const clock = manualClock('2026-11-17T12:00:00Z');
+const { pool, url, clock } = await createTimedDatabase('2026-11-17T12:00:00Z');
 /** As two processes. */
 const other = openPool({ connectionString: url, ...patient });
 afterAll(() => other.end());

@@ -6,9 +6,8 @@ import type { Mode } from '../../src/ledger/index.ts';
 import { countRefusal, maxRefusedKeys } from '../../src/payments/create/scenarios.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, setRate } from '../helpers/database.ts';
 import { countEach, startOpenings } from '../helpers/openings.ts';
-import { setRate } from '../helpers/partners.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);

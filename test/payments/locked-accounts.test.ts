@@ -5,10 +5,9 @@ import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, setRate } from '../helpers/database.ts';
 import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
 import { startOpenings } from '../helpers/openings.ts';
-import { setRate } from '../helpers/partners.ts';
 
 type PartnerId = Id<'prt'>;
 

@@ -1,13 +1,11 @@
 import { test as base, expect } from 'vitest';
 import { createPortalLink } from '../../src/partners/index.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { answers, refusal } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock('2026-11-17T12:00:00Z');
+const { pool, sql, clock } = await createTimedDatabase('2026-11-17T12:00:00Z');
 const { visit, signIn, member, audit, join } = await startPortal({ pool, clock });
 type Browser = ReturnType<typeof visit>;
 const personIn = async (browser: Browser) =>

@@ -5,8 +5,7 @@ import { changeRole, listKeys, removeMember } from '../../src/partners/index.ts'
 import { addEndpoint, contractEvents, createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { keyring } from '../helpers/partners.ts';
+import { createDatabase, keyring } from '../helpers/database.ts';
 import { explaining } from '../helpers/plans.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
 import { sendSlowly } from '../helpers/slow-request.ts';

@@ -1,13 +1,11 @@
 import { test as base, expect } from 'vitest';
 import { createPortalLink, removeMember } from '../../src/partners/index.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { answers } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock('2026-11-17T12:00:00Z');
+const { pool, sql, clock } = await createTimedDatabase('2026-11-17T12:00:00Z');
 const { visit, signIn, member, audit, address, join } = await startPortal({
   pool,
   clock,

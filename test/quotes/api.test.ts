@@ -11,12 +11,10 @@ import {
   setRate,
   startApi,
 } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const simulator = await openSimulator();
 const limits = { maxMicroUsdtOfPartner: 20_000_000n };
 const { address } = await startApi({ pool, clock, gatewayUrl: simulator.address, quoteLock: limits });

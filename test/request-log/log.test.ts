@@ -4,8 +4,7 @@ import { newId, timeOfId } from '../../src/base/ids.ts';
 import type { Pool, Queryable } from '../../src/db/postgres/pool.ts';
 import { findRequest, pruneRequestLog } from '../../src/request-log/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, newPaymentId } from '../helpers/database.ts';
-import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { createDatabase, createPartnerWithKeys, newPaymentId } from '../helpers/database.ts';
 import { answered, startLog, store } from './requests.ts';
 
 const { pool } = await createDatabase();

@@ -8,8 +8,7 @@ const { pool, clock, deps, newPartner, balanceOf, expectNothingHappened } = awai
 const test = base.extend('partner', () => newPartner());
 
 describe('the kopecks of the amount', () => {
-  test.each([0, 4, 99])(',%i: succeed', async kopecks => {
-    const partner = await newPartner();
+  test.for([0, 4, 99])(',%i: succeed', async (kopecks, { partner }) => {
     const { status, json } = await partner.pay({ qr_url: newLink(10_000 + kopecks) });
     const now = `${new Date(clock.nowMs()).toISOString().slice(0, -1)}000+00:00`;
     expect({ status, json }).toEqual({
@@ -90,8 +89,7 @@ describe('the kopecks of the amount', () => {
 });
 
 describe('the amount', () => {
-  test.each(['"123.45"', '123.45'])('is amount_rub when the link has none: %s', async raw => {
-    const partner = await newPartner();
+  test.for(['"123.45"', '123.45'])('is amount_rub when the link has none: %s', async (raw, { partner }) => {
     const paid = await partner.post('/v1/payments', {
       raw: `{"qr_url":"${newLink()}","amount_rub":${raw}}`,
       headers: { 'idempotency-key': 'amount' },
@@ -206,8 +204,7 @@ describe('a link', () => {
     partner.post('/v1/qr/resolve', { body: { qr_url } });
 
   const forms = [`${good}&crc=B754`, good.replaceAll('&', '&amp;'), `  ${good}\n`];
-  test.each(forms)('is paid: %s', async qr_url => {
-    const partner = await newPartner();
+  test.for(forms)('is paid: %s', async (qr_url, { partner }) => {
     const paid = await partner.pay({ qr_url });
     expect(paid.json).toMatchObject({ status: 'succeeded', amount_rub: '305.10' });
     expect((await resolve(partner, qr_url)).json).toEqual({
@@ -216,15 +213,14 @@ describe('a link', () => {
     });
   });
 
-  test.each([
+  test.for([
     ['is invalid: nothing', '', '400 invalid_qr'],
     ['is invalid: another host', `https://example.com/${id}`, '400 invalid_qr'],
     ['is invalid: a wrong checksum', `${good}&crc=0000`, '400 invalid_qr'],
     ['is invalid: longer than any link', `${good}&pad=${'x'.repeat(3_000)}`, '400 invalid_qr'],
     ['is for a subscription: another host', `https://sub.nspk.ru/${id}`, '400 unsupported_qr'],
     ['is for a subscription: another type', `https://qr.nspk.ru/${id}?type=03`, '400 unsupported_qr'],
-  ])('%s', async (_what, qr_url, code) => {
-    const partner = await newPartner();
+  ])('%s', async ([_what, qr_url, code], { partner }) => {
     expect(codeOf(await partner.pay({ qr_url, amount_rub: 100 }))).toBe(code);
     expect(codeOf(await resolve(partner, qr_url))).toBe(code);
     await expectNothingHappened(partner);

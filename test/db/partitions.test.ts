@@ -137,10 +137,9 @@ describe('partitions change', () => {
     expect(await whereRowsAre(pool)).toEqual([['partner_notices_20261130', 15]]);
   });
 
-  test.each(['CREATE TABLE', 'ALTER TABLE', 'DROP TABLE'])(
+  test.for(['CREATE TABLE', 'ALTER TABLE', 'DROP TABLE'])(
     'wholly or not at all: death after %s',
-    async tag => {
-      const { pool, clock } = await newLog();
+    async (tag, { log: { pool, clock } }) => {
       await write(pool, day(0));
       if (tag === 'DROP TABLE') {
         await keepPartitions(pool, clock, notices);

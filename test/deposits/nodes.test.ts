@@ -60,7 +60,7 @@ const others: [string, (log: Log) => object][] = [
   ['at another place', log => ({ ...log, logIndex: '0x7' })],
   ['with another amount', anotherAmount],
 ];
-test.each<[string, (world: World) => Interfere]>([
+test.for<[string, (world: World) => Interfere]>([
   [
     'a log of a block that is not in the chain',
     // The node gives its logs whatever hash it is asked with.
@@ -81,8 +81,7 @@ test.each<[string, (world: World) => Interfere]>([
     `beside the deposit one ${what}`,
     () => withLogs(logs => [...logs, ...logs.map(change)], false),
   ]),
-])('%s is not credited', async (_what, lie) => {
-  const world = await startWithFinal([5n * usdt]);
+])('%s is not credited', async ([_what, lie], { world }) => {
   const before = await world.cursor();
   world.node.interfere = lie(world);
   await world.round();

@@ -33,8 +33,7 @@ test('a final deposit waits for the answer, and the cursor does not wait', async
   expect(await world.findings()).toEqual([]);
 });
 
-test.each(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', async answer => {
-  const world = await waitingFor([25n * usdt]);
+test.for(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', async (answer, { world }) => {
   await world.screen(async () => answer);
   await world.screen(allow);
   await world.settle();
@@ -47,7 +46,7 @@ test.each(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', 
   expect(rows).toEqual([{ held_for: answer === 'hold' ? 'screening' : 'no_answer' }]);
 });
 
-test.each([
+test.for([
   ['after asking asks again', 'deposits', 'screened_at IS NULL', 'screening', 2],
   [
     'with the answer on record leaves the credit to the next round',
@@ -56,8 +55,7 @@ test.each([
     'accumulating',
     1,
   ],
-])('a process that dies %s', async (_what, table, constraint, state, times) => {
-  const world = await waitingFor([25n * usdt]);
+])('a process that dies %s', async ([_what, table, constraint, state, times], { world }) => {
   let asked = 0;
   const counting: Screen = async () => {
     asked += 1;

@@ -37,10 +37,9 @@ const spentToday = async (keyId: string) =>
 const test = base.extend('world', () => startWorld());
 
 describe('the daily limit of a key', () => {
-  test.each(['test', 'live'] as const)(
+  test.for(['test', 'live'] as const)(
     'is not passed by 50 payments at once from two processes (%s)',
-    async mode => {
-      const { clock, writer, keyId, payment, findings } = await startWorld();
+    async (mode, { world: { clock, writer, keyId, payment, findings } }) => {
       const otherPool = openPool({ ...pool.options }, 4);
       const other = createPaymentWriter(otherPool, clock);
       const results = await Promise.all(

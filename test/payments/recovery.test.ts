@@ -104,7 +104,7 @@ describe('the first answer finishes a payment', () => {
 describe('the stored order', () => {
   const contradiction = [{ kind: 'gateway_contradiction', times: 1, clearedBy: null }];
 
-  test.each<[string, Partial<Gateway>]>([
+  test.for<[string, Partial<Gateway>]>([
     ['another order was paid', { poll: async () => ({ outcome: 'succeeded', orderId: 'ord_other' }) }],
     [
       'another order was declined',
@@ -114,8 +114,7 @@ describe('the stored order', () => {
       'there never was an order',
       { poll: async () => ({ outcome: 'order_unknown' }), void: async () => ({ outcome: 'voided' }) },
     ],
-  ])('ends nothing when the gateway says that %s', async (_case, lie) => {
-    const customer = await newCustomer();
+  ])('ends nothing when the gateway says that %s', async ([_case, lie], { customer }) => {
     const paymentId = await accepted(customer);
     clock.advance(2_000);
     await recover(lie);

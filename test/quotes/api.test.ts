@@ -131,13 +131,12 @@ describe('POST /v1/payments with quote_id', () => {
     expect(await pay(null)).toBe('200 succeeded');
   });
 
-  test.each([
+  test.for([
     ['lock', 'yes'],
     ['lock', 1],
     ['quote_id', 7],
     ['quote_id', 'q'.repeat(65)],
-  ])('refuses %s of the shape %j', async (field, value) => {
-    const { test: partner } = await newPartner();
+  ])('refuses %s of the shape %j', async ([field, value], { partner: { test: partner } }) => {
     const { status, json } =
       field === 'lock'
         ? await partner.post('/v1/quote', { body: { amount_rub: '150.00', lock: value } })

@@ -30,10 +30,9 @@ describe('a locked quote', () => {
     expect(await findings()).toEqual([]);
   });
 
-  test.each(['live', 'test'] as const)(
+  test.for(['live', 'test'] as const)(
     'opens one payment of 20 at once from two processes, round after round (%s)',
-    async mode => {
-      const partnerId = await newPartner();
+    async (mode, { partnerId }) => {
       const writers = [writer, createPaymentWriter(await world.openOther(), clock)];
       for (let round = 0; round < 8; round++) {
         const quote = await lock(partnerId, { mode });
@@ -110,7 +109,7 @@ describe('a locked quote', () => {
     await expectNoPayment(owner);
   });
 
-  test.each<[what: string, verdict: string, terms: Parameters<typeof lock>[1], changes: object[]]>([
+  test.for<[what: string, verdict: string, terms: Parameters<typeof lock>[1], changes: object[]]>([
     ['the other mode is refused', 'quote_mode_mismatch', { mode: 'test' }, [{}]],
     [
       'another amount is refused, to the kopeck',
@@ -118,8 +117,7 @@ describe('a locked quote', () => {
       {},
       [{ amountKopecks: 14_999n }, { amountKopecks: 15_001n }],
     ],
-  ])('of %s', async (_what, verdict, terms, changes) => {
-    const partnerId = await newPartner();
+  ])('of %s', async ([_what, verdict, terms, changes], { partnerId }) => {
     const quote = await lock(partnerId, terms);
     for (const change of changes)
       expect((await writer.open(paymentWith(partnerId, quote, change))).verdict).toBe(verdict);

@@ -31,7 +31,10 @@ const arrivals = [
   ],
 ] as const;
 type Person = ReturnType<typeof newPerson>;
-const test = base.extend('shops', () => setUp());
+const test = base
+  .extend('shops', () => setUp())
+  .extend('partnerId', async () => (await createPartnerWithKeys(pool)).partnerId)
+  .extend('owner', ({ partnerId }) => member(partnerId, 'owner'));
 
 test.each(arrivals)('%s of another person signs in only after a question', async (_what, path, arrive) => {
   const { owner, other, own, foreign } = await setUp();
@@ -113,9 +116,7 @@ const count = (kind: string, userId: bigint, made: number) =>
     [`${kind} telegram:${userId}`, new Date(clock.nowMs() - (clock.nowMs() % 86_400_000)), made],
   );
 
-test('a person makes 300 changes a day, of whatever kind', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const owner = await member(partnerId, 'owner');
+test('a person makes 300 changes a day, of whatever kind', async ({ partnerId, owner }) => {
   const colleague = await member(partnerId, 'viewer');
   const { userId } = owner.person;
   expect(await recordsOf(userId)).toBe(1);
@@ -141,8 +142,7 @@ test('a person makes 300 changes a day, of whatever kind', async () => {
   await answers(200, next.post(`/partners/${partnerId}/team/invite`, { role: 'viewer' }));
 });
 
-test('who has made all changes of the day signs in and ends a stolen session', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
+test('who has made all changes of the day signs in and ends a stolen session', async ({ partnerId }) => {
   const stolen = await member(partnerId, 'owner');
   const { person } = stolen;
   await count('changes', person.userId, 300);
@@ -155,9 +155,7 @@ test('who has made all changes of the day signs in and ends a stolen session', a
   await answers(200, own.post('/logout'));
 });
 
-test('sign-ins have a maximum of their own', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const { person, act } = await member(partnerId, 'owner');
+test('sign-ins have a maximum of their own', async ({ owner: { person, act } }) => {
   await count('sign-ins', person.userId, 299);
   const arrive = async () => visit().post('/sign-in', { token: await createPortalLink(audit, person) });
   await answers(200, arrive());
@@ -165,9 +163,7 @@ test('sign-ins have a maximum of their own', async () => {
   await answers(200, act('/team/invite', { role: 'viewer' }));
 });
 
-test('the portal says which maximum of keys is reached', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const owner = await member(partnerId, 'owner');
+test('the portal says which maximum of keys is reached', async ({ owner }) => {
   const key = { mode: 'test', scopes: ['read'], allowed_addresses: [] };
   let answer = await owner.act('/keys', key);
   for (let count = 1; answer.status === 200 && count < 60; count++) {

@@ -7,12 +7,10 @@ import {
   listAlarms,
   parseAlarmId,
 } from '../../src/alarms/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { readGauges } from '../helpers/gauges.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const warn = vi.fn();
 const alarms = createAlarms({ db: pool, clock, log: { warn } });
 const openOnes = async () =>

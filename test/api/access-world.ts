@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 import { createPartner } from '../../src/partners/index.ts';
 import { issueKey, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 
 /** Every operation, with the scope that it needs. */
 export const operations = [
@@ -24,8 +23,7 @@ export const operations = [
 
 /** The API with a manual clock, and new partners with the limits of the contract. */
 export async function startAccessWorld() {
-  const { pool } = await createDatabase();
-  const clock = manualClock();
+  const { pool, clock } = await createTimedDatabase();
   await setRate(pool, clock);
   const { address, deps } = await startApi({ pool, clock });
   const audit = auditContextOf(pool);

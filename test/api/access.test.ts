@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { revokeKey, setLimits, setSuspended } from '../../src/partners/index.ts';
 import { codeOf, createPartnerWithKeys, issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw-http.ts';
@@ -10,6 +10,7 @@ const { partnerId, testKey } = await createPartnerWithKeys(pool);
 const officeKey = await issueKey(pool, partnerId, 'test', ['192.0.2.0/24', '2001:db8::/32']);
 const suspended = await createPartnerWithKeys(pool);
 await setSuspended(audit, suspended.partnerId, true);
+const test = base.extend('newcomer', () => newcomer());
 
 describe('a key', () => {
   test.each([['GET', '/v1/ping', 'any'] as const, ...operations])(
@@ -154,8 +155,7 @@ describe('the bucket for creation', () => {
 });
 
 describe('the bucket for everything else', () => {
-  test('holds 20, fills by 20 a second, and not beyond 20', async () => {
-    const { partner } = await newcomer();
+  test('holds 20, fills by 20 a second, and not beyond 20', async ({ newcomer: { partner } }) => {
     expect(await allowed(22, () => ping(partner))).toBe(20);
     expect((await partner.get('/v1/ping')).headers.get('retry-after')).toBe('1');
     clock.advance(49);
@@ -166,8 +166,7 @@ describe('the bucket for everything else', () => {
     expect(await allowed(22, () => ping(partner))).toBe(20);
   });
 
-  test('is one for all these endpoints', async () => {
-    const { partner } = await newcomer();
+  test('is one for all these endpoints', async ({ newcomer: { partner } }) => {
     const calls = [
       () => partner.get('/v1/ping'),
       () => partner.get('/v1/balance'),
@@ -195,8 +194,7 @@ describe('a bucket', () => {
     expect(await create(other.partner)).not.toBe(429);
   });
 
-  test('is shared by two services on one database', async () => {
-    const { key, partner } = await newcomer();
+  test('is shared by two services on one database', async ({ newcomer: { key, partner } }) => {
     const elsewhere = partnerAt((await startApi({ pool, clock })).address, key);
     await repeat(6, () => create(partner));
     expect(await allowed(6, () => create(elsewhere))).toBe(4);

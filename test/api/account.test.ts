@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { codeOf, expectMalformed, newLink, setRate, startApi } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, createTimedDatabase } from '../helpers/database.ts';
 import { words } from '../helpers/words.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 await setRate(pool, clock);
 const { newPartner } = await startApi({ pool, clock });
 const partner = await newPartner(1_234_567n);

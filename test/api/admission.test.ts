@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
+import { test as base, expect, vi } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { codeOf, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
@@ -15,9 +15,9 @@ const { address, deps, newPartner } = await startApi({
   gatewayUrl: simulator.address,
   maxBeforeDebit: 2,
 });
+const test = base.extend('partner', () => newPartner());
 
-test('over its capacity, the service refuses at once and debits nothing', async () => {
-  const partner = await newPartner();
+test('over its capacity, the service refuses at once and debits nothing', async ({ partner }) => {
   // A lock on the account blocks every debit.
   const { unlock } = await holdLocks(url, 'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE', [
     uuidFromId(partner.partnerId),
@@ -74,15 +74,13 @@ test('payments that wait for the gateway, and repeats of them, take no place', a
   expect(new Set(ended.map(({ json }) => json.id)).size).toBe(3);
 });
 
-test('a request that ends before its debit gives its place back', async () => {
-  const partner = await newPartner();
+test('a request that ends before its debit gives its place back', async ({ partner }) => {
   for (let refused = 0; refused < 5; refused++)
     expect((await partner.pay({ qr_url: 'nonsense' })).json.error.code).toBe('invalid_qr');
   expect((await partner.pay({ qr_url: newLink(10_000) })).json.status).toBe('succeeded');
 });
 
-test('a caller over its rate limit gets 429, however busy the service is', async () => {
-  const partner = await newPartner();
+test('a caller over its rate limit gets 429, however busy the service is', async ({ partner }) => {
   await setLimits(auditContextOf(pool), partner.partnerId, { createRps: 1, createBurst: 1 });
   const places = [deps.admission.enter(), deps.admission.enter()];
   const codes = [];

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect } from 'node:net';
 import { Registry } from 'prom-client';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, test as base, describe, expect } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openPool, transaction } from '../../src/db/postgres/pool.ts';
@@ -16,6 +16,7 @@ const { pool, address, deps, testKey, liveKey, partner, authorization, countPaym
 const unfinished = (key: string) =>
   `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nIdempotency-Key: ${key}\r\n` +
   `Content-Length: 500\r\n\r\n{"qr_url":"${newLink(10_000)}"`;
+const test = base.extend('broken', () => startApi({ pool }));
 
 describe('malformed HTTP', () => {
   const head = `POST /v1/quote HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
@@ -103,8 +104,7 @@ describe('a slow caller', async () => {
   });
 });
 
-test('an internal error shows no details, debits nothing and leaves the key free', async () => {
-  const broken = await startApi({ pool });
+test('an internal error shows no details, debits nothing and leaves the key free', async ({ broken }) => {
   const { writer } = broken.deps;
   const { open } = writer;
   const logged: object[] = [];
@@ -141,8 +141,7 @@ describe('once a payment is debited', () => {
     expect((await unlucky.get(`/v1/payments/${answered.json.id}`)).json.status).toBe('succeeded');
   });
 
-  test('a payment whose commit was not confirmed is found by its key and continues', async () => {
-    const broken = await startApi({ pool });
+  test('a payment whose commit was not confirmed is found by its key and continues', async ({ broken }) => {
     const { writer } = broken.deps;
     const { open } = writer;
     writer.open = async opening => {
@@ -153,8 +152,7 @@ describe('once a payment is debited', () => {
     expect(codeOf(answered)).toBe('200 succeeded');
   });
 
-  test('a missing database is a temporary error', async () => {
-    const broken = await startApi({ pool });
+  test('a missing database is a temporary error', async ({ broken }) => {
     const gone = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
     broken.deps.writer.open = () => Promise.reject(gone);
     const failed = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) });
@@ -174,8 +172,7 @@ describe('once a payment is debited', () => {
   });
 });
 
-test('graceful shutdown waits only for requests that wait for an answer', async () => {
-  const { deps } = await startApi({ pool });
+test('graceful shutdown waits only for requests that wait for an answer', async ({ broken: { deps } }) => {
   const server = await createServer({ ...deps, metrics: new Registry() });
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<{ ok: true }>();

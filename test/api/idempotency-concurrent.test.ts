@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { crc16 } from '../../src/base/qr.ts';
 import { type Answer, codeOf, issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
@@ -7,6 +7,7 @@ import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { isReplay, startTestModeWorld } from './test-mode-world.ts';
 
 const { pool, clock, address, newPartner, balanceOf } = await startTestModeWorld();
+const test = base.extend('partner', () => newPartner());
 
 test('keys never collide between partners and modes, but are one for all keys of a partner and mode', async () => {
   const [partner, other] = [await newPartner(), await newPartner()];
@@ -69,8 +70,7 @@ describe('a repeat while the first is running', async () => {
     expect(answers[1].text).toBe(answers[0].text);
   });
 
-  test('with another body is a conflict at once', async () => {
-    const partner = await newPartner();
+  test('with another body is a conflict at once', async ({ partner }) => {
     const slow = await startSlowApi();
     const first = partnerAt(slow.address, partner.liveKey).pay(await newBody(), 'join');
     await slow.begun;
@@ -106,8 +106,7 @@ describe('a repeat while the first is running', async () => {
     },
   );
 
-  test('waits no longer than the first would, and then says processing', async () => {
-    const partner = await newPartner();
+  test('waits no longer than the first would, and then says processing', async ({ partner }) => {
     const slow = await startSlowApi();
     const body = await newBody();
     const first = partnerAt(slow.address, partner.liveKey).pay(body, 'join');
@@ -147,8 +146,7 @@ describe('a repeat after a change of QR_HOSTS', () => {
     expect((await balanceOf(partner)).settledMicroUsdt).toBe(1_081_082n);
   });
 
-  test('with another form of the link is a replay', async () => {
-    const partner = await newPartner();
+  test('with another form of the link is a replay', async ({ partner }) => {
     const link = newLink(10_000);
     const first = await partner.pay({ qr_url: link.replace('https', 'bank100000000004') }, 'form');
     for (const at of [address, swapped, replaced]) {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
 import { codeOf, newLink, partnerAt, startApi } from '../helpers/api.ts';
@@ -8,6 +8,7 @@ import { isReplay, startTestModeWorld } from './test-mode-world.ts';
 
 const { pool, clock, address, deps, audit, newPartner, balanceOf, expectNothingHappened } =
   await startTestModeWorld();
+const test = base.extend('partner', () => newPartner());
 
 describe('an idempotency key', () => {
   const send = (keys: string | string[] | undefined, testKey: string) =>
@@ -39,8 +40,7 @@ describe('an idempotency key', () => {
     await expectNothingHappened(partner);
   });
 
-  test('may be anything else, and is case-sensitive', async () => {
-    const partner = await newPartner();
+  test('may be anything else, and is case-sensitive', async ({ partner }) => {
     for (const key of ['x', 'X', '~!@#$%^&*()_+ `{}|:"<>?', 'a, b', 'x'.repeat(255), '__proto__']) {
       const body = { qr_url: newLink(10_000) };
       const paid = await partner.pay(body, key);
@@ -51,8 +51,7 @@ describe('an idempotency key', () => {
 });
 
 describe('a repeat', () => {
-  test('gives the same payment again, marked as a replay, and debits once', async () => {
-    const partner = await newPartner();
+  test('gives the same payment again, marked as a replay, and debits once', async ({ partner }) => {
     const body = { qr_url: newLink(10_000), amount_rub: '100', external_id: 'order', metadata: { a: 1 } };
     const first = await partner.pay(body, 'same');
     const again = await partner.pay(body, 'same');
@@ -63,8 +62,7 @@ describe('a repeat', () => {
     expect((await balanceOf(partner)).settledMicroUsdt).toBe(1_081_082n);
   });
 
-  test('of a payment that failed gives the failed payment, and pays nothing', async () => {
-    const partner = await newPartner();
+  test('of a payment that failed gives the failed payment, and pays nothing', async ({ partner }) => {
     const body = { qr_url: newLink(10_001) };
     const first = await partner.pay(body, 'failed');
     const again = await partner.pay(body, 'failed');
@@ -72,8 +70,7 @@ describe('a repeat', () => {
     expect(again.text).toBe(first.text);
   });
 
-  test('gives the payment as it is now', async () => {
-    const partner = await newPartner();
+  test('gives the payment as it is now', async ({ partner }) => {
     const body = { qr_url: newLink(10_002) };
     const first = await partner.pay(body, 'now');
     const meanwhile = await partner.pay(body, 'now');
@@ -85,8 +82,7 @@ describe('a repeat', () => {
     expect([codeOf(later), later.json.id, isReplay(later)]).toEqual(['200 succeeded', first.json.id, true]);
   });
 
-  test('is remembered without limit, in every process', async () => {
-    const partner = await newPartner();
+  test('is remembered without limit, in every process', async ({ partner }) => {
     const body = { qr_url: newLink(10_000) };
     const first = await partner.pay(body, 'old');
     clock.advance(400 * 86_400_000);
@@ -95,8 +91,7 @@ describe('a repeat', () => {
       expect([again.text, isReplay(again)]).toEqual([first.text, true]);
   });
 
-  test('passes maintenance, a stale rate, a blocked recipient and every limit', async () => {
-    const partner = await newPartner();
+  test('passes maintenance, a stale rate, a blocked recipient and every limit', async ({ partner }) => {
     const body = { qr_url: newLink(10_000) };
     const first = await partner.pay(body, 'closed');
     const { partnerId } = partner;
@@ -111,8 +106,7 @@ describe('a repeat', () => {
     expect([again.text, isReplay(again)]).toEqual([first.text, true]);
   });
 
-  test('does not pass a suspension, a malformed body or the rate limit', async () => {
-    const partner = await newPartner();
+  test('does not pass a suspension, a malformed body or the rate limit', async ({ partner }) => {
     const body = { qr_url: newLink(10_000) };
     await partner.pay(body, 'known');
     expect((await partner.pay({ ...body, amount_rub: 'x' }, 'known')).status).toBe(422);
@@ -156,8 +150,7 @@ describe('the same body', () => {
     expect([again.text, isReplay(again)]).toEqual([first.text, true]);
   });
 
-  test('may name absent fields as null', async () => {
-    const partner = await newPartner();
+  test('may name absent fields as null', async ({ partner }) => {
     const first = await payRaw(partner, `{"qr_url":"${link}"}`);
     for (const raw of [
       `{"qr_url":"${link}","amount_rub":null,"external_id":null,"metadata":null}`,

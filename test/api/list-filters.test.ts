@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { idFromUuid, minUuidAt, uuidFromId } from '../../src/base/ids.ts';
 import { type ListFilter, listPayments, listStatement } from '../../src/payments/search/list.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
@@ -25,10 +25,10 @@ async function newPartner() {
   return { ...partner, partnerId, liveKey, pay, find };
 }
 const now = () => new Date(clock.nowMs()).toISOString();
+const test = base.extend('partner', () => newPartner());
 
 describe('payments are found', () => {
-  test('by external_id, newest first, only of this partner and mode', async () => {
-    const partner = await newPartner();
+  test('by external_id, newest first, only of this partner and mode', async ({ partner }) => {
     const [first, , third] = [
       await partner.pay({ external_id: 'order 1/2 & ü' }),
       await partner.pay({ external_id: 'order' }),
@@ -43,8 +43,7 @@ describe('payments are found', () => {
     expect(live.json.data).toEqual([]);
   });
 
-  test('by time, that of `created_after` included and that of `created_before` not', async () => {
-    const partner = await newPartner();
+  test('by time, that of `created_after` included and that of `created_before` not', async ({ partner }) => {
     const times: string[] = [];
     const ids: string[] = [];
     for (let nth = 0; nth < 4; nth++) {
@@ -63,8 +62,7 @@ describe('payments are found', () => {
     expect(await partner.find({ created_before: justAfter })).toEqual([ids[2], ids[1], ids[0]]);
   });
 
-  test('by a time as the API writes it, in any offset, and with a bare plus', async () => {
-    const partner = await newPartner();
+  test('by a time as the API writes it, in any offset, and with a bare plus', async ({ partner }) => {
     const id = await partner.pay();
     const { created_at } = (await partner.get(`/v1/payments/${id}`)).json;
     expect(await partner.find({ created_after: created_at })).toEqual([id]);
@@ -74,8 +72,7 @@ describe('payments are found', () => {
     expect(await partner.find({ created_before: inMoscow })).toEqual([]);
   });
 
-  test('by all of it at once, page by page', async () => {
-    const partner = await newPartner();
+  test('by all of it at once, page by page', async ({ partner }) => {
     const from = now();
     const ids: string[] = [];
     for (let nth = 0; nth < 6; nth++) {

@@ -2,13 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { idFromUuid, newId, parseId } from '../../src/base/ids.ts';
 import { findPayment } from '../../src/payments/index.ts';
 import { expectMalformed, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { words } from '../helpers/words.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 await setRate(pool, clock);
 const simulator = await openSimulator();
 const api = await startApi({ pool, clock, gatewayUrl: simulator.address });

@@ -3,8 +3,8 @@ import { idFromUuid } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/postgres/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { type Bank, makeQr, openSimulator } from '../helpers/simulator.ts';
 
@@ -21,8 +21,7 @@ interface Row {
  * paid must be one that the partner sees as paid.
  */
 export async function startLiveWorld() {
-  const { pool } = await createDatabase();
-  const clock = manualClock();
+  const { pool, clock } = await createTimedDatabase();
   const simulator = await openSimulator();
   const common = { pool, clock, gatewayUrl: simulator.address };
   /** Waits for an outcome as long as the manual clock does not move. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test, vi } from 'vitest';
+import { test as base, describe, expect, vi } from 'vitest';
 import { partnerAt, startApi } from '../helpers/api.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { failed, full, less, startLiveWorld, underReview } from './live-world.ts';
@@ -11,10 +11,10 @@ const { newCustomer, qrWith, holdOrders, untilRow, untilBank, recoverAfter } = w
 /** For tests of orders that get no answer: they wait this long. */
 const inVain = { answerWithinMs: 0, payTimeoutMs: 800 };
 const impatient = await startApi({ ...common, ...inVain });
+const test = base.extend('customer', () => newCustomer());
 
 describe('the gateway answers at once:', () => {
-  test('succeeded', async () => {
-    const { partner, balance } = await newCustomer();
+  test('succeeded', async ({ customer: { partner, balance } }) => {
     const qr = await qrWith();
     const key = randomUUID();
     const body = { qr_url: qr.link, amount_rub: 150, external_id: 'o-1', metadata: { n: 1 } };
@@ -51,8 +51,7 @@ describe('the gateway answers at once:', () => {
     expect(await balance()).toBe(full);
   });
 
-  test('a bank side that does not know references pays all the same', async () => {
-    const { partner } = await newCustomer();
+  test('a bank side that does not know references pays all the same', async ({ customer: { partner } }) => {
     const qr = await qrWith({ on: 'pay', kind: 'without_reference' });
     const { json } = await partner.pay({ qr_url: qr.link });
     await untilBank(qr.qrc_id, 'paid');
@@ -88,8 +87,7 @@ describe('the gateway accepts and finishes later:', () => {
     expect(await balance()).toBe(balanceAfter);
   });
 
-  test('it is polled after 2, 5, 10, 30 and then every 60 seconds', async () => {
-    const { inHaste } = await newCustomer();
+  test('it is polled after 2, 5, 10, 30 and then every 60 seconds', async ({ customer: { inHaste } }) => {
     const qr = await qrWith({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
     const poll = vi.spyOn(deps.gateway, 'poll');
     const { id } = (await inHaste.pay({ qr_url: qr.link })).json;
@@ -106,8 +104,7 @@ describe('the gateway accepts and finishes later:', () => {
     expect(json).toMatchObject({ status: 'processing', status_detail: 'awaiting_gateway' });
   });
 
-  test('a request waits for its time budget and not longer', async () => {
-    const { partner } = await newCustomer();
+  test('a request waits for its time budget and not longer', async ({ customer: { partner } }) => {
     const qr = await qrWith({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
     const key = randomUUID();
     const first = partner.pay({ qr_url: qr.link }, key);
@@ -180,8 +177,7 @@ describe('the gateway leaves the outcome unknown:', () => {
     expect(await balance()).toBe(less);
   });
 
-  test('a request that waits gets the outcome that recovery finds', async () => {
-    const { partner } = await newCustomer();
+  test('a request that waits gets the outcome that recovery finds', async ({ customer: { partner } }) => {
     const qr = await qrWith({ on: 'pay', kind: 'answer_lost', times: 1 });
     const paying = partner.pay({ qr_url: qr.link });
     await untilRow(qr.qrc_id, row => row.status_detail === 'manual_review');

@@ -1,7 +1,6 @@
 import { expect, vi } from 'vitest';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { type Bank, makeQr, openSimulator } from '../helpers/simulator.ts';
 import { type Account, type Behaviour, type Code, liveRecipient, type Mode, Model } from './api-model.ts';
 
@@ -42,8 +41,7 @@ async function makeCodes(simulator: Bank): Promise<Record<Mode, Code[]>> {
 
 /** The real service with a simulated bank. */
 export async function startModelService() {
-  const { pool } = await createDatabase();
-  const clock = manualClock();
+  const { pool, clock } = await createTimedDatabase();
   const simulator = await openSimulator();
   const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
   return { pool, audit: auditContextOf(pool), clock, simulator, address, deps };

@@ -6,12 +6,11 @@ import { topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { type Answer, createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
-const { pool } = await createDatabase();
+const { pool, audit } = await createDatabase();
 await setRate(pool);
-const audit = auditContextOf(pool);
 const simulator = await openSimulator();
 /** As two processes: each has connections of its own, and they share only the database. */
 const otherPool = openPool({ ...pool.options });

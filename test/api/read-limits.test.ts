@@ -3,18 +3,15 @@ import { expect, test, vi } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { newLink, setRate, startApi } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { follow } from '../helpers/locks.ts';
 import { words } from '../helpers/words.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock, audit } = await createTimedDatabase();
 await setRate(pool, clock);
 const bank = await startLocalServer();
 const { address, deps, newPartner } = await startApi({ pool, clock, gatewayUrl: bank.url });
-const audit = auditContextOf(pool, clock);
 
 /** Takes both places of the partner, as two slow reads would. */
 async function takePlaces(partnerId: Id<'prt'>) {

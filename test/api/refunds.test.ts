@@ -15,15 +15,14 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
-const { pool } = await createDatabase();
+const { pool, audit } = await createDatabase();
 const simulator = await openSimulator();
 const { address, deps } = await startApi({ pool, gatewayUrl: simulator.address });
 const { liveKey, testKey, partnerId } = await createPartnerWithKeys(pool);
 const partner = partnerAt(address, liveKey);
-const audit = auditContextOf(pool);
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 
 beforeAll(() => pool.query(`UPDATE service SET refunds_from = now() - interval '1 minute'`));

@@ -6,8 +6,7 @@ import { revokeKey, setSuspended } from '../../src/partners/index.ts';
 import { createRequestLog, findRequest, type RequestLog } from '../../src/request-log/index.ts';
 import { storedPath } from '../../src/request-log/stored-path.ts';
 import { createPartnerWithKeys, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { auditContextOf } from '../helpers/partners.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { sendRaw, sendRequest } from '../helpers/raw-http.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 

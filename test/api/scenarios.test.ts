@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, test as base, beforeEach, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { countInReview, listReview, paymentGauges, scenarios } from '../../src/payments/index.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createSender, createVault, listAttempts, setWebhook } from '../../src/webhooks/index.ts';
 import { codeOf, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { readGauges } from '../helpers/gauges.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const simulator = await openSimulator();
 const api = await startApi({ pool, clock, gatewayUrl: simulator.address });
 const { deps } = api;
@@ -53,6 +52,7 @@ const untilHeld = () =>
   clock.until(async () =>
     expect((await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount).toBe(1),
   );
+const test = base.extend('partner', () => newPartner());
 
 describe('answer_lost', () => {
   test.each([10_000, 10_002])('the payment over %i exists, and a repeat returns it', async kopecks => {
@@ -67,8 +67,7 @@ describe('answer_lost', () => {
     expect(await partner.payments()).toHaveLength(1);
   });
 
-  test('is lost once, also for concurrent repeats', async () => {
-    const partner = await newPartner();
+  test('is lost once, also for concurrent repeats', async ({ partner }) => {
     const [body, key] = [asking('answer_lost'), randomUUID()];
     const answers = await Promise.allSettled(Array.from({ length: 5 }, () => partner.pay(body, key)));
     expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(1);
@@ -96,16 +95,14 @@ describe('unavailable_twice', () => {
     expect((await partner.pay(body, key)).json).toEqual(accepted.json);
   });
 
-  test('a request that would be refused anyway is refused for its own reason', async () => {
-    const partner = await newPartner();
+  test('a request that would be refused anyway is refused for its own reason', async ({ partner }) => {
     const wrong = { ...asking('unavailable_twice'), amount_rub: '7.00' };
     expect((await partner.pay(wrong)).json.error.code).toBe('amount_mismatch');
     expect((await partner.pay(asking('answer_lost', 10_003))).json.error.code).toBe('qr_changed');
   });
 });
 
-test('rate_stale: every request is refused, and the key stays free', async () => {
-  const partner = await newPartner();
+test('rate_stale: every request is refused, and the key stays free', async ({ partner }) => {
   const [body, key] = [asking('rate_stale'), randomUUID()];
   for (let times = 0; times < 3; times++) {
     expect(codeOf(await partner.pay(body, key))).toBe('503 rate_unavailable');
@@ -139,8 +136,7 @@ describe('a review', () => {
   });
 });
 
-test('a simulated review does not appear for operators', async () => {
-  const partner = await newPartner();
+test('a simulated review does not appear for operators', async ({ partner }) => {
   await partner.pay(asking('review_fails'));
   expect((await listReview(pool, { limit: 10 })).payments).toEqual([]);
   expect((await countInReview(pool)).count).toBe(0);
@@ -150,8 +146,7 @@ test('a simulated review does not appear for operators', async () => {
 });
 
 describe('webhook_twice', () => {
-  test('the same event a second time after it was delivered, and no third', async () => {
-    const partner = await newPartner();
+  test('the same event a second time after it was delivered, and no third', async ({ partner }) => {
     const { id } = (await partner.pay(asking('webhook_twice'))).json;
     await partner.untilApplied([id, id]);
     await untilSent();
@@ -162,8 +157,7 @@ describe('webhook_twice', () => {
     expect(two!.headers['x-service-delivery']).toBe(one!.headers['x-service-delivery']);
   });
 
-  test('also when the first attempts fail and the process that sends is another one', async () => {
-    const partner = await newPartner();
+  test('also when the first attempts fail and the process that sends is another one', async ({ partner }) => {
     partner.receiver.answer(withStatus(500));
     const { id } = (await partner.pay(asking('webhook_twice'))).json;
     await clock.until(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(1));
@@ -179,8 +173,7 @@ describe('webhook_twice', () => {
 });
 
 describe('webhooks_out_of_order', () => {
-  test('the event is sent after the next one', async () => {
-    const partner = await newPartner();
+  test('the event is sent after the next one', async ({ partner }) => {
     const held = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await quietly();
     expect(partner.deliveredIds()).toEqual([]);
@@ -190,16 +183,14 @@ describe('webhooks_out_of_order', () => {
     expect(feed.map(({ data }: { data: { id: string } }) => data.id)).toEqual([held, next]);
   });
 
-  test('two payments with this scenario swap their events', async () => {
-    const partner = await newPartner();
+  test('two payments with this scenario swap their events', async ({ partner }) => {
     const first = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await untilHeld();
     const second = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await partner.untilApplied([second, first]);
   });
 
-  test('without another event it is sent after 30 seconds, also after a restart', async () => {
-    const partner = await newPartner();
+  test('without another event it is sent after 30 seconds, also after a restart', async ({ partner }) => {
     const held = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await untilHeld();
     await clock.during(delivery.stop());
@@ -220,8 +211,7 @@ test.each(['toString', 7, null, ['answer_lost']])('other metadata have no effect
   await partner.untilApplied([json.id]);
 });
 
-test('no scenario for live payments: they are paid, answered and delivered as usual', async () => {
-  const partner = await newPartner();
+test('no scenario for live payments: they are paid, answered and delivered as usual', async ({ partner }) => {
   const { live } = partner;
   const ids: string[] = [];
   for (const kopeck_scenario of Object.keys(scenarios)) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { test as base, beforeEach, describe, expect } from 'vitest';
 import { transaction } from '../../src/db/postgres/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
@@ -27,10 +27,10 @@ const dayMs = 86_400_000;
 const today = () => new Date(clock.nowMs()).toISOString().slice(0, 10);
 const fileOf = (key: string, query: string, headers: Record<string, string> = {}) =>
   fetch(`${address}/v1/statement?${query}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+const test = base.extend('testKey', async () => (await newCustomer()).testKey);
 
 describe('the statement of a day', () => {
-  test('has all entries, is open today, and never changes once the day is over', async () => {
-    const { testKey } = await newCustomer();
+  test('has all entries, is open today, and never changes once the day is over', async ({ testKey }) => {
     const partner = partnerAt(address, testKey);
     const day = today();
     const paid = (await partner.pay({ qr_url: newLink(10_000) })).json;
@@ -53,8 +53,7 @@ describe('the statement of a day', () => {
     expect(next.json.opening).toEqual(closed.json.closing);
   });
 
-  test('comes in both formats with the digest of the first, in the header too', async () => {
-    const { testKey } = await newCustomer();
+  test('comes in both formats with the digest of the first, in the header too', async ({ testKey }) => {
     const partner = partnerAt(address, testKey);
     await partner.pay({ qr_url: newLink(10_000) });
     const query = `day=${today()}`;
@@ -82,8 +81,7 @@ describe('the statement of a day', () => {
     expect(live).toMatchObject({ mode: 'live', closing: { available_usdt: '1000.000000' } });
   });
 
-  test('is empty before there was a partner, and does not exist before its day', async () => {
-    const { testKey } = await newCustomer();
+  test('is empty before there was a partner, and does not exist before its day', async ({ testKey }) => {
     const partner = partnerAt(address, testKey);
     const early = (await partner.get('/v1/statement?day=1999-01-01')).json;
     expect(early).toMatchObject({ closed: true, entries: [], open_holds: [] });

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, test as base, beforeEach, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { startRecovery } from '../../src/payments/index.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createSender, createVault, listAttempts, setWebhook } from '../../src/webhooks/index.ts';
 import { codeOf, expectMalformed, keyring, newLink, setRate, startApi } from '../helpers/api.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const simulator = await openSimulator();
 const api = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const { deps } = api;
@@ -41,6 +40,7 @@ const quietly = () => clock.rounds(5);
 const waitOf = async (id: `pay_${string}`) =>
   (await pool.query('SELECT next_at FROM open_payments WHERE payment_id = $1', [uuidFromId(id)])).rows[0]
     .next_at;
+const test = base.extend('partner', () => newPartner());
 
 describe('the test clock', () => {
   test('is the sum of its moves, and of one partner', async () => {
@@ -71,8 +71,7 @@ describe('the test clock', () => {
     expect(await other.statusOf(theirs.id)).toBe('processing');
   });
 
-  test('ends a review', async () => {
-    const partner = await newPartner();
+  test('ends a review', async ({ partner }) => {
     const metadata = { kopeck_scenario: 'review_fails' };
     const { id } = (await partner.pay({ qr_url: newLink(10_000), metadata })).json;
     // Longer waits, such as two hours, end with it too.
@@ -80,8 +79,7 @@ describe('the test clock', () => {
     await partner.until(id, 'failed');
   });
 
-  test('shortens the pause before the next attempt, and releases held-back events', async () => {
-    const partner = await newPartner();
+  test('shortens the pause before the next attempt, and releases held-back events', async ({ partner }) => {
     const receiver = await startReceiver();
     await setWebhook(auditContextOf(pool, clock), vault, partner.partnerId, receiver.url);
     receiver.answer(withStatus(500));
@@ -105,8 +103,7 @@ describe('the test clock', () => {
     await attempts(4);
   });
 
-  test('live rows stay where they are', async () => {
-    const partner = await newPartner();
+  test('live rows stay where they are', async ({ partner }) => {
     const { live } = partner;
     const receiver = await startReceiver();
     await setWebhook(auditContextOf(pool, clock), vault, partner.partnerId, receiver.url);
@@ -128,8 +125,7 @@ describe('the test clock', () => {
     expect(await rows()).toEqual(before);
   });
 
-  test('is not for live keys', async () => {
-    const partner = await newPartner();
+  test('is not for live keys', async ({ partner }) => {
     for (const answer of [
       await partner.live.get('/v1/test/clock'),
       await partner.live.post('/v1/test/clock', { body: { advance_sec: 1 } }),

@@ -3,11 +3,10 @@ import { transaction } from '../../src/db/postgres/pool.ts';
 import { creditTestDeposit } from '../../src/deposits/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { codeOf, expectMalformed, startApi } from '../helpers/api.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock('2031-05-05T10:00:00.000Z');
+const { pool, clock } = await createTimedDatabase('2031-05-05T10:00:00.000Z');
 const api = await startApi({ pool, clock });
 afterAll(async () => {
   expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);

@@ -2,13 +2,12 @@ import { afterAll, beforeEach, expect } from 'vitest';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { type Limits, setLimits } from '../../src/partners/index.ts';
 import { type Answer, setRate, startApi } from '../helpers/api.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 
 /** The API with a manual clock; at the end of the test file the ledger is verified. */
 export async function startTestModeWorld() {
-  const { pool } = await createDatabase();
-  const clock = manualClock();
+  const { pool, clock } = await createTimedDatabase();
   const api = await startApi({ pool, clock });
   const { address, deps } = api;
   const audit = auditContextOf(pool);

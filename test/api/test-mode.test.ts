@@ -1,14 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { readBalances } from '../../src/ledger/index.ts';
 import { codeOf, expectMalformed, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { startTestModeWorld, untouched } from './test-mode-world.ts';
 
 const { pool, clock, deps, newPartner, balanceOf, expectNothingHappened } = await startTestModeWorld();
+const test = base.extend('partner', () => newPartner());
 
 describe('the kopecks of the amount', () => {
-  test.each([0, 4, 99])(',%i: succeed', async kopecks => {
-    const partner = await newPartner();
+  test.for([0, 4, 99])(',%i: succeed', async (kopecks, { partner }) => {
     const { status, json } = await partner.pay({ qr_url: newLink(10_000 + kopecks) });
     const now = `${new Date(clock.nowMs()).toISOString().slice(0, -1)}000+00:00`;
     expect({ status, json }).toEqual({
@@ -26,8 +26,7 @@ describe('the kopecks of the amount', () => {
     expect(settledMicroUsdt).toBe(BigInt(json.amount_usdt.replace('.', '')));
   });
 
-  test(',01: a failed payment, and the money is returned', async () => {
-    const partner = await newPartner();
+  test(',01: a failed payment, and the money is returned', async ({ partner }) => {
     const failed = await partner.pay({ qr_url: newLink(10_001) });
     expect(failed.status).toBe(200);
     const declined = { code: 'gateway_declined', message: expect.any(String) };
@@ -76,14 +75,12 @@ describe('the kopecks of the amount', () => {
     expect((await balanceOf(partner)).settledMicroUsdt).toBe(1_081_298n);
   });
 
-  test(',03: refused as changed before any debit', async () => {
-    const partner = await newPartner();
+  test(',03: refused as changed before any debit', async ({ partner }) => {
     expect(codeOf(await partner.pay({ qr_url: newLink(10_003) }))).toBe('409 qr_changed');
     await expectNothingHappened(partner);
   });
 
-  test('count the same when the amount comes from amount_rub', async () => {
-    const partner = await newPartner();
+  test('count the same when the amount comes from amount_rub', async ({ partner }) => {
     const outcomes = [];
     for (const amount_rub of ['100.01', '100.02', '100.03', '100.04'])
       outcomes.push(codeOf(await partner.pay({ qr_url: newLink(), amount_rub })));
@@ -92,8 +89,7 @@ describe('the kopecks of the amount', () => {
 });
 
 describe('the amount', () => {
-  test.each(['"123.45"', '123.45'])('is amount_rub when the link has none: %s', async raw => {
-    const partner = await newPartner();
+  test.for(['"123.45"', '123.45'])('is amount_rub when the link has none: %s', async (raw, { partner }) => {
     const paid = await partner.post('/v1/payments', {
       raw: `{"qr_url":"${newLink()}","amount_rub":${raw}}`,
       headers: { 'idempotency-key': 'amount' },
@@ -101,15 +97,13 @@ describe('the amount', () => {
     expect(paid.json.amount_rub).toBe('123.45');
   });
 
-  test('is missing when neither has one', async () => {
-    const partner = await newPartner();
+  test('is missing when neither has one', async ({ partner }) => {
     for (const body of [{ qr_url: newLink() }, { qr_url: newLink(), amount_rub: null }])
       expect(codeOf(await partner.pay(body))).toBe('400 unsupported_variable_amount');
     await expectNothingHappened(partner);
   });
 
-  test('that is sent must equal the amount of the link, to the kopeck', async () => {
-    const partner = await newPartner();
+  test('that is sent must equal the amount of the link, to the kopeck', async ({ partner }) => {
     for (const amount_rub of ['123.44', '123.46', 123, '1234.5', 12345])
       expect(codeOf(await partner.pay({ qr_url: newLink(12_345), amount_rub }))).toBe('400 amount_mismatch');
     await expectNothingHappened(partner);
@@ -142,8 +136,7 @@ describe('the amount', () => {
 });
 
 describe('the rate', () => {
-  test('is fixed at creation', async () => {
-    const partner = await newPartner();
+  test('is fixed at creation', async ({ partner }) => {
     const paid = await partner.pay({ qr_url: newLink(10_000) }, 'rate');
     await setRate(pool, clock, '93.0000');
     const later = await partner.pay({ qr_url: newLink(10_000) });
@@ -152,8 +145,7 @@ describe('the rate', () => {
     expect((await partner.get(`/v1/payments/${paid.json.id}`)).text).toBe(paid.text);
   });
 
-  test('is valid until it is exactly 300 seconds old', async () => {
-    const partner = await newPartner();
+  test('is valid until it is exactly 300 seconds old', async ({ partner }) => {
     clock.advance(300_000);
     expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
     clock.advance(1);
@@ -212,8 +204,7 @@ describe('a link', () => {
     partner.post('/v1/qr/resolve', { body: { qr_url } });
 
   const forms = [`${good}&crc=B754`, good.replaceAll('&', '&amp;'), `  ${good}\n`];
-  test.each(forms)('is paid: %s', async qr_url => {
-    const partner = await newPartner();
+  test.for(forms)('is paid: %s', async (qr_url, { partner }) => {
     const paid = await partner.pay({ qr_url });
     expect(paid.json).toMatchObject({ status: 'succeeded', amount_rub: '305.10' });
     expect((await resolve(partner, qr_url)).json).toEqual({
@@ -222,15 +213,14 @@ describe('a link', () => {
     });
   });
 
-  test.each([
+  test.for([
     ['is invalid: nothing', '', '400 invalid_qr'],
     ['is invalid: another host', `https://example.com/${id}`, '400 invalid_qr'],
     ['is invalid: a wrong checksum', `${good}&crc=0000`, '400 invalid_qr'],
     ['is invalid: longer than any link', `${good}&pad=${'x'.repeat(3_000)}`, '400 invalid_qr'],
     ['is for a subscription: another host', `https://sub.nspk.ru/${id}`, '400 unsupported_qr'],
     ['is for a subscription: another type', `https://qr.nspk.ru/${id}?type=03`, '400 unsupported_qr'],
-  ])('%s', async (_what, qr_url, code) => {
-    const partner = await newPartner();
+  ])('%s', async ([_what, qr_url, code], { partner }) => {
     expect(codeOf(await partner.pay({ qr_url, amount_rub: 100 }))).toBe(code);
     expect(codeOf(await resolve(partner, qr_url))).toBe(code);
     await expectNothingHappened(partner);

@@ -10,8 +10,7 @@ import type { Id } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPaymentAnywhere } from '../../src/payments/index.ts';
 import { endOfTime } from '../helpers/clock.ts';
-import { createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { setRate } from '../helpers/partners.ts';
+import { createDatabase, createFundedPartner, setRate } from '../helpers/database.ts';
 import { insertOperator } from '../helpers/review.ts';
 
 export type Operator = Awaited<ReturnType<typeof insertOperator>>;

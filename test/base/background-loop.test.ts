@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { test as base, expect, vi } from 'vitest';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
 import { manualClock } from '../helpers/clock.ts';
 
@@ -15,9 +15,9 @@ function heldWork() {
   });
   return { work, end: () => end(), nextRound: () => begun.promise };
 }
+const test = base.extend('clock', () => manualClock());
 
-test('runs again after the pause, and after the one that a round asks for', async () => {
-  const clock = manualClock();
+test('runs again after the pause, and after the one that a round asks for', async ({ clock }) => {
   const work = vi
     .fn()
     .mockResolvedValueOnce(undefined)
@@ -32,8 +32,7 @@ test('runs again after the pause, and after the one that a round asks for', asyn
   expect(work).toHaveBeenCalledTimes(2);
 });
 
-test('a round that asks for no pause is followed by the next one at once', async () => {
-  const clock = manualClock();
+test('a round that asks for no pause is followed by the next one at once', async ({ clock }) => {
   const work = vi.fn().mockResolvedValueOnce(0).mockResolvedValue(undefined);
   const loop = startBackgroundLoop({ clock, everyMs: 100, work, onError: noErrors });
   await clock.asleep(100);
@@ -41,8 +40,7 @@ test('a round that asks for no pause is followed by the next one at once', async
   await loop.stop();
 });
 
-test('an error is reported and does not end the loop', async () => {
-  const clock = manualClock();
+test('an error is reported and does not end the loop', async ({ clock }) => {
   const onError = vi.fn();
   const work = vi.fn().mockRejectedValueOnce(new Error('broken')).mockResolvedValue(undefined);
   const loop = startBackgroundLoop({ clock, everyMs: 100, afterErrorMs: 1_000, work, onError });

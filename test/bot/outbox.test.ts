@@ -8,12 +8,10 @@ import { addJob, type Queue, type Task } from '../../src/bot/notices/outbox.ts';
 import { sendDueJobs } from '../../src/bot/notices/sender.ts';
 import { writeNotice } from '../../src/db/notices/index.ts';
 import { acceptInvitation, invite, removeMember, signUp } from '../../src/partners/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { startTelegram } from '../telegram/index.ts';
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock();
+const { pool, sql, clock } = await createTimedDatabase();
 const telegram = await startTelegram();
 const api = new Api(telegram.token, { apiRoot: telegram.root });
 const hourMs = 3_600_000;

@@ -2,13 +2,6 @@ import type { PNG } from 'pngjs';
 import { createRandom } from '../helpers/random.ts';
 import { blur, type Picture, place, qrPicture, render, toJpeg, toPng } from './images.ts';
 
-/** A generated photo with the texts of the codes in it; any of them is a right answer, and none if there is no code. */
-export interface QrPhoto {
-  name: string;
-  texts: string[];
-  image: Buffer;
-}
-
 const link =
   'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=B754';
 const otherLink = 'https://qr.nspk.ru/AS10003P3RH0LJ2A9ROO038L6NT5RU1M?type=01&bank=000000000001&crc=1D3C';
@@ -124,8 +117,11 @@ const photosOfOneCode: [name: string, make: () => Buffer][] = [
 
 const twoCodes = beside(place(code, 200, 260, 260, 5), place(qrPicture(otherLink), 520, 680, 260, -8));
 
-/** Thirty photos as people send them: 28 with a code, two without. */
-export const qrPhotos = (): QrPhoto[] => [
+/**
+ * Thirty photos as people send them, generated: 28 with a code, two without. Each has the texts of the codes in it; any of them is a right
+ * answer.
+ */
+export const qrPhotos = () => [
   ...photosOfOneCode.map(([name, make]) => ({ name, texts: [link], image: make() })),
   { name: 'two codes', texts: [link, otherLink], image: jpeg(smooth(twoCodes)) },
   { name: 'a printed page without a code', texts: [], image: jpeg(printedPage) },

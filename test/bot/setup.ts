@@ -9,8 +9,7 @@ import type { DepositChains } from '../../src/deposits/index.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { acceptInvitation, invite, type MemberRole, signUp } from '../../src/partners/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { keyring } from '../helpers/partners.ts';
+import { auditContextOf, createDatabase, keyring } from '../helpers/database.ts';
 import { startTelegram } from '../telegram/index.ts';
 
 export interface BotOptions {

@@ -5,8 +5,7 @@ import { signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { partnerAt } from '../helpers/api.ts';
 import type { startConsole } from '../helpers/console.ts';
-import { rowsOf } from '../helpers/database.ts';
-import { auditContextOf, createPartnerWithKeys, keyring, setRate } from '../helpers/partners.ts';
+import { auditContextOf, createPartnerWithKeys, keyring, rowsOf, setRate } from '../helpers/database.ts';
 import { openInReview } from '../helpers/review.ts';
 import { makeQr, type Simulator } from '../helpers/simulator.ts';
 

@@ -5,9 +5,8 @@ import { distributeArchive } from '../../src/payments/archive/distribute/distrib
 import { listPayments, pruneTestData } from '../../src/payments/index.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, secretKey } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { secretKey } from '../helpers/partners.ts';
 import { addCitus, createPlainDatabase } from './citus.ts';
 import { createHistory, isCitusAvailable, startCitus } from './world.ts';
 

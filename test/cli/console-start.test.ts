@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { findRequest } from '../../src/request-log/index.ts';
 import { serviceEnv, startHere } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { createDatabase, createPartnerWithKeys } from '../helpers/database.ts';
 
 const { pool, url } = await createDatabase();
 type Service = Awaited<ReturnType<typeof startHere>>;

@@ -7,10 +7,9 @@ import { examineCertificate } from '../../src/cli/doctor/certificate.ts';
 import { joinIncarnation } from '../../src/db/history/join.ts';
 import { createAuthority, type Issued, issueSelfSigned } from '../helpers/certificates.ts';
 import { examined, kopeck } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, secretKey, setRate } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
-import { secretKey, setRate } from '../helpers/partners.ts';
 import { startTlsReceiver } from '../helpers/tcp-receivers.ts';
 
 const { pool, url } = await createDatabase();

@@ -4,9 +4,8 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Kopeck, verifyWebhook } from '../../sdk/src/index.ts';
 import { newLink, partnerAt } from '../helpers/api.ts';
 import { kopeck, serviceEnv, startHere, startKopeck } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, createPartnerWithKeys, setRate } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { createPartnerWithKeys, setRate } from '../helpers/partners.ts';
 import { type Received, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool, url: databaseUrl } = await createDatabase();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { openKeyring } from '../../src/db/secrets/secret-key.ts';
@@ -21,6 +21,7 @@ async function refusal(env: Record<string, string>, ...args: string[]): Promise<
 
 const missingIn = (dataDir: string) =>
   `There is no Kopeck database in ${dataDir}: set DATA_DIR, or run \`kopeck start\` once. Nothing was written.\n`;
+const test = base.extend('database', () => createDatabase());
 
 describe('a command with a wrong DATA_DIR is refused and writes nothing', () => {
   test('in a folder of something else, even with a subfolder of that name', async () => {
@@ -62,8 +63,7 @@ describe('a command with a wrong DATABASE_URL is refused and writes nothing', ()
 });
 
 describe('a command without the key of the installation is refused and makes none', () => {
-  test('with DATABASE_URL and a folder that does not exist', async () => {
-    const { pool, url } = await createDatabase();
+  test('with DATABASE_URL and a folder that does not exist', async ({ database: { pool, url } }) => {
     const dataDir = join(newFolder(), 'data');
     const line = await refusal({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
     expect(line).toBe(
@@ -92,8 +92,7 @@ describe('the key of a database', () => {
   const openIn = (dataDir: string, { pool }: TestDatabase) =>
     openKeyring(settingsOf(dataDir), pool, 'create');
 
-  test('that is missing stops the start, which writes nothing', async () => {
-    const database = await createDatabase();
+  test('that is missing stops the start, which writes nothing', async ({ database }) => {
     await openIn(newFolder(), database);
     const dataDir = join(newFolder(), 'data');
     await expect(openIn(dataDir, database)).rejects.toThrow(
@@ -102,16 +101,14 @@ describe('the key of a database', () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test('is made by one of several first starts; the others write nothing', async () => {
-    const database = await createDatabase();
+  test('is made by one of several first starts; the others write nothing', async ({ database }) => {
     const folders = Array.from({ length: 4 }, () => join(newFolder(), 'data'));
     const starts = await Promise.allSettled(folders.map(folder => openIn(folder, database)));
     expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(folders.filter(folder => existsSync(folder))).toHaveLength(1);
   });
 
-  test('may be followed by earlier ones, a line each', async () => {
-    const database = await createDatabase();
+  test('may be followed by earlier ones, a line each', async ({ database }) => {
     const dataDir = newFolder();
     const first = (await openIn(dataDir, database)).active().text;
     const file = join(dataDir, 'secret.key');
@@ -128,8 +125,7 @@ describe('the key of a database', () => {
     await expect(openIn(dataDir, database)).rejects.toThrow(`${file} holds no key`);
   });
 
-  test('is the same for several first starts in one folder', async () => {
-    const database = await createDatabase();
+  test('is the same for several first starts in one folder', async ({ database }) => {
     const dataDir = newFolder();
     const keys = await Promise.all(Array.from({ length: 4 }, () => openIn(dataDir, database)));
     expect(new Set(keys.map(keyring => keyring.active().text)).size).toBe(1);

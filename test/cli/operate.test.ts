@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { test as base, beforeAll, describe, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
@@ -21,10 +21,10 @@ async function unfinished(): Promise<string> {
   return (await partner.pay({ qr_url: qr.link, external_id: 'order 7', metadata: { table: 4 } })).json.id;
 }
 const unknownPayment = 'pay_01h00000000000000000000000';
+const test = base.extend('id', () => unfinished());
 
 describe('payment show', () => {
-  test('for people and for machines, live or test, finished or not', async () => {
-    const id = await unfinished();
+  test('for people and for machines, live or test, finished or not', async ({ id }) => {
     const people = (await run(`payment show ${id}`)).stdout;
     expect(people).toMatch(new RegExp(`^payment +${id}\\npartner +${customer.partnerId} \\(live\\)\\n`));
     expect(people).toMatch(/\nstatus +processing, awaiting_gateway\n.*\nnext poll \(UTC\) +\d{4}-/s);
@@ -75,8 +75,7 @@ describe('payment list', () => {
 });
 
 describe('payment ask', () => {
-  test('makes an unfinished live payment due now, with an audit record', async () => {
-    const id = await unfinished();
+  test('makes an unfinished live payment due now, with an audit record', async ({ id }) => {
     const nextPoll = async () => (await runJson(`payment show ${id}`)).next_poll_at;
     await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', lease_holder = NULL`);
     const { code, stdout } = await run(`payment ask ${id}`);
@@ -138,8 +137,7 @@ describe('payment resolve', () => {
     expect((await partner.get('/v1/balance')).json.balance_usdt).toBe(after);
   });
 
-  test('needs an outcome, a reason and a payment', async () => {
-    const id = await unfinished();
+  test('needs an outcome, a reason and a payment', async ({ id }) => {
     expect((await run(`payment resolve ${id} --reason r`)).code).toBe(2);
     expect((await resolve(id, 'succeeded')).code).toBe(2);
     expect((await resolve(id, 'processing', '--reason', 'r')).code).toBe(2);

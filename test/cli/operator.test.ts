@@ -3,10 +3,9 @@ import { systemClock } from '../../src/base/clock.ts';
 import { findEnrolment } from '../../src/operators/index.ts';
 import { openSession } from '../../src/operators/sessions.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, keyring, secretKey } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { enrolOperator } from '../helpers/operators.ts';
-import { keyring, secretKey } from '../helpers/partners.ts';
 import { commandLineOf } from './command-line.ts';
 
 const { pool, url } = await createDatabase();

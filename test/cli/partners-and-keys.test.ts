@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { createCommandLine } from './command-line.ts';
 
 const { pool, partner, run, runJson, expectRefusal } = await createCommandLine();
+const test = base.extend('created', () => runJson(`key create ${partner} --mode test`));
 
 describe('partner', () => {
   test('create names the next command', async () => {
@@ -88,8 +89,7 @@ describe('key', () => {
     await expectRefusal(1, /^There is no key 123/, 'key revoke 123');
   });
 
-  test('revoke takes a whole key too, and does not repeat it', async () => {
-    const { key, key_id } = await runJson(`key create ${partner} --mode test`);
+  test('revoke takes a whole key too, and does not repeat it', async ({ created: { key, key_id } }) => {
     expect((await run('key revoke', key)).stdout).toBe(`Key ${key_id} is revoked.\n`);
     const { code, stderr } = await run('key revoke', key.replace(key_id, '0'.repeat(12)));
     expect([code, stderr]).toEqual([1, 'There is no key 000000000000: see npx kopeck key list.\n']);
@@ -139,8 +139,7 @@ describe('key', () => {
     await expectRefusal(2, /at most 7 days/, `key roll ${again.key_id} --overlap 169h`);
   });
 
-  test('allow changes from where a key is accepted', async () => {
-    const { key, key_id } = await runJson(`key create ${partner} --mode test`);
+  test('allow changes from where a key is accepted', async ({ created: { key, key_id } }) => {
     const narrow = ['--allow-ip', '192.0.2.7', '--allow-ip', '2001:db8::/32'];
     expect(await runJson(`key allow ${key_id}`, ...narrow)).toMatchObject({
       key_id,
@@ -159,8 +158,7 @@ describe('key', () => {
     expect((await pool.query(allowed, [key_id])).rows).toHaveLength(2);
   });
 
-  test('is audited with the actor, without the secret', async () => {
-    const { key, key_id } = await runJson(`key create ${partner} --mode test`);
+  test('is audited with the actor, without the secret', async ({ created: { key, key_id } }) => {
     const { rows } = await pool.query('SELECT actor, action, after FROM audit WHERE subject = $1', [key_id]);
     const after = { partnerId: partner, mode: 'test', allowedAddresses: [] };
     expect(rows).toEqual([{ actor: expect.stringMatching(/^cli:./), action: 'key.create', after }]);

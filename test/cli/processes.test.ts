@@ -6,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newLink } from '../helpers/api.ts';
 import { childrenOf } from '../helpers/children.ts';
 import { type Service, serviceEnv, startService } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, createPartnerWithKeys, setRate } from '../helpers/database.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
-import { createPartnerWithKeys, setRate } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 await setRate(pool);

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { DatabaseClock } from '../../src/db/postgres/database-clock.ts';
 import { startClockWatch } from '../../src/runtime/clock-watch.ts';
 
 /** One round per call, with the clock of the machine off by so much. */
-function watchedMachine() {
+const test = base.extend('machine', () => {
   const calls: string[] = [];
   let offset = { ms: 0, uncertaintyMs: 0 };
   let monotonicMs = 0;
@@ -48,10 +48,9 @@ function watchedMachine() {
       return calls.map(call => call.replace(/^.*machine is (.*?) the database's.*$/, '$1'));
     },
   };
-}
+});
 
-test('an alarm above 2 s, cleared below 1 s, renewed each minute', async () => {
-  const { round, stop } = watchedMachine();
+test('an alarm above 2 s, cleared below 1 s, renewed each minute', async ({ machine: { round, stop } }) => {
   expect(await round(1_900)).toEqual([]);
   expect(await round(2_100)).toEqual(['2.1 s ahead of']);
   expect(await round(1_500)).toEqual([]);
@@ -62,14 +61,12 @@ test('an alarm above 2 s, cleared below 1 s, renewed each minute', async () => {
   await stop();
 });
 
-test('an uncertain measurement raises nothing', async () => {
-  const { round, stop } = watchedMachine();
+test('an uncertain measurement raises nothing', async ({ machine: { round, stop } }) => {
   expect(await round(5_000, { uncertaintyMs: 4_000 })).toEqual([]);
   await stop();
 });
 
-test('an alarm that could not be stored is raised again', async () => {
-  const { round, stop } = watchedMachine();
+test('an alarm that could not be stored is raised again', async ({ machine: { round, stop } }) => {
   expect(await round(5_000, { stores: false })).toEqual(['5.0 s ahead of']);
   expect(await round(5_000)).toEqual(['5.0 s ahead of']);
   expect(await round(5_000)).toEqual([]);

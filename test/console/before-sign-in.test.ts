@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
 import { refuseUnstorableText } from '../../src/api/http/body.ts';
 import { parseJson } from '../../src/base/json.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { answers, refusal, startConsole } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { sendRaw, sendRequest } from '../helpers/raw-http.ts';
 
 /** A body that is parsed ends in `JSON.parse`, and every body here begins with the key `name`; no answer does. */
@@ -13,8 +12,7 @@ beforeEach(() => {
 });
 const countParsed = () => parse.mock.calls.filter(([text]) => /^\{"name"/.test(text)).length;
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock();
+const { pool, sql, clock } = await createTimedDatabase();
 const { address, routes, visit, signIn } = await startConsole({ pool, clock });
 const open = routes.filter(
   ({ method, needs, url }) => method === 'POST' && needs === 'nothing' && !url.endsWith('*'),

@@ -3,13 +3,16 @@ import { recordChange } from '../../src/db/audit/audit.ts';
 import { listAudit } from '../../src/db/audit/audit-log.ts';
 import { credit, verifyShared } from '../../src/ledger/index.ts';
 import { setRate } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { answers, readPages, startConsole } from '../helpers/console.ts';
-import { auditContextOf, createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import {
+  auditContextOf,
+  createFundedPartner,
+  createTimedDatabase,
+  newPaymentId,
+} from '../helpers/database.ts';
 import { hold, settle } from '../helpers/ledger.ts';
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock('2026-11-20T12:00:00Z');
+const { pool, sql, clock } = await createTimedDatabase('2026-11-20T12:00:00Z');
 const { signIn } = await startConsole({ pool, clock });
 const [viewer, finance] = [await signIn('viewer'), await signIn('finance')];
 

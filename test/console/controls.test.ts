@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { answers, startConsole } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { countWaiting } from '../helpers/locks.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock('2026-11-20T12:00:00Z');
+const { pool, sql, clock } = await createTimedDatabase('2026-11-20T12:00:00Z');
 const bank = await startSimulator();
 const { signIn } = await startConsole({ pool, clock, gatewayUrl: bank.address });
 let admin = await signIn('admin');

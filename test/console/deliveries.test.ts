@@ -3,8 +3,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { createVault, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers, startConsole } from '../helpers/console.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { auditContextOf, createDatabase, createPartnerWithKeys } from '../helpers/database.ts';
 
 const { pool, sql } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });

@@ -11,8 +11,7 @@ import {
 } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers, readPages, startConsole } from '../helpers/console.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { auditContextOf, createDatabase, createPartnerWithKeys } from '../helpers/database.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool, sql } = await createDatabase();

@@ -3,13 +3,11 @@ import { expect, test } from 'vitest';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { createThroughputReader } from '../../src/payments/index.ts';
 import { setRate } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { answers, startConsole } from '../helpers/console.ts';
-import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { createFundedPartner, createTimedDatabase } from '../helpers/database.ts';
 import { explaining } from '../helpers/plans.ts';
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock('2026-11-20T12:00:30Z');
+const { pool, sql, clock } = await createTimedDatabase('2026-11-20T12:00:30Z');
 const { signIn, deps } = await startConsole({ pool, clock });
 const viewer = await signIn('viewer');
 const partnerId = await createFundedPartner(pool, 7_000_000n);

@@ -1,22 +1,21 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { rollKey, signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers, startConsole } from '../helpers/console.ts';
-import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { createPartnerWithKeys, issueKey } from '../helpers/partners.ts';
+import { createDatabase, createFundedPartner, createPartnerWithKeys, issueKey } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
-const { pool, sql } = await createDatabase();
+const { pool, sql, audit } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
-const audit = auditContextOf(pool);
 const [support, finance] = [await signIn('support'), await signIn('finance')];
 await setRate(pool);
 
 const done = { outcome: 'done' };
 const lastAudit = async (subject: string) =>
   (await sql`SELECT actor, action, before, after FROM audit WHERE subject = ${subject} ORDER BY id DESC`)[0];
+const test = base.extend('id', () => createFundedPartner(pool, 5n));
 
 describe('the list', () => {
   test('finds by a part of the name and by id, newest first, page by page', async () => {
@@ -50,8 +49,7 @@ describe('the list', () => {
 });
 
 describe('a partner', () => {
-  test('is suspended and resumed, with audit records', async () => {
-    const id = await createFundedPartner(pool, 5n);
+  test('is suspended and resumed, with audit records', async ({ id }) => {
     const suspend = (reason?: unknown) => support.post(`/partners/${id}/suspend`, { reason });
     await answers(422, suspend());
     for (const wrong of ['', ' ', 'two\nlines', 'x'.repeat(129), 5])
@@ -87,8 +85,7 @@ describe('a partner', () => {
     ]);
   });
 
-  test('gets new limits only if the operator saw the current ones', async () => {
-    const id = await createFundedPartner(pool, 5n);
+  test('gets new limits only if the operator saw the current ones', async ({ id }) => {
     const { limits } = (await finance.get(`/partners/${id}`)).json;
     const change = (changes: object, expected = limits) =>
       finance.post(`/partners/${id}/limits`, { limits: { ...limits, ...changes }, expected });
@@ -106,8 +103,7 @@ describe('a partner', () => {
     ).toEqual([{ changes: 1 }]);
   });
 
-  test('of two concurrent changes of the limits, one is refused', async () => {
-    const id = await createFundedPartner(pool, 5n);
+  test('of two concurrent changes of the limits, one is refused', async ({ id }) => {
     const { limits } = (await finance.get(`/partners/${id}`)).json;
     const given = await Promise.all(
       [3, 4].map(concurrent =>

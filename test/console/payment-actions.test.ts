@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { paymentsCsv } from '../../src/console/payments/export.ts';
 import { writePayments } from '../../src/web/index.ts';
@@ -13,6 +13,7 @@ const ids = [await open(10_000n), await open(20_050n), await open(30_000n), awai
 await support.post(`/payments/${ids[0]}/resolve`, resolution);
 await support.post(`/payments/${ids[1]}/resolve`, { ...resolution, outcome: 'failed' });
 await sql`UPDATE payments SET recipient = '=HYPERLINK("http://evil")', external_id = '+1,2' WHERE id = ${uuidFromId(ids[2]!)}`;
+const test = base.extend('paymentId', () => open(large));
 
 describe('GET /payments/totals', () => {
   test('sums what the filters match, by state', async () => {
@@ -68,8 +69,7 @@ describe('GET /payments/export', () => {
   });
 });
 
-test('a request to resolve names the partner and the balance that it changes', async () => {
-  const paymentId = await open(large);
+test('a request to resolve names the partner and the balance that it changes', async ({ paymentId }) => {
   const asked = await support.post(`/payments/${paymentId}/resolve`, resolution);
   expect(asked.json).toMatchObject({ outcome: 'waiting' });
   const { balance, request } = (await viewer.get(`/payments/${paymentId}`)).json;
@@ -121,8 +121,7 @@ describe('deciding a payment', () => {
     await answers('409 already_ended', post(resolution));
   });
 
-  test('above the threshold a second operator approves it in the list of requests', async () => {
-    const paymentId = await open(large);
+  test('above the threshold a second operator approves it in the list of requests', async ({ paymentId }) => {
     expect((await viewer.get(`/payments/${paymentId}`)).json).toMatchObject({
       needs_second_operator: true,
       request: null,
@@ -164,8 +163,7 @@ describe('deciding a payment', () => {
     );
   });
 
-  test('a request for the opposite of what waits gets an answer that names it', async () => {
-    const paymentId = await open(large);
+  test('a request for the opposite of what waits gets an answer that names it', async ({ paymentId }) => {
     const path = `/payments/${paymentId}/resolve`;
     const { request } = (await support.post(path, resolution)).json;
     const opposite = await finance.post(path, { ...resolution, outcome: 'failed' });
@@ -177,8 +175,7 @@ describe('deciding a payment', () => {
     expect(waiting).toMatchObject({ request_id: request.request_id, change: { outcome: 'succeeded' } });
   });
 
-  test('a request whose payment has ended becomes void', async () => {
-    const paymentId = await open(large);
+  test('a request whose payment has ended becomes void', async ({ paymentId }) => {
     const { json } = await support.post(`/payments/${paymentId}/resolve`, resolution);
     await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');
     expect((await finance.post(`/payments/${paymentId}/resolve`, resolution)).json).toEqual({

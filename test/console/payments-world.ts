@@ -1,6 +1,5 @@
 import { startConsole } from '../helpers/console.ts';
-import { createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { setRate } from '../helpers/partners.ts';
+import { createDatabase, createFundedPartner, setRate } from '../helpers/database.ts';
 import { openInReview } from '../helpers/review.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 

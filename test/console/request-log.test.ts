@@ -3,8 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { readPages, startConsole } from '../helpers/console.ts';
-import { createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { auditContextOf, setRate } from '../helpers/partners.ts';
+import { auditContextOf, createDatabase, createFundedPartner, setRate } from '../helpers/database.ts';
 import { openInReview } from '../helpers/review.ts';
 import { type Answered, answered, store } from '../request-log/requests.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import {
   createOperator,
   disableOperator,
@@ -12,6 +12,7 @@ import { startSignIn } from './sign-in-world.ts';
 
 const minuteMs = 60_000;
 const { sql, clock, audit, signIn, visit, newName, login, auditOf } = await startSignIn();
+const test = base.extend('viewer', () => signIn('viewer'));
 
 describe('the setup link', () => {
   const invite = async (name: string) => {
@@ -101,8 +102,7 @@ describe('the setup link', () => {
 });
 
 describe('a session', () => {
-  test('ends after half an hour without activity, but not before', async () => {
-    const viewer = await signIn('viewer');
+  test('ends after half an hour without activity, but not before', async ({ viewer }) => {
     clock.advance(29 * minuteMs);
     await answers(200, viewer.get('/session'));
     clock.advance(29 * minuteMs);
@@ -111,8 +111,7 @@ describe('a session', () => {
     await answers('401 signed_out', viewer.get('/session'));
   });
 
-  test('is not kept alive by requests that the page makes by itself', async () => {
-    const viewer = await signIn('viewer');
+  test('is not kept alive by requests that the page makes by itself', async ({ viewer }) => {
     for (let minutes = 0; minutes < 28; minutes += 7) {
       clock.advance(7 * minuteMs);
       await answers(200, viewer.get('/session', { 'x-background': '1' }));
@@ -121,8 +120,7 @@ describe('a session', () => {
     await answers(401, viewer.get('/session', { 'x-background': '1' }));
   });
 
-  test('ends after twelve hours even if active', async () => {
-    const viewer = await signIn('viewer');
+  test('ends after twelve hours even if active', async ({ viewer }) => {
     for (let passed = 0; passed < 12 * 60 - 20; passed += 20) {
       clock.advance(20 * minuteMs);
       await answers(200, viewer.get('/session'));
@@ -131,8 +129,7 @@ describe('a session', () => {
     await answers(401, viewer.get('/session'));
   });
 
-  test('updates last_seen_at once a minute at most', async () => {
-    const viewer = await signIn('viewer');
+  test('updates last_seen_at once a minute at most', async ({ viewer }) => {
     const seen = async () =>
       (
         await sql`SELECT s.xmin::text, last_seen_at FROM operator_sessions s JOIN operators o ON o.id = operator_id

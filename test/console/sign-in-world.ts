@@ -1,12 +1,10 @@
-import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { type EnrolledOperator, enrolOperator } from '../helpers/operators.ts';
 
 /** The console behind a proxy, with a manual clock. */
 export async function startSignIn() {
-  const { pool, sql } = await createDatabase();
-  const clock = manualClock();
+  const { pool, sql, clock } = await createTimedDatabase();
   const { signIn, visit } = await startConsole({ pool, clock, trustProxy: ['127.0.0.1'] });
   let people = 0;
   const newName = () => `person-${++people}`;

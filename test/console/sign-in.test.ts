@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { test as base, describe, expect, vi } from 'vitest';
 import { disableOperator, resetOperator, signIn as tryToSignIn } from '../../src/operators/index.ts';
 import { answers, refusal } from '../helpers/console.ts';
 import { keyring } from '../helpers/partners.ts';
@@ -6,6 +6,7 @@ import { startSignIn } from './sign-in-world.ts';
 
 const minuteMs = 60_000;
 const { pool, sql, clock, audit, visit, newName, enrolled, from, login, wait, auditOf } = await startSignIn();
+const test = base.extend('operator', () => enrolled());
 
 describe('signing in', () => {
   test('needs name, password and code; the name in any case, the code with or without a space', async () => {
@@ -37,8 +38,7 @@ describe('signing in', () => {
     }
   });
 
-  test('accepts a code once, also concurrently, and no earlier code', async () => {
-    const one = await enrolled();
+  test('accepts a code once, also concurrently, and no earlier code', async ({ operator: one }) => {
     wait(2);
     const [earlier, now] = [one.code(-1), one.code()];
     const both = await Promise.all([login(one, now), login(one, now)]);
@@ -55,8 +55,7 @@ describe('signing in', () => {
     for (const operator of [one, other]) await answers(401, login(operator, operator.code()));
   });
 
-  test('from another origin is refused', async () => {
-    const { name, password, code } = await enrolled();
+  test('from another origin is refused', async ({ operator: { name, password, code } }) => {
     wait();
     const body = { name, password, code: code() };
     await answers('403 csrf', visit().post('/login', body, { origin: 'https://evil.example' }));
@@ -89,8 +88,7 @@ describe('throttling', () => {
     await answers(200, login(operator, code(), address));
   });
 
-  test('a wrong code counts like a wrong password, and a success resets the count', async () => {
-    const operator = await enrolled();
+  test('a wrong code counts like a wrong password, and a success resets the count', async ({ operator }) => {
     const address = '203.0.113.60';
     for (let round = 0; round < 2; round++) {
       wait();
@@ -99,8 +97,7 @@ describe('throttling', () => {
     }
   });
 
-  test('counts an IPv6 /64 network as one address', async () => {
-    const { name } = await enrolled();
+  test('counts an IPv6 /64 network as one address', async ({ operator: { name } }) => {
     const ends = [':1', ':2', 'a:b:c:d', '3::'];
     for (const address of [...ends.map(end => `2001:db8:1:2:${end}`), '2001:0db8:0001:2::5'])
       await answers(401, wrong(name, address));

@@ -6,12 +6,9 @@ import {
   planMaintenance,
   setMaintenance,
 } from '../../src/controls/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
-const audit = auditContextOf(pool, clock);
+const { pool, clock, audit } = await createTimedDatabase();
 const isOn = () => isUnderMaintenance(pool, clock);
 const inHours = (from: number, until: number) => ({
   from: new Date(clock.nowMs() + from * 3_600_000),

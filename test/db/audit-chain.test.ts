@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { type AuditContext, recordChange } from '../../src/db/audit/audit.ts';
 import { extendChain, readHead, startAuditChain, verifyChain } from '../../src/db/audit/audit-chain.ts';
 import { type Pool, transaction } from '../../src/db/postgres/pool.ts';
@@ -10,9 +10,8 @@ import { grantRoles } from '../../src/db/roles/roles.ts';
 import { readCases } from '../helpers/cases.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, secretKey } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { auditContextOf, secretKey } from '../helpers/partners.ts';
 
 const write = (audit: AuditContext, subject: string) => {
   const after = { text: 'line\nbreak, "quote", ж, 😀' };
@@ -20,8 +19,7 @@ const write = (audit: AuditContext, subject: string) => {
 };
 
 async function createChain(records: number) {
-  const { pool, url } = await createDatabase();
-  const audit = auditContextOf(pool);
+  const { pool, url, audit } = await createDatabase();
   for (let nth = 1; nth <= records; nth++) await write(audit, `subject ${nth}`);
   await extendChain(pool);
   const run = (...args: string[]) =>
@@ -71,6 +69,7 @@ moved far away
 added
   + INSERT INTO audit (at, actor, action, subject) VALUES (now(), 'x', 'x', 'x')
   = { "fault": "not_chained", "auditId": "6" }`);
+const test = base.extend('chain', () => createChain(1));
 
 describe('the chain of the audit log', () => {
   test('has every record once, also when many processes extend it at once', async () => {
@@ -83,8 +82,7 @@ describe('the chain of the audit log', () => {
     expect((await pool.query('SELECT FROM audit_unchained')).rowCount).toBe(0);
   });
 
-  test('a record that commits late comes later, and none is left out', async () => {
-    const { pool, audit } = await createChain(1);
+  test('a record that commits late comes later, and none is left out', async ({ chain: { pool, audit } }) => {
     const late = await pool.connect();
     await late.query('BEGIN');
     await late.query(
@@ -116,8 +114,7 @@ describe('the chain of the audit log', () => {
     expect(await verifyChain(pool, [])).toMatchObject({ head: { place: 4 }, fault: undefined });
   });
 
-  test('takes no lock that VACUUM waits for while nothing is queued', async () => {
-    const { pool } = await createChain(1);
+  test('takes no lock that VACUUM waits for while nothing is queued', async ({ chain: { pool } }) => {
     // A record that is in the chain already does not count.
     await pool.query('INSERT INTO audit_unchained SELECT audit_id FROM audit_chain');
     const vacuum = await pool.connect();
@@ -127,8 +124,7 @@ describe('the chain of the audit log', () => {
     vacuum.release();
   });
 
-  test('goes on whatever the roles of the service and of reports do', async () => {
-    const { pool, audit } = await createChain(1);
+  test('goes on whatever the roles of the service and of reports do', async ({ chain: { pool, audit } }) => {
     const [run, read] = ['run', 'read'].map(name => `chain_${name}_${randomBytes(4).toString('hex')}`);
     for (const role of [run, read]) await pool.query(`CREATE ROLE ${role}`);
     await grantRoles(pool, { run, read });

@@ -6,18 +6,15 @@ import { recordChange } from '../../src/db/audit/audit.ts';
 import { extendChain, readHead, startAuditChain } from '../../src/db/audit/audit-chain.ts';
 import { compareHeads, createHeadKeeper, openAuditHeads } from '../../src/db/audit/audit-heads.ts';
 import { examined, kopeck } from '../helpers/cli.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createTimedDatabase, secretKey } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { auditContextOf, secretKey } from '../helpers/partners.ts';
 import { createS3Server, isS3Installed } from '../helpers/s3-server.ts';
 
 const hourMs = 3_600_000;
 
 async function createWorld(env: Record<string, string> = { AUDIT_HEADS: newFolder() }) {
-  const { pool, url } = await createDatabase();
-  const clock = manualClock();
+  const { pool, url, clock } = await createTimedDatabase();
   const heads = openAuditHeads(readSettings(env))!;
   const errors: object[] = [];
   const log = { error: (details: object) => errors.push(details) };

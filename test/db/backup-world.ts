@@ -11,10 +11,9 @@ import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { createFundedPartner } from '../helpers/database.ts';
+import { auditContextOf, createFundedPartner, setRate } from '../helpers/database.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
 import { openingsOf } from '../helpers/openings.ts';
-import { auditContextOf, setRate } from '../helpers/partners.ts';
 import { createS3Server } from '../helpers/s3-server.ts';
 
 /** An embedded server that archives its WAL, with one partner that pays. */

@@ -3,13 +3,10 @@ import { keepPartitions } from '../../src/db/retention/partitions.ts';
 import { findChangedSchema } from '../../src/db/schema/changed-schema/index.ts';
 import { readCases } from '../helpers/cases.ts';
 import { examined } from '../helpers/cli.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase, secretKey } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { secretKey } from '../helpers/partners.ts';
 
-const { pool, url } = await createDatabase();
-const clock = manualClock('2026-02-01T00:00:00Z');
+const { pool, url, clock } = await createTimedDatabase('2026-02-01T00:00:00Z');
 // With the partitions that a service has, which are no part of the schema.
 await pool.query("SELECT archive_prepare('2026-01-01')");
 await keepPartitions(pool, clock, { table: 'gateway_calls', since: 'at', keptDays: 90 });

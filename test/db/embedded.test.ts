@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, test as base, describe, expect, onTestFinished } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
@@ -31,6 +31,7 @@ async function close(database: Database): Promise<void> {
 
 const countPartners = async ({ pool }: Database) =>
   (await pool.query('SELECT count(*)::int AS count FROM partners')).rows[0].count;
+const test = base.extend('dataDir', () => usedFolder());
 
 describe('an embedded PostgreSQL', () => {
   test('is created in an empty folder, prints so, is PostgreSQL 18 with full durability, and stops with its last user', async () => {
@@ -64,8 +65,7 @@ describe('an embedded PostgreSQL', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test('opened and closed by many at once is never stopped while one uses it', async () => {
-    const dataDir = usedFolder();
+  test('opened and closed by many at once is never stopped while one uses it', async ({ dataDir }) => {
     await Promise.all(
       Array.from({ length: 6 }, async () => {
         for (let turn = 0; turn < 3; turn++) {
@@ -121,8 +121,7 @@ describe('an embedded PostgreSQL', () => {
     expect(fs.readdirSync(odd).sort()).toEqual(['postgres', 'postgres.log']);
   });
 
-  test('whose settings give up durability is refused', async () => {
-    const dataDir = usedFolder();
+  test('whose settings give up durability is refused', async ({ dataDir }) => {
     const database = await openIn(dataDir);
     for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
       await database.pool.query(`ALTER SYSTEM SET ${name} = off`);
@@ -144,8 +143,7 @@ describe('an embedded PostgreSQL', () => {
     await expectOneLine(openIn(join(file, 'data')), /^DATA_DIR cannot be used [^\n]*$/);
   });
 
-  test('whose files are of another version is one clear line', async () => {
-    const dataDir = usedFolder();
+  test('whose files are of another version is one clear line', async ({ dataDir }) => {
     await close(await openIn(dataDir));
     fs.writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
     await expectOneLine(openIn(dataDir), /^PostgreSQL did not start in [^\n]*$/);
@@ -163,25 +161,23 @@ describe.runIf(root)('as root', () => {
     expect(fs.existsSync(join(cluster.dir, 'PG_VERSION'))).toBe(true);
   });
 
-  test('nobody else may connect, not even as the user that the server runs as', async () => {
-    const dataDir = usedFolder();
+  test('nobody else may connect, not even as the user that the server runs as', async ({ dataDir }) => {
     await openIn(dataDir);
     const admitted = fs.readFileSync(join(dataDir, 'postgres', 'pg_ident.conf'), 'utf8');
     expect(admitted).toBe('owner "root" kopeck\n');
   });
 
-  test('it works in the folder of another user, and that user can use it afterwards', async () => {
-    const dataDir = usedFolder();
+  test('it works in the folder of another user, and that user can use it afterwards', async ({ dataDir }) => {
     const someUser = 12_345;
     spawnSync('chown', ['-R', `${someUser}:${someUser}`, dataDir]);
     expect(await countPartners(await openIn(dataDir))).toBe(0);
     expect(fs.statSync(join(dataDir, 'postgres', 'postmaster.pid')).uid).toBe(someUser);
   });
 
-  test('a full disk is one clear line, and nothing is left half made', async context => {
+  test('a full disk is one clear line, and nothing is left half made', async ({ skip }) => {
     const disk = newFolder();
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'none', disk]).status === 0;
-    if (!mounted) context.skip('this machine lets nobody mount a small disk');
+    if (!mounted) skip('this machine lets nobody mount a small disk');
     try {
       const attempt = openIn(join(disk, 'data'));
       await expect(attempt).rejects.toThrow(

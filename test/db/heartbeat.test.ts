@@ -4,10 +4,9 @@ import { openDedicatedConnection } from '../../src/db/postgres/dedicated-connect
 import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
 import { pruneBeats } from '../../src/db/processes/process-beats.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, createTimedDatabase } from '../helpers/database.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const [one, other] = [await startHeartbeat({ pool, clock }), await startHeartbeat({ pool, clock })];
 afterAll(() => Promise.all([one.close(), other.close()]));
 

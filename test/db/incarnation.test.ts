@@ -11,8 +11,7 @@ import { createNewestHistory } from '../../src/db/history/newest-history.ts';
 import { isDatabaseUnreachable } from '../../src/db/postgres/database-errors.ts';
 import { tryConnection } from '../../src/db/postgres/dedicated-connection.ts';
 import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, createTimedDatabase } from '../helpers/database.ts';
 import { openDatabaseHost } from '../helpers/database-host.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
 import { joinHistory as join, poolThrough, twoHistories } from '../helpers/histories.ts';
@@ -36,8 +35,7 @@ test('a restored backup from before the first incarnation is compared with the b
 });
 
 test('two copies of a database that had just jumped give out different numbers', async () => {
-  const { pool } = await createDatabase();
-  const clock = manualClock();
+  const { pool, clock } = await createTimedDatabase();
   async function jumpFrom(eventId: bigint): Promise<bigint> {
     await pool.query("SELECT setval(pg_get_serial_sequence('events', 'id'), $1)", [eventId]);
     await joinIncarnation({ pool, clock }, { place: undefined, isRestored: true });

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { openPool, type Pool, transaction } from '../../src/db/postgres/pool.ts';
 import { migrate } from '../../src/db/schema/migrate.ts';
@@ -59,6 +59,7 @@ function watchTries(pool: Pool): boolean[] {
 }
 
 const newDatabase = async () => (await createDatabase()).pool;
+const test = base.extend('database', () => newDatabase());
 
 describe('migrations', () => {
   test('are applied once each, in order, when many processes start at the same time', async () => {
@@ -74,8 +75,7 @@ describe('migrations', () => {
     expect((await appliedFunctions(empty)).map(({ name }) => name)).toEqual(functionFiles);
   });
 
-  test('wait for another process that is migrating', async () => {
-    const waiting = await newDatabase();
+  test('wait for another process that is migrating', async ({ database: waiting }) => {
     const added = version(adding('more', 'CREATE TABLE more ()'));
     const own = openPool({ ...waiting.options }, 2);
     const tries = watchTries(own);
@@ -93,8 +93,7 @@ describe('migrations', () => {
     expect(await appliedMigrations(waiting)).toEqual([...migrationFiles, next('more')]);
   });
 
-  test('wait briefly for a lock, roll back, and try again', async () => {
-    const locked = await newDatabase();
+  test('wait briefly for a lock, roll back, and try again', async ({ database: locked }) => {
     const added = version(adding('more', 'ALTER TABLE partners ADD COLUMN more int'));
     let migrated: Promise<void> | undefined;
     await transaction(locked, async tx => {
@@ -114,15 +113,13 @@ describe('migrations', () => {
     expect((await locked.query('SELECT count(more) FROM partners')).rows).toEqual([{ count: 0n }]);
   });
 
-  test('that were changed after they were applied stop the start', async () => {
-    const changed = await newDatabase();
+  test('that were changed after they were applied stop the start', async ({ database: changed }) => {
     await changed.query("UPDATE schema_migrations SET sha256 = 'something else'");
     await expect(migrate(changed)).rejects.toThrow(OperatorError);
     await expect(migrate(changed)).rejects.toThrow(/0001_schema\.sql was changed after it was applied/);
   });
 
-  test('of a newer version stop the start', async () => {
-    const unknown = await newDatabase();
+  test('of a newer version stop the start', async ({ database: unknown }) => {
     await unknown.query(
       "INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_future.sql', 'x')",
     );
@@ -162,8 +159,7 @@ describe('migrations', () => {
     );
   });
 
-  test('that fail leave nothing half done, and are named', async () => {
-    const failing = await newDatabase();
+  test('that fail leave nothing half done, and are named', async ({ database: failing }) => {
     const added = version(adding('more', 'CREATE TABLE more (); CREATE TABLE partners ()'));
     await expect(migrate(failing, { database: added })).rejects.toThrow(
       `${next('more')}: relation "partners" already exists`,
@@ -202,8 +198,7 @@ describe('functions', () => {
     expect(await answerOf(replaced)).toBe(4);
   });
 
-  test('stay all as they were when one of them fails, which is named', async () => {
-    const broken = await newDatabase();
+  test('stay all as they were when one of them fails, which is named', async ({ database: broken }) => {
     await migrate(broken, { database: version(answering(1), 2) });
     const bad = version(
       { ...answering(2), 'functions/bad.sql': 'CREATE OR REPLACE FUNCTION bad() AS nothing' },
@@ -214,16 +209,14 @@ describe('functions', () => {
     expect((await appliedFunctions(broken))[0]).toMatchObject({ revision: currentRevision + 2 });
   });
 
-  test('of a newer version stop a process that would have to migrate', async () => {
-    const behind = await newDatabase();
+  test('of a newer version stop a process that would have to migrate', async ({ database: behind }) => {
     await migrate(behind, { database: version(answering(2), 3) });
     const branch = version({ ...answering(1), ...adding('branch', 'CREATE TABLE branch ()') }, 2);
     await expect(migrate(behind, { database: branch })).rejects.toThrow(OperatorError);
     expect(await appliedMigrations(behind)).toEqual(migrationFiles);
   });
 
-  test('commit together with the last migration, or neither does', async () => {
-    const together = await newDatabase();
+  test('commit together with the last migration, or neither does', async ({ database: together }) => {
     const trigger = `CREATE FUNCTION answer() RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
                      CREATE TABLE asked (answer int DEFAULT answer())`;
     const bad = version({ ...adding('asked', trigger), 'functions/answer.sql': 'CREATE nothing' });
@@ -233,8 +226,7 @@ describe('functions', () => {
     expect(await answerOf(together)).toBe(5);
   });
 
-  test('whose file is gone are dropped', async () => {
-    const dropped = await newDatabase();
+  test('whose file is gone are dropped', async ({ database: dropped }) => {
     await migrate(dropped, { database: version(answering(1), 2) });
     await migrate(dropped, { database: version({}, 3) });
     await expect(answerOf(dropped)).rejects.toThrow(/answer\(\) does not exist/);

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { fanOutNotices } from '../../src/bot/notices/fan-out.ts';
 import { pruneNotices } from '../../src/db/notices/index.ts';
 import { listCalls, pruneCalls } from '../../src/gateway/index.ts';
 import { deliveryHistory, listAttempts, pruneLog } from '../../src/webhooks/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { explaining } from '../helpers/plans.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const [partnerUuid, paymentUuid] = [randomUUID(), randomUUID()];
 const [partnerId, paymentId] = [idFromUuid('prt', partnerUuid), idFromUuid('pay', paymentUuid)];
 const weeks = 4;
@@ -55,16 +53,15 @@ for (const table of ['gateway_calls', 'webhook_attempts', 'partner_notices', 'ev
 
 /** A few blocks in each partition: the index down to its leaf, and the row. */
 const maxBlocks = 60;
+const test = base.extend('explained', () => explaining(pool));
 
 describe('a look-up in a log uses the index of each partition:', () => {
-  test('calls of a payment', async () => {
-    const { db, blocks } = explaining(pool);
+  test('calls of a payment', async ({ explained: { db, blocks } }) => {
     expect(await listCalls(db, paymentId)).toHaveLength(weeks);
     expect(Math.max(...blocks())).toBeLessThan(2 * maxBlocks);
   });
 
-  test('attempts of an event', async () => {
-    const { db, blocks } = explaining(pool);
+  test('attempts of an event', async ({ explained: { db, blocks } }) => {
     // The first call of a function in a session also reads the catalog.
     await deliveryHistory(pool, { partnerId, mode: 'live', paymentId });
     const history = await deliveryHistory(db, { partnerId, mode: 'live', paymentId });
@@ -72,16 +69,14 @@ describe('a look-up in a log uses the index of each partition:', () => {
     expect(Math.max(...blocks())).toBeLessThan(maxBlocks);
   });
 
-  test('the last attempts of a partner, page by page', async () => {
-    const { db, blocks } = explaining(pool);
+  test('the last attempts of a partner, page by page', async ({ explained: { db, blocks } }) => {
     const [first, second] = [await listAttempts(db, partnerId, 5), await listAttempts(pool, partnerId, 10)];
     const next = await listAttempts(db, partnerId, 5, { before: first.at(-1)!.attemptId });
     expect([...first, ...next]).toEqual(second);
     expect(Math.max(...blocks())).toBeLessThan(2 * maxBlocks);
   });
 
-  test('notices to send', async () => {
-    const { db, blocks } = explaining(pool);
+  test('notices to send', async ({ explained: { db, blocks } }) => {
     // Its transactions are those of the pool.
     const through = new Proxy(pool, { get: (of, name) => Reflect.get(name === 'query' ? db : of, name) });
     await fanOutNotices(through, clock);

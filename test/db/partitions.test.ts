@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { sqlStateOf } from '../../src/db/postgres/database-errors.ts';
 import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import { keepPartitions } from '../../src/db/retention/partitions.ts';
@@ -34,6 +34,7 @@ const tablesOf = async (pool: Pool) =>
 const firstWeeks = ['', '_20261116', '_20261123', '_20261130', '_default'];
 /** When those have gone. */
 const laterWeeks = ['', '_20270104', '_20270111', '_20270118', '_default'];
+const test = base.extend('log', () => newLog());
 
 describe('a log with a partition per week', () => {
   test('has one for this week and two ahead, and rows that were there before are in them', async () => {
@@ -51,8 +52,7 @@ describe('a log with a partition per week', () => {
     expect((await whereRowsAre(pool)).at(-1)).toEqual(['partner_notices_20261130', 20.9]);
   });
 
-  test('takes rows of any time, and lets each go at its age', async () => {
-    const { pool, clock } = await newLog();
+  test('takes rows of any time, and lets each go at its age', async ({ log: { pool, clock } }) => {
     await keepPartitions(pool, clock, notices);
     await write(pool, day(-3_650), day(-29), day(70), day(36_500));
     await keepPartitions(pool, clock, notices);
@@ -99,8 +99,7 @@ describe('a log with a partition per week', () => {
 const unlessInUse = (error: unknown) => expect(sqlStateOf(error)).toBe('55P03');
 
 describe('partitions change', () => {
-  test('once, when many processes do it at the same time', async () => {
-    const { pool, clock } = await newLog();
+  test('once, when many processes do it at the same time', async ({ log: { pool, clock } }) => {
     const pools = Array.from({ length: 8 }, () => openPool({ ...pool.options }, 1));
     const keepAll = () =>
       Promise.all(
@@ -138,10 +137,9 @@ describe('partitions change', () => {
     expect(await whereRowsAre(pool)).toEqual([['partner_notices_20261130', 15]]);
   });
 
-  test.each(['CREATE TABLE', 'ALTER TABLE', 'DROP TABLE'])(
+  test.for(['CREATE TABLE', 'ALTER TABLE', 'DROP TABLE'])(
     'wholly or not at all: death after %s',
-    async tag => {
-      const { pool, clock } = await newLog();
+    async (tag, { log: { pool, clock } }) => {
       await write(pool, day(0));
       if (tag === 'DROP TABLE') {
         await keepPartitions(pool, clock, notices);
@@ -161,8 +159,7 @@ describe('partitions change', () => {
     },
   );
 
-  test('later, when the table is in use, and nobody waits for that', async () => {
-    const { pool, clock } = await newLog();
+  test('later, when the table is in use, and nobody waits for that', async ({ log: { pool, clock } }) => {
     await keepPartitions(pool, clock, notices);
     clock.advance(51 * dayMs);
     const reader = await pool.connect();

@@ -2,12 +2,10 @@ import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/postgres/pool.ts';
 import { createPrunes } from '../../src/runtime/prunes.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { createDatabase, createFundedPartner, createTimedDatabase } from '../helpers/database.ts';
 import { createPast } from '../payments/archive-world.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const partner = uuidFromId(await createFundedPartner(pool, 1n));
 const ago = (days: number) => new Date(clock.nowMs() - days * 86_400_000);
 const pruneAll = async (each: Pool) => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Pool } from '../../src/db/postgres/pool.ts';
 import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
@@ -11,9 +11,8 @@ import { createAuthenticator, createKey } from '../../src/partners/index.ts';
 import { createVault, readSecrets, rotateSecret, setWebhook } from '../../src/webhooks/index.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { follow } from '../helpers/locks.ts';
-import { auditContextOf, createFundedPartner } from '../helpers/partners.ts';
 
 const oldKey = 'the first secret key, long enough for it';
 const newKey = 'the second secret key, long enough for it';
@@ -80,6 +79,7 @@ const leftUnder = async (pool: Pool, key: string) =>
   (await countValues(pool))
     .filter(({ keyId }) => keyId === idOf(key))
     .map(({ what, count }) => [what, count]);
+const test = base.extend('world', () => createWorld());
 
 describe('a rotation', () => {
   test('leaves everything readable before, during and after, for processes with both keys', async () => {
@@ -155,8 +155,7 @@ describe('a rotation', () => {
     await earlier.close();
   });
 
-  test('waits until every process has changed over', async () => {
-    const { pool, audit, ringOf } = await createWorld();
+  test('waits until every process has changed over', async ({ world: { pool, audit, ringOf } }) => {
     const ofProcess = await ringOf(newKey, oldKey);
     const running = await startHeartbeat({ pool, clock }, { keyring: ofProcess });
     const reported = () => pool.query('SELECT FROM process_beats WHERE key_ids IS NOT NULL');
@@ -208,8 +207,7 @@ describe('a rotation', () => {
 });
 
 describe('the wrong order is refused in one line', () => {
-  test('a new key without the old one', async () => {
-    const { run } = await createWorld();
+  test('a new key without the old one', async ({ world: { run } }) => {
     expect(await run({ SECRET_KEY: newKey }, 'partner', 'list')).toMatchObject({
       code: 1,
       stderr:
@@ -250,8 +248,7 @@ describe('the wrong order is refused in one line', () => {
     );
   });
 
-  test('rotating without a new key changes nothing and says so', async () => {
-    const { run } = await createWorld();
+  test('rotating without a new key changes nothing and says so', async ({ world: { run } }) => {
     const { code, stdout } = await run({ SECRET_KEY: oldKey }, 'secret', 'rotate');
     expect({ code, stdout }).toEqual({
       code: 0,

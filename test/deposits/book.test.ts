@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { transaction } from '../../src/db/postgres/pool.ts';
 import { readAccounts } from '../../src/deposits/addresses.ts';
 import { bookRange } from '../../src/deposits/watch/book.ts';
@@ -6,6 +6,8 @@ import { readFinalRange } from '../../src/deposits/watch/read-range.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { usdtContract } from '../helpers/chain.ts';
 import { bnb, credited, startDepositWorld, startWithDeposits, usdt } from './world.ts';
+
+const test = base.extend('world', () => startDepositWorld());
 
 test('a deposit is pending until its block is final, and then credited once', async () => {
   const world = await startWithDeposits([25n * usdt]);
@@ -17,8 +19,7 @@ test('a deposit is pending until its block is final, and then credited once', as
   expect(await world.record()).toEqual(credited(25n));
 });
 
-test('the partner is notified once that a deposit was seen, and not of dust', async () => {
-  const world = await startDepositWorld();
+test('the partner is notified once that a deposit was seen, and not of dust', async ({ world }) => {
   const { account } = await world.newPartner();
   const dust = [{ to: account, units: 1n }];
   const { transactions } = world.chain.mine([{ to: account, units: 25n * usdt }], dust);
@@ -36,8 +37,7 @@ test('the partner is notified once that a deposit was seen, and not of dust', as
   expect(await notices()).toMatchObject([seen, { kind: 'balance_credited' }]);
 });
 
-test('many partners in one block, and several deposits in one transaction', async () => {
-  const world = await startDepositWorld();
+test('many partners in one block, and several deposits in one transaction', async ({ world }) => {
   const partners = await Promise.all(Array.from({ length: 5 }, world.newPartner));
   world.chain.mine(
     partners.map(({ account }) => ({ to: account, units: 3n * usdt })),
@@ -183,8 +183,7 @@ test('18 decimals are rounded down, with the rest on record, and less than a mil
   expect(rows).toEqual([{ rest_units: '999999999999', units: '2500000999999999999' }]);
 });
 
-test('what must not be credited: another token, a removed log, nothing, somebody else', async () => {
-  const world = await startDepositWorld();
+test('what must not be credited: another token, a removed log, nothing, somebody else', async ({ world }) => {
   const { account } = await world.newPartner();
   world.chain.mine(
     [{ to: account, units: 5n * usdt, contract: `0x${'f'.repeat(40)}` }],

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/postgres/pool.ts';
 import { openDepositChains, rewindChain } from '../../src/deposits/index.ts';
@@ -32,9 +32,9 @@ function limit(
   });
   return asked;
 }
+const test = base.extend('world', () => startDepositWorld());
 
-test('a transaction with any number of other logs is no obstacle: no receipt is read', async () => {
-  const world = await startDepositWorld();
+test('a transaction with any number of other logs is no obstacle: no receipt is read', async ({ world }) => {
   const { account } = await world.newPartner();
   const foreign = `0x${'f'.repeat(40)}`;
   world.chain.mine([
@@ -67,8 +67,7 @@ test('a block that is filled for one partner stops nobody else: the alarm says w
   expect(detail).toContain(victim.partnerId);
 });
 
-test('a block is read in parts where a node gives no more results at once', async () => {
-  const world = await startDepositWorld();
+test('a block is read in parts where a node gives no more results at once', async ({ world }) => {
   const partners = await Promise.all(Array.from({ length: 6 }, world.newPartner));
   world.chain.mine(partners.flatMap(({ account }) => many(4, { to: account, units: usdt })));
   const asked = limit(world, 5);
@@ -131,8 +130,7 @@ test('dust is stored in few statements, whatever it is worth, and delays no othe
   expect(rows).toHaveLength(2 + 8);
 });
 
-test('an account that is locked delays the credits of no other partner', async () => {
-  const world = await startDepositWorld();
+test('an account that is locked delays the credits of no other partner', async ({ world }) => {
   const partners = await Promise.all([world.newPartner(), world.newPartner()]);
   // The first in the order of crediting.
   const [locked, other] = partners.toSorted((a, b) => (a.partnerId < b.partnerId ? -1 : 1));
@@ -192,8 +190,7 @@ test('a node that allows a few requests at a time makes progress in every round'
   expect(await world.balance()).toBe(8n * usdt);
 });
 
-test('blocks filled for several partners stop nobody else, whatever a node calls it', async () => {
-  const world = await startDepositWorld();
+test('blocks filled for several partners stop nobody else, whatever a node calls it', async ({ world }) => {
   const victims = await Promise.all(Array.from({ length: 4 }, world.newPartner));
   const other = await world.newPartner();
   world.chain.mine(

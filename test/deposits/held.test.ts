@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { clearAlarm, listAlarms } from '../../src/alarms/index.ts';
 import {
   approveRequest,
@@ -49,9 +49,9 @@ const done = { outcome: 'done' };
 
 /** Amounts up to now count for the operator's day: tests that need a fresh one take a new operator. */
 const fresh = () => insertOperator(pool, 'finance');
+const test = base.extend('held', () => hold(5n * usdt));
 
-test('a release credits once, with an audit record, and clears the alarm', async () => {
-  const held = await hold(5n * usdt);
+test('a release credits once, with an audit record, and clears the alarm', async ({ held }) => {
   expect(await world.alarmKinds()).toEqual(['deposit_held']);
   expect(await release(held.depositId)).toEqual(done);
   expect(await release(held.depositId)).toEqual({ outcome: 'not_held' });
@@ -104,8 +104,7 @@ test('an alarm that was lost in a crash is raised in the next round, also if the
   expect(await dust.state()).toBe('held');
 });
 
-test('of decisions at once the first one counts', async () => {
-  const held = await hold(5n * usdt);
+test('of decisions at once the first one counts', async ({ held }) => {
   const wanted = ['credited', 'rejected', 'credited', 'rejected'] as const;
   const outcomes = await Promise.all(
     wanted.map(outcome =>
@@ -117,8 +116,7 @@ test('of decisions at once the first one counts', async () => {
   expect(await held.audit()).toHaveLength(1);
 });
 
-test('a rejection never credits, and keeps its reason', async () => {
-  const held = await hold(5n * usdt);
+test('a rejection never credits, and keeps its reason', async ({ held }) => {
   expect(await reject(held.depositId)).toEqual(done);
   expect(await release(held.depositId)).toEqual({ outcome: 'not_held' });
   await world.settle();

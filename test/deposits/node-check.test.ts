@@ -2,11 +2,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startNodeCheck } from '../../src/deposits/index.ts';
 import { createChain, startNode } from '../helpers/chain.ts';
 import { startService } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, secretKey, setRate } from '../helpers/database.ts';
 import { startDrippingServer } from '../helpers/dripping-server.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { follow } from '../helpers/locks.ts';
-import { secretKey, setRate } from '../helpers/partners.ts';
 import { chainSettings, xpub } from './world.ts';
 
 test('the node of another network, or another token, is refused at the start', async () => {

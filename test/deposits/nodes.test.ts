@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { bnb, credited, instead, insteadOfBlock, startDepositWorld, startWithFinal, usdt } from './world.ts';
 
 type World = Awaited<ReturnType<typeof startWithFinal>>;
@@ -26,6 +26,7 @@ const withLogs =
 const finalTime = ({ chain }: World) => `0x${(chain.startSec + chain.blocks.at(-3)!.number).toString(16)}`;
 const anotherFinal = ({ chain }: World, block: { hash?: string; timestamp?: string }) =>
   insteadOfBlock(chain.blocks.at(-3)!.number, block);
+const test = base.extend('world', () => startWithFinal([5n * usdt]));
 
 test('two nodes that agree', async () => {
   const world = await startWithFinal([5n * usdt], { twoNodes: true });
@@ -59,7 +60,7 @@ const others: [string, (log: Log) => object][] = [
   ['at another place', log => ({ ...log, logIndex: '0x7' })],
   ['with another amount', anotherAmount],
 ];
-test.each<[string, (world: World) => Interfere]>([
+test.for<[string, (world: World) => Interfere]>([
   [
     'a log of a block that is not in the chain',
     // The node gives its logs whatever hash it is asked with.
@@ -80,8 +81,7 @@ test.each<[string, (world: World) => Interfere]>([
     `beside the deposit one ${what}`,
     () => withLogs(logs => [...logs, ...logs.map(change)], false),
   ]),
-])('%s is not credited', async (_what, lie) => {
-  const world = await startWithFinal([5n * usdt]);
+])('%s is not credited', async ([_what, lie], { world }) => {
   const before = await world.cursor();
   world.node.interfere = lie(world);
   await world.round();
@@ -100,8 +100,7 @@ test('a log above the range that was asked for is not credited before it is fina
   expect(await world.record()).toEqual(booked);
 });
 
-test('a later block than the one asked for does not move the cursor past a deposit', async () => {
-  const world = await startWithFinal([5n * usdt]);
+test('a later block than the one asked for does not move the cursor past a deposit', async ({ world }) => {
   const before = await world.cursor();
   const final = world.chain.blocks.at(-1 - world.chain.notFinal)!;
   const { number, hash } = world.chain.blocks.at(-1)!;
@@ -111,8 +110,7 @@ test('a later block than the one asked for does not move the cursor past a depos
   expect(await world.alarmKinds()).toEqual(['deposit_node_failing']);
 });
 
-test('a fault in the middle of a range books nothing of it', async () => {
-  const world = await startWithFinal([5n * usdt]);
+test('a fault in the middle of a range books nothing of it', async ({ world }) => {
   const before = await world.cursor();
   const faults: [method: string, isMeant: (params: Log[]) => boolean, after: number][] = [
     ['eth_getLogs', () => true, 0],
@@ -132,8 +130,7 @@ test('a fault in the middle of a range books nothing of it', async () => {
   await expectBooked(world);
 });
 
-test('a node that calls every block final is not asked for what is above', async () => {
-  const world = await startWithFinal([5n * usdt]);
+test('a node that calls every block final is not asked for what is above', async ({ world }) => {
   world.chain.notFinal = 0;
   await expectBooked(world);
 });
@@ -161,8 +158,7 @@ test.each<[string, ReturnType<NonNullable<Interfere>>, RegExp]>([
   await expectBooked(world);
 });
 
-test('a node of another network while the service runs: nothing is booked', async () => {
-  const world = await startWithFinal([5n * usdt]);
+test('a node of another network while the service runs: nothing is booked', async ({ world }) => {
   world.node.interfere = instead('eth_chainId', { result: '0x5' });
   await world.round();
   expect(await world.record()).toEqual({ ...nothingBooked, alarms: ['deposit_nodes_disagree'] });
@@ -199,8 +195,7 @@ test('a transfer that a machine behind the address leaves out is credited with t
   }
 });
 
-test('a final block that is replaced stops the chain with an alarm', async () => {
-  const world = await startWithFinal([5n * usdt]);
+test('a final block that is replaced stops the chain with an alarm', async ({ world }) => {
   await world.round();
   world.chain.reorganise(4);
   world.pay(5n * usdt);

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { creditPartner } from '../../src/deposits/credit.ts';
@@ -19,9 +19,9 @@ async function waitingFor(amounts: bigint[], env = {}) {
   await world.settle();
   return world;
 }
+const test = base.extend('world', () => waitingFor([25n * usdt]));
 
-test('a final deposit waits for the answer, and the cursor does not wait', async () => {
-  const world = await waitingFor([25n * usdt]);
+test('a final deposit waits for the answer, and the cursor does not wait', async ({ world }) => {
   expect(await world.record()).toMatchObject(waiting);
   const { rows } = await world.pool.query('SELECT final_block - cursor_block AS behind FROM deposit_chains');
   expect(rows).toEqual([{ behind: 0n }]);
@@ -33,8 +33,7 @@ test('a final deposit waits for the answer, and the cursor does not wait', async
   expect(await world.findings()).toEqual([]);
 });
 
-test.each(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', async answer => {
-  const world = await waitingFor([25n * usdt]);
+test.for(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', async (answer, { world }) => {
   await world.screen(async () => answer);
   await world.screen(allow);
   await world.settle();
@@ -47,7 +46,7 @@ test.each(['hold', 'no_answer'] as const)('%s holds the deposit with an alarm', 
   expect(rows).toEqual([{ held_for: answer === 'hold' ? 'screening' : 'no_answer' }]);
 });
 
-test.each([
+test.for([
   ['after asking asks again', 'deposits', 'screened_at IS NULL', 'screening', 2],
   [
     'with the answer on record leaves the credit to the next round',
@@ -56,8 +55,7 @@ test.each([
     'accumulating',
     1,
   ],
-])('a process that dies %s', async (_what, table, constraint, state, times) => {
-  const world = await waitingFor([25n * usdt]);
+])('a process that dies %s', async ([_what, table, constraint, state, times], { world }) => {
   let asked = 0;
   const counting: Screen = async () => {
     asked += 1;
@@ -73,8 +71,7 @@ test.each([
   expect(await world.record()).toEqual(credited);
 });
 
-test('of two processes that ask at once the second answer changes nothing', async () => {
-  const world = await waitingFor([25n * usdt]);
+test('of two processes that ask at once the second answer changes nothing', async ({ world }) => {
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const late = world.screen(async () => {
     asked.resolve();
@@ -115,8 +112,7 @@ test('two processes that credit deposits of one partner at once credit each once
   });
 });
 
-test('no connection of the database is in use while the service is asked', async () => {
-  const world = await waitingFor([25n * usdt]);
+test('no connection of the database is in use while the service is asked', async ({ world }) => {
   let inUse: number | undefined;
   await world.screen(async () => {
     inUse = world.pool.totalCount - world.pool.idleCount;
@@ -139,8 +135,7 @@ test('only deposits that were allowed are summed', async () => {
   expect(rows).toHaveLength(1);
 });
 
-test('deposits that waited when screening was turned off are held', async () => {
-  const world = await waitingFor([25n * usdt]);
+test('deposits that waited when screening was turned off are held', async ({ world }) => {
   await world.screen(undefined);
   expect(await world.record()).toMatchObject({ balances: [0n], states: ['held 25000000'] });
 });

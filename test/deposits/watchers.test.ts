@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { reconcileDeposits, startDepositWatchers } from '../../src/deposits/index.ts';
 import { reportLate } from '../../src/deposits/watch/late.ts';
 import { usdtContract } from '../helpers/chain.ts';
@@ -25,6 +25,7 @@ async function startBookedWorld(options: Parameters<typeof startDepositWorld>[0]
   const compare = (of = day) => reconcileDeposits({ db, clock, alarms }, world.depositChain, of);
   return { ...world, compare };
 }
+const test = base.extend('world', () => startWithFinal([]));
 
 test('a day without discrepancies, and days without blocks', async () => {
   const { compare, alarmKinds } = await startBookedWorld();
@@ -122,8 +123,7 @@ const tooMany = { error: { code: -32_005, message: 'query returned more than 100
 const isTooLong = ([{ fromBlock, toBlock, blockHash }]: any[], limit: number) =>
   !blockHash && Number(toBlock) - Number(fromBlock) >= limit;
 
-test('a range that the node refuses is halved, and never asked for again', async () => {
-  const world = await startWithFinal([]);
+test('a range that the node refuses is halved, and never asked for again', async ({ world }) => {
   world.chain.mineMany(300);
   world.pay(5n * usdt);
   world.chain.mineMany(300);
@@ -139,8 +139,7 @@ test('a range that the node refuses is halved, and never asked for again', async
   expect(new Set(refused).size).toBe(refused.length);
 });
 
-test('a chain that makes no block final: what is pending is read in parts too', async () => {
-  const world = await startWithFinal([]);
+test('a chain that makes no block final: what is pending is read in parts too', async ({ world }) => {
   world.chain.notFinal = 100;
   for (const units of [5n, 6n]) {
     world.pay(units * usdt);
@@ -155,8 +154,7 @@ test('a chain that makes no block final: what is pending is read in parts too', 
   expect(await world.balance()).toBe(11n * usdt);
 });
 
-test('an answer that is too large is asked for in parts', async () => {
-  const world = await startWithFinal([]);
+test('an answer that is too large is asked for in parts', async ({ world }) => {
   const others = Array.from({ length: 500 }, () => ({ to: usdtContract, units: 1n }));
   for (let block = 0; block < 40; block++) world.chain.mine(others);
   world.pay(5n * usdt);

@@ -9,8 +9,8 @@ import { runRound } from '../../src/deposits/watch/round.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { type Chain, createChain, startNode } from '../helpers/chain.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase, type TestDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { auditContextOf, createTimedDatabase, type TestDatabase } from '../helpers/database.ts';
 
 /** The extended public key of the first test vector of BIP-32, at m/0'. */
 export const xpub =
@@ -93,8 +93,7 @@ export async function startDepositWorld({
   node = {},
   isScreened = false,
 }: Options = {}) {
-  const { pool, sql, url } = await createDatabase();
-  const clock = manualClock('2025-11-16T13:40:00Z');
+  const { pool, sql, url, clock } = await createTimedDatabase('2025-11-16T13:40:00Z');
   const chain: Chain = createChain(name);
   chain.mineMany(5);
   const nodes = [await startNode(chain, node), ...(twoNodes ? [await startNode(chain, node)] : [])];

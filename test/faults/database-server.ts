@@ -9,7 +9,7 @@ import { commandAs, type Identity, identityFor } from '../../src/db/embedded/ide
 import { childrenOf } from '../helpers/children.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { until } from './wait.ts';
+import { until } from './round.ts';
 
 /** An external PostgreSQL on TCP that can be killed and frozen. */
 export interface DatabaseServer {
@@ -32,16 +32,11 @@ export interface LocalServer extends DatabaseServer {
 
 const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
-/** Settings of a server besides those that all have, and a password that it shares with others. */
-export interface ServerOptions {
-  settings?: string[];
-  password?: string;
-}
-
+/** Settings are those besides what all servers have; a password is one that it shares with others. */
 export async function createDatabaseServer(
   folder: string,
   // Other users of this machine can reach the port.
-  { settings = [], password = newPassword() }: ServerOptions = {},
+  { settings = [] as string[], password = newPassword() } = {},
 ): Promise<LocalServer> {
   const { initdb, postgres } = findBinaries();
   const dir = join(folder, 'postgres');

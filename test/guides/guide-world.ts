@@ -4,9 +4,8 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, type ExpectStatic } from 'vitest';
 import { startService } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, createPartnerWithKeys, secretKey, setRate } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
 import { processEnv } from '../helpers/process-env.ts';
 import { pack, root, run } from '../sdk/packed.ts';
 import {

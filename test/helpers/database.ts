@@ -5,8 +5,11 @@ import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
 import { afterFile } from './after-file.ts';
+import { manualClock } from './clock.ts';
+import { auditContextOf } from './partners.ts';
 
-export { auditContextOf, createFundedPartner } from './partners.ts';
+// Who needs a database mostly puts a partner into it.
+export * from './partners.ts';
 
 async function administer(sql: string): Promise<void> {
   const client = new pg.Client({ ...inject('connection'), database: 'postgres' });
@@ -31,6 +34,7 @@ export interface TestDatabase {
   pool: Pool;
   sql: ReturnType<typeof rowsOf>;
   url: string;
+  audit: ReturnType<typeof auditContextOf>;
 }
 
 /** Copying the files takes half the work of writing each page to the log, which is the default. */
@@ -48,7 +52,7 @@ function open(name: string, limits = patient): TestDatabase {
   const pool = openPool({ host, port, user, database: name, ...limits });
   afterFile(() => pool.end());
   const url = `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`;
-  return { pool, sql: rowsOf(pool), url };
+  return { pool, sql: rowsOf(pool), url, audit: auditContextOf(pool) };
 }
 
 /** A database for one test file, copied from the migrated template. */
@@ -67,6 +71,13 @@ let shared: Promise<string> | undefined;
 export async function sharedDatabase(): Promise<TestDatabase> {
   shared ??= copyTemplate(inject('template'));
   return open(await shared);
+}
+
+/** With a clock that only the test moves, and the context of changes that it makes at that time. */
+export async function createTimedDatabase(startIso?: string) {
+  const database = await createDatabase();
+  const clock = manualClock(startIso);
+  return { ...database, clock, audit: auditContextOf(database.pool, clock) };
 }
 
 export const newPaymentId = () => newId('pay', systemClock);

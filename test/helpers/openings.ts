@@ -6,8 +6,7 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { type Limits, setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { endOfTime } from './clock.ts';
-import { newPaymentId } from './database.ts';
-import { auditContextOf, createFundedPartner } from './partners.ts';
+import { auditContextOf, createFundedPartner, newPaymentId } from './database.ts';
 
 type Opening = Parameters<ReturnType<typeof createPaymentWriter>['open']>[0];
 

@@ -3,8 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProgram } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { createDatabase, secretKey } from '../helpers/database.ts';
 import { hasCommit, unpack, version01 } from '../upgrade/previous-release.ts';
 import { npm, pack, packagesFolder, startAndPay } from './packed.ts';
 

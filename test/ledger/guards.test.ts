@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { type Queryable, transaction } from '../../src/db/postgres/pool.ts';
@@ -25,24 +25,22 @@ async function holdDuring(
     return { result };
   });
 }
+const test = base.extend('partnerId', () => createFundedPartner(pool, 100n));
 
-test('row lock: a hold waits for the one before it and then sees its result', async () => {
-  const partnerId = await createFundedPartner(pool, 100n);
+test('row lock: a hold waits for the one before it and then sees its result', async ({ partnerId }) => {
   const second = await holdDuring([newHold(partnerId, 60n)], tx =>
     hold(tx, clock, [newHold(partnerId, 60n)]),
   );
   expect(await second.result).toEqual([{ verdict: 'insufficient', balance: 40n }]);
 });
 
-test('snapshot after the lock: a repeat that waited finds the hold it repeats', async () => {
-  const partnerId = await createFundedPartner(pool, 100n);
+test('snapshot after the lock: a repeat that waited finds the hold it repeats', async ({ partnerId }) => {
   const item = newHold(partnerId, 30n);
   const second = await holdDuring([item], tx => hold(tx, clock, [item]));
   expect(await second.result).toEqual([{ verdict: 'already_done', balance: 70n }]);
 });
 
-test('times never go back: a late entry gets the time of the one before it', async () => {
-  const partnerId = await createFundedPartner(pool, 100n);
+test('times never go back: a late entry gets the time of the one before it', async ({ partnerId }) => {
   const late = { ...clock, nowMs: () => Date.parse('2020-01-01') };
   await hold(pool, late, [newHold(partnerId, 1n), newHold(partnerId, 1n)]);
   const { rows } = await pool.query(
@@ -85,8 +83,7 @@ async function lock(tx: Queryable, partners: Id<'prt'>[], otherwise = ''): Promi
   return rowCount!;
 }
 
-test('idempotency: the same hold from many connections at once is made once', async () => {
-  const partnerId = await createFundedPartner(pool, 100n);
+test('idempotency: the same hold from many connections at once is made once', async ({ partnerId }) => {
   const item = newHold(partnerId, 10n);
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => hold(pool, clock, [item])));
   expect(verdicts.flat().filter(({ verdict }) => verdict === 'done')).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import {
   createFirstAdmin,
@@ -10,13 +10,13 @@ import {
 } from '../../src/operators/index.ts';
 import { hashPassword, passwordObjection, verifyPassword } from '../../src/operators/password.ts';
 import { codeOf, stepAt, stepOf, toBase32, totpUrl } from '../../src/operators/totp.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, keyring } from '../helpers/database.ts';
 import { enrolOperator } from '../helpers/operators.ts';
-import { keyring } from '../helpers/partners.ts';
+
+const test = base.extend('database', () => createDatabase());
 
 describe('the last admin', () => {
-  test('two admins who remove each other at once: one stays', async () => {
-    const { pool, sql } = await createDatabase();
+  test('two admins who remove each other at once: one stays', async ({ database: { pool, sql } }) => {
     const audit = auditContextOf(pool);
     for (let round = 0; round < 5; round++) {
       const [one, other] = [
@@ -38,8 +38,7 @@ describe('the last admin', () => {
     }
   });
 
-  test('an invited admin does not count as an active one', async () => {
-    const { pool } = await createDatabase();
+  test('an invited admin does not count as an active one', async ({ database: { pool } }) => {
     const audit = auditContextOf(pool);
     const { operatorId } = await enrolOperator(pool, clock, 'only', 'admin');
     await createFirstAdmin(audit, keyring);
@@ -52,8 +51,7 @@ describe('the last admin', () => {
 });
 
 describe('the first admin', () => {
-  test('gets a new link at each start until the first sign-in', async () => {
-    const { pool } = await createDatabase();
+  test('gets a new link at each start until the first sign-in', async ({ database: { pool } }) => {
     const audit = auditContextOf(pool);
     const deps = { pool, clock, keyring };
     const first = (await createFirstAdmin(audit, keyring))!;
@@ -68,8 +66,7 @@ describe('the first admin', () => {
     expect(await createFirstAdmin(audit, keyring)).toBeUndefined();
   });
 
-  test('is not created when there are operators already', async () => {
-    const { pool } = await createDatabase();
+  test('is not created when there are operators already', async ({ database: { pool } }) => {
     await enrolOperator(pool, clock, 'anna', 'viewer');
     expect(await createFirstAdmin(auditContextOf(pool), keyring)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, test as base, expect } from 'vitest';
 import { takeDailyChange } from '../../src/db/audit/daily-changes.ts';
 import { openPool } from '../../src/db/postgres/pool.ts';
 import {
@@ -10,11 +10,9 @@ import {
   setAllowedAddresses,
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase, patient } from '../helpers/database.ts';
-import { keyring } from '../helpers/partners.ts';
+import { auditContextOf, createTimedDatabase, keyring, patient } from '../helpers/database.ts';
 
-const { pool, url } = await createDatabase();
-const clock = manualClock('2026-11-17T12:00:00Z');
+const { pool, url, clock } = await createTimedDatabase('2026-11-17T12:00:00Z');
 /** As two processes. */
 const other = openPool({ connectionString: url, ...patient });
 afterAll(() => other.end());
@@ -50,6 +48,7 @@ async function outcomesOf(
   for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   return outcomes;
 }
+const test = base.extend('wanted', () => newPartner());
 
 test('a partner has at most twenty active keys in each mode, also with creations at once', async () => {
   const wanted = await newPartner();
@@ -59,8 +58,7 @@ test('a partner has at most twenty active keys in each mode, also with creations
   await issue(await newPartner());
 });
 
-test('a key that ended is not counted, and neither is one that was rolled', async () => {
-  const wanted = await newPartner();
+test('a key that ended is not counted, and neither is one that was rolled', async ({ wanted }) => {
   const first = await issue(wanted);
   const second = await issue({ ...wanted, expiresAt: new Date(clock.nowMs() + 1_000) });
   for (let nth = 2; nth < 20; nth++) await issue(wanted);
@@ -136,8 +134,7 @@ test('processes on both sides of midnight count into one day', async () => {
   expect(taken).toBe(50);
 });
 
-test('at most twenty rolled keys are valid in each mode, also with rolls at once', async () => {
-  const wanted = await newPartner();
+test('at most twenty rolled keys are valid in each mode, also with rolls at once', async ({ wanted }) => {
   const roll = (keyId: string, overlapMs: number, own = audit) => rollKey(own, keyring, keyId, overlapMs);
   const keys: string[] = [];
   for (let nth = 0; nth < 20; nth++) keys.push(await issue(wanted));
@@ -161,8 +158,7 @@ test('at most twenty rolled keys are valid in each mode, also with rolls at once
   expect(await roll(newest[12]!, dayMs)).toMatchObject({ outcome: 'rolled' });
 });
 
-test('what was refused or rolled back is not counted', async () => {
-  const wanted = await newPartner();
+test('what was refused or rolled back is not counted', async ({ wanted }) => {
   const keyId = await issue(wanted, member);
   for (let nth = 0; nth < 60; nth++) await setAllowedAddresses(member, keyId, []);
   await revokeKey(audit, keyId);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import {
   allRights,
@@ -26,6 +26,7 @@ async function roll(keyId: string, overlapMs: number) {
 
 const outcomeOf = async (key: string) => (await authenticate(key)).outcome;
 const readOnly = { ...allRights, scopes: ['read' as const] };
+const test = base.extend('issued', () => issue());
 
 describe('the rights of a key', () => {
   test('come with it, and a key without limits has none', async () => {
@@ -38,8 +39,7 @@ describe('the rights of a key', () => {
     expect(await authenticate((await issue()).key)).not.toHaveProperty('rights');
   });
 
-  test('are all of them for a key from before', async () => {
-    const { key, keyId } = await issue();
+  test('are all of them for a key from before', async ({ issued: { key, keyId } }) => {
     const old = await pool.query(
       `INSERT INTO api_keys (id, partner_id, mode, hash, allowed_addresses, created_at)
          SELECT 'ffffffffffff', partner_id, mode, hash, allowed_addresses, created_at FROM api_keys WHERE id = $1
@@ -111,8 +111,7 @@ describe('a roll', () => {
     expect(old.expiresAt).toEqual(new Date(clock.nowMs() + 24 * hourMs));
   });
 
-  test('without an overlap ends the old key at once, in every process', async () => {
-    const first = await issue();
+  test('without an overlap ends the old key at once, in every process', async ({ issued: first }) => {
     const { use, end } = startProcess();
     const elsewhere = async () => (await use(first.key)).outcome;
     await expect.poll(elsewhere).toBe('ok');
@@ -122,8 +121,7 @@ describe('a roll', () => {
     await end();
   });
 
-  test('during use refuses no request with either key', async () => {
-    const first = await issue();
+  test('during use refuses no request with either key', async ({ issued: first }) => {
     const keys = [first.key];
     const outcomes = new Set<string>();
     let isRolling = true;
@@ -154,8 +152,7 @@ describe('a roll', () => {
     expect(await listKeys(pool, partnerId)).toHaveLength(2);
   });
 
-  test('takes over the addresses as they are when it happens', async () => {
-    const { keyId, partnerId } = await issue();
+  test('takes over the addresses as they are when it happens', async ({ issued: { keyId, partnerId } }) => {
     const { unlock } = await holdLocks(url, 'SELECT FROM partners WHERE id = $1 FOR UPDATE', [
       uuidFromId(partnerId),
     ]);

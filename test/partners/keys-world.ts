@@ -1,15 +1,11 @@
 import { afterAll } from 'vitest';
 import { openPool } from '../../src/db/postgres/pool.ts';
 import { createAuthenticator, createKey, createPartner, type WantedKey } from '../../src/partners/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { keyring } from '../helpers/partners.ts';
+import { createTimedDatabase, keyring } from '../helpers/database.ts';
 
 /** A database, a clock that the tests move, and processes that keys are presented to. */
 export async function createKeysWorld() {
-  const { pool, url } = await createDatabase();
-  const clock = manualClock();
-  const audit = auditContextOf(pool, clock);
+  const { pool, url, clock, audit } = await createTimedDatabase();
   const authenticator = createAuthenticator(pool, clock, keyring);
   afterAll(authenticator.close);
   return {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { createKeyring } from '../../src/db/secrets/keyring.ts';
 import { isAddressAllowed } from '../../src/partners/addresses.ts';
@@ -14,6 +14,7 @@ const present = async (key: string, address = '192.0.2.1') => {
   expect(limits.concurrent).toBe(2);
   return rest;
 };
+const test = base.extend('issued', () => issue());
 
 describe('a key', () => {
   test('has the shape of the contract and at least 160 random bits', async () => {
@@ -26,8 +27,7 @@ describe('a key', () => {
     expect(await present(key)).toEqual({ outcome: 'ok', partnerId, mode: 'live', keyId });
   });
 
-  test('is not stored in the database, nor is its secret part', async () => {
-    const { key } = await issue();
+  test('is not stored in the database, nor is its secret part', async ({ issued: { key } }) => {
     const secret = key.split('_').at(-1)!;
     const { rows } = await pool.query(
       `SELECT (SELECT json_agg(k) FROM api_keys k)::text || (SELECT json_agg(a) FROM audit a)::text AS everything`,
@@ -36,8 +36,7 @@ describe('a key', () => {
     expect(rows[0].everything).not.toContain(secret);
   });
 
-  test('is refused when any part of it is changed', async () => {
-    const { key } = await issue();
+  test('is refused when any part of it is changed', async ({ issued: { key } }) => {
     const flip = (at: number) => key.slice(0, at) + (key[at] === '0' ? '1' : '0') + key.slice(at + 1);
     const forgeries = [
       ...[
@@ -55,8 +54,7 @@ describe('a key', () => {
       expect(await present(forgery), forgery).toEqual({ outcome: 'unauthorized' });
   });
 
-  test('is refused with another SECRET_KEY', async () => {
-    const { key } = await issue();
+  test('is refused with another SECRET_KEY', async ({ issued: { key } }) => {
     const { use, end } = startProcess(createKeyring(['another secret key, as long as the first']));
     expect(await use(key)).toEqual({ outcome: 'unauthorized' });
     await end();

@@ -13,13 +13,10 @@ import {
   removeMember,
   signUp,
 } from '../../src/partners/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { keyring } from '../helpers/partners.ts';
+import { createTimedDatabase, keyring } from '../helpers/database.ts';
 import { words } from '../helpers/words.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const audit = { pool, clock, actor: 'telegram:1' };
 const anna = { userId: 7_300_000_001n, name: 'Anna' };
 const boris = { userId: 7_300_000_002n, name: 'Boris' };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import {
@@ -26,6 +26,7 @@ const auditOf = async (subject: string) => {
   const text = 'SELECT at, actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id';
   return (await pool.query(text, [subject])).rows;
 };
+const test = base.extend('shop', () => createPartner(audit, 'Shop'));
 
 describe('a partner', () => {
   test('starts active, with the limits of the contract, 10 000 test USDT and nothing live', async () => {
@@ -50,8 +51,7 @@ describe('a partner', () => {
     expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
   });
 
-  test('is suspended and resumed, with one audit record each', async () => {
-    const { partnerId } = await createPartner(audit, 'Shop');
+  test('is suspended and resumed, with one audit record each', async ({ shop: { partnerId } }) => {
     expect(await setSuspended(audit, partnerId, true)).toMatchObject({ partner: { suspended: true } });
     await setSuspended(audit, partnerId, true);
     expect(await setSuspended(audit, partnerId, false)).toMatchObject({ partner: { suspended: false } });
@@ -67,8 +67,7 @@ describe('a partner', () => {
     ]);
   });
 
-  test('keeps the limits that were not changed', async () => {
-    const { partnerId, limits } = await createPartner(audit, 'Shop');
+  test('keeps the limits that were not changed', async ({ shop: { partnerId, limits } }) => {
     const changes = { maxKopecks: 50_000_000n, dailyKopecks: 0n, concurrent: 7 };
     const change = await setLimits(audit, partnerId, changes);
     const expected = { ...limits, ...changes };
@@ -82,8 +81,7 @@ describe('a partner', () => {
     });
   });
 
-  test('cannot have a minimum above its maximum', async () => {
-    const { partnerId, limits } = await createPartner(audit, 'Shop');
+  test('cannot have a minimum above its maximum', async ({ shop: { partnerId, limits } }) => {
     const outcome = 'min_above_max';
     expect(await setLimits(audit, partnerId, { minKopecks: 10_000_001n })).toMatchObject({ outcome });
     expect((await findPartner(pool, partnerId))!.limits).toEqual(limits);
@@ -96,8 +94,7 @@ describe('a partner', () => {
     expect(await findPartner(pool, unknownId)).toBeUndefined();
   });
 
-  test('keeps both of two concurrent changes', async () => {
-    const { partnerId } = await createPartner(audit, 'Shop');
+  test('keeps both of two concurrent changes', async ({ shop: { partnerId } }) => {
     const changes = [{ concurrent: 5 }, { createRps: 6 }, { otherRps: 7 }];
     await Promise.all(changes.map(change => setLimits(audit, partnerId, change)));
     const { limits } = (await findPartner(pool, partnerId))!;

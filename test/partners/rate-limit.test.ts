@@ -5,9 +5,8 @@ import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { createRateLimiter } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, createPartnerWithKeys } from '../helpers/database.ts';
 import { follow, holdLocks } from '../helpers/locks.ts';
-import { createPartnerWithKeys } from '../helpers/partners.ts';
 import { createRandom, type Random } from '../helpers/random.ts';
 
 const { pool, url } = await createDatabase();

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { openPool } from '../../src/db/postgres/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import { countRefusal, maxRefusedKeys } from '../../src/payments/create/scenarios.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, setRate } from '../helpers/database.ts';
 import { countEach, startOpenings } from '../helpers/openings.ts';
-import { setRate } from '../helpers/partners.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
@@ -35,12 +34,12 @@ async function startWorld() {
 
 const spentToday = async (keyId: string) =>
   (await pool.query('SELECT kopecks FROM key_turnovers WHERE key_id = $1', [keyId])).rows[0]?.kopecks ?? 0n;
+const test = base.extend('world', () => startWorld());
 
 describe('the daily limit of a key', () => {
-  test.each(['test', 'live'] as const)(
+  test.for(['test', 'live'] as const)(
     'is not passed by 50 payments at once from two processes (%s)',
-    async mode => {
-      const { clock, writer, keyId, payment, findings } = await startWorld();
+    async (mode, { world: { clock, writer, keyId, payment, findings } }) => {
       const otherPool = openPool({ ...pool.options }, 4);
       const other = createPaymentWriter(otherPool, clock);
       const results = await Promise.all(
@@ -56,8 +55,7 @@ describe('the daily limit of a key', () => {
     },
   );
 
-  test('leaves no trace of a payment beyond it', async () => {
-    const { writer, payment, partnerId } = await startWorld();
+  test('leaves no trace of a payment beyond it', async ({ world: { writer, payment, partnerId } }) => {
     const beyond = payment(9_999n);
     expect((await writer.open(beyond)).verdict).toBe('key_daily_limit_exceeded');
     const { rows } = await pool.query(
@@ -72,8 +70,7 @@ describe('the daily limit of a key', () => {
     expect((await writer.open({ ...beyond, keyLimit })).verdict).toBe('opened');
   });
 
-  test('is exact to the kopeck, and counts again from midnight UTC', async () => {
-    const { clock, open } = await startWorld();
+  test('is exact to the kopeck, and counts again from midnight UTC', async ({ world: { clock, open } }) => {
     expect(await open(20_000n)).toBe('opened');
     expect(await open(19_999n)).toBe('key_daily_limit_exceeded');
     expect(await open(20_000n)).toBe('opened');
@@ -117,8 +114,7 @@ describe('the daily limit of a key', () => {
     expect(await spentToday(keyId)).toBe(10_000n);
   });
 
-  test('does not bind other keys of the partner', async () => {
-    const { open } = await startWorld();
+  test('does not bind other keys of the partner', async ({ world: { open } }) => {
     await open(10_000n);
     expect(await open(0n, { keyLimit: undefined })).toBe('opened');
     expect(await open(0n, { keyLimit: { keyId: 'another', dailyKopecks: 10_000n } })).toBe('opened');

@@ -1,14 +1,13 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, setRate } from '../helpers/database.ts';
 import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
 import { startOpenings } from '../helpers/openings.ts';
-import { setRate } from '../helpers/partners.ts';
 
 type PartnerId = Id<'prt'>;
 
@@ -44,9 +43,9 @@ const availableOf = async (partnerId: PartnerId) => {
   });
   return rows[0]!.available;
 };
+const test = base.extend('writer', () => createPaymentWriter(pool, systemClock));
 
-test('a locked account holds up no payment of others, in the same batch or later', async () => {
-  const writer = createPaymentWriter(pool, systemClock);
+test('a locked account holds up no payment of others, in the same batch or later', async ({ writer }) => {
   const [locked, second, third] = (await newPartners(3)) as [PartnerId, PartnerId, PartnerId];
   const payments = [opening(second), opening(locked), opening(third)] as const;
   const later = opening(second);
@@ -107,8 +106,7 @@ test('twenty locked accounts leave connections for the others, and all go on whe
   expect((await verifyLedger(pool)).findings).toEqual([]);
 });
 
-test('payments of a locked account are opened in the order in which they came', async () => {
-  const writer = createPaymentWriter(pool, systemClock);
+test('payments of a locked account are opened in the order in which they came', async ({ writer }) => {
   // Enough for two.
   const locked = await newPartner({ concurrent: 10_000 }, 3_300_000n);
   const other = await newPartner();
@@ -128,8 +126,7 @@ test('payments of a locked account are opened in the order in which they came', 
   expect(results.map(({ verdict }) => verdict)).toEqual(['opened', 'opened', 'insufficient_balance']);
 });
 
-test('a QR code that a stopped decision locks holds up only the payment of that code', async () => {
-  const writer = createPaymentWriter(pool, systemClock);
+test('a QR code that a stopped decision locks holds up only the payment of that code', async ({ writer }) => {
   const [payer, sameCode, other] = (await newPartners(3)) as [PartnerId, PartnerId, PartnerId];
   const first = opening(payer);
   await writer.open(first);

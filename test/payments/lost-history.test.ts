@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { releaseStray } from '../../src/payments/index.ts';
@@ -9,10 +9,10 @@ import { lateOrdersMs, noNewOrdersMs, startLostWorld } from './lost-world.ts';
 
 /** An order that cannot be rebuilt stays at its bank, so a test of one starts a world of its own. */
 const { before, newCustomer, newQr, lose, paidOrders } = await startLostWorld();
+const test = base.extend('liveKey', async () => (await newCustomer()).liveKey);
 
 describe('payments that the database has forgotten', () => {
-  test('are rebuilt with their ids, and a repeat finds them instead of paying again', async () => {
-    const { liveKey } = await newCustomer();
+  test('are rebuilt with their ids, and a repeat finds them instead of paying again', async ({ liveKey }) => {
     const [paid, declined, slow] = await Promise.all([newQr(), newQr(), newQr()]);
     await declined.fault({ on: 'pay', kind: 'decline', reason: 'LIMIT_EXCEEDED' });
     await slow.fault({ on: 'pay', kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded' });
@@ -47,8 +47,7 @@ describe('payments that the database has forgotten', () => {
     await after.expectSoundBooks();
   });
 
-  test('no payment is accepted before late orders can have arrived', async () => {
-    const { liveKey } = await newCustomer();
+  test('no payment is accepted before late orders can have arrived', async ({ liveKey }) => {
     const { after } = await lose(async () => {});
     await after.round();
     await after.isOpenAfter(lateOrdersMs - 1_000);
@@ -62,16 +61,14 @@ describe('payments that the database has forgotten', () => {
     expect((await after.pay(liveKey, qr, key)).id).toBe(late.id);
   });
 
-  test('a synchronous standby has forgotten nothing: it opens with the first list', async () => {
-    const { liveKey } = await newCustomer();
+  test('a synchronous standby has forgotten nothing: it opens with the first list', async ({ liveKey }) => {
     const { after } = await lose(async () => {});
     await after.pool.query('UPDATE incarnations SET is_synchronous = true');
     expect(await after.isOpenAfter()).toBe(true);
     expect((await after.pay(liveKey, await newQr())).status).toBe('succeeded');
   });
 
-  test('numbers that were given out are not given out again', async () => {
-    const { liveKey } = await newCustomer();
+  test('numbers that were given out are not given out again', async ({ liveKey }) => {
     await before.pay(liveKey, await newQr());
     expect((await before.as(liveKey).get('/v1/events?after=evt_500000')).status).toBe(404);
     const { after, result } = await lose(async () => {

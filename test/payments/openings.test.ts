@@ -5,18 +5,14 @@ import { blockRecipient, planMaintenance, setMaintenance } from '../../src/contr
 import { joinIncarnation } from '../../src/db/history/join.ts';
 import { readBalances } from '../../src/ledger/index.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase, setRate } from '../helpers/database.ts';
 import { openingsOf, startOpenings } from '../helpers/openings.ts';
-import { auditContextOf, setRate } from '../helpers/partners.ts';
 import { createRandom } from '../helpers/random.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock, audit } = await createTimedDatabase();
 await setRate(pool, clock);
 await joinIncarnation({ pool, clock }, { place: undefined, isRestored: false });
 const { opening, writer, openAll, verdictsOf, newPartner, findings } = await startOpenings(pool, clock);
-const audit = auditContextOf(pool, clock);
 const inTest = { mode: 'test' } as const;
 const succeeded = { outcome: 'succeeded' } as const;
 const declined = { outcome: 'failed', code: 'gateway_declined' } as const;

@@ -3,10 +3,8 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
 import { listPayments } from '../../src/payments/search/list.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase, setRate } from '../helpers/database.ts';
 import { startOpenings } from '../helpers/openings.ts';
-import { setRate } from '../helpers/partners.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -32,8 +30,7 @@ const indexesOf: Record<string, string[]> = {
   deliveries: ['deliveries_pkey', 'deliveries_by_event'],
 };
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 await setRate(pool, clock);
 const { opening, newPartner } = await startOpenings(pool, clock);
 const [partnerId] = await Promise.all([1, 2, 3].map(() => newPartner()));

@@ -7,16 +7,15 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPartner, setLimits } from '../../src/partners/index.ts';
 import { createPayment, decidePayment } from '../../src/payments/index.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { endOfTime, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { auditContextOf, type createDatabase, createTimedDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
 /** The API with a simulated bank and a manual clock; the ledger is verified after every test. */
 export async function startRecoveryWorld() {
-  const { pool } = await createDatabase();
-  const clock = manualClock();
+  const { pool, clock } = await createTimedDatabase();
   const simulator = await openSimulator();
   const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { test as base, describe, expect, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { startHeartbeat } from '../../src/db/processes/heartbeat.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
@@ -11,6 +11,7 @@ const { pool, clock, simulator, deps, audit, newCustomer, qrWith, accepted, unan
 const { statusOf, openRowOf, eventsOf, movesOf, alarmsOf, idOf } = world;
 const never = new Promise<never>(() => {});
 const hour = 3_600_000;
+const test = base.extend('customer', () => newCustomer());
 
 describe('polling', () => {
   test('follows the retry schedule: 2, 5, 10 and 30 seconds, then every 60', async () => {
@@ -76,8 +77,7 @@ describe('the first answer finishes a payment', () => {
     }
   });
 
-  test('a later contrary answer changes nothing and raises one alarm', async () => {
-    const customer = await newCustomer();
+  test('a later contrary answer changes nothing and raises one alarm', async ({ customer }) => {
     const paymentId = await accepted(customer);
     clock.advance(2_000);
     const { order_id: orderId } = (await simulator.call('GET', `/orders/${paymentId}`)).body;
@@ -104,7 +104,7 @@ describe('the first answer finishes a payment', () => {
 describe('the stored order', () => {
   const contradiction = [{ kind: 'gateway_contradiction', times: 1, clearedBy: null }];
 
-  test.each<[string, Partial<Gateway>]>([
+  test.for<[string, Partial<Gateway>]>([
     ['another order was paid', { poll: async () => ({ outcome: 'succeeded', orderId: 'ord_other' }) }],
     [
       'another order was declined',
@@ -114,8 +114,7 @@ describe('the stored order', () => {
       'there never was an order',
       { poll: async () => ({ outcome: 'order_unknown' }), void: async () => ({ outcome: 'voided' }) },
     ],
-  ])('ends nothing when the gateway says that %s', async (_case, lie) => {
-    const customer = await newCustomer();
+  ])('ends nothing when the gateway says that %s', async ([_case, lie], { customer }) => {
     const paymentId = await accepted(customer);
     clock.advance(2_000);
     await recover(lie);
@@ -126,8 +125,7 @@ describe('the stored order', () => {
     await decidePayment(audit, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
   });
 
-  test('a refusal after the order was seen releases nothing', async () => {
-    const customer = await newCustomer();
+  test('a refusal after the order was seen releases nothing', async ({ customer }) => {
     const { paymentId, creation, answer } = await unanswered(customer);
     clock.advance(60_000);
     await recover({ poll: async () => ({ outcome: 'accepted', orderId: 'ord_1' }) });
@@ -139,8 +137,7 @@ describe('the stored order', () => {
     expect(await statusOf(paymentId)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('an order over another amount raises an alarm and stays unfinished', async () => {
-    const customer = await newCustomer();
+  test('an order over another amount raises an alarm and stays unfinished', async ({ customer }) => {
     const qr = await qrWith({ on: 'pay', kind: 'wrong_amount' });
     const { id } = (await customer.partner.pay({ qr_url: qr.link })).json;
     expect(await statusOf(id)).toMatchObject({ status: 'processing', status_detail: 'manual_review' });
@@ -170,8 +167,7 @@ test('a process that dies leaves its payments to the others, which poll them bef
   }
 });
 
-test('a request is answered in time whatever hangs after the debit', async () => {
-  const customer = await newCustomer();
+test('a request is answered in time whatever hangs after the debit', async ({ customer }) => {
   let expire = () => {};
   const asked: number[] = [];
   const timer = (ms: number, run: () => void) => {
@@ -188,8 +184,7 @@ test('a request is answered in time whatever hangs after the debit', async () =>
   expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
 });
 
-test('a repeated request at a process that shuts down is sent to another one', async () => {
-  const customer = await newCustomer();
+test('a repeated request at a process that shuts down is sent to another one', async ({ customer }) => {
   const qr = await qrWith();
   const outcomeWaiters = createOutcomeWaiters(pool, clock, deps.signals);
   const request = requestFor(qr.link);

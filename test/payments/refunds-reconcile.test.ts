@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { test as base, beforeAll, beforeEach, expect } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { OperatorError } from '../../src/base/operator-error.ts';
@@ -22,18 +22,17 @@ const partner = partnerAt(api.address, liveKey);
 beforeAll(() => pool.query(`UPDATE service SET refunds_from = now() - interval '1 minute'`));
 beforeEach(() => setRate(pool));
 
-async function paid(): Promise<Id<'pay'>> {
+const test = base.extend('id', async (): Promise<Id<'pay'>> => {
   const qr = await makeQr(simulator);
   return (await partner.pay({ qr_url: qr.link })).json.id;
-}
+});
 const refund = (id: string, body: object) => simulator.call('POST', `/sim/orders/${id}/refunds`, body);
 const listed = async () => (await deps.gateway.listRefunds(new Date(clock.nowMs() - 60_000)))!.refunds;
 const period = () => ({ from: new Date(clock.nowMs() - 60_000), until: new Date(clock.nowMs() + 60_000) });
 const run = async (gateway: Gateway = deps.gateway) =>
   (await reconcile({ ...deps, gateway }, 'test', period())).differences;
 
-test('refunds that are not booked, or are booked and revoked, are discrepancies', async () => {
-  const id = await paid();
+test('refunds that are not booked, or are booked and revoked, are discrepancies', async ({ id }) => {
   await refund(id, { amount_kopecks: 100 });
   expect(await run()).toMatchObject([
     { kind: 'refunds_differ', paymentId: id, amountKopecks: 0n, orderKopecks: 100n },
@@ -48,8 +47,7 @@ test('refunds that are not booked, or are booked and revoked, are discrepancies'
   await pool.query(`UPDATE service SET refunds_from = now()`);
 });
 
-test('one that is booked while both sides are read is none', async () => {
-  const id = await paid();
+test('one that is booked while both sides are read is none', async ({ id }) => {
   await refund(id, { amount_kopecks: 100 });
   await bookRefunds(deps, (await listed()).slice(-1));
   let calls = 0;
@@ -69,16 +67,14 @@ test('one that is booked while both sides are read is none', async () => {
   expect(calls).toBe(2);
 });
 
-test('a gateway without the list, and refunds of the last minutes, are none', async () => {
-  const id = await paid();
+test('a gateway without the list, and refunds of the last minutes, are none', async ({ id }) => {
   await refund(id, { amount_kopecks: 100 });
   expect(await run({ ...deps.gateway, listRefunds: async () => undefined })).toEqual([]);
   const young = { ...deps, clock: { ...clock, sleep: async () => {} } };
   expect((await reconcile(young, 'test', period())).differences).toEqual([]);
 });
 
-test('a broken list of refunds does not hide that orders differ, and no alarm ends', async () => {
-  const id = await paid();
+test('a broken list of refunds does not hide that orders differ, and no alarm ends', async ({ id }) => {
   const missing: Gateway['listOrders'] = async (...args) => {
     const page = await deps.gateway.listOrders(...args);
     return { ...page, orders: page.orders.filter(({ paymentId }) => paymentId !== id) };

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { test as base, beforeAll, describe, expect } from 'vitest';
 import { clearAlarmsOf } from '../../src/alarms/index.ts';
 import { type Id, newId } from '../../src/base/ids.ts';
 import { credit } from '../../src/ledger/index.ts';
@@ -21,6 +21,7 @@ const bookAtOnce = async (refunds: typeof listed) =>
   (await Promise.all(refunds.map(one => bookRefunds(depsOn(pool), [one]))))
     .flatMap(one => one.verdicts)
     .sort();
+const test = base.extend('payment', () => pay(partnerId));
 
 describe('money comes back', () => {
   test('in parts that add up to exactly what was debited', async () => {
@@ -37,8 +38,7 @@ describe('money comes back', () => {
     expect(await findings()).toEqual([]);
   });
 
-  test('once, however often it is read', async () => {
-    const payment = await pay(partnerId);
+  test('once, however often it is read', async ({ payment }) => {
     const before = await available(partnerId);
     refund(payment.paymentId, Number(payment.amountKopecks));
     await round();
@@ -49,8 +49,7 @@ describe('money comes back', () => {
     expect(await alarms()).toEqual([]);
   });
 
-  test('once, if several processes book it at the same time', async () => {
-    const payment = await pay(partnerId);
+  test('once, if several processes book it at the same time', async ({ payment }) => {
     const before = await available(partnerId);
     const made = refund(payment.paymentId, Number(payment.amountKopecks));
     expect(await bookAtOnce([made, made, made, made])).toEqual(['booked', 'known', 'known', 'known']);
@@ -154,8 +153,7 @@ describe('an alarm, and nothing is booked', () => {
     await clearAll();
   });
 
-  test('if its reference was used for a top-up', async () => {
-    const payment = await pay(partnerId);
+  test('if its reference was used for a top-up', async ({ payment }) => {
     const { refundId } = refund(payment.paymentId, 100);
     const funding = { partnerId, mode: 'live', microUsdt: 1n } as const;
     await credit(pool, clock, [{ ...funding, reference: `refund:${refundId}` }]);
@@ -164,8 +162,7 @@ describe('an alarm, and nothing is booked', () => {
     await clearAll();
   });
 
-  test('for a booked refund that the gateway revokes, or does not list any more', async () => {
-    const payment = await pay(partnerId);
+  test('for a booked refund that the gateway revokes, or does not list any more', async ({ payment }) => {
     const revoked = refund(payment.paymentId, 100);
     const gone = refund(payment.paymentId, 200);
     await round();
@@ -182,8 +179,7 @@ describe('an alarm, and nothing is booked', () => {
     await clearAll();
   });
 
-  test('but not for one that was revoked before it was read', async () => {
-    const payment = await pay(partnerId);
+  test('but not for one that was revoked before it was read', async ({ payment }) => {
     refund(payment.paymentId, 100, { isRevoked: true });
     await round();
     expect(await booked(payment.paymentId)).toEqual([]);
@@ -206,8 +202,7 @@ test('a refund waits for its payment, even if newer ones are booked', async () =
   expect(await bookedSum(payment.paymentId)).toMatchObject([100, expect.any(Number)]);
 });
 
-test('refunds of before they were known to the service are left to operators', async () => {
-  const payment = await pay(partnerId);
+test('refunds of before they were known to the service are left to operators', async ({ payment }) => {
   refund(payment.paymentId, 100, { createdAt: new Date(Date.parse('2026-01-19T10:00:00Z')) });
   clock.advance(61 * minuteMs);
   await round();

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { test as base, expect, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { sqlStateOf } from '../../src/db/postgres/database-errors.ts';
@@ -48,6 +48,7 @@ async function load(partnerId: Id<'prt'>, isOver: () => boolean): Promise<number
   }
   return paid;
 }
+const test = base.extend('partnerId', () => newShop());
 
 test('killed twice while payments of the account go on, it deletes only old test payments, and continues', async () => {
   const partnerId = await newShop();
@@ -72,8 +73,7 @@ test('killed twice while payments of the account go on, it deletes only old test
   expect(balances.settledMicroUsdt).toBe(BigInt(oldPayments) * 1_000_000n + BigInt(paid) * 1_000n);
 });
 
-test('a batch whose session ends in its middle leaves nothing behind', async () => {
-  const partnerId = await newShop();
+test('a batch whose session ends in its middle leaves nothing behind', async ({ partnerId }) => {
   const uuid = uuidFromId(partnerId);
   // Entries go last, so the batch has done all the rest when it waits for this one.
   const lock = "SELECT FROM entries WHERE partner_id = $1 AND mode = 'test' AND entry_no = 1 FOR UPDATE";
@@ -95,8 +95,7 @@ test('a batch whose session ends in its middle leaves nothing behind', async () 
   expect(await past.findings()).toEqual([]);
 });
 
-test('two workers at once delete each payment once, and one of them at a time', async () => {
-  const partnerId = await newShop();
+test('two workers at once delete each payment once, and one of them at a time', async ({ partnerId }) => {
   const pools = [1, 2].map(() => openPool({ connectionString: url, ...patient }));
   let pruned = 0;
   const onBatch = (payments: number) => {
@@ -145,8 +144,7 @@ test('a delivery in use, or a move to the archive that is not committed, delays 
   expect(await past.findings()).toEqual([]);
 });
 
-test('an event that is pruned while an operator sends it again leaves no delivery', async () => {
-  const partnerId = await newShop();
+test('an event that is pruned while an operator sends it again leaves no delivery', async ({ partnerId }) => {
   const uuid = uuidFromId(partnerId);
   await past.addEndpoint(partnerId);
   const { rows } = await pool.query<{ id: bigint }>(

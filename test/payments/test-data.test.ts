@@ -4,8 +4,7 @@ import { credit, openStatement, readBalances, writeStatement } from '../../src/l
 import { pruneTestData } from '../../src/payments/index.ts';
 import { resendEvent } from '../../src/webhooks/index.ts';
 import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { issueKey } from '../helpers/partners.ts';
+import { auditContextOf, createDatabase, issueKey } from '../helpers/database.ts';
 import { createPast } from './archive-world.ts';
 
 const test90 = { keptDays: 90 };

@@ -6,9 +6,8 @@ import type { Mode } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, setRate } from '../helpers/database.ts';
 import { startOpenings } from '../helpers/openings.ts';
-import { auditContextOf, setRate } from '../helpers/partners.ts';
 import { createRandom } from '../helpers/random.ts';
 
 const { pool } = await createDatabase();

@@ -1,13 +1,11 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { createPortalLink } from '../../src/partners/index.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { answers, refusal } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock('2026-11-17T12:00:00Z');
+const { pool, sql, clock } = await createTimedDatabase('2026-11-17T12:00:00Z');
 const { visit, signIn, member, audit, join } = await startPortal({ pool, clock });
 type Browser = ReturnType<typeof visit>;
 const personIn = async (browser: Browser) =>
@@ -33,6 +31,10 @@ const arrivals = [
   ],
 ] as const;
 type Person = ReturnType<typeof newPerson>;
+const test = base
+  .extend('shops', () => setUp())
+  .extend('partnerId', async () => (await createPartnerWithKeys(pool)).partnerId)
+  .extend('owner', ({ partnerId }) => member(partnerId, 'owner'));
 
 test.each(arrivals)('%s of another person signs in only after a question', async (_what, path, arrive) => {
   const { owner, other, own, foreign } = await setUp();
@@ -64,8 +66,7 @@ test.each(arrivals)('%s of another person signs in only after a question', async
   await answers(404, visit().post(path, proof));
 });
 
-test('the agreement names the session that is replaced', async () => {
-  const { owner, other } = await setUp();
+test('the agreement names the session that is replaced', async ({ shops: { owner, other } }) => {
   const { sessionId } = await member((await createPartnerWithKeys(pool)).partnerId, 'owner');
   const token = await createPortalLink(audit, other);
   for (const replaces of [sessionId, 'ses_none', ''])
@@ -73,8 +74,7 @@ test('the agreement names the session that is replaced', async () => {
   expect(await personIn(owner)).toBe(`${owner.person.userId}`);
 });
 
-test('an ended session asks as well, and does not show whose it was', async () => {
-  const { owner, other } = await setUp();
+test('an ended session asks as well, and does not show whose it was', async ({ shops: { owner, other } }) => {
   clock.advance(31 * 60_000);
   expect(await personIn(owner)).toBeUndefined();
   const token = await createPortalLink(audit, other);
@@ -97,8 +97,7 @@ test('the same person, and a browser that was signed out, are not asked', async 
   expect(next.json.person.user_id).toBe(`${other.userId}`);
 });
 
-test('of two agreements at once, one signs in', async () => {
-  const { owner, other } = await setUp();
+test('of two agreements at once, one signs in', async ({ shops: { owner, other } }) => {
   const token = await createPortalLink(audit, other);
   const body = { token, replaces: owner.sessionId };
   const given = await Promise.all([1, 2].map(() => Object.assign(visit(), owner).post('/sign-in', body)));
@@ -117,9 +116,7 @@ const count = (kind: string, userId: bigint, made: number) =>
     [`${kind} telegram:${userId}`, new Date(clock.nowMs() - (clock.nowMs() % 86_400_000)), made],
   );
 
-test('a person makes 300 changes a day, of whatever kind', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const owner = await member(partnerId, 'owner');
+test('a person makes 300 changes a day, of whatever kind', async ({ partnerId, owner }) => {
   const colleague = await member(partnerId, 'viewer');
   const { userId } = owner.person;
   expect(await recordsOf(userId)).toBe(1);
@@ -145,8 +142,7 @@ test('a person makes 300 changes a day, of whatever kind', async () => {
   await answers(200, next.post(`/partners/${partnerId}/team/invite`, { role: 'viewer' }));
 });
 
-test('who has made all changes of the day signs in and ends a stolen session', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
+test('who has made all changes of the day signs in and ends a stolen session', async ({ partnerId }) => {
   const stolen = await member(partnerId, 'owner');
   const { person } = stolen;
   await count('changes', person.userId, 300);
@@ -159,9 +155,7 @@ test('who has made all changes of the day signs in and ends a stolen session', a
   await answers(200, own.post('/logout'));
 });
 
-test('sign-ins have a maximum of their own', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const { person, act } = await member(partnerId, 'owner');
+test('sign-ins have a maximum of their own', async ({ owner: { person, act } }) => {
   await count('sign-ins', person.userId, 299);
   const arrive = async () => visit().post('/sign-in', { token: await createPortalLink(audit, person) });
   await answers(200, arrive());
@@ -169,9 +163,7 @@ test('sign-ins have a maximum of their own', async () => {
   await answers(200, act('/team/invite', { role: 'viewer' }));
 });
 
-test('the portal says which maximum of keys is reached', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const owner = await member(partnerId, 'owner');
+test('the portal says which maximum of keys is reached', async ({ owner }) => {
   const key = { mode: 'test', scopes: ['read'], allowed_addresses: [] };
   let answer = await owner.act('/keys', key);
   for (let count = 1; answer.status === 200 && count < 60; count++) {

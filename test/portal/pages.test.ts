@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { approveLive, listKeys, signUp } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
@@ -21,9 +21,9 @@ async function createShop() {
   await api.pay({ qr_url: newLink(10_001) });
   return { partnerId, testKey, api, paymentId: paid.json.id as string };
 }
+const test = base.extend('shop', () => createShop());
 
-test('the overview counts payments by day, and live and test apart', async () => {
-  const { partnerId } = await createShop();
+test('the overview counts payments by day, and live and test apart', async ({ shop: { partnerId } }) => {
   const viewer = await member(partnerId, 'viewer');
   const { json } = await viewer.read('/overview?mode=test&days=7');
   expect(json).toMatchObject({
@@ -67,8 +67,7 @@ test('payments are found by what identifies them, and a name of a partner is not
   expect((await viewer.read('/payments/totals?mode=test')).json.totals).toHaveLength(2);
 });
 
-test('an export has the same payments', async () => {
-  const { partnerId } = await createShop();
+test('an export has the same payments', async ({ shop: { partnerId } }) => {
   const viewer = await member(partnerId, 'viewer');
   const { text, headers } = await viewer.read('/payments/export?mode=test&status=succeeded');
   expect(headers.get('content-disposition')).toBe('attachment; filename="payments.csv"');
@@ -188,8 +187,7 @@ test('the webhook: addresses, secret, events, check, log, sending again', async 
   await answers(200, developer.act(`/deliveries/${data[0].event_id}/resend`));
 });
 
-test('a statement has the same bytes as from the API', async () => {
-  const { partnerId, testKey } = await createShop();
+test('a statement has the same bytes as from the API', async ({ shop: { partnerId, testKey } }) => {
   const viewer = await member(partnerId, 'viewer');
   const { text } = await viewer.read(`/statement?mode=test&day=${today()}&format=csv`);
   const headers = { authorization: `Bearer ${testKey}` };

@@ -1,22 +1,22 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import { changeRole, listKeys, removeMember } from '../../src/partners/index.ts';
 import { addEndpoint, contractEvents, createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { keyring } from '../helpers/partners.ts';
+import { createDatabase, keyring } from '../helpers/database.ts';
 import { explaining } from '../helpers/plans.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
 import { sendSlowly } from '../helpers/slow-request.ts';
 
 const { pool, sql } = await createDatabase();
 const { address, audit, deps, member, signIn } = await startPortal({ pool });
+const test = base
+  .extend('partnerId', async () => (await createPartnerWithKeys(pool)).partnerId)
+  .extend('owner', ({ partnerId }) => member(partnerId, 'owner'));
 
-test('the team: an invitation, roles, removal, and the last owner stays', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const owner = await member(partnerId, 'owner');
+test('the team: an invitation, roles, removal, and the last owner stays', async ({ partnerId, owner }) => {
   const viewer = await member(partnerId, 'viewer');
   const invitation = (await owner.act('/team/invite', { role: 'developer' })).json;
   expect(invitation.url).toMatch(/^https:\/\/t\.me\/kopeck_bot\?start=inv_[\w-]{32}$/);
@@ -30,9 +30,7 @@ test('the team: an invitation, roles, removal, and the last owner stays', async 
   expect((await owner.read('/team')).json.data).toMatchObject([{ is_you: true, role: 'owner' }]);
 });
 
-test('an invitation is accepted in the portal, once, however it was pasted', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const owner = await member(partnerId, 'owner');
+test('an invitation is accepted in the portal, once, however it was pasted', async ({ partnerId, owner }) => {
   const invitation = async () => (await owner.act('/team/invite', { role: 'developer' })).json;
   const one = await signIn(newPerson());
   const { url, command } = await invitation();
@@ -87,9 +85,7 @@ test.each([
   expect(await listKeys(pool, partnerId)).toHaveLength(before);
 });
 
-test('a limit of nothing is refused, and makes no key without a limit', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  const owner = await member(partnerId, 'owner');
+test('a limit of nothing is refused, and makes no key without a limit', async ({ owner }) => {
   for (const limit of [{ max_day_rub: '0' }, { max_payment_rub: '0.00' }])
     await answers(400, owner.act('/keys', { ...newKey, ...limit }));
   const { status } = await owner.act('/keys', { ...newKey, max_day_rub: '0.01' });

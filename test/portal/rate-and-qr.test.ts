@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setSuspended, signUp } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
@@ -15,8 +15,8 @@ async function newMember(role: 'viewer' | 'developer' | 'owner' = 'viewer') {
   const { partnerId, testKey } = await createPartnerWithKeys(pool);
   return Object.assign(await member(partnerId, role), { partnerId, api: partnerAt(address, testKey) });
 }
-test('without a rate there is nothing to quote', async () => {
-  const viewer = await newMember();
+const test = base.extend('viewer', () => newMember());
+test('without a rate there is nothing to quote', async ({ viewer }) => {
   expect((await viewer.read('/rate')).json).toEqual({ now: null, history: [] });
   await answers('503 rate_unavailable', viewer.read('/quote?amount_rub=100'));
 });
@@ -72,8 +72,7 @@ test('locked quotes are listed until they are used, by mode, and a payment names
   });
 });
 
-test('a QR code is resolved, and nothing is paid', async () => {
-  const viewer = await newMember();
+test('a QR code is resolved, and nothing is paid', async ({ viewer }) => {
   const qr = await makeQr(simulator, { recipient: 'Кофе и книги' });
   const resolve = (mode: string, qr_url: string) => viewer.act('/qr', { mode, qr_url });
   expect((await resolve('live', ` ${qr.link}\n`)).json).toMatchObject({
@@ -96,8 +95,7 @@ test('a QR code is resolved, and nothing is paid', async () => {
   expect(rowCount).toBe(0);
 });
 
-test('a QR code that cannot be paid says why', async () => {
-  const viewer = await newMember();
+test('a QR code that cannot be paid says why', async ({ viewer }) => {
   const resolve = (mode: string, qr_url: string) => viewer.act('/qr', { mode, qr_url });
   for (const link of ['https://example.com/x', 'no link', 'javascript:alert(1)'])
     await answers('400 invalid_qr', resolve('live', link));

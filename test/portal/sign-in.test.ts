@@ -1,13 +1,11 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { createPortalLink, removeMember } from '../../src/partners/index.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { answers } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
 
-const { pool, sql } = await createDatabase();
-const clock = manualClock('2026-11-17T12:00:00Z');
+const { pool, sql, clock } = await createTimedDatabase('2026-11-17T12:00:00Z');
 const { visit, signIn, member, audit, address, join } = await startPortal({
   pool,
   clock,
@@ -19,6 +17,7 @@ const fromElsewhere = () => ({ 'x-forwarded-for': `198.51.100.${++networks}` });
 const noLink = '404 no_link';
 const current = async (browser: ReturnType<typeof visit>, headers = {}) =>
   (await browser.get('/session/current', headers)).json.session;
+const test = base.extend('one', () => signIn(newPerson()));
 
 test('a link signs in once', async () => {
   const { partnerId } = await createPartnerWithKeys(pool);
@@ -130,8 +129,7 @@ test('attempts of one network are limited', async () => {
   await answers(404, visit().post('/sign-in', { token: 'x' }, fromElsewhere()));
 });
 
-test('a session ends after half an hour without activity', async () => {
-  const idle = await signIn(newPerson());
+test('a session ends after half an hour without activity', async ({ one: idle }) => {
   const active = await signIn(newPerson());
   for (let passed = 0; passed < 3; passed++) {
     clock.advance(10 * minuteMs);
@@ -168,8 +166,7 @@ test('a member who was removed has no access from then on', async () => {
   expect(await current(viewer)).toMatchObject({ partners: [] });
 });
 
-test('sessions of the console and of the portal are apart', async () => {
-  const one = await signIn(newPerson());
+test('sessions of the console and of the portal are apart', async ({ one }) => {
   const token = one.cookie!.split('=')[1];
   const response = await fetch(`${address}/portal/api/session/current`, {
     headers: { cookie: `__Host-kopeck=${token}` },
@@ -177,8 +174,7 @@ test('sessions of the console and of the portal are apart', async () => {
   expect(await response.json()).toMatchObject({ session: null });
 });
 
-test('one person has a rate of requests', async () => {
-  const one = await signIn(newPerson());
+test('one person has a rate of requests', async ({ one }) => {
   const statuses = [];
   for (let count = 0; count < 61; count++) statuses.push((await one.get('/sessions')).status);
   expect(statuses.at(-1)).toBe(429);

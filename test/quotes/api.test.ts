@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { test as base, beforeEach, describe, expect } from 'vitest';
 import { setMaintenance } from '../../src/controls/index.ts';
 import { allRights } from '../../src/partners/index.ts';
 import {
@@ -11,12 +11,10 @@ import {
   setRate,
   startApi,
 } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { auditContextOf, createTimedDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const simulator = await openSimulator();
 const limits = { maxMicroUsdtOfPartner: 20_000_000n };
 const { address } = await startApi({ pool, clock, gatewayUrl: simulator.address, quoteLock: limits });
@@ -36,10 +34,10 @@ const lockAt = (partner: Partner, amount_rub = '150.00') =>
   partner.post('/v1/quote', { body: { amount_rub, lock: true } });
 const lock = async (partner: Partner, amount?: string) =>
   (await lockAt(partner, amount)).json.quote_id as string;
+const test = base.extend('partner', () => newPartner());
 
 describe('POST /v1/quote with lock', () => {
-  test('gives a lower rate with an id and an end', async () => {
-    const { test: partner } = await newPartner();
+  test('gives a lower rate with an id and an end', async ({ partner: { test: partner } }) => {
     const { json } = await lockAt(partner);
     expect(json).toMatchObject({
       ...{ amount_rub: '150.00', rate: '92.0375', amount_usdt: '1.629771', pair: 'USDT/RUB', stale: false },
@@ -56,8 +54,7 @@ describe('POST /v1/quote with lock', () => {
     expect(plain.json).not.toHaveProperty('expires_at');
   });
 
-  test('refuses what could not be paid', async () => {
-    const { test: partner } = await newPartner();
+  test('refuses what could not be paid', async ({ partner: { test: partner } }) => {
     expect(codeOf(await lockAt(partner, '9.99'))).toBe('400 invalid_request');
     expect(codeOf(await lockAt(partner, '100000.01'))).toBe('400 amount_limit_exceeded');
     await setMaintenance(audit, true);
@@ -78,8 +75,7 @@ describe('POST /v1/quote with lock', () => {
     expect(codeOf(await lockAt(partner, '1500.00'))).toBe('200 ok');
   });
 
-  test('needs a key that may pay', async () => {
-    const { partnerId } = await newPartner();
+  test('needs a key that may pay', async ({ partner: { partnerId } }) => {
     const rights = { ...allRights, scopes: ['read' as const] };
     const reader = partnerAt(address, await issueKey(pool, partnerId, 'test', [], { rights }));
     expect(codeOf(await lockAt(reader))).toBe('403 insufficient_scope');
@@ -120,8 +116,7 @@ describe('POST /v1/payments with quote_id', () => {
     expect(late.json.error).toMatchObject({ retryable: false, same_key: true });
   });
 
-  test('says which quote it cannot have', async () => {
-    const { live, test: partner } = await newPartner();
+  test('says which quote it cannot have', async ({ partner: { live, test: partner } }) => {
     const { test: other } = await newPartner();
     const pay = async (quote_id: unknown, kopecks = 15_000) =>
       codeOf(await partner.pay({ qr_url: newLink(kopecks), quote_id }));
@@ -136,13 +131,12 @@ describe('POST /v1/payments with quote_id', () => {
     expect(await pay(null)).toBe('200 succeeded');
   });
 
-  test.each([
+  test.for([
     ['lock', 'yes'],
     ['lock', 1],
     ['quote_id', 7],
     ['quote_id', 'q'.repeat(65)],
-  ])('refuses %s of the shape %j', async (field, value) => {
-    const { test: partner } = await newPartner();
+  ])('refuses %s of the shape %j', async ([field, value], { partner: { test: partner } }) => {
     const { status, json } =
       field === 'lock'
         ? await partner.post('/v1/quote', { body: { amount_rub: '150.00', lock: value } })

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 import { createPartnerWithKeys, partnerAt, setRate } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { makeQr, openSimulator } from '../helpers/simulator.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
+const { pool, clock } = await createTimedDatabase();
 const simulator = await openSimulator();
 const { address, signIn } = await startConsole({ pool, clock, gatewayUrl: simulator.address });
 await setRate(pool, clock);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { countWaiting, holdLocks } from '../helpers/locks.ts';
@@ -9,6 +9,7 @@ import { startQuotesWorld } from './quotes-world.ts';
 const world = await startQuotesWorld();
 const { pool, url, clock, writer, lock, paymentWith, newPartner, usedBy, findings, expectNoPayment } = world;
 const ending = { outcome: 'succeeded' } as const;
+const test = base.extend('partnerId', () => newPartner());
 
 describe('a locked quote', () => {
   test.each([
@@ -29,10 +30,9 @@ describe('a locked quote', () => {
     expect(await findings()).toEqual([]);
   });
 
-  test.each(['live', 'test'] as const)(
+  test.for(['live', 'test'] as const)(
     'opens one payment of 20 at once from two processes, round after round (%s)',
-    async mode => {
-      const partnerId = await newPartner();
+    async (mode, { partnerId }) => {
       const writers = [writer, createPaymentWriter(await world.openOther(), clock)];
       for (let round = 0; round < 8; round++) {
         const quote = await lock(partnerId, { mode });
@@ -75,8 +75,7 @@ describe('a locked quote', () => {
     expect((await writer.open(paymentWith(partnerId, quote))).verdict).toBe('quote_used');
   });
 
-  test('holds up to the millisecond before it expires', async () => {
-    const partnerId = await newPartner();
+  test('holds up to the millisecond before it expires', async ({ partnerId }) => {
     const [used, late] = [await lock(partnerId), await lock(partnerId)];
     clock.advance(used.expiresAt.getTime() - clock.nowMs() - 1);
     expect((await writer.open(paymentWith(partnerId, used))).verdict).toBe('opened');
@@ -110,7 +109,7 @@ describe('a locked quote', () => {
     await expectNoPayment(owner);
   });
 
-  test.each<[what: string, verdict: string, terms: Parameters<typeof lock>[1], changes: object[]]>([
+  test.for<[what: string, verdict: string, terms: Parameters<typeof lock>[1], changes: object[]]>([
     ['the other mode is refused', 'quote_mode_mismatch', { mode: 'test' }, [{}]],
     [
       'another amount is refused, to the kopeck',
@@ -118,8 +117,7 @@ describe('a locked quote', () => {
       {},
       [{ amountKopecks: 14_999n }, { amountKopecks: 15_001n }],
     ],
-  ])('of %s', async (_what, verdict, terms, changes) => {
-    const partnerId = await newPartner();
+  ])('of %s', async ([_what, verdict, terms, changes], { partnerId }) => {
     const quote = await lock(partnerId, terms);
     for (const change of changes)
       expect((await writer.open(paymentWith(partnerId, quote, change))).verdict).toBe(verdict);
@@ -127,16 +125,14 @@ describe('a locked quote', () => {
     expect(await usedBy(quote)).toBeNull();
   });
 
-  test('gives no terms but its own', async () => {
-    const partnerId = await newPartner();
+  test('gives no terms but its own', async ({ partnerId }) => {
     const quote = await lock(partnerId);
     for (const change of [{ rateE4: 920_376n }, { microUsdt: quote.microUsdt - 1n }])
       await expect(writer.open(paymentWith(partnerId, quote, change))).rejects.toThrow('terms of its quote');
     await expectNoPayment(partnerId);
   });
 
-  test('does not hide the payment of an idempotency key', async () => {
-    const partnerId = await newPartner();
+  test('does not hide the payment of an idempotency key', async ({ partnerId }) => {
     const [quote, other] = [await lock(partnerId), await lock(partnerId)];
     const first = paymentWith(partnerId, quote);
     const [opened, twin] = await Promise.all([

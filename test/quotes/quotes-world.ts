@@ -9,9 +9,8 @@ import { createQuoteLocker, type QuoteTerms } from '../../src/payments/quotes/lo
 import type { LockedQuote } from '../../src/payments/quotes/quote.ts';
 import { defaultQuoteLock } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, setRate } from '../helpers/database.ts';
 import { startOpenings } from '../helpers/openings.ts';
-import { setRate } from '../helpers/partners.ts';
 
 /** Partners that lock quotes and pay with them, through the functions of the database alone. */
 export async function startQuotesWorld() {

@@ -2,13 +2,11 @@ import { beforeEach } from 'vitest';
 import { parseRate } from '../../src/base/money.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import type { Alarm, RateSource } from '../../src/rates/index.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 
 /** A database without rates and a clock that stands at the same time before every test. */
 export async function startRatesWorld() {
-  const { pool } = await createDatabase();
-  const clock = manualClock();
+  const { pool, clock } = await createTimedDatabase();
   const startMs = clock.nowMs();
   const alarms: Alarm[] = [];
   beforeEach(async () => {

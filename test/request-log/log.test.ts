@@ -1,11 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId, timeOfId } from '../../src/base/ids.ts';
 import type { Pool, Queryable } from '../../src/db/postgres/pool.ts';
 import { findRequest, pruneRequestLog } from '../../src/request-log/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, newPaymentId } from '../helpers/database.ts';
-import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { createDatabase, createPartnerWithKeys, newPaymentId } from '../helpers/database.ts';
 import { answered, startLog, store } from './requests.ts';
 
 const { pool } = await createDatabase();
@@ -28,6 +27,7 @@ function hangingDatabase() {
   };
   return { db, release, statements: () => statements };
 }
+const test = base.extend('before', () => countRows());
 
 describe('a request is stored', () => {
   test('with who sent it, what was asked for and how it was answered', async () => {
@@ -62,8 +62,7 @@ describe('a request is stored', () => {
 });
 
 describe('at shutdown', () => {
-  test('everything that waits is written', async () => {
-    const before = await countRows();
+  test('everything that waits is written', async ({ before }) => {
     const { log } = startLog({ db: pool });
     for (let nth = 0; nth < 1_100; nth++) log.record(answered());
     await log.stop();
@@ -155,8 +154,7 @@ describe('a slow database', () => {
 describe('a flood of refused requests', () => {
   const refused = { isAdmitted: false, status: 401, errorCode: 'unauthorized' } as const;
 
-  test('without a key adds 300 rows, then two a second', async () => {
-    const before = await countRows();
+  test('without a key adds 300 rows, then two a second', async ({ before }) => {
     const clock = manualClock();
     const { log, warnings } = startLog({ db: pool, clock });
     for (let nth = 0; nth < 5_000; nth++) log.record(answered(refused, clock));
@@ -169,8 +167,7 @@ describe('a flood of refused requests', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('of one partner leaves those of others and all that were admitted', async () => {
-    const before = await countRows();
+  test('of one partner leaves those of others and all that were admitted', async ({ before }) => {
     const { log } = startLog({ db: pool, clock: manualClock() });
     const limited = { ...refused, status: 429, errorCode: 'rate_limited', keyHolder };
     for (let nth = 0; nth < 1_000; nth++) log.record(answered(limited));

@@ -10,11 +10,10 @@ import {
 } from '../../src/request-log/index.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { createDatabase, createFundedPartner, createTimedDatabase } from '../helpers/database.ts';
 import { type Answered, answered, store } from './requests.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock('2026-11-18T22:00:00.000Z');
+const { pool, clock } = await createTimedDatabase('2026-11-18T22:00:00.000Z');
 await pruneRequestLog(pool, clock, 7);
 const holderOf = (partnerId: Id<'prt'>) => ({ partnerId, mode: 'test', keyId: '7f3a9c21b0d4' }) as const;
 const [one, other] = [

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { findRequest } from '../../src/request-log/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { createDatabase, createPartnerWithKeys } from '../helpers/database.ts';
 import { answered, startLog } from './requests.ts';
 
 const { pool } = await createDatabase();

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newLink } from '../helpers/api.ts';
 import { type Service, serviceEnv, startService } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
-import { createPartnerWithKeys, setRate } from '../helpers/partners.ts';
+import { createDatabase, createPartnerWithKeys, setRate } from '../helpers/database.ts';
 
 const { pool, url } = await createDatabase();
 await setRate(pool);

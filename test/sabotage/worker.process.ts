@@ -6,8 +6,7 @@ import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createVitest, type Vitest } from 'vitest/node';
-import { sabotages } from './all.ts';
-import { removeGuard, type Sabotage } from './sabotage.ts';
+import { removeGuard, type Sabotage, sabotages } from './all.ts';
 
 /** The titles of the tests that failed without a guard. */
 export interface Outcome {

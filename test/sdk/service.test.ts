@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { test as base, beforeEach, describe, expect } from 'vitest';
 import {
   AuthenticationError,
   Kopeck,
@@ -38,9 +38,9 @@ async function newClient(mode: 'testKey' | 'liveKey' = 'testKey', options: Parti
   });
   return { kopeck, pauses };
 }
+const test = base.extend('client', () => newClient());
 
-test('the eight endpoints and the events', async () => {
-  const { kopeck } = await newClient();
+test('the eight endpoints and the events', async ({ client: { kopeck } }) => {
   expect(await kopeck.ping()).toMatchObject({ ok: true, mode: 'test' });
   expect(await kopeck.balance()).toMatchObject({ balance_usdt: '10000.000000', currency: 'USDT' });
   expect(await kopeck.rate()).toMatchObject({ rate: '92.5000', stale: false });
@@ -56,8 +56,7 @@ test('the eight endpoints and the events', async () => {
 });
 
 describe('waiting for the outcome', () => {
-  test('createAndWait polls until there is one', async () => {
-    const { kopeck, pauses } = await newClient();
+  test('createAndWait polls until there is one', async ({ client: { kopeck, pauses } }) => {
     const payment = await kopeck.payments.createAndWait({ qr_url: newLink(10_002) });
     expect(payment.status).toBe('succeeded');
     const waitedMs = pauses.reduce((sum, ms) => sum + ms, 0);
@@ -66,8 +65,7 @@ describe('waiting for the outcome', () => {
     expect(pauses.length).toBeLessThan(12);
   });
 
-  test('does not wait when the answer is final', async () => {
-    const { kopeck, pauses } = await newClient();
+  test('does not wait when the answer is final', async ({ client: { kopeck, pauses } }) => {
     expect((await kopeck.payments.createAndWait({ qr_url: newLink(10_000) })).status).toBe('succeeded');
     const declined = await kopeck.payments.createAndWait({ qr_url: newLink(10_001) });
     expect(declined).toMatchObject({ status: 'failed', error: { code: 'gateway_declined' } });
@@ -114,8 +112,7 @@ describe('the list', () => {
     expect(seen).toEqual(made);
   });
 
-  test('takes filters, and can be ended by break', async () => {
-    const { kopeck } = await newClient();
+  test('takes filters, and can be ended by break', async ({ client: { kopeck } }) => {
     for (const kopecks of [10_000, 10_001, 10_000, 10_001])
       await kopeck.payments.create({ qr_url: newLink(kopecks) });
     const failed = await collect(kopeck.payments.list({ status: 'failed', limit: 1 }));
@@ -128,8 +125,7 @@ describe('the list', () => {
   });
 });
 
-test('errors of the service are thrown as their classes', async () => {
-  const { kopeck } = await newClient();
+test('errors of the service are thrown as their classes', async ({ client: { kopeck } }) => {
   const unauthorized = new Kopeck({ apiKey: 'svc_test_nobody_nothing', baseUrl: address });
   await expect(unauthorized.ping()).rejects.toBeInstanceOf(AuthenticationError);
   await expect(kopeck.payments.get('pay_1')).rejects.toBeInstanceOf(NotFoundError);
@@ -143,8 +139,7 @@ test('errors of the service are thrown as their classes', async () => {
   });
 });
 
-test('a locked quote gives the payment its price', async () => {
-  const { kopeck } = await newClient();
+test('a locked quote gives the payment its price', async ({ client: { kopeck } }) => {
   const { quote_id, amount_usdt, rate } = await kopeck.quote({ amount_rub: '100.00', lock: true });
   const paid = { qr_url: newLink(10_000), quote_id, external_id: 'locked' };
   expect(await kopeck.payments.create(paid)).toMatchObject({ status: 'succeeded', amount_usdt, rate });
@@ -153,8 +148,7 @@ test('a locked quote gives the payment its price', async () => {
   ).rejects.toMatchObject({ name: 'PaymentRefusedError', code: 'quote_used', sameKey: true });
 });
 
-test('payments are filtered by external_id and time', async () => {
-  const { kopeck } = await newClient();
+test('payments are filtered by external_id and time', async ({ client: { kopeck } }) => {
   const made = [];
   for (const external_id of ['a', 'b', 'c']) {
     clock.advance(1_000);
@@ -169,8 +163,7 @@ test('payments are filtered by external_id and time', async () => {
   expect(await collect(before)).toEqual([second, first]);
 });
 
-test('the statement of a day, in both forms with one digest', async () => {
-  const { kopeck } = await newClient();
+test('the statement of a day, in both forms with one digest', async ({ client: { kopeck } }) => {
   const payment = await kopeck.payments.create({ qr_url: newLink(10_000) });
   const day = payment.created_at.slice(0, 10);
   const books = await kopeck.statement({ day });
@@ -184,8 +177,7 @@ test('the statement of a day, in both forms with one digest', async () => {
   await expect(kopeck.statement({ day: 'yesterday' })).rejects.toMatchObject({ name: 'InvalidRequestError' });
 });
 
-test('the test clock brings outcomes forward, with a test key only', async () => {
-  const { kopeck } = await newClient();
+test('the test clock brings outcomes forward, with a test key only', async ({ client: { kopeck } }) => {
   const { id } = await kopeck.payments.create({ qr_url: newLink(10_002) });
   expect(await kopeck.test.clock.get()).toMatchObject({ advanced_sec: 0 });
   expect(await kopeck.test.clock.advance({ seconds: 30 })).toMatchObject({ advanced_sec: 30 });
@@ -197,8 +189,7 @@ test('the test clock brings outcomes forward, with a test key only', async () =>
   });
 });
 
-test('a simulated deposit credits the test balance once', async () => {
-  const { kopeck } = await newClient();
+test('a simulated deposit credits the test balance once', async ({ client: { kopeck } }) => {
   const before = Number((await kopeck.balance()).balance_usdt);
   const deposit = { amount_usdt: '250', reference: 'top-up-1' };
   for (const _ of [1, 2])
@@ -226,8 +217,7 @@ describe('simulated failures', () => {
     expect((await kopeck.payments.list({ external_id: scenario }).page()).data).toEqual([payment]);
   });
 
-  test('rate_stale stays, and the error has the advice', async () => {
-    const { kopeck, pauses } = await newClient();
+  test('rate_stale stays, and the error has the advice', async ({ client: { kopeck, pauses } }) => {
     await expect(pay(kopeck, 'rate_stale')).rejects.toMatchObject({
       name: 'ServiceUnavailableError',
       code: 'rate_unavailable',

@@ -5,18 +5,12 @@ import type { Books } from './books.ts';
 import type { Processes } from './processes.ts';
 import type { World } from './world.ts';
 
-interface Locked {
-  quote: LockedQuote;
-  account: Account;
-  mode: Mode;
-}
-
 const reusedShare = 0.3;
 const lockedShare = 0.6;
 
 export function createQuotes(world: World, processes: () => Processes) {
   const { random, trace, violate } = world;
-  const locked = new Map<string, Locked>();
+  const locked = new Map<string, { quote: LockedQuote; account: Account; mode: Mode }>();
   /** By partner, mode and idempotency key. */
   const quoteOfKey = new Map<string, string>();
   const paidBy = new Map<string, string>();

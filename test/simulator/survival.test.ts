@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { newFolder } from '../helpers/folders.ts';
 import {
   makeQr,
@@ -23,9 +23,9 @@ async function everything({ call }: Pick<Simulator, 'call'>) {
   const paths = ['/sim/qrs', '/orders?limit=1000', '/sim/faults', '/rate'];
   return Promise.all(paths.map(async path => (await call('GET', path)).body));
 }
+const test = base.extend('dir', () => newFolder());
 
-test('everything that was answered is there after kill -9', async () => {
-  const dir = newFolder();
+test('everything that was answered is there after kill -9', async ({ dir }) => {
   const first = await openSimulator({}, dir);
   const [once, changed, later, orphan] = await Promise.all([1, 2, 3, 4].map(() => makeQr(first)));
   const ids = {
@@ -63,8 +63,7 @@ test('everything that was answered is there after kill -9', async () => {
   expect((await call('GET', `/orders/${ids.once}`)).body.reference).toBe('sealed');
 });
 
-test('an order ends on time although the simulator was down', async () => {
-  const dir = newFolder();
+test('an order ends on time although the simulator was down', async ({ dir }) => {
   const first = await openSimulator({}, dir);
   const [qr, paymentId] = [await makeQr(first), nextPaymentId()];
   await qr.fault({ on: 'pay', kind: 'finish_later', ms: 100, outcome: 'declined', reason: 'TECH_ERROR' });
@@ -75,8 +74,7 @@ test('an order ends on time although the simulator was down', async () => {
   expect(Date.parse(body.updated_at) - Date.parse(body.created_at)).toBeLessThan(110);
 });
 
-test('killed under load, it has every order that it answered, and each once', async () => {
-  const dir = newFolder();
+test('killed under load, it has every order that it answered, and each once', async ({ dir }) => {
   const killed = await startSimulator({}, dir);
   const qr = await makeQr(killed, { reusable: true });
   const [answered, unanswered] = [new Set<string>(), new Set<string>()];
@@ -122,8 +120,7 @@ test('a line that was cut off is dropped, and what comes after it is kept', asyn
   expect((await call('GET', '/orders')).body.orders).toHaveLength(3);
 });
 
-test('a journal that is damaged further up stops the start with one line', async () => {
-  const dir = newFolder();
+test('a journal that is damaged further up stops the start with one line', async ({ dir }) => {
   fs.writeFileSync(
     journalOf(dir),
     '{"type":"void","payment_id":"a"}\nnonsense\n{"type":"void","payment_id":"b"}\n',

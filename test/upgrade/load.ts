@@ -8,18 +8,13 @@ interface Paid {
   paymentId: string;
 }
 
-interface Reply {
-  status: number;
-  body: string;
-}
-
 /** One call on a kept connection. */
 export const call = (
   agent: Agent,
   url: string,
   key: string,
   { method = 'GET', body }: { method?: string; body?: object } = {},
-): Promise<Reply> =>
+): Promise<{ status: number; body: string }> =>
   new Promise((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${key}`,

@@ -2,9 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { kopeckProcess, runProgram, startService } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, secretKey } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { secretKey } from '../helpers/partners.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, test as base, describe, expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import {
@@ -32,6 +32,7 @@ function attempt(hostname: string, port: number, options: Partial<ConnectorOptio
     );
   });
 }
+const test = base.extend('receiver', () => startTcpReceiver());
 
 describe('only to allowed addresses', () => {
   test('what was checked is what is connected to, even if the name leads elsewhere a moment later', async () => {
@@ -48,8 +49,7 @@ describe('only to allowed addresses', () => {
     expect(receiver.connections).toHaveLength(1);
   });
 
-  test('the next address of a name is tried, and it was checked as well', async () => {
-    const receiver = await startTcpReceiver();
+  test('the next address of a name is tried, and it was checked as well', async ({ receiver }) => {
     const checked: string[] = [];
     const isAllowed = (ip: string) => checked.push(ip) > 0;
     const lookup = async () => addresses('::1', '127.0.0.1');
@@ -81,8 +81,7 @@ describe('faults', () => {
     expect(await attempt('hooks.example.com', 1, { isAllowed, lookup })).toBe('refused');
   });
 
-  test('an address that the name server returns too late is not connected to', async () => {
-    const receiver = await startTcpReceiver();
+  test('an address that the name server returns too late is not connected to', async ({ receiver }) => {
     const late = Promise.withResolvers<LookupAddress[]>();
     onTestFinished(() => late.resolve([]));
     const options = { isAllowed, lookup: () => late.promise, timeoutMs: 50 };
@@ -136,8 +135,7 @@ test('a name with a private address is detected when it is saved', async () => {
   expect(await Promise.all(names.map(name => hasPrivateAddress(name, lookup)))).toEqual([true, false, false]);
 });
 
-test('a public name with a private address is not connected to', async () => {
-  const canary = await startTcpReceiver();
+test('a public name with a private address is not connected to', async ({ receiver: canary }) => {
   const sender = createSender({ clock: systemClock, allowPrivate: false, lookup });
   const sending = { url: `https://inside.example.com:${canary.port}/hook`, headers: {}, body: '{}' };
   expect(await sender.send(sending)).toMatchObject({ outcome: 'failed', error: 'blocked_address' });

@@ -19,8 +19,8 @@ import {
   setRate,
   startApi,
 } from '../helpers/api.ts';
-import { type ManualClock, manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import type { ManualClock } from '../helpers/clock.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
 
 export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
@@ -29,10 +29,8 @@ export type DeliveryOptions = Pick<ApiOptions, 'gatewayUrl'>;
 
 /** The API with the delivery of webhooks beside it, with a manual clock. */
 export async function startDeliveryWorld(options: DeliveryOptions = {}) {
-  const { pool, url } = await createDatabase();
-  const clock = manualClock();
+  const { pool, url, clock, audit } = await createTimedDatabase();
   const { address, deps: apiDeps } = await startApi({ pool, clock, ...options });
-  const audit = auditContextOf(pool, clock);
   const vault = createVault(keyring);
   const sender = createSender({ clock, allowPrivate: true, timeoutMs: 10_000 });
   const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import {
@@ -18,6 +18,7 @@ import { startEndpointWorld } from './endpoint-world.ts';
 
 const world = await startEndpointWorld();
 const { pool, clock, audit, vault, sender, newPartner, add, noticesOf } = world;
+const test = base.extend('partner', () => newPartner());
 
 describe('each endpoint', () => {
   test('gets every event once, signed with its own secret', async () => {
@@ -62,8 +63,7 @@ describe('each endpoint', () => {
     expect(failures.paymentsReceived()).toEqual([failed, next]);
   });
 
-  test('gets no events of the other mode', async () => {
-    const { partnerId, receiver, pay } = await newPartner();
+  test('gets no events of the other mode', async ({ partner: { partnerId, receiver, pay } }) => {
     const live = await add(partnerId, { mode: 'live' });
     // What it would get would stay.
     live.receiver.answer(withStatus(500));
@@ -106,8 +106,7 @@ describe('each endpoint', () => {
 });
 
 describe('an endpoint that does not answer', () => {
-  test('delays no other endpoint of its partner', async () => {
-    const { partnerId, receiver, pay } = await newPartner();
+  test('delays no other endpoint of its partner', async ({ partner: { partnerId, receiver, pay } }) => {
     const [slow, healthy] = [await add(partnerId), await add(partnerId)];
     slow.receiver.answer(hanging);
     const paid: string[] = [];
@@ -118,8 +117,7 @@ describe('an endpoint that does not answer', () => {
     expect(slow.receiver.received.length).toBeLessThanOrEqual(2);
   });
 
-  test('is suspended alone after three events', async () => {
-    const { partnerId, receiver, pay } = await newPartner();
+  test('is suspended alone after three events', async ({ partner: { partnerId, receiver, pay } }) => {
     const bad = await add(partnerId);
     bad.receiver.answer(withStatus(503));
     await world.failEvents(3, pay, bad.endpointId, bad.untilRecorded);

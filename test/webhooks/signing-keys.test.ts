@@ -2,12 +2,9 @@ import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { addSigningRoot, createSigningKeys } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock('2026-11-17T12:00:00Z');
-const audit = auditContextOf(pool, clock);
+const { pool, clock, audit } = await createTimedDatabase('2026-11-17T12:00:00Z');
 const errors: object[] = [];
 const log = { error: (details: object) => void errors.push(details) };
 const start = () => createSigningKeys(pool, clock, keyring, log);

@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { createDeliverySlots } from '../../src/webhooks/delivery/slots.ts';
 import { manualClock } from '../helpers/clock.ts';
 
 const quick = { isHanging: false, isExclusive: false };
 const failed = { isDelivered: false, hasHung: true };
+const test = base.extend('clock', () => manualClock());
 
-test('an attempt of before the lease was lost does not end the one after it was taken again', () => {
-  const clock = manualClock();
+test('an attempt of before the lease was lost does not end the one after it was taken again', ({ clock }) => {
   const endpointId = newId('whe', clock);
   const slots = createDeliverySlots(clock.monotonicMs);
   slots.add(endpointId);
@@ -26,8 +26,7 @@ test('an attempt of before the lease was lost does not end the one after it was 
   expect(slots.idle(5_000)).toEqual([endpointId]);
 });
 
-test('nothing begins for an endpoint that was removed', () => {
-  const clock = manualClock();
+test('nothing begins for an endpoint that was removed', ({ clock }) => {
   const endpointId = newId('whe', clock);
   const slots = createDeliverySlots(clock.monotonicMs);
   expect(slots.begin(endpointId, 1n, quick)).toBeUndefined();
@@ -46,7 +45,6 @@ function fill(slots: ReturnType<typeof createDeliverySlots>, clock: ReturnType<t
   return begun;
 }
 
-test('as many attempts are under way as there are quick slots', () => {
-  const clock = manualClock();
+test('as many attempts are under way as there are quick slots', ({ clock }) => {
   expect(fill(createDeliverySlots(clock.monotonicMs), clock)).toBe(256);
 });

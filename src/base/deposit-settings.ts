@@ -112,8 +112,7 @@ function rpcUrls(name: string, text: string | undefined): string[] {
 
 function refuseUnfit(name: string, url: string, wanted: string): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (!parsed || !['http:', 'https:'].includes(parsed.protocol))
-    refuseSetting(name, `must be ${wanted}`);
+  if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) refuseSetting(name, `must be ${wanted}`);
   if (parsed.username !== '' || parsed.password !== '')
     refuseSetting(name, 'must not have a user name or password: put the access key into the path');
 }

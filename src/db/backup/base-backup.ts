@@ -8,8 +8,8 @@ import {
   forEachFile,
   formatLsn,
   formatManifest,
+  ifThere,
   isHistoryName,
-  isMissing,
   listBackups,
   listTree,
   listUnfinished,
@@ -180,13 +180,8 @@ async function copyInto(
   source: string,
   onBytes?: OnBytes,
 ): Promise<StoredFile | undefined> {
-  let file: fs.FileHandle;
-  try {
-    file = await fs.open(source);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  const file = await ifThere(fs.open(source));
+  if (!file) return undefined;
   try {
     return await writeInto(draft, path, readPieces(file), onBytes);
   } finally {

@@ -3,7 +3,7 @@ import {
   type BackupStore,
   backupFolder,
   forEachFile,
-  isMissing,
+  ifThere,
   type Manifest,
   sumOf,
 } from '../backup-store/index.ts';
@@ -17,13 +17,11 @@ export async function checkFiles(
   let done = 0;
   const wrong: string[] = [];
   await forEachFile(backup.files, async ({ path, bytes, sha256 }) => {
-    const found = await sumOf(store.read(`${backupFolder(backup.id)}/${path}`), count => {
+    const reading = sumOf(store.read(`${backupFolder(backup.id)}/${path}`), count => {
       done += count;
       onProgress(Math.min(done, backup.bytes), backup.bytes);
-    }).catch(error => {
-      if (isMissing(error)) return undefined;
-      throw error;
     });
+    const found = await ifThere(reading);
     if (!found) wrong.push(`${path} is missing`);
     else if (found.bytes !== bytes || found.sha256 !== sha256) wrong.push(`${path} is damaged`);
   });

@@ -1,10 +1,9 @@
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { parseSegment, segmentAt, segmentName } from '../backup-store/index.ts';
-import { type Cluster, explain, findServer, startServer, stopServer, superuser } from '../embedded/index.ts';
+import { type Cluster, connect, explain, findServer, startServer, stopServer } from '../embedded/index.ts';
 import { parseHistory, type WalChain } from './wal-chain.ts';
 
 export interface RecoveryOptions {
@@ -64,21 +63,13 @@ export async function recover(cluster: Cluster, options: RecoveryOptions): Promi
 
 /** Undefined while the server starts or recovers. */
 async function readRecovered(cluster: Cluster): Promise<Recovered | undefined> {
-  const server = findServer(cluster);
-  if (!server) return undefined;
-  const client = new pg.Client({
-    host: server.socketDir,
-    port: server.port,
-    user: superuser,
-    database: 'postgres',
-  });
-  client.on('error', () => {});
+  const client = await connect(cluster);
+  if (!client) return undefined;
   try {
-    await client.connect();
     const { rows } = await client.query<{ until: Date | null; now: Date }>(
-      `SELECT pg_last_xact_replay_timestamp() AS until, clock_timestamp() AS now WHERE NOT pg_is_in_recovery()`,
+      `SELECT pg_last_xact_replay_timestamp() AS until, clock_timestamp() AS now`,
     );
-    return rows[0] && { until: rows[0].until ?? undefined, now: rows[0].now };
+    return { until: rows[0]!.until ?? undefined, now: rows[0]!.now };
   } catch {
     return undefined;
   } finally {

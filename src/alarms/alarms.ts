@@ -8,14 +8,7 @@ export interface Alarm {
   detail: string;
 }
 
-/** The one way to raise an alarm: a row in the table, from which the metric is read, and a log line when it is new. */
-export interface Alarms {
-  /** Whether the alarm was stored; it is logged in any case. */
-  raise(alarm: Alarm): Promise<boolean>;
-  clear(kind: string, subject: string): Promise<void>;
-  /** Everything that is wrong with the subject now: raises these alarms and clears its others. */
-  report(subject: string, alarms: Omit<Alarm, 'subject'>[]): Promise<void>;
-}
+export type Alarms = ReturnType<typeof createAlarms>;
 
 interface AlarmDeps {
   db: Queryable;
@@ -23,14 +16,17 @@ interface AlarmDeps {
   log: { warn(details: object, message: string): void };
 }
 
-/** None of these functions throws: an alarm must not break the work that raises it. */
-export function createAlarms(deps: AlarmDeps): Alarms {
+/**
+ * The one way to raise an alarm: a row in the table, from which the metric is read, and a log line when it is new. None of these functions throws: an alarm must not break the work that raises it.
+ */
+export function createAlarms(deps: AlarmDeps) {
   const { db, clock, log } = deps;
   const logFailure = (attempt: Promise<unknown>) =>
     attempt.then(
       () => {},
       err => log.warn({ err }, 'an alarm could not be stored'),
     );
+  /** Whether the alarm was stored; it is logged in any case. */
   const raise = (alarm: Alarm) =>
     insert(db, clock, alarm).then(
       isNew => {
@@ -44,8 +40,10 @@ export function createAlarms(deps: AlarmDeps): Alarms {
     );
   return {
     raise,
-    clear: (kind, subject) => logFailure(clear(db, clock, subject, 'kind = ANY ($4)', [kind])),
-    report: async (subject, alarms) => {
+    clear: (kind: string, subject: string) =>
+      logFailure(clear(db, clock, subject, 'kind = ANY ($4)', [kind])),
+    /** Everything that is wrong with the subject now: raises these alarms and clears its others. */
+    report: async (subject: string, alarms: Omit<Alarm, 'subject'>[]) => {
       await Promise.all(alarms.map(alarm => raise({ ...alarm, subject })));
       const kinds = alarms.map(({ kind }) => kind);
       await logFailure(clear(db, clock, subject, 'kind <> ALL ($4)', kinds));

@@ -21,20 +21,10 @@ const columns = `id AS "alarmId", kind, subject, detail, first_at AS "firstAt", 
 type AlarmColumns = Omit<StoredAlarm, 'alarmId'> & { alarmId: bigint };
 const fromColumns = (row: AlarmColumns): StoredAlarm => ({ ...row, alarmId: Number(row.alarmId) });
 
-/** An alarm as JSON, the same for the console and the command line. */
-export interface AlarmObject {
-  alarm_id: number;
-  kind: string;
-  subject: string;
-  detail: string;
-  first_at: string;
-  last_at: string;
-  times: number;
-  cleared_at: string | null;
-  cleared_by: string | null;
-}
+export type AlarmObject = ReturnType<typeof alarmObject>;
 
-export const alarmObject = (alarm: StoredAlarm): AlarmObject => ({
+/** An alarm as JSON, the same for the console and the command line. */
+export const alarmObject = (alarm: StoredAlarm) => ({
   alarm_id: alarm.alarmId,
   kind: alarm.kind,
   subject: alarm.subject,

@@ -13,19 +13,10 @@ import {
   walFolder,
 } from '../backup-store/index.ts';
 
-/** The archived WAL that leads on from a backup. */
-export interface WalChain {
-  /** The newest timeline that continues the backup. */
-  timeline: number;
-  /** The last segment without a gap before it. */
-  last: string;
-  /** When that segment was archived; undefined if the archive has nothing after the backup. */
-  until: Date | undefined;
-  /** The segment that is missing although later ones are there. */
-  missing: string | undefined;
-}
+export type WalChain = Awaited<ReturnType<typeof findChain>>;
 
-export async function findChain(store: BackupStore, backup: Manifest): Promise<WalChain> {
+/** The archived WAL that leads on from a backup. */
+export async function findChain(store: BackupStore, backup: Manifest) {
   const names = (await store.list(walFolder))
     .filter(name => name.endsWith('.gz'))
     .map(name => name.slice(0, -3));
@@ -56,9 +47,13 @@ export async function findChain(store: BackupStore, backup: Manifest): Promise<W
       );
     });
     return {
+      /** The newest timeline that continues the backup. */
       timeline: path[0]!.timeline,
+      /** The last segment without a gap before it. */
       last,
+      /** When that segment was archived; undefined if the archive has nothing after the backup. */
       until: isArchived ? (await store.find(`${walFolder}/${last}.gz`))?.modifiedAt : undefined,
+      /** The segment that is missing although later ones are there. */
       missing: hasLater ? nameOn(onPath(number)[0]!.timeline, number) : undefined,
     };
   }

@@ -7,21 +7,10 @@ import {
   type Queryable,
   readClock,
 } from '../postgres/index.ts';
-import { type Commits, watchCommits } from './commit-watch.ts';
+import { watchCommits } from './commit-watch.ts';
 import { type Beat, commitBeat, type ReportedKeys, removeBeat } from './process-beats.ts';
 
-/**
- * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
- * their holder, so the leases of a dead process can be taken over at once (fail-over).
- */
-export interface Heartbeat extends Commits {
-  instance: number;
-  /** Which of these processes have ended. */
-  findDead(instances: number[]): Promise<number[]>;
-  /** False while the database does not answer: another statement would only wait as well. */
-  isDatabaseAnswering(): boolean;
-  close(): Promise<void>;
-}
+export type Heartbeat = Awaited<ReturnType<typeof startHeartbeat>>;
 
 /** First half of the key of these advisory locks: "kope" in ASCII. */
 export const heartbeatLockClass = 0x6b6f7065;
@@ -70,13 +59,16 @@ const defaults: HeartbeatOptions = {
 };
 
 /**
+ * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
+ * their holder, so the leases of a dead process can be taken over at once (fail-over).
+ *
  * Takes a number and locks it in a session of its own. The server releases the lock when the session ends, after kill -9
  * at once: no timeout has to pass before another process takes over. Each second it commits there, and measures the clock.
  */
 export async function startHeartbeat(
   { pool, clock }: { pool: Pool; clock: Clock },
   options: Partial<HeartbeatOptions> = {},
-): Promise<Heartbeat> {
+) {
   const { measure, keyring, onUnknownKey, onBeat, onSilence } = { ...defaults, ...options };
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
@@ -85,19 +77,17 @@ export async function startHeartbeat(
   const onAnswer = () => {
     missedBeats = 0;
   };
+  /** False while the database does not answer: another statement would only wait as well. */
   const isDatabaseAnswering = () => missedBeats <= maxMissedBeats;
   const commits = watchCommits(isDatabaseAnswering);
-  let connected: () => void;
-  const connection = new Promise<void>(resolve => {
-    connected = resolve;
-  });
+  const connected = Promise.withResolvers<void>();
   const session = openDedicatedConnection({ pool, clock }, 'heartbeat', async client => {
     await client.query(endEarlierSession, [heartbeatLockClass, instance]);
     await client.query('SELECT pg_advisory_lock($1, $2)', [heartbeatLockClass, instance]);
     onAnswer();
-    connected();
+    connected.resolve();
   });
-  await Promise.race([connection, deadline(clock)]).catch(async error => {
+  await Promise.race([connected.promise, deadline(clock)]).catch(async error => {
     await session.close();
     throw error;
   });
@@ -154,7 +144,8 @@ export async function startHeartbeat(
 
   return {
     instance,
-    findDead: async instances => {
+    /** Which of these processes have ended. */
+    findDead: async (instances: number[]) => {
       if (instances.length === 0) return [];
       const { rows } = await pool.query<{ instance: number }>({
         name: 'find dead instances',

@@ -1,12 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import {
-  type Measure,
-  openDedicatedConnection,
-  type Pool,
-  type Queryable,
-  readClock,
-} from '../postgres/index.ts';
+import * as postgres from '../postgres/index.ts';
 import { watchCommits } from './commit-watch.ts';
 import { type Beat, commitBeat, type ReportedKeys, removeBeat } from './process-beats.ts';
 
@@ -36,27 +30,20 @@ const deadline = (clock: Clock) =>
     clock.timer(connectTimeoutMs, () => reject(late));
   });
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   /** What each statement answers shows the database's clock. */
-  measure: Measure;
+  measure?: postgres.Measure;
   /** The beats report its keys, and it follows the key in use. */
   keyring?: ReportedKeys;
   /** The key in use is not in the keyring. */
-  onUnknownKey(): void;
+  onUnknownKey?(): void;
   /** After each beat that was committed. */
-  onBeat(): void;
+  onBeat?(): void;
   /** Each second in which the database does not answer or does not commit. */
-  onSilence(reason: string): void;
+  onSilence?(reason: string): void;
 }
 
 const silence = 'the database does not answer';
-
-const defaults: HeartbeatOptions = {
-  measure: send => send(),
-  onUnknownKey: () => {},
-  onBeat: () => {},
-  onSilence: () => {},
-};
 
 /**
  * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
@@ -66,10 +53,9 @@ const defaults: HeartbeatOptions = {
  * at once: no timeout has to pass before another process takes over. Each second it commits there, and measures the clock.
  */
 export async function startHeartbeat(
-  { pool, clock }: { pool: Pool; clock: Clock },
-  options: Partial<HeartbeatOptions> = {},
+  { pool, clock }: { pool: postgres.Pool; clock: Clock },
+  { measure = send => send(), keyring, onUnknownKey, onBeat, onSilence }: HeartbeatOptions = {},
 ) {
-  const { measure, keyring, onUnknownKey, onBeat, onSilence } = { ...defaults, ...options };
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
   // Counted in beats and not in time: after a pause of this process itself, the time would prove nothing.
@@ -81,7 +67,7 @@ export async function startHeartbeat(
   const isDatabaseAnswering = () => missedBeats <= maxMissedBeats;
   const commits = watchCommits(isDatabaseAnswering);
   const connected = Promise.withResolvers<void>();
-  const session = openDedicatedConnection({ pool, clock }, 'heartbeat', async client => {
+  const session = postgres.openDedicatedConnection({ pool, clock }, 'heartbeat', async client => {
     await client.query(endEarlierSession, [heartbeatLockClass, instance]);
     await client.query('SELECT pg_advisory_lock($1, $2)', [heartbeatLockClass, instance]);
     onAnswer();
@@ -92,21 +78,21 @@ export async function startHeartbeat(
     throw error;
   });
 
-  const read = (db: Queryable) => measure(() => readClock(db)).then(onAnswer);
+  const read = (db: postgres.Queryable) => measure(() => postgres.readClock(db)).then(onAnswer);
 
-  async function commit(client: Queryable): Promise<void> {
+  async function commit(client: postgres.Queryable): Promise<void> {
     const { active } = await measure(async () => {
       const { rows } = await client.query<Beat>(commitBeat(instance, keyring));
       return rows[0]!;
     });
     // A rotation waits until all processes have the key, but does not see one that the database was cut off from.
-    if (keyring && !keyring.follow(active)) onUnknownKey();
+    if (keyring && !keyring.follow(active)) onUnknownKey?.();
   }
 
-  async function beat(client: Queryable): Promise<void> {
+  async function beat(client: postgres.Queryable): Promise<void> {
     await commits.commit(() => commit(client));
     onAnswer();
-    onBeat();
+    onBeat?.();
   }
 
   let beating: Promise<void> | undefined;
@@ -116,8 +102,8 @@ export async function startHeartbeat(
     if (isClosed) return;
     missedBeats += 1;
     commits.nextBeat();
-    if (!isDatabaseAnswering()) onSilence(silence);
-    else if (commits.whyNone()) onSilence(commits.whyNone()!);
+    if (!isDatabaseAnswering()) onSilence?.(silence);
+    else if (commits.whyNone()) onSilence?.(commits.whyNone()!);
     const client = session.client();
     if (client && !beating) {
       beating = beat(client)

@@ -79,13 +79,21 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
     request_log: outside.requestLog,
   });
   if (requestLog)
-    countLost(process, 'kopeck_request_log_missing_total', 'Requests that are not in the request log', () =>
-      Object.entries(requestLog.lost()).map(([reason, count]) => [{ reason }, count]),
+    countLost(
+      process,
+      {
+        name: 'kopeck_request_log_missing_total',
+        help: 'Requests that are not in the request log',
+        labelNames: ['reason'],
+      },
+      () => Object.entries(requestLog.lost()).map(([reason, count]) => [{ reason }, count]),
     );
   if (tracer)
-    countLost(process, 'kopeck_spans_lost_total', 'Spans that the collector did not take', () => [
-      [{}, tracer.lost()],
-    ]);
+    countLost(
+      process,
+      { name: 'kopeck_spans_lost_total', help: 'Spans that the collector did not take' },
+      () => [[{}, tracer.lost()]],
+    );
 
   const database = new Registry();
   new Gauge({
@@ -103,12 +111,12 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
 
 function countLost(
   registry: Registry,
-  name: string,
-  help: string,
-  read: () => [labels: { reason?: string }, count: number][],
+  counter: { name: string; help: string; labelNames?: string[] },
+  read: () => [labels: Record<string, string>, count: number][],
 ): void {
   new Counter({
-    ...{ name, help, labelNames: ['reason'], registers: [registry] },
+    ...counter,
+    registers: [registry],
     collect() {
       this.reset();
       for (const [labels, count] of read()) this.inc(labels, count);

@@ -5,13 +5,6 @@ import { writeNotice } from '../db/notices/index.ts';
 import { type Queryable, transaction } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 
-interface MaintenanceWindow {
-  windowId: bigint;
-  from: Date;
-  until: Date;
-  plannedBy: string;
-}
-
 /** What can stop new payments. */
 export interface PaymentStops {
   /** Switched on, or within a planned window. */
@@ -158,8 +151,8 @@ const timesOf = ({ from, until }: { from: Date; until: Date }) => ({
 });
 
 /** Open and future windows, the next one first. */
-export async function listMaintenance(db: Queryable, clock: Clock): Promise<MaintenanceWindow[]> {
-  const { rows } = await db.query<MaintenanceWindow>({
+export async function listMaintenance(db: Queryable, clock: Clock) {
+  const { rows } = await db.query<{ windowId: bigint; from: Date; until: Date; plannedBy: string }>({
     text: `SELECT id AS "windowId", from_at AS "from", until_at AS "until", planned_by AS "plannedBy"
              FROM maintenance_windows WHERE until_at > $1 AND cancelled_at IS NULL ORDER BY from_at, id LIMIT 100`,
     values: [instantOf(clock)],
@@ -170,11 +163,6 @@ export async function listMaintenance(db: Queryable, clock: Clock): Promise<Main
 /** When it was planned, and by whom, is in the audit too. */
 export const pruneMaintenance = (db: Queryable, clock: Clock) =>
   pruneOlder(db, clock, { table: 'maintenance_windows', since: 'until_at', keptDays: 365 });
-
-interface BlockedRecipient {
-  recipient: string;
-  blockedAt: Date;
-}
 
 /** Names are compared case-insensitively and with whitespace collapsed. */
 const fold = (recipient: string) => recipient.trim().replace(/\s+/g, ' ').toLowerCase();
@@ -207,8 +195,8 @@ export const blockRecipient = async (audit: AuditContext, idOrName: string) =>
 export const unblockRecipient = async (audit: AuditContext, idOrName: string) =>
   (await change(audit, idOrName, false)) ? 'unblocked' : 'not_blocked';
 
-export async function listBlockedRecipients(db: Queryable): Promise<BlockedRecipient[]> {
-  const { rows } = await db.query<BlockedRecipient>({
+export async function listBlockedRecipients(db: Queryable) {
+  const { rows } = await db.query<{ recipient: string; blockedAt: Date }>({
     text: 'SELECT recipient, blocked_at AS "blockedAt" FROM blocked_recipients ORDER BY recipient',
   });
   return rows;

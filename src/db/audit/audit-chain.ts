@@ -37,18 +37,10 @@ export async function extendChain(pool: Pool): Promise<void> {
   }
 }
 
-interface Link {
-  place: number;
-  auditId: string;
-  hash: string;
-  /** Null if the record is gone. */
-  record: string | null;
-}
-
-/** The chain, page by page, with the records as they are now. */
-async function* readLinks(db: Queryable): AsyncGenerator<Link[]> {
+/** The chain, page by page, with the records as they are now; null if one is gone. */
+async function* readLinks(db: Queryable) {
   for (let after = 0; ; ) {
-    const { rows } = await db.query<Link>({
+    const { rows } = await db.query<{ place: number; auditId: string; hash: string; record: string | null }>({
       text: `SELECT c.place::float8 AS place, c.audit_id::text AS "auditId", encode(c.hash, 'hex') AS hash,
                     CASE WHEN a.id IS NOT NULL THEN audit_record(a) END AS record
                FROM audit_chain c LEFT JOIN audit a ON a.id = c.audit_id

@@ -209,6 +209,7 @@ export async function connect(cluster: Pick<Cluster, 'dir'>): Promise<pg.Client 
     await client.end();
     return undefined;
   } catch {
+    await client.end().catch(() => {});
     return undefined;
   }
 }

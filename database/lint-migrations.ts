@@ -11,8 +11,14 @@ interface Migration {
 }
 
 interface Rule {
-  /** True if the statement breaks it. */
-  breaks(statement: string, migration: Migration, index: number): boolean;
+  /** A statement breaks it that matches one of these, */
+  has?: RegExp[];
+  /** or is ALTER TABLE of a table that is in use and matches this, */
+  alters?: RegExp;
+  /** or for which this is true, */
+  breaks?(statement: string, migration: Migration, index: number): boolean;
+  /** unless it matches this. */
+  unless?: RegExp;
   /** What it would do to a running service, and how to write it. */
   instead: string;
 }
@@ -24,15 +30,16 @@ const captured = (pattern: string, statement: string) =>
   new RegExp(pattern, 'i').exec(statement)?.[1]?.toLowerCase();
 const alteredTable = (statement: string) => captured(`^ALTER TABLE ${name}`, statement);
 const indexedTable = (statement: string) => captured(`^CREATE (?:UNIQUE )?INDEX.*? ON ${name}`, statement);
-const isNew = (table: string | undefined, { created }: Migration) =>
-  table !== undefined && created.has(table);
-const has = (statement: string, pattern: RegExp) => pattern.test(statement);
+const isInUse = (table: string | undefined, { created }: Migration) =>
+  table !== undefined && !created.has(table);
 
-/** An action of ALTER TABLE on a table that is in use. */
-const alters = (statement: string, migration: Migration, pattern: RegExp) =>
-  alteredTable(statement) !== undefined &&
-  !isNew(alteredTable(statement), migration) &&
-  has(statement, pattern);
+function breaksRule(rule: Rule, statement: string, migration: Migration, index: number): boolean {
+  const { has = [], alters, breaks, unless } = rule;
+  if (unless?.test(statement)) return false;
+  if (has.some(pattern => pattern.test(statement))) return true;
+  if (alters?.test(statement) && isInUse(alteredTable(statement), migration)) return true;
+  return breaks?.(statement, migration, index) ?? false;
+}
 
 /** Whether earlier migrations have proven that the column has no nulls. */
 function isProvenNotNull(statement: string, { earlier }: Migration): boolean {
@@ -54,25 +61,23 @@ const addNotValid =
 
 export const rules: Record<string, Rule> = {
   'index-blocks-writes': {
-    breaks: (statement, migration) =>
-      has(statement, /^CREATE (?:UNIQUE )?INDEX /i) &&
-      !has(statement, /INDEX CONCURRENTLY/i) &&
-      !isNew(indexedTable(statement), migration),
+    breaks: (statement, { created }) =>
+      /^CREATE (?:UNIQUE )?INDEX /i.test(statement) && !created.has(indexedTable(statement) ?? ''),
+    unless: /INDEX CONCURRENTLY/i,
     instead:
       'Writes wait until the index is built. Use CREATE INDEX CONCURRENTLY in a migration outside a transaction.',
   },
   'concurrently-in-transaction': {
-    breaks: (statement, { isOutside }) => !isOutside && has(statement, /\bCONCURRENTLY\b/i),
+    breaks: (statement, { isOutside }) => !isOutside && /\bCONCURRENTLY\b/i.test(statement),
     instead: 'It fails in a transaction. Begin the file with the line "-- outside a transaction".',
   },
   'blocks-outside-transaction': {
     breaks: (statement, { isOutside }) =>
       isOutside &&
-      !has(
+      !/^(?:CREATE (?:UNIQUE )?INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS|REINDEX .*CONCURRENTLY) /i.test(
         statement,
-        /^(?:CREATE (?:UNIQUE )?INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS|REINDEX .*CONCURRENTLY) /i,
       ) &&
-      !has(statement, /^ALTER TABLE \S+ VALIDATE CONSTRAINT \w+$/i),
+      !/^ALTER TABLE \S+ VALIDATE CONSTRAINT \w+$/i.test(statement),
     instead:
       'Outside a transaction there is no lock timeout, and a part may be repeated: only CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY IF EXISTS, REINDEX CONCURRENTLY and VALIDATE CONSTRAINT, one per statement. Move the rest to another migration.',
   },
@@ -89,105 +94,86 @@ export const rules: Record<string, Rule> = {
       'An index whose building was interrupted stays, and is invalid. Put DROP INDEX CONCURRENTLY IF EXISTS of the same name before it, and no IF NOT EXISTS.',
   },
   'column-rewrites-table': {
-    breaks: (statement, migration) =>
-      alters(
-        statement,
-        migration,
-        /ADD (?:COLUMN )?.*(?:DEFAULT (?!now\(\))[^,]*\w\(|\b(?:small|big)?serial\b|\bGENERATED\b)/is,
-      ),
+    alters: /ADD (?:COLUMN )?.*(?:DEFAULT (?!now\(\))[^,]*\w\(|\b(?:small|big)?serial\b|\bGENERATED\b)/is,
     instead:
       'Every row is written while the table is locked. Add the column without the default, set the default in the same migration (ALTER COLUMN … SET DEFAULT), and fill old rows in batches from the worker.',
   },
   'column-not-null': {
-    breaks: (statement, migration) =>
-      alters(
-        statement,
-        migration,
-        /ADD (?:COLUMN )?(?!CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)[^,]*\bNOT NULL\b/is,
-      ) && !has(statement, /\bDEFAULT\b/i),
+    alters: /ADD (?:COLUMN )?(?!CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)[^,]*\bNOT NULL\b/is,
+    unless: /\bDEFAULT\b/i,
     instead:
       'It fails if there are rows, and for processes of the previous release. Give it a constant default.',
   },
   'column-with-constraint': {
-    breaks: (statement, migration) =>
-      alters(
-        statement,
-        migration,
-        /ADD (?:COLUMN )?(?!CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)[^,]*\b(?:REFERENCES|CHECK|UNIQUE|PRIMARY KEY)\b/is,
-      ),
+    alters:
+      /ADD (?:COLUMN )?(?!CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)[^,]*\b(?:REFERENCES|CHECK|UNIQUE|PRIMARY KEY)\b/is,
     instead: `The whole table is read, or an index is built, while it is locked. Add the column alone. The constraint: ${addNotValid}`,
   },
   'type-rewrites-table': {
-    breaks: (statement, migration) =>
-      alters(statement, migration, /ALTER (?:COLUMN )?\S+ (?:SET DATA )?TYPE\b/i),
+    alters: /ALTER (?:COLUMN )?\S+ (?:SET DATA )?TYPE\b/i,
     instead:
       'Every row and index is written while the table is locked. Add a column of the new type, write both, fill old rows in batches, drop the old one a release later.',
   },
   'not-null-reads-table': {
     breaks: (statement, migration) =>
-      alters(statement, migration, /\bSET NOT NULL\b/i) && !isProvenNotNull(statement, migration),
+      /\bSET NOT NULL\b/i.test(statement) &&
+      isInUse(alteredTable(statement), migration) &&
+      !isProvenNotNull(statement, migration),
     instead:
       'The whole table is read while it is locked. First ADD CONSTRAINT … CHECK (column IS NOT NULL) NOT VALID; then, in a migration outside a transaction, VALIDATE CONSTRAINT; then SET NOT NULL.',
   },
   'constraint-reads-table': {
-    breaks: (statement, migration) =>
-      alters(statement, migration, /ADD (?:CONSTRAINT \S+ )?(?:CHECK|FOREIGN KEY)\b/i) &&
-      !has(statement, /\bNOT VALID\b/i),
+    alters: /ADD (?:CONSTRAINT \S+ )?(?:CHECK|FOREIGN KEY)\b/i,
+    unless: /\bNOT VALID\b/i,
     instead: `The whole table is read while it is locked. ${addNotValid}`,
   },
   'constraint-builds-index': {
-    breaks: (statement, migration) =>
-      alters(statement, migration, /ADD (?:CONSTRAINT \S+ )?(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i) &&
-      !has(statement, /\bUSING INDEX\b/i),
+    alters: /ADD (?:CONSTRAINT \S+ )?(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i,
+    unless: /\bUSING INDEX\b/i,
     instead:
       'Writes wait until the index is built. Use CREATE UNIQUE INDEX CONCURRENTLY outside a transaction, then ADD CONSTRAINT … USING INDEX.',
   },
   'validates-in-transaction': {
-    breaks: (statement, { isOutside }) => !isOutside && has(statement, /\bVALIDATE CONSTRAINT\b/i),
+    breaks: (statement, { isOutside }) => !isOutside && /\bVALIDATE CONSTRAINT\b/i.test(statement),
     instead:
       'Locks of the statements before it are kept while the table is read. Move it to a migration outside a transaction.',
   },
   'writes-whole-table': {
-    breaks: (statement, migration) => {
-      const table = captured(`^(?:UPDATE|DELETE FROM) ${name}`, statement);
-      return table !== undefined && !isNew(table, migration) && !has(statement, /\bWHERE\b(?! true\b)/i);
-    },
+    breaks: (statement, migration) =>
+      isInUse(captured(`^(?:UPDATE|DELETE FROM) ${name}`, statement), migration),
+    unless: /\bWHERE\b(?! true\b)/i,
     instead:
       'All rows are locked until the migration commits. Fill or delete in batches from the worker, or use a WHERE that finds few rows.',
   },
   'locks-table': {
-    breaks: statement => has(statement, /^LOCK\b/i),
+    has: [/^LOCK\b/i],
     instead: 'Everything waits until the migration commits. Take row locks, or none.',
   },
   'rewrites-table': {
-    breaks: statement =>
-      has(
-        statement,
-        /^(?:VACUUM FULL|CLUSTER|TRUNCATE|REINDEX (?!.*CONCURRENTLY)|REFRESH MATERIALIZED VIEW (?!CONCURRENTLY))/i,
-      ) || has(statement, /^ALTER TABLE .* SET (?:LOGGED|UNLOGGED|TABLESPACE|ACCESS METHOD)\b/i),
+    has: [
+      /^(?:VACUUM FULL|CLUSTER|TRUNCATE|REINDEX (?!.*CONCURRENTLY)|REFRESH MATERIALIZED VIEW (?!CONCURRENTLY))/i,
+      /^ALTER TABLE .* SET (?:LOGGED|UNLOGGED|TABLESPACE|ACCESS METHOD)\b/i,
+    ],
     instead:
       'The table cannot be used meanwhile. Use the form with CONCURRENTLY outside a transaction, or a new table.',
   },
   'breaks-previous-release': {
-    breaks: (statement, migration) =>
-      has(statement, /^ALTER (?:TABLE|TYPE|VIEW) .*\bRENAME\b/i) ||
-      has(statement, /^ALTER TYPE .*\b(?:ADD|DROP|ALTER) ATTRIBUTE\b/i) ||
-      has(statement, /^DROP (?:TABLE|TYPE|VIEW|FUNCTION)\b/i) ||
-      alters(
-        statement,
-        migration,
-        /\bDROP (?:COLUMN )?(?!CONSTRAINT|DEFAULT|NOT NULL|EXPRESSION|IDENTITY)\w/i,
-      ),
+    has: [
+      /^ALTER (?:TABLE|TYPE|VIEW) .*\bRENAME\b/i,
+      /^ALTER TYPE .*\b(?:ADD|DROP|ALTER) ATTRIBUTE\b/i,
+      /^DROP (?:TABLE|TYPE|VIEW|FUNCTION)\b/i,
+    ],
+    alters: /\bDROP (?:COLUMN )?(?!CONSTRAINT|DEFAULT|NOT NULL|EXPRESSION|IDENTITY)\w/i,
     instead:
       'Processes of the previous release still use it. Add the new name beside it; drop the old one a release later, with a line "-- allow breaks-previous-release: unused since …".',
   },
   'own-timeout': {
-    breaks: statement => has(statement, /^SET (?:LOCAL |SESSION )?"?(?:lock_timeout|statement_timeout)/i),
+    has: [/^SET (?:LOCAL |SESSION )?"?(?:lock_timeout|statement_timeout)/i],
     instead:
       'Migrations wait 3 s for a lock and are tried again five times: src/db/schema/migrate.ts sets it.',
   },
   'unreadable-block': {
-    breaks: statement => has(statement, /^DO\b/i),
+    has: [/^DO\b/i],
     instead:
       'What it runs is not checked. Write plain statements, or review it and add "-- allow unreadable-block: …".',
   },
@@ -222,7 +208,7 @@ export function lintMigration(sql: string, earlier: string[] = []): Finding[] {
   const allowed = new Set(Array.from(sql.matchAll(/^-- allow ([\w-]+): .{10,}$/gm), ([, rule]) => rule));
   return statements.flatMap((statement, index) =>
     Object.entries(rules)
-      .filter(([rule, { breaks }]) => !allowed.has(rule) && breaks(statement, migration, index))
+      .filter(([name, rule]) => !allowed.has(name) && breaksRule(rule, statement, migration, index))
       .map(([rule, { instead }]) => ({ rule, statement: statement.slice(0, 100), instead })),
   );
 }

@@ -1,13 +1,173 @@
-export { type Alarms, clearedByService, createAlarms } from './alarms.ts';
-export {
-  type AlarmObject,
-  alarmGauges,
-  alarmObject,
-  clearAlarm,
-  clearAlarmsOf,
-  listAlarms,
-  listOpenSubjects,
-  parseAlarmId,
-  pruneAlarms,
-  takeNewAlarms,
-} from './stored-alarms.ts';
+import { type Clock, instantOf } from '../base/clock.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
+import type { DatabaseGauge } from '../telemetry/index.ts';
+
+/** A condition that people must look at. At most one alarm per kind and subject is open at a time. */
+export interface Alarm {
+  kind: string;
+  subject: string;
+  detail: string;
+}
+
+export type Alarms = ReturnType<typeof createAlarms>;
+
+interface AlarmDeps {
+  db: Queryable;
+  clock: Clock;
+  log: { warn(details: object, message: string): void };
+}
+
+/**
+ * The one way to raise an alarm: a row in the table, from which the metric is read, and a log line when it is new. None of these functions throws: an alarm must not break the work that raises it.
+ */
+export function createAlarms(deps: AlarmDeps) {
+  const { db, clock, log } = deps;
+  const logFailure = (attempt: Promise<unknown>) =>
+    attempt.then(
+      () => {},
+      err => log.warn({ err }, 'an alarm could not be stored'),
+    );
+  /** Whether the alarm was stored; it is logged in any case. */
+  const raise = (alarm: Alarm) =>
+    insert(db, clock, alarm).then(
+      isNew => {
+        if (isNew) log.warn(alarm, 'alarm');
+        return true;
+      },
+      err => {
+        log.warn({ ...alarm, err }, 'an alarm could not be stored');
+        return false;
+      },
+    );
+  return {
+    raise,
+    clear: (kind: string, subject: string) =>
+      logFailure(clear(db, clock, subject, 'kind = ANY ($4)', [kind])),
+    /** Everything that is wrong with the subject now: raises these alarms and clears its others. */
+    report: async (subject: string, alarms: Omit<Alarm, 'subject'>[]) => {
+      await Promise.all(alarms.map(alarm => raise({ ...alarm, subject })));
+      const kinds = alarms.map(({ kind }) => kind);
+      await logFailure(clear(db, clock, subject, 'kind <> ALL ($4)', kinds));
+    },
+  };
+}
+
+async function insert(db: Queryable, clock: Clock, { kind, subject, detail }: Alarm): Promise<boolean> {
+  const { rows } = await db.query<{ times: number }>({
+    text: `INSERT INTO alarms AS a (kind, subject, detail, first_at, last_at) VALUES ($1, $2, $3, $4, $4)
+           ON CONFLICT (kind, subject) WHERE cleared_at IS NULL
+             DO UPDATE SET detail = excluded.detail, last_at = greatest(a.last_at, excluded.last_at), times = a.times + 1
+           RETURNING times`,
+    values: [kind, subject, detail, instantOf(clock)],
+  });
+  return rows[0]!.times === 1;
+}
+
+/** Who has cleared an alarm that the service itself found to be over. */
+export const clearedByService = 'kopeck';
+
+const clear = (db: Queryable, clock: Clock, subject: string, which: string, kinds: string[]) =>
+  db.query({
+    text: `UPDATE alarms SET cleared_at = $2, cleared_by = $3
+            WHERE cleared_at IS NULL AND subject = $1 AND ${which}`,
+    values: [subject, instantOf(clock), clearedByService, kinds],
+  });
+
+interface StoredAlarm extends Alarm {
+  alarmId: number;
+  firstAt: Date;
+  lastAt: Date;
+  times: number;
+  clearedAt: Date | null;
+  clearedBy: string | null;
+}
+
+/** The column is a bigint; the number of alarms fits a JavaScript number. */
+const columns = `id::float8 AS "alarmId", kind, subject, detail, first_at AS "firstAt", last_at AS "lastAt", times,
+                 cleared_at AS "clearedAt", cleared_by AS "clearedBy"`;
+
+export type AlarmObject = ReturnType<typeof alarmObject>;
+
+/** An alarm as JSON, the same for the console and the command line. */
+export const alarmObject = (alarm: StoredAlarm) => ({
+  alarm_id: alarm.alarmId,
+  kind: alarm.kind,
+  subject: alarm.subject,
+  detail: alarm.detail,
+  first_at: alarm.firstAt.toISOString(),
+  last_at: alarm.lastAt.toISOString(),
+  times: alarm.times,
+  cleared_at: alarm.clearedAt?.toISOString() ?? null,
+  cleared_by: alarm.clearedBy,
+});
+
+/** The id of an alarm in a URL or on a button; undefined if it is not a number. */
+export const parseAlarmId = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
+
+/** Newest first; the open ones, or also the last that were cleared. */
+export async function listAlarms(db: Queryable, options: { cleared: boolean }): Promise<StoredAlarm[]> {
+  const { rows } = await db.query<StoredAlarm>({
+    text: `SELECT ${columns} FROM alarms WHERE cleared_at IS NULL OR $1 ORDER BY id DESC LIMIT 1000`,
+    values: [options.cleared],
+  });
+  return rows;
+}
+
+/** What alarms of this kind are open about. */
+export async function listOpenSubjects(db: Queryable, kind: string): Promise<string[]> {
+  const { rows } = await db.query<Pick<Alarm, 'subject'>>({
+    text: 'SELECT subject FROM alarms WHERE kind = $1 AND cleared_at IS NULL',
+    values: [kind],
+  });
+  return rows.map(({ subject }) => subject);
+}
+
+/** Alarms of which staff has not been notified yet; they count as notified from now on. */
+export async function takeNewAlarms(tx: Queryable, clock: Clock): Promise<StoredAlarm[]> {
+  const { rows } = await tx.query<StoredAlarm>({
+    text: `UPDATE alarms SET sent_at = $1 WHERE sent_at IS NULL RETURNING ${columns}`,
+    values: [instantOf(clock)],
+  });
+  return rows;
+}
+
+/** An operator has dealt with the alarm. */
+export function clearAlarm(audit: AuditContext, alarmId: number): Promise<'cleared' | 'no_alarm'> {
+  return transaction(audit.pool, async tx => {
+    const { rows } = await tx.query<Alarm>({
+      text: `UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE id = $1 AND cleared_at IS NULL
+             RETURNING kind, subject`,
+      values: [alarmId, instantOf(audit.clock), audit.actor],
+    });
+    if (!rows[0]) return 'no_alarm';
+    await recordChange(tx, audit, { action: 'alarm.clear', subject: `${alarmId}`, after: rows[0] });
+    return 'cleared';
+  });
+}
+
+/** Clears all open alarms of a subject, in the transaction of the change that ends their cause. */
+export async function clearAlarmsOf(
+  tx: Queryable,
+  { clock, actor }: AuditContext,
+  subject: string,
+): Promise<void> {
+  await tx.query({
+    text: 'UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE subject = $1 AND cleared_at IS NULL',
+    values: [subject, instantOf(clock), actor],
+  });
+}
+
+export const alarmGauges: DatabaseGauge[] = [
+  {
+    name: 'kopeck_alarms_open',
+    help: 'Open alarms',
+    labels: ['kind'],
+    sql: 'SELECT ARRAY[kind], count(*) FROM alarms WHERE cleared_at IS NULL GROUP BY kind',
+  },
+];
+
+/** Open alarms stay, however old. */
+export const pruneAlarms = (db: Queryable, clock: Clock) =>
+  pruneOlder(db, clock, { table: 'alarms', since: 'cleared_at', keptDays: 365 });

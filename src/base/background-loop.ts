@@ -1,11 +1,6 @@
 import type { Clock } from './clock.ts';
 
-export interface BackgroundLoop {
-  /** Starts the next round now instead of after the pause. */
-  runNow(): void;
-  /** Resolves when the round under way has ended; no other begins. */
-  stop(): Promise<void>;
-}
+export type BackgroundLoop = ReturnType<typeof startBackgroundLoop>;
 
 export interface BackgroundLoopOptions {
   clock: Clock;
@@ -21,7 +16,7 @@ export interface BackgroundLoopOptions {
 const requested = 'requested';
 
 /** Runs `work` again and again until it is stopped; an error ends a round, never the loop. */
-export function startBackgroundLoop(options: BackgroundLoopOptions): BackgroundLoop {
+export function startBackgroundLoop(options: BackgroundLoopOptions) {
   const { clock, everyMs, afterErrorMs = everyMs, work, onError } = options;
   const stopping = new AbortController();
   let pausing: AbortController | undefined;
@@ -47,10 +42,12 @@ export function startBackgroundLoop(options: BackgroundLoopOptions): BackgroundL
 
   const running = run();
   return {
+    /** Starts the next round now instead of after the pause. */
     runNow: () => {
       isRequested = true;
       pausing?.abort(requested);
     },
+    /** Resolves when the round under way has ended; no other begins. */
     stop: () => {
       stopping.abort();
       pausing?.abort(requested);

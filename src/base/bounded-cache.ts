@@ -1,14 +1,11 @@
-/** A cache of at most `maxEntries` values; the oldest entry is evicted first, however often it was read. */
-export interface BoundedCache<Value> {
-  get(key: string): Value | undefined;
-  set(key: string, value: Value): void;
-}
+export type BoundedCache<Value> = ReturnType<typeof createBoundedCache<Value>>;
 
-export function createBoundedCache<Value>(maxEntries: number): BoundedCache<Value> {
+/** A cache of at most `maxEntries` values; the oldest entry is evicted first, however often it was read. */
+export function createBoundedCache<Value>(maxEntries: number) {
   const entries = new Map<string, Value>();
   return {
-    get: key => entries.get(key),
-    set: (key, value) => {
+    get: (key: string) => entries.get(key),
+    set: (key: string, value: Value) => {
       entries.set(key, value);
       if (entries.size <= maxEntries) return;
       // A map iterates in insertion order, so the first key is the oldest.

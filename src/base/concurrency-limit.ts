@@ -1,13 +1,11 @@
-/** How much work each owner, such as a partner, may have under way at once in this process. */
-export interface ConcurrencyLimit {
-  /** Takes a place; returns how to give it back, or undefined if the owner has `max` already. */
-  enter(owner: string, max: number): (() => void) | undefined;
-}
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
-export function createConcurrencyLimit(): ConcurrencyLimit {
+/** How much work each owner, such as a partner, may have under way at once in this process. */
+export function createConcurrencyLimit() {
   const underWay = new Map<string, number>();
   return {
-    enter: (owner, max) => {
+    /** Takes a place; returns how to give it back, or undefined if the owner has `max` already. */
+    enter: (owner: string, max: number) => {
       const count = underWay.get(owner) ?? 0;
       if (count >= max) return undefined;
       underWay.set(owner, count + 1);

@@ -6,16 +6,7 @@ export interface ServerAddress {
   port: number;
 }
 
-export interface DatabaseUrl {
-  /** In the order in which they are tried. */
-  servers: ServerAddress[];
-  /** Whether a server on which nothing can be written is passed over. */
-  mustBeWritable: boolean;
-  /** The same address with one server only: the driver knows no lists. */
-  ofFirst: string;
-  /** Servers and database, for messages: never with a password. */
-  place: string;
-}
+export type DatabaseUrl = ReturnType<typeof parseDatabaseUrl>;
 
 const shape = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(\/[^?#]*)?(\?[^#]*)?$/;
 const oneServer = /^(?:\[([0-9a-f:.%]+)\]|([^:[\]]*))(?::(\d{0,5}))?$/i;
@@ -27,7 +18,7 @@ const refuse = (wanted: string) => refuseSetting('DATABASE_URL', wanted);
  * Reads an address as PostgreSQL's own library does, with one server or a list of them. It may hold a password, so no
  * message repeats it.
  */
-export function parseDatabaseUrl(text: string): DatabaseUrl {
+export function parseDatabaseUrl(text: string) {
   const [, scheme, user = '', authority, path = '', query = ''] = shape.exec(text) ?? [];
   if (scheme === undefined || authority === undefined)
     return refuse('must look like postgresql://user:password@host:5432/database');
@@ -37,7 +28,16 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
   for (const name of ['host', 'port', 'target_session_attrs']) parameters.delete(name);
   const ofFirst =
     servers.length === 1 ? text : `${scheme}${user}${withServer(servers[0]!, path, parameters)}`;
-  return { servers, mustBeWritable, ofFirst, place: `${servers.map(describeServer).join(',')}${path}` };
+  return {
+    /** In the order in which they are tried. */
+    servers,
+    /** Whether a server on which nothing can be written is passed over. */
+    mustBeWritable,
+    /** The same address with one server only: the driver knows no lists. */
+    ofFirst,
+    /** Servers and database, for messages: never with a password. */
+    place: `${servers.map(describeServer).join(',')}${path}`,
+  };
 }
 
 export const describeServer = ({ host, port }: ServerAddress) =>

@@ -1,6 +1,24 @@
 import { decodeBase58Check } from './base58.ts';
 import { formatMicroUsdt, parseMicroUsdt } from './money.ts';
 import { refuseSetting } from './operator-error.ts';
+import { wholeNumber } from './whole-number.ts';
+
+interface KnownChain {
+  title: string;
+  /** How its addresses are written: `0x…` or `T…`. */
+  form: 'hex' | 'base58';
+  chainId: number;
+  contract: string;
+  decimals: number;
+  usualMinutes: number;
+  /**
+   * Final blocks that are read again with those after them, of about two minutes. Several machines may answer behind one address, and
+   * one that is behind leaves out the transfers of the last blocks, without an error. On Ethereum all have what is final: it is a
+   * quarter of an hour old.
+   */
+  readAgain: number;
+  explorer: string;
+}
 
 /** What is known of a chain: where its USDT is, how its addresses are written, and how long a deposit takes. */
 const known = {
@@ -34,35 +52,13 @@ const known = {
     readAgain: 200,
     explorer: 'https://bscscan.com/tx/{transaction}',
   },
-} as const;
+} satisfies Record<string, KnownChain>;
 
 export type ChainName = keyof typeof known;
 export const chainNames = Object.keys(known) as ChainName[];
 
 /** Everything that is configured about one chain. Addresses of nodes may contain secrets and are never shown. */
-export interface DepositChainSettings {
-  name: ChainName;
-  title: string;
-  /** How its addresses are written: `0x…` or `T…`. */
-  form: 'hex' | 'base58';
-  /** One or two nodes; two must agree. */
-  rpcUrls: string[];
-  xpub: string;
-  contract: string;
-  decimals: number;
-  chainId: number;
-  /** Undefined: the block that the node calls `finalized`. */
-  confirmations: number | undefined;
-  minMicroUsdt: bigint;
-  usualMinutes: number;
-  /**
-   * Final blocks that are read again with those after them, of about two minutes. Several machines may answer behind one address, and
-   * one that is behind leaves out the transfers of the last blocks, without an error. On Ethereum all have what is final: it is a
-   * quarter of an hour old.
-   */
-  readAgain: number;
-  explorer: string;
-}
+export type DepositChainSettings = ReturnType<typeof readChain>;
 
 /** The name of a setting of one chain, such as DEPOSIT_TRON_RPC. */
 export const depositSetting = (chain: ChainName, what: string) => `DEPOSIT_${chain.toUpperCase()}_${what}`;
@@ -84,22 +80,22 @@ export function readDepositChains(read: Read): DepositChainSettings[] {
   });
 }
 
-function readChain(name: ChainName, read: Read): DepositChainSettings {
-  const { title, form, chainId, contract, decimals, usualMinutes, readAgain, explorer } = known[name];
+function readChain(name: ChainName, read: Read) {
+  const chain: KnownChain = known[name];
   const at = (what: string) => [depositSetting(name, what), read(depositSetting(name, what))] as const;
+  const number = (what: string, byDefault: number, min: number, max: number) =>
+    wholeNumber(depositSetting(name, what), at(what)[1] ?? `${byDefault}`, min, max);
   return {
     name,
-    title,
-    form,
-    usualMinutes,
-    readAgain,
-    explorer,
+    ...chain,
+    /** One or two nodes; two must agree. */
     rpcUrls: rpcUrls(...at('RPC')),
     xpub: xpub(...at('XPUB')),
-    contract: at('CONTRACT')[1] ?? contract,
-    decimals: wholeNumber(...at('DECIMALS'), decimals, 6, 36),
-    chainId: wholeNumber(...at('CHAIN_ID'), chainId, 1, 4_294_967_295),
-    confirmations: confirmations(...at('CONFIRMATIONS')),
+    contract: at('CONTRACT')[1] ?? chain.contract,
+    decimals: number('DECIMALS', chain.decimals, 6, 36),
+    chainId: number('CHAIN_ID', chain.chainId, 1, 4_294_967_295),
+    /** Undefined: the block that the node calls `finalized`. */
+    confirmations: at('CONFIRMATIONS')[1] === undefined ? undefined : number('CONFIRMATIONS', 0, 0, 10_000),
     minMicroUsdt: amount(...at('MIN_USDT')),
   };
 }
@@ -110,28 +106,22 @@ function rpcUrls(name: string, text: string | undefined): string[] {
   if (text === undefined) refuseSetting(name, 'must be set: the address of a node, or two with a comma');
   if (urls.length > 2) refuseSetting(name, 'must have one or two addresses');
   if (new Set(urls).size < urls.length) refuseSetting(name, 'must name two different nodes');
-  for (const url of urls) {
-    const parsed = URL.canParse(url) ? new URL(url) : undefined;
-    if (!parsed || !['http:', 'https:'].includes(parsed.protocol))
-      refuseSetting(name, 'must be http:// or https:// URLs');
-    if (parsed!.username !== '' || parsed!.password !== '')
-      refuseSetting(name, 'must not have a user name or password: put the access key into the path');
-  }
+  for (const url of urls) refuseUnfit(name, url, 'http:// or https:// URLs');
   return urls;
+}
+
+function refuseUnfit(name: string, url: string, wanted: string): void {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) refuseSetting(name, `must be ${wanted}`);
+  if (parsed.username !== '' || parsed.password !== '')
+    refuseSetting(name, 'must not have a user name or password: put the access key into the path');
 }
 
 /** Who screens deposits before they are credited; undefined: nobody. Its path may contain an access key, so no message repeats it. */
 export function readScreenUrl(read: Read): string | undefined {
   const text = read('DEPOSIT_SCREEN_URL');
   if (text === undefined) return undefined;
-  const parsed = URL.canParse(text) ? new URL(text) : undefined;
-  if (!parsed || !['http:', 'https:'].includes(parsed.protocol))
-    return refuseSetting('DEPOSIT_SCREEN_URL', 'must be an http:// or https:// URL');
-  if (parsed.username !== '' || parsed.password !== '')
-    return refuseSetting(
-      'DEPOSIT_SCREEN_URL',
-      'must not have a user name or password: put the access key into the path',
-    );
+  refuseUnfit('DEPOSIT_SCREEN_URL', text, 'an http:// or https:// URL');
   return text;
 }
 
@@ -146,17 +136,6 @@ function xpub(name: string, text: string | undefined): string {
   const isPublic = payload?.length === 78 && payload.readUInt32BE(0) === publicVersion;
   return isPublic ? text : refuseSetting(name, 'must be an extended public key (xpub…) with its checksum');
 }
-
-function wholeNumber(name: string, text: string | undefined, byDefault: number, min: number, max: number) {
-  if (text === undefined) return byDefault;
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max
-    ? value
-    : refuseSetting(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
-}
-
-const confirmations = (name: string, text: string | undefined) =>
-  text === undefined ? undefined : wholeNumber(name, text, 0, 0, 10_000);
 
 const minByDefault = 1_000_000n;
 /** More would be a typing mistake that keeps every deposit waiting. */

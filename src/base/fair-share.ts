@@ -4,12 +4,6 @@ import { createConcurrencyLimit } from './concurrency-limit.ts';
 /** The work waited too long for a place and was not begun. */
 export class NoPlaceError extends Error {}
 
-/** A bounded number of places for the work of many owners, such as partners. */
-export interface FairShare {
-  /** Does the work as soon as its owner has a place; fails with `NoPlaceError` if that takes longer than `maxWaitMs`. */
-  run<Result>(owner: string, work: () => Promise<Result>, maxWaitMs: number): Promise<Result>;
-}
-
 export interface FairShareOptions {
   clock: Clock;
   places: number;
@@ -19,8 +13,10 @@ export interface FairShareOptions {
 
 type Leave = () => void;
 
-/** Places go to owners in turn: the work that one owner has waiting never delays the work of another. */
-export function createFairShare({ clock, places, placesPerOwner }: FairShareOptions): FairShare {
+/**
+ * A bounded number of places for the work of many owners, such as partners. Places go to owners in turn: the work that one owner has waiting never delays the work of another.
+ */
+export function createFairShare({ clock, places, placesPerOwner }: FairShareOptions) {
   const underWay = createConcurrencyLimit();
   let taken = 0;
   /** Owners in the order of their turns, each with its work in the order of arrival. */
@@ -66,7 +62,8 @@ export function createFairShare({ clock, places, placesPerOwner }: FairShareOpti
     });
 
   return {
-    run: async (owner, work, maxWaitMs) => {
+    /** Does the work as soon as its owner has a place; fails with `NoPlaceError` if that takes longer than `maxWaitMs`. */
+    run: async <Result>(owner: string, work: () => Promise<Result>, maxWaitMs: number) => {
       const leave = await takePlace(owner, maxWaitMs);
       try {
         return await work();

@@ -12,15 +12,8 @@ const invalid: QrLink = { kind: 'invalid' };
 const subscriptionHost = 'sub.nspk.ru';
 const maxLinkLength = 2048;
 
-interface LinkForm {
-  host: string;
-  qrcId: string;
-  /** With its question mark; empty if there is none. */
-  query: string;
-}
-
-/** The parts of a link of this form, whatever its host. */
-function splitLink(text: string): LinkForm | undefined {
+/** The parts of a link of this form, whatever its host. The query is with its question mark; empty if there is none. */
+function splitLink(text: string) {
   const pasted = text.trim().replaceAll('&amp;', '&');
   const form = /^(?:https|bank\d{12}):\/\/([^/?#@:]+)\/(\w{16,64})(\?[^#]*)?(?:#.*)?$/i.exec(pasted);
   if (!form || pasted.length > maxLinkLength) return undefined;

@@ -1,21 +1,14 @@
 /** How a bucket is reached, by the names that other programs use too. Checked only where a bucket is used. */
-export interface S3Settings {
-  accessKeyId: string | undefined;
-  secretAccessKey: string | undefined;
-  /** Only for temporary credentials. */
-  sessionToken: string | undefined;
-  region: string | undefined;
-  /** A server that speaks S3; undefined means Amazon's. */
-  endpoint: string | undefined;
-}
-
-const names: Record<keyof S3Settings, string> = {
+const names = {
   accessKeyId: 'AWS_ACCESS_KEY_ID',
   secretAccessKey: 'AWS_SECRET_ACCESS_KEY',
+  /** Only for temporary credentials. */
   sessionToken: 'AWS_SESSION_TOKEN',
   region: 'AWS_REGION',
+  /** A server that speaks S3; undefined means Amazon's. */
   endpoint: 'AWS_ENDPOINT_URL',
 };
+export type S3Settings = Record<keyof typeof names, string | undefined>;
 
 const entries = Object.entries(names) as [keyof S3Settings, string][];
 

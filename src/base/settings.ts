@@ -1,88 +1,16 @@
 import { parseDatabaseUrl } from './database-url.ts';
-import { type DepositChainSettings, readDepositChains, readScreenUrl } from './deposit-settings.ts';
+import { readDepositChains, readScreenUrl } from './deposit-settings.ts';
 import { refuseSetting as refuse } from './operator-error.ts';
-import { type QuoteLockSettings, readQuoteLock } from './quote-settings.ts';
+import { readQuoteLock } from './quote-settings.ts';
 import { parseRateSources, type RateSourceSetting, readRateBounds } from './rate-sources.ts';
-import { readS3Settings, type S3Settings } from './s3-settings.ts';
+import { readS3Settings } from './s3-settings.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const allRoles = ['api', 'worker', 'bot', 'console'] as const;
-type Role = (typeof allRoles)[number];
 
-export interface Settings {
-  production: boolean;
-  roles: Role[];
-  /** How many processes serve on one port; undefined means half as many as the machine has cores, up to a few. */
-  processes: number | undefined;
-  port: number;
-  host: string;
-  metricsPort: number | undefined;
-  metricsHost: string;
-  /** As given, possibly relative to the working directory. */
-  /** The collector that gets traces; undefined: none are made. */
-  otlpEndpoint: string | undefined;
-  dataDir: string;
-  /** Undefined means the embedded PostgreSQL in `dataDir`. */
-  databaseUrl: string | undefined;
-  /** Where backups and the WAL of the embedded PostgreSQL go; undefined means that no WAL is archived. */
-  backupDir: string | undefined;
-  /** Where heads of the audit log are kept: a folder, or one of a bucket; undefined means that they are only logged. */
-  auditHeads: string | undefined;
-  /** For a bucket; undefined if none of its settings is set. */
-  s3: S3Settings | undefined;
-  logLevel: (typeof logLevels)[number];
-  /** How long a process that was asked to stop still serves, so that its callers find another. */
-  drainSec: number;
-  /** Undefined (only outside production) means a key generated and stored in `dataDir`. */
-  secretKey: string | undefined;
-  /** Keys that are still accepted; without `secretKey` there are none. */
-  previousSecretKeys: string[];
-  /** Undefined means the bundled simulator. */
-  gatewayUrl: string | undefined;
-  gatewayToken: string | undefined;
-  /** Hosts of SBP links; links are normalised to the first one. */
-  qrHosts: string[];
-  /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
-  trustProxy: string[];
-  /** Undefined means the feed of the bundled simulator. */
-  rateSources: RateSourceSetting[] | undefined;
-  /** The service's margin on every rate, in hundredths of a percent. */
-  rateSpreadBps: number;
-  rateRefreshSec: number;
-  rateMaxAgeSec: number;
-  /** So many for one partner and day in UTC, whatever their outcome. */
-  testPaymentsPerDay: number;
-  /** How long test payments stay after their end. */
-  testDataDays: number;
-  /** How many whole months stay in the live tables; 0: none is archived by itself. Undefined: it depends on the database. */
-  archiveAfterMonths: number | undefined;
-  /** How long the log of API requests is kept; 0: nothing is logged. */
-  requestLogDays: number;
-  /** No quote outside is ever used. */
-  rateBounds: { minE4: bigint; maxE4: bigint };
-  quoteLock: QuoteLockSettings;
-  cryptoPayToken: string | undefined;
-  /** The pause before each delivery attempt of an event; one attempt per pause. */
-  webhookRetryScheduleSec: number[];
-  /** Whether receivers may be on this machine or in a private network. */
-  webhookAllowPrivate: boolean;
-  /** The address shown to partners; undefined means the address it listens on. */
-  publicUrl: string | undefined;
-  /** Undefined means no bot. */
-  telegramToken: string | undefined;
-  telegramBotName: string | undefined;
-  telegramApiRoot: string;
-  /** The chat that gets alarms and requests for approval. */
-  telegramStaffChat: number | undefined;
-  /** Telegram pushes its updates here; undefined means long polling. */
-  telegramWebhook: { url: string; secret: string } | undefined;
-  /** The chains on which USDT is deposited; empty: none. */
-  depositChains: DepositChainSettings[];
-  /** Asked before a deposit is credited; undefined: nobody is. */
-  depositScreenUrl: string | undefined;
-}
+export type Settings = ReturnType<typeof readSettings>;
 
 const secPerDay = 86_400;
 /** Anything else, such as `prod`, would be taken for development, with its weaker checks. */
@@ -91,77 +19,101 @@ const nodeEnvs = ['production', 'development', 'test'] as const;
 type Environment = Record<string, string | undefined>;
 
 /** Every setting with its default and its check. A bad one stops the start with one line that names it. */
-export function readSettings(environment: Environment): Settings {
+export function readSettings(environment: Environment) {
   const read = (name: string) => environment[name]?.trim() || undefined;
-  const sources = read('RATE_SOURCES');
-  const rateSources = sources === undefined ? undefined : parseRateSources(sources);
+  /** What is set is checked; undefined if nothing is. */
+  const checked = <Value>(name: string, check: (name: string, text: string) => Value) => {
+    const text = read(name);
+    return text === undefined ? undefined : check(name, text);
+  };
+  const number = (name: string, byDefault: string, min: number, max: number) =>
+    wholeNumber(name, read(name) ?? byDefault, min, max);
+  const rateSources = checked('RATE_SOURCES', (_name, text) => parseRateSources(text));
   const rateBounds = readRateBounds(read('RATE_MIN'), read('RATE_MAX'), rateSources);
   const production = oneOf('NODE_ENV', read('NODE_ENV') ?? 'development', nodeEnvs) === 'production';
   return {
     production,
     roles: list(read('ROLES') ?? allRoles.join(',')).map(role => oneOf('ROLES', role, allRoles)),
-    processes: optionalNumber('PROCESSES', read('PROCESSES'), 1, 16),
+    /** How many processes serve on one port; undefined means half as many as the machine has cores, up to a few. */
+    processes: checked('PROCESSES', (name, text) => wholeNumber(name, text, 1, 16)),
     port: port('PORT', read('PORT') ?? '8080'),
     host: read('HOST') ?? '127.0.0.1',
-    metricsPort: metricsPort(read('METRICS_PORT'), read('PORT') ?? '8080'),
+    metricsPort: checked('METRICS_PORT', (name, text) => metricsPort(name, text, read('PORT') ?? '8080')),
     metricsHost: read('METRICS_HOST') ?? '127.0.0.1',
-    otlpEndpoint: httpUrl('OTEL_EXPORTER_OTLP_ENDPOINT', read('OTEL_EXPORTER_OTLP_ENDPOINT')),
+    /** The collector that gets traces; undefined: none are made. */
+    otlpEndpoint: checked('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl),
+    /** As given, possibly relative to the working directory. */
     dataDir: read('DATA_DIR') ?? './data',
-    databaseUrl: checkedDatabaseUrl(read('DATABASE_URL')),
+    /** Undefined means the embedded PostgreSQL in `dataDir`. */
+    databaseUrl: checked('DATABASE_URL', databaseUrl),
+    /** Where backups and the WAL of the embedded PostgreSQL go; undefined means that no WAL is archived. */
     backupDir: read('BACKUP_DIR'),
-    auditHeads: auditHeads('AUDIT_HEADS', read('AUDIT_HEADS')),
+    /** Where heads of the audit log are kept: a folder, or one of a bucket; undefined means that they are only logged. */
+    auditHeads: checked('AUDIT_HEADS', auditHeads),
+    /** For a bucket; undefined if none of its settings is set. */
     s3: readS3Settings(read),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
-    drainSec: wholeNumber('DRAIN_SEC', read('DRAIN_SEC') ?? (production ? '5' : '0'), 0, 300),
-    secretKey: secretKey('SECRET_KEY', read('SECRET_KEY'), production),
-    previousSecretKeys: previousKeys('SECRET_KEY_PREVIOUS', read('SECRET_KEY_PREVIOUS'), read('SECRET_KEY')),
-    gatewayUrl: httpUrl('GATEWAY_URL', read('GATEWAY_URL')),
-    gatewayToken: token('GATEWAY_TOKEN', read('GATEWAY_TOKEN')),
+    /** How long a process that was asked to stop still serves, so that its callers find another. */
+    drainSec: number('DRAIN_SEC', production ? '5' : '0', 0, 300),
+    /** Undefined (only outside production) means a key generated and stored in `dataDir`. */
+    secretKey: checked('SECRET_KEY', secretKey) ?? unlessProduction('SECRET_KEY', production),
+    /** Keys that are still accepted; without `secretKey` there are none. */
+    previousSecretKeys:
+      checked('SECRET_KEY_PREVIOUS', (name, text) => previousKeys(name, text, read('SECRET_KEY'))) ?? [],
+    /** Undefined means the bundled simulator. */
+    gatewayUrl: checked('GATEWAY_URL', httpUrl),
+    gatewayToken: checked('GATEWAY_TOKEN', token),
+    /** Hosts of SBP links; links are normalised to the first one. */
     qrHosts: list(read('QR_HOSTS') ?? 'qr.nspk.ru,web.qr.nspk.ru').map(name => host('QR_HOSTS', name)),
+    /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
     trustProxy: list(read('TRUST_PROXY') ?? '').map(range => addressRange('TRUST_PROXY', range)),
+    /** Undefined means the feed of the bundled simulator. */
     rateSources,
-    rateSpreadBps: wholeNumber('RATE_SPREAD_BPS', read('RATE_SPREAD_BPS') ?? '100', 0, 5_000),
-    rateRefreshSec: wholeNumber('RATE_REFRESH_SEC', read('RATE_REFRESH_SEC') ?? '60', 1, secPerDay),
-    testPaymentsPerDay: wholeNumber(
-      'TEST_PAYMENTS_PER_DAY',
-      read('TEST_PAYMENTS_PER_DAY') ?? '10000',
-      1,
-      1_000_000_000,
-    ),
-    testDataDays: wholeNumber('TEST_DATA_DAYS', read('TEST_DATA_DAYS') ?? '90', 7, 3_650),
-    archiveAfterMonths: optionalNumber('ARCHIVE_AFTER_MONTHS', read('ARCHIVE_AFTER_MONTHS'), 0, 120),
-    requestLogDays: wholeNumber('REQUEST_LOG_DAYS', read('REQUEST_LOG_DAYS') ?? '7', 0, 90),
-    rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
+    /** The service's margin on every rate, in hundredths of a percent. */
+    rateSpreadBps: number('RATE_SPREAD_BPS', '100', 0, 5_000),
+    rateRefreshSec: number('RATE_REFRESH_SEC', '60', 1, secPerDay),
+    /** So many for one partner and day in UTC, whatever their outcome. */
+    testPaymentsPerDay: number('TEST_PAYMENTS_PER_DAY', '10000', 1, 1_000_000_000),
+    /** How long test payments stay after their end. */
+    testDataDays: number('TEST_DATA_DAYS', '90', 7, 3_650),
+    /** How many whole months stay in the live tables; 0: none is archived by itself. Undefined: it depends on the database. */
+    archiveAfterMonths: checked('ARCHIVE_AFTER_MONTHS', (name, text) => wholeNumber(name, text, 0, 120)),
+    /** How long the log of API requests is kept; 0: nothing is logged. */
+    requestLogDays: number('REQUEST_LOG_DAYS', '7', 0, 90),
+    rateMaxAgeSec: number('RATE_MAX_AGE_SEC', '300', 1, secPerDay),
+    /** No quote outside is ever used. */
     rateBounds,
     quoteLock: readQuoteLock(read),
-    cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),
+    cryptoPayToken: checked('CRYPTO_PAY_TOKEN', token) ?? unlessCryptoPay('CRYPTO_PAY_TOKEN', rateSources),
+    /** The pause before each delivery attempt of an event; one attempt per pause. */
     webhookRetryScheduleSec: retrySchedule('WEBHOOK_RETRY_SCHEDULE_SEC', read('WEBHOOK_RETRY_SCHEDULE_SEC')),
+    /** Whether receivers may be on this machine or in a private network. */
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
-    publicUrl: httpUrl('PUBLIC_URL', read('PUBLIC_URL')),
-    telegramToken: botToken('TELEGRAM_BOT_TOKEN', read('TELEGRAM_BOT_TOKEN')),
-    telegramBotName: botName('TELEGRAM_BOT_NAME', read('TELEGRAM_BOT_NAME')),
-    telegramApiRoot: httpUrl('TELEGRAM_API_ROOT', read('TELEGRAM_API_ROOT')) ?? 'https://api.telegram.org',
-    telegramStaffChat: chatId('TELEGRAM_STAFF_CHAT', read('TELEGRAM_STAFF_CHAT')),
+    /** The address shown to partners; undefined means the address it listens on. */
+    publicUrl: checked('PUBLIC_URL', httpUrl),
+    /** Undefined means no bot. */
+    telegramToken: checked('TELEGRAM_BOT_TOKEN', botToken),
+    telegramBotName: checked('TELEGRAM_BOT_NAME', botName),
+    telegramApiRoot: checked('TELEGRAM_API_ROOT', httpUrl) ?? 'https://api.telegram.org',
+    /** The chat that gets alarms and requests for approval. */
+    telegramStaffChat: checked('TELEGRAM_STAFF_CHAT', chatId),
+    /** Telegram pushes its updates here; undefined means long polling. */
     telegramWebhook: telegramWebhook(read('TELEGRAM_WEBHOOK_URL'), read('TELEGRAM_WEBHOOK_SECRET')),
+    /** The chains on which USDT is deposited; empty: none. */
     depositChains: readDepositChains(read),
+    /** Asked before a deposit is credited; undefined: nobody is. */
     depositScreenUrl: readScreenUrl(read),
   };
 }
 
-function metricsPort(text: string | undefined, publicPort: string): number | undefined {
-  if (text === undefined) return undefined;
-  if (text === publicPort && text !== '0') refuse('METRICS_PORT', 'must not be the same as PORT');
-  return port('METRICS_PORT', text);
-}
+const metricsPort = (name: string, text: string, publicPort: string) =>
+  text === publicPort && text !== '0' ? refuse(name, 'must not be the same as PORT') : port(name, text);
 
 /** A bucket alone would mix the heads with everything else in it. */
-const auditHeads = (name: string, text: string | undefined) =>
-  text !== undefined && /^s3:\/\/[^/]*\/?$/.test(text)
+const auditHeads = (name: string, text: string) =>
+  /^s3:\/\/[^/]*\/?$/.test(text)
     ? refuse(name, 'must name a folder of the bucket: s3://BUCKET/FOLDER')
     : text;
-
-const optionalNumber = (name: string, text: string | undefined, min: number, max: number) =>
-  text === undefined ? undefined : wholeNumber(name, text, min, max);
 
 function retrySchedule(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): number[] {
   const values = text.split(',').map(pause => wholeNumber(name, pause.trim(), 0, 7 * secPerDay));
@@ -184,23 +136,21 @@ function oneOf<Choice extends string>(name: string, text: string, choices: reado
   return choice ?? refuse(name, `must be one of ${choices.join(', ')}, not "${text}"`);
 }
 
-function checkedDatabaseUrl(text: string | undefined): string | undefined {
-  if (text !== undefined) parseDatabaseUrl(text);
+function databaseUrl(_name: string, text: string): string {
+  parseDatabaseUrl(text);
   return text;
 }
 
-function secretKey(name: string, text: string | undefined, required: boolean): string | undefined {
-  if (text === undefined) {
-    if (required)
-      refuse(name, 'must be set in production: 32 characters or more, kept as long as the database');
-    return undefined;
-  }
-  return text.length >= 32 ? text : refuse(name, 'must have at least 32 characters');
-}
+const secretKey = (name: string, text: string) =>
+  text.length >= 32 ? text : refuse(name, 'must have at least 32 characters');
+
+const unlessProduction = (name: string, production: boolean) =>
+  production
+    ? refuse(name, 'must be set in production: 32 characters or more, kept as long as the database')
+    : undefined;
 
 /** One per line: a key may contain every other character. */
-function previousKeys(name: string, text: string | undefined, current: string | undefined): string[] {
-  if (text === undefined) return [];
+function previousKeys(name: string, text: string, current: string | undefined): string[] {
   if (current === undefined) refuse(name, 'needs SECRET_KEY: keys in DATA_DIR are lines of secret.key');
   const keys = text.split('\n').map(line => line.trim());
   if (keys.some(key => key.length < 32)) refuse(name, 'must have at least 32 characters in each line');
@@ -214,8 +164,7 @@ const list = (text: string) =>
     .filter(item => item !== '');
 
 /** Without slashes at its end, so that a path can be appended. */
-function httpUrl(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+function httpUrl(name: string, text: string): string {
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
   if (!['http:', 'https:'].includes(protocol)) refuse(name, 'must be an http:// or https:// URL');
   let end = text.length;
@@ -236,19 +185,16 @@ function addressRange(name: string, text: string): string {
 }
 
 /** A secret that goes into a header. The message never repeats it. */
-function token(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  return /^[\x21-\x7e]+$/.test(text) ? text : refuse(name, 'must be printable ASCII without spaces');
-}
+const token = (name: string, text: string) =>
+  /^[\x21-\x7e]+$/.test(text) ? text : refuse(name, 'must be printable ASCII without spaces');
 
 /** A secret, so the message never repeats it. */
-function botToken(name: string, text: string | undefined): string | undefined {
-  if (text === undefined || /^\d+:[\w-]{30,}$/.test(text)) return text;
-  return refuse(name, 'must be a bot token from @BotFather: digits, a colon and letters');
-}
+const botToken = (name: string, text: string) =>
+  /^\d+:[\w-]{30,}$/.test(text)
+    ? text
+    : refuse(name, 'must be a bot token from @BotFather: digits, a colon and letters');
 
-function botName(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+function botName(name: string, text: string): string {
   const [, found] = /^@?([a-z]\w{4,31})$/i.exec(text) ?? [];
   return found ?? refuse(name, `must be the user name of a bot, such as kopeck_bot, not "${text}"`);
 }
@@ -268,20 +214,12 @@ function telegramWebhook(url: string | undefined, secret: string | undefined) {
       );
 }
 
-function chatId(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+function chatId(name: string, text: string): number {
   const problem = `must be a chat ID, such as -1001234567890, not "${text}"`;
   return /^-?[1-9]\d{0,14}$/.test(text) ? Number(text) : refuse(name, problem);
 }
 
-function cryptoPayToken(
-  name: string,
-  text: string | undefined,
-  rateSources: RateSourceSetting[] | undefined,
-): string | undefined {
-  if (text === undefined) {
-    const required = rateSources?.some(source => source.name === 'cryptopay');
-    return required ? refuse(name, 'must be set when RATE_SOURCES has cryptopay') : undefined;
-  }
-  return token(name, text);
-}
+const unlessCryptoPay = (name: string, rateSources: RateSourceSetting[] | undefined) =>
+  rateSources?.some(source => source.name === 'cryptopay')
+    ? refuse(name, 'must be set when RATE_SOURCES has cryptopay')
+    : undefined;

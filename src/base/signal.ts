@@ -1,16 +1,13 @@
-/** Something that happens in this process, for the parts of it that subscribed. */
-export interface Signal<Value> {
-  /** Calls the subscribers at once, in the order in which they subscribed. */
-  emit(value: Value): void;
-  subscribe(listener: (value: Value) => void): void;
-}
+export type Signal<Value> = ReturnType<typeof createSignal<Value>>;
 
-export function createSignal<Value = void>(): Signal<Value> {
+/** Something that happens in this process, for the parts of it that subscribed. */
+export function createSignal<Value = void>() {
   const listeners: ((value: Value) => void)[] = [];
   return {
-    emit: value => {
+    /** Calls the subscribers at once, in the order in which they subscribed. */
+    emit: (value: Value) => {
       for (const listener of listeners) listener(value);
     },
-    subscribe: listener => void listeners.push(listener),
+    subscribe: (listener: (value: Value) => void) => void listeners.push(listener),
   };
 }

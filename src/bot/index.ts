@@ -15,7 +15,7 @@ export { invitationPrefix } from './conversation/menus/home.ts';
 export { findChatSettings, pruneChatUsers, setLanguage, setMuted } from './conversation/users.ts';
 export { createQrReader } from './images/qr-reader.ts';
 export { readBalanceMark, setBalanceMark } from './notices/balance-marks.ts';
-export { mutableTopics } from './notices/topics.ts';
+export { mutableTopics } from './notices/outbox.ts';
 export { type Language, languages } from './texts/index.ts';
 
 const sendIntervalMs = 500;

@@ -1,12 +1,6 @@
 import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import {
-  type ArchiveResult,
-  archiveMonths,
-  type DistributeResult,
-  distributeArchive,
-  restDays,
-} from '../payments/index.ts';
+import * as payments from '../payments/index.ts';
 import { month } from './arguments.ts';
 import { type Context, command, type WithDatabase } from './command.ts';
 import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
@@ -37,18 +31,18 @@ async function run(
     cancelNotice();
     show(done, of);
   };
-  const result = await archiveMonths(audit, { before, isDryRun, onProgress }).finally(cancelNotice);
+  const result = await payments.archiveMonths(audit, { before, isDryRun, onProgress }).finally(cancelNotice);
   return describe(result, formatMonth(before), isDryRun);
 }
 
 const formatMonth = (at: Date) => at.toISOString().slice(0, 7);
 
-function describe(result: ArchiveResult, before: string, isDryRun: boolean): Output {
+function describe(result: payments.ArchiveResult, before: string, isDryRun: boolean): Output {
   switch (result.outcome) {
     case 'not_closed':
       throw new RefusedError(
         'not_closed',
-        `A month can be archived ${restDays} days after its end: use ${formatMonth(result.closedBefore)} or an earlier month.`,
+        `A month can be archived ${payments.restDays} days after its end: use ${formatMonth(result.closedBefore)} or an earlier month.`,
       );
     case 'under_way':
       throw new RefusedError('under_way', underWay);
@@ -64,7 +58,7 @@ function describe(result: ArchiveResult, before: string, isDryRun: boolean): Out
   }
 }
 
-const tableOf = (months: Extract<ArchiveResult, { outcome: 'archived' }>['months']) =>
+const tableOf = (months: Extract<payments.ArchiveResult, { outcome: 'archived' }>['months']) =>
   table(months, ({ month: name, payments, events, entries, bytes }) => ({
     month: name,
     payments,
@@ -79,7 +73,9 @@ async function distribute({ audit, screen }: Context) {
     verify: lateProgressBar(screen, 'rows compared'),
     drop: lateProgressBar(screen, 'tables put in place'),
   };
-  const result = await distributeArchive(audit, { onProgress: (phase, done, of) => bars[phase](done, of) });
+  const result = await payments.distributeArchive(audit, {
+    onProgress: (phase, done, of) => bars[phase](done, of),
+  });
   switch (result.outcome) {
     case 'distributed':
       return {
@@ -96,7 +92,7 @@ async function distribute({ audit, screen }: Context) {
 const guide = 'see docs/operations/history-on-citus.md';
 
 function whyNotDistributed(
-  result: Exclude<DistributeResult, { outcome: 'distributed' | 'already_distributed' }>,
+  result: Exclude<payments.DistributeResult, { outcome: 'distributed' | 'already_distributed' }>,
 ): string {
   switch (result.outcome) {
     case 'no_citus':

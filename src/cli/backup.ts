@@ -2,17 +2,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
-import {
-  checkFiles,
-  chooseBackup,
-  findChain,
-  removeOldBackups,
-  requireEmpty,
-  restoreBackup,
-  sealSecretKey,
-  takeBackup,
-  unsealSecretKey,
-} from '../db/backup/index.ts';
+import * as dbBackup from '../db/backup/index.ts';
 import * as stores from '../db/backup-store/index.ts';
 import { loadSettings, withSecretFiles } from '../db/secrets/index.ts';
 import { instant, positiveCount } from './arguments.ts';
@@ -60,10 +50,10 @@ async function createBackup(
 ) {
   const store = backupStore(to, settings, '--to');
   const sealedKey = withSecretKey
-    ? sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
+    ? dbBackup.sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
     : undefined;
   const backup = await stores.withFileErrors(() =>
-    takeBackup(audit.pool, {
+    dbBackup.takeBackup(audit.pool, {
       to: store,
       origin: settings.databaseUrl ? 'outside' : 'embedded',
       sealedKey,
@@ -71,7 +61,9 @@ async function createBackup(
     }),
   );
   const removed =
-    keep === undefined ? undefined : await stores.withFileErrors(() => removeOldBackups(store, keep));
+    keep === undefined
+      ? undefined
+      : await stores.withFileErrors(() => dbBackup.removeOldBackups(store, keep));
   const summary = `Backup ${backup.id} in ${store.address}: ${stores.megabytes(backup.bytes)} MB.`;
   const kept = removed?.backups.length ? ` Removed ${removed.backups.join(', ')}.` : '';
   return {
@@ -99,7 +91,7 @@ async function listAll({ env }: Terminal, { from }: { from?: string }) {
   const store = backupStore(from, loadSettings(env), '--from');
   const { backups, chains } = await stores.withFileErrors(async () => {
     const all = await stores.listBackups(store);
-    return { backups: all, chains: await Promise.all(all.map(backup => findChain(store, backup))) };
+    return { backups: all, chains: await Promise.all(all.map(backup => dbBackup.findChain(store, backup))) };
   });
   const shown = backups.map((backup, nth) => ({
     ...backupObject(backup),
@@ -142,15 +134,15 @@ async function restore(terminal: Terminal, options: Options) {
     );
   const dataDir = resolve(settings.dataDir);
   const from = backupStore(options.from, settings, '--from');
-  await requireEmpty(dataDir);
-  const { backup, chain } = await chooseBackup(from, { id: options.backup, at: options.at });
+  await dbBackup.requireEmpty(dataDir);
+  const { backup, chain } = await dbBackup.chooseBackup(from, { id: options.backup, at: options.at });
   const secretKey = options.withSecretKey ? await readSealedKey(terminal, from, backup) : undefined;
-  await checkFiles(from, backup, lateProgressBar(terminal.stderr, 'MB checked', stores.megabytes));
+  await dbBackup.checkFiles(from, backup, lateProgressBar(terminal.stderr, 'MB checked', stores.megabytes));
   const onProgress = lateProgressBar(terminal.stderr, 'MB copied', stores.megabytes);
   const interrupted = new AbortController();
   const stopListening = abortOnSignals(interrupted);
   try {
-    const { until } = await restoreBackup({
+    const { until } = await dbBackup.restoreBackup({
       ...{ from, dataDir, backup, chain, at: options.at, secretKey, onProgress },
       signal: interrupted.signal,
     });
@@ -174,7 +166,7 @@ async function readSealedKey(
     );
   const sealed = await stores.readAll(from, `${stores.backupFolder(backup.id)}/${stores.sealedKeyName}`);
   if (!sealed) throw new OperatorError(`${stores.sealedKeyName} of the backup ${backup.id} is missing.`);
-  return unsealSecretKey(sealed.toString(), await readPassphrase(terminal));
+  return dbBackup.unsealSecretKey(sealed.toString(), await readPassphrase(terminal));
 }
 
 /** From the environment, or the first line of the input. Never an argument: everybody on the machine can see those. */

@@ -1,17 +1,8 @@
 import { Argument, Command } from 'commander';
 import type { Terminal } from './command.ts';
 
-/** A word that may come next. */
-interface Word {
-  name: string;
-  description: string;
-}
-
-/** What may follow a command, such as `partner` or `partner list`; the path of the program itself is empty. */
-interface Place {
-  path: string;
-  words: Word[];
-}
+type Place = ReturnType<typeof placeOf>;
+type Word = Place['words'][number];
 
 export const completionCommand = (terminal: Terminal): Command =>
   new Command('completion')
@@ -21,17 +12,22 @@ export const completionCommand = (terminal: Terminal): Command =>
       terminal.stdout.write(`${scripts[shell](placesOf(parent!))}\n`);
     });
 
-function placesOf(command: Command, path = ''): Place[] {
-  const options = command.createHelp().visibleOptions(command);
-  const words = [
+/** What may follow a command, such as `partner` or `partner list`; the path of the program itself is empty. */
+const placeOf = (command: Command, path: string) => ({
+  path,
+  words: [
     ...command.commands.map(one => ({ name: one.name(), description: one.description() })),
-    ...options.map(({ long, description }) => ({ name: long!, description })),
-  ];
-  return [
-    { path, words },
-    ...command.commands.flatMap(one => placesOf(one, path ? `${path} ${one.name()}` : one.name())),
-  ];
-}
+    ...command
+      .createHelp()
+      .visibleOptions(command)
+      .map(({ long, description }) => ({ name: long!, description })),
+  ],
+});
+
+const placesOf = (command: Command, path = ''): Place[] => [
+  placeOf(command, path),
+  ...command.commands.flatMap(one => placesOf(one, path ? `${path} ${one.name()}` : one.name())),
+];
 
 const paths = (places: Place[]) => places.flatMap(({ path }) => (path ? [path] : []));
 

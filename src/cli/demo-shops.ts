@@ -87,14 +87,10 @@ export async function closeShops({ audit }: Context, shops: Shop[]): Promise<voi
   for (const { keyId } of shops) await partners.revokeKey(audit, keyId);
 }
 
-export interface Receivers {
-  acceptingUrl: string;
-  refusingUrl: string;
-  close(): void;
-}
+type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
 /** Webhook receivers of the shops, for as long as the demo runs. */
-export async function startReceivers(): Promise<Receivers> {
+export async function startReceivers() {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(request.url === '/refuse' ? 503 : 200).end());
   });

@@ -156,17 +156,10 @@ const headings: Record<deposits.DepositDifferenceKind, string> = {
   not_in_ledger: 'not in the ledger',
 };
 
-const rowOf = ({
-  kind,
-  transaction,
-  ordinal,
-  partnerId,
-  chainUnits,
-  recordedUnits,
-}: deposits.DepositDifference) => ({
-  ...{ kind, transaction, ordinal, partner_id: partnerId },
-  chain_units: chainUnits === null ? null : `${chainUnits}`,
-  recorded_units: recordedUnits === null ? null : `${recordedUnits}`,
+const rowOf = (one: deposits.DepositDifference) => ({
+  ...{ kind: one.kind, transaction: one.transaction, ordinal: one.ordinal, partner_id: one.partnerId },
+  chain_units: one.chainUnits === null ? null : `${one.chainUnits}`,
+  recorded_units: one.recordedUnits === null ? null : `${one.recordedUnits}`,
 });
 type DifferenceRow = ReturnType<typeof rowOf>;
 

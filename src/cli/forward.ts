@@ -17,12 +17,6 @@ export interface ForwardAttempt {
   retryInSec: number | undefined;
 }
 
-export interface Forwarder {
-  /** Retries until the receiver accepts the event or the attempts are used up: the last one, or undefined when aborted before. */
-  forward(event: PaymentEvent, body: string): Promise<ForwardAttempt | undefined>;
-  close(): Promise<void>;
-}
-
 const backoffSec = [1, 2, 4, 8];
 const maxBackoffSec = 10;
 /** A receiver that answers with an error has a bug that waiting does not fix; the next events should arrive too. */
@@ -39,7 +33,7 @@ export function createForwarder({
   secret: string;
   signal: AbortSignal;
   onAttempt(event: PaymentEvent, attempt: ForwardAttempt): void;
-}): Forwarder {
+}) {
   const sender = webhooks.createSender({ clock: systemClock, allowPrivate: true });
 
   async function send(event: PaymentEvent, body: string): Promise<webhooks.SendResult> {
@@ -51,6 +45,7 @@ export function createForwarder({
     return sender.send({ url, headers, body }, signal);
   }
 
+  /** Retries until the receiver accepts the event or the attempts are used up: the last one, or undefined when aborted before. */
   async function forward(event: PaymentEvent, body: string): Promise<ForwardAttempt | undefined> {
     let answered = 0;
     for (let attempts = 1; ; attempts++) {

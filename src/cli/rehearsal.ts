@@ -86,12 +86,7 @@ export const restoreSteps: Steps = {
 
 const dataIn = (scratch: string) => join(scratch, 'data');
 
-interface Report {
-  name: string;
-  ms: number;
-  result: string;
-  ok: boolean;
-}
+type Report = Awaited<ReturnType<typeof runStep>>;
 
 type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: stores.BackupStore | undefined };
 
@@ -120,7 +115,7 @@ export async function rehearse(steps: Steps, given: Given) {
   return describe(reports, rehearsal.chosen?.backup);
 }
 
-async function runStep(name: string, run: () => Promise<string>, signal: AbortSignal): Promise<Report> {
+async function runStep(name: string, run: () => Promise<string>, signal: AbortSignal) {
   const startedAt = systemClock.monotonicMs();
   const ms = () => Math.round(systemClock.monotonicMs() - startedAt);
   const report = (ok: boolean, result: string) => ({ name, ms: ms(), result, ok });

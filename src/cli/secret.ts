@@ -66,20 +66,13 @@ async function rotate({ audit, keyring, screen }: Context, { batch }: { batch: n
   };
 }
 
-interface Status {
-  activeId: string;
-  /** SECRET_KEY of this command. */
-  ownId: string;
-  keys: secrets.StoredKey[];
-  counts: secrets.ValueCount[];
-  processes: LiveProcess[];
-  keysLeft: Awaited<ReturnType<typeof secrets.listKeysLeft>>;
-}
+type Status = Awaited<ReturnType<typeof readStatus>>;
 
 const maxListed = 50;
 
-const readStatus = async (pool: Pool, keyring: secrets.Keyring): Promise<Status> => ({
+const readStatus = async (pool: Pool, keyring: secrets.Keyring) => ({
   activeId: keyring.active().id,
+  /** SECRET_KEY of this command. */
   ownId: keyring.keys[0]!.id,
   keys: await secrets.listSecretKeys(pool),
   counts: await secrets.countValues(pool),

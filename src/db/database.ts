@@ -5,23 +5,14 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { hasRestoredMark, openEmbedded, removeRestoredMark } from './embedded/index.ts';
 import { createIncarnationGuard, createNewestHistory, joinIncarnation } from './history/index.ts';
-import {
-  type DatabaseClock,
-  isDatabaseUnreachable,
-  openDatabaseClock,
-  openPool,
-  type Pool,
-  type Queryable,
-  refuseTransactionPooling,
-  sqlStateOf,
-} from './postgres/index.ts';
+import * as postgres from './postgres/index.ts';
 import { findRoles, grantRoles, type RoleNames } from './roles/index.ts';
 import { hasSchema, migrate } from './schema/index.ts';
 
 export interface Database {
-  pool: Pool;
+  pool: postgres.Pool;
   /** Its time, for everything that is stored. */
-  clock: DatabaseClock;
+  clock: postgres.DatabaseClock;
   /** Where it is, for messages. */
   description: string;
   /** Resolves with a line for people when connections lead to a newer history of it, or after `leave`: open it again. */
@@ -48,17 +39,17 @@ export async function openDatabase(
     ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
     : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings);
   const guard = createIncarnationGuard(history);
-  const pool = openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
+  const pool = postgres.openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
   const close = async () => {
     await pool.end();
     await server.close();
   };
   try {
-    if (settings.databaseUrl) await refuseTransactionPooling(pool);
+    if (settings.databaseUrl) await postgres.refuseTransactionPooling(pool);
     await assertDurable(pool);
     if (ifMissing === 'refuse' && !(await hasSchema(pool))) throw missingDatabase(whereIs(settings));
     await migrateAsUser(pool);
-    const clock = await openDatabaseClock(pool);
+    const clock = await postgres.openDatabaseClock(pool);
     const isMarked = !settings.databaseUrl && hasRestoredMark(settings.dataDir);
     const origin = { place: server.place, isRestored: isRestored || isMarked };
     const joined = await joinIncarnation({ pool, clock }, origin);
@@ -82,7 +73,7 @@ export async function migrateDatabase(
   const server = settings.databaseUrl
     ? { connection: { connectionString: settings.databaseUrl }, close: async () => {} }
     : await openEmbedded(resolve(settings.dataDir), print, 'refuse', settings);
-  const pool = openPool(server.connection);
+  const pool = postgres.openPool(server.connection);
   try {
     await assertDurable(pool);
     await migrateAsUser(pool);
@@ -104,11 +95,11 @@ export async function migrateDatabase(
 }
 
 /** The role of the service may not change the schema: its owner does that before. */
-async function migrateAsUser(pool: Pool): Promise<void> {
+async function migrateAsUser(pool: postgres.Pool): Promise<void> {
   try {
     await migrate(pool);
   } catch (error) {
-    if (sqlStateOf(error) !== '42501') throw error;
+    if (postgres.sqlStateOf(error) !== '42501') throw error;
     const { rows } = await pool.query<{ user: string }>('SELECT current_user AS user');
     throw new OperatorError(
       `The schema is missing or older than this version, and the database user ${rows[0]!.user} may not change it (${(error as Error).message}): first run kopeck migrate --run-role ${rows[0]!.user} with the DATABASE_URL of the schema's owner.`,
@@ -127,7 +118,7 @@ const describe = (settings: Settings) =>
 const minMajor = 15;
 
 /** Money is only safe if COMMIT means written to disk. */
-async function assertDurable(db: Queryable): Promise<void> {
+async function assertDurable(db: postgres.Queryable): Promise<void> {
   const { rows } = await db.query<{ name: string; setting: string }>({
     text: `SELECT name, setting FROM pg_settings
             WHERE name IN ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit')`,
@@ -150,7 +141,7 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
   if (error instanceof OperatorError || !(error instanceof Error)) return error;
   const where = settings.databaseUrl ? addressOf(settings.databaseUrl) : `in ${settings.dataDir}`;
   const { code, syscall, message } = error as NodeJS.ErrnoException;
-  const state = sqlStateOf(error);
+  const state = postgres.sqlStateOf(error);
   if (state === '53100') {
     return new OperatorError(
       `The disk of the database ${where} is full; nothing was written. Free some space and try again.`,
@@ -174,7 +165,7 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
       `The database ${where} rejected the connection (${message}): correct DATABASE_URL, or the permissions of its user.`,
     );
   }
-  if (!isDatabaseUnreachable(error)) return error;
+  if (!postgres.isDatabaseUnreachable(error)) return error;
   const fix = settings.databaseUrl ? 'check DATABASE_URL and that the server runs' : 'see postgres.log there';
   return new OperatorError(
     `The database ${where} does not answer (${syscall || !message ? code : message}): ${fix}.`,

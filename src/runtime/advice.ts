@@ -19,29 +19,25 @@ const describeRecovering = ({ cause, certainAt }: RecoveringIncarnation) =>
 wait until these are recovered from the payment gateway, about 20 s. See: ${programName} recovery show
 `;
 
-interface FirstSteps {
+interface Started {
   settings: Settings;
   keyring: Keyring;
   database: Database;
   bank: BankSide | undefined;
-  address: string;
+  address: string | undefined;
 }
 
-/** After the start: what is being recovered, and what a new installation needs next. */
+/**
+ * After the start: what is being recovered, and what a new installation needs next: the setup link of the first operator, and the keys
+ * of a demonstration partner.
+ */
 export async function printAdvice(
-  { address, ...parts }: Omit<FirstSteps, 'address'> & { address: string | undefined },
+  { settings, keyring, database, bank, address }: Started,
   print: Print,
 ): Promise<void> {
-  const recovering = await findRecovering(parts.database.pool);
+  const recovering = await findRecovering(database.pool);
   if (recovering) print(describeRecovering(recovering));
-  if (address) await printFirstSteps({ ...parts, address }, print);
-}
-
-/** What a new installation needs next: the setup link of the first operator, and the keys of a demonstration partner. */
-async function printFirstSteps(
-  { settings, keyring, database, bank, address }: FirstSteps,
-  print: Print,
-): Promise<void> {
+  if (!address) return;
   const { roles, production } = settings;
   const audit = { pool: database.pool, clock: database.clock, actor: 'first start' };
   if (roles.includes('console')) {

@@ -7,18 +7,12 @@ import { topUp } from '../ledger/index.ts';
 import { createFirstAdmin, listOperators, setupUrl } from '../operators/index.ts';
 import { createKey, createPartner, listPartners } from '../partners/index.ts';
 
-export interface DemoPartner {
-  testKey: string;
-  liveKey: string;
-}
+type DemoPartner = NonNullable<Awaited<ReturnType<typeof createDemoPartner>>>;
 
 const demoBalanceMicroUsdt = 1_000_000_000n;
 
 /** For a new installation: a partner to try the service with. Its keys are returned here and stored nowhere. */
-export async function createDemoPartner(
-  audit: AuditContext,
-  keyring: Keyring,
-): Promise<DemoPartner | undefined> {
+export async function createDemoPartner(audit: AuditContext, keyring: Keyring) {
   if ((await listPartners(audit.pool)).length > 0) return undefined;
   const { partnerId } = await createPartner(audit, 'Demonstration shop');
   await topUp(audit, {

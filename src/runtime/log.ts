@@ -1,12 +1,7 @@
 import { type DestinationStream, type LogFn, pino } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
-import {
-  isDatabaseUnavailable,
-  isDatabaseUnreachable,
-  type NotAnsweringError,
-  OldHistoryError,
-} from '../db/postgres/index.ts';
+import * as postgres from '../db/postgres/index.ts';
 
 /**
  * Longer than the client's limit for a statement: what was sent during an outage may fail this long after its end, and
@@ -30,10 +25,11 @@ export function createLog(
   function logMethod(this: pino.Logger, args: Parameters<LogFn>, method: LogFn): void {
     const [details, message] = args as unknown as [{ err?: unknown } | string, string];
     const err = typeof details === 'object' ? details.err : undefined;
-    if (!isDatabaseUnavailable(err)) return void method.apply(this, args);
+    if (!postgres.isDatabaseUnavailable(err)) return void method.apply(this, args);
     const reason = reasonOf(err as Error);
     const { err: _err, ...others } = details as { err?: unknown };
-    if (!isDatabaseUnreachable(err)) return void method.apply(this, [{ ...others, reason }, message]);
+    if (!postgres.isDatabaseUnreachable(err))
+      return void method.apply(this, [{ ...others, reason }, message]);
     databaseFailed(reason);
     log.debug({ ...others, reason }, message);
   }
@@ -45,10 +41,10 @@ export function createLog(
   }
 
   /** A server answers, but not the right one. An old history gets a line of its own: the outage may have begun with another reason. */
-  function databaseRefused(why: NotAnsweringError): void {
+  function databaseRefused(why: postgres.NotAnsweringError): void {
     const reason = why.message;
     databaseFailed(reason);
-    if (!(why instanceof OldHistoryError) || outage!.isOldHistory) return;
+    if (!(why instanceof postgres.OldHistoryError) || outage!.isOldHistory) return;
     outage!.isOldHistory = true;
     log.error({ reason }, 'the address of the database leads to an old history, which is not joined');
   }

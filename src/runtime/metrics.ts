@@ -6,8 +6,7 @@ import { depositGauges } from '../deposits/index.ts';
 import { ledgerGauges } from '../ledger/index.ts';
 import { paymentGauges } from '../payments/index.ts';
 import { rateGauges } from '../rates/index.ts';
-import type { RequestLog } from '../request-log/index.ts';
-import { registerDatabaseGauges, type Tracer } from '../telemetry/index.ts';
+import { registerDatabaseGauges } from '../telemetry/index.ts';
 import { webhookGauges } from '../webhooks/index.ts';
 import { measurePools } from './pool-metrics.ts';
 import type { SharedParts } from './shared-parts.ts';
@@ -36,7 +35,7 @@ const lagSampleMs = 500;
 
 /** Adds what is read from parts of this process when somebody asks for the metrics. */
 export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
-  const { pool, readPool, outside, heartbeat, clock, clockOffset, requestLog, rateMaxAgeSec } = parts;
+  const { pool, readPool, outside, heartbeat, clock, clockOffset, requestLog, rateMaxAgeSec, tracer } = parts;
   const registers = [process];
   collectDefaultMetrics({ register: process, eventLoopMonitoringPrecision: lagSampleMs });
   new Gauge({ name: 'kopeck_processes', help: 'Processes of the service', registers }).set(1);
@@ -79,8 +78,22 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
     conversations,
     request_log: outside.requestLog,
   });
-  if (requestLog) countMissing(process, requestLog);
-  if (parts.tracer) countLostSpans(process, parts.tracer);
+  if (requestLog)
+    countLost(
+      process,
+      {
+        name: 'kopeck_request_log_missing_total',
+        help: 'Requests that are not in the request log',
+        labelNames: ['reason'],
+      },
+      () => Object.entries(requestLog.lost()).map(([reason, count]) => [{ reason }, count]),
+    );
+  if (tracer)
+    countLost(
+      process,
+      { name: 'kopeck_spans_lost_total', help: 'Spans that the collector did not take' },
+      () => [[{}, tracer.lost()]],
+    );
 
   const database = new Registry();
   new Gauge({
@@ -96,27 +109,17 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
   return { process, database };
 }
 
-function countLostSpans(registry: Registry, { lost }: Tracer): void {
+function countLost(
+  registry: Registry,
+  counter: { name: string; help: string; labelNames?: string[] },
+  read: () => [labels: Record<string, string>, count: number][],
+): void {
   new Counter({
-    name: 'kopeck_spans_lost_total',
-    help: 'Spans that the collector did not take',
+    ...counter,
     registers: [registry],
     collect() {
       this.reset();
-      this.inc(lost());
-    },
-  });
-}
-
-function countMissing(registry: Registry, requestLog: RequestLog): void {
-  new Counter({
-    name: 'kopeck_request_log_missing_total',
-    help: 'Requests that are not in the request log',
-    labelNames: ['reason'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [reason, count] of Object.entries(requestLog.lost())) this.inc({ reason }, count);
+      for (const [labels, count] of read()) this.inc(labels, count);
     },
   });
 }

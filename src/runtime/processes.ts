@@ -21,21 +21,11 @@ const historyVariable = 'KOPECK_HISTORY';
 /** In a worker: the histories that its node had seen when it was started. */
 export const inheritedHistory = (): SeenHistories => JSON.parse(process.env[historyVariable]!);
 
-export interface Processes {
-  /** Where they listen, if they serve partners or operators. */
-  address: string | undefined;
-  readMetrics(): Promise<string>;
-  stop(): Promise<void>;
-}
-
 /**
  * Runs the service in several processes behind one port. All must start, or none runs; after that, a process that ends is
  * replaced. If this process, the primary, dies, its workers end at once, as if they had been killed with it.
  */
-export async function startProcesses(
-  count: number,
-  { env, history, print }: WorkerContext,
-): Promise<Processes> {
+export async function startProcesses(count: number, { env, history, print }: WorkerContext) {
   const ready = new Set<Worker>();
   const stopping = new AbortController();
   let haveAllStarted = false;
@@ -94,6 +84,7 @@ export async function startProcesses(
   });
   if (workers.some(worker => worker.isDead())) throw new Error('a process ended while the others started');
   haveAllStarted = true;
+  // Where they listen, if they serve partners or operators.
   return { address: addresses[0], readMetrics: () => readClusterMetrics([...ready]), stop };
 }
 

@@ -7,20 +7,8 @@ import { pruneNotices } from '../db/notices/index.ts';
 import { pruneBeats } from '../db/processes/index.ts';
 import type { Prune } from '../db/retention/index.ts';
 import { pruneCalls } from '../gateway/index.ts';
-import {
-  pruneInvitations,
-  pruneKeyAddresses,
-  prunePortalLinks,
-  prunePortalSessions,
-} from '../partners/index.ts';
-import {
-  pruneKeyTurnovers,
-  pruneQuotes,
-  pruneRefusals,
-  pruneRuns,
-  pruneTestData,
-  pruneTraces,
-} from '../payments/index.ts';
+import * as partners from '../partners/index.ts';
+import * as payments from '../payments/index.ts';
 import { pruneRequestLog } from '../request-log/index.ts';
 import { pruneLog } from '../webhooks/index.ts';
 
@@ -30,21 +18,21 @@ type Retentions = Pick<Settings, 'testDataDays' | 'requestLogDays'>;
 export const createPrunes = ({ testDataDays, requestLogDays }: Retentions): Prune[] => [
   pruneBeats,
   pruneNotices,
-  pruneRuns,
+  payments.pruneRuns,
   pruneAlarms,
-  pruneInvitations,
-  pruneKeyAddresses,
-  prunePortalLinks,
-  prunePortalSessions,
+  partners.pruneInvitations,
+  partners.pruneKeyAddresses,
+  partners.prunePortalLinks,
+  partners.prunePortalSessions,
   pruneMaintenance,
   pruneDailyChanges,
   pruneChatUsers,
-  pruneKeyTurnovers,
+  payments.pruneKeyTurnovers,
   pruneLog,
   pruneCalls,
-  pruneRefusals,
-  pruneTraces,
-  pruneQuotes,
+  payments.pruneRefusals,
+  payments.pruneTraces,
+  payments.pruneQuotes,
   (pool, clock) => pruneRequestLog(pool, clock, requestLogDays),
-  (pool, clock) => pruneTestData(pool, clock, { keptDays: testDataDays }),
+  (pool, clock) => payments.pruneTestData(pool, clock, { keptDays: testDataDays }),
 ];

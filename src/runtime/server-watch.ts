@@ -14,11 +14,7 @@ const conditions: Record<string, (db: Queryable) => Promise<string | undefined>>
   wal_not_archived: async db => describeNotArchived(await readWalArchiving(db)),
 };
 
-interface ServerWatchDeps {
-  db: Queryable;
-  clock: Clock;
-  alarms: Alarms;
-}
+type ServerWatchDeps = { db: Queryable; clock: Clock; alarms: Alarms };
 
 /** Raises an alarm while a fail-over or the loss of a disk would lose payments, and clears it. */
 export const startServerWatch = ({ db, clock, alarms }: ServerWatchDeps): Cleanup =>

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { startBackgroundLoop } from '../base/background-loop.ts';
 import { systemClock as clock } from '../base/clock.ts';
@@ -11,6 +10,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { writeOnce } from '../db/secrets/index.ts';
 import { callHttp } from '../http-client/index.ts';
+import { findPort } from './port.ts';
 
 export interface BankSide {
   url: string;
@@ -103,19 +103,13 @@ export function withBank(settings: Settings, bank: Pick<BankSide, 'url' | 'token
 /** The port and the token of a folder's simulator, chosen once and stored. */
 async function readPlace(file: string): Promise<{ port: number; token: string }> {
   if (!existsSync(file)) {
-    const place = { port: await freePort(), token: randomBytes(24).toString('hex') };
+    const place = {
+      port: await findPort({ host: '127.0.0.1', port: 0 }),
+      token: randomBytes(24).toString('hex'),
+    };
     writeOnce(file, JSON.stringify(place));
   }
   return JSON.parse(readFileSync(file, 'utf8'));
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 const isAnswering = (url: string) =>

@@ -3,13 +3,7 @@ import { createHeadKeeper, openAuditHeads, startAuditChain } from '../db/audit/i
 import { listen as listenTo } from '../db/postgres/index.ts';
 import { startPruning } from '../db/retention/index.ts';
 import { startDepositWatchers } from '../deposits/index.ts';
-import {
-  startHistoryRecovery,
-  startNightlyArchive,
-  startReconciler,
-  startRecovery,
-  startRefundReader,
-} from '../payments/index.ts';
+import * as payments from '../payments/index.ts';
 import { createRateSources, rulesChanged, startRateRefresher } from '../rates/index.ts';
 import { startDelivery } from '../webhooks/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
@@ -24,14 +18,18 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
   const heads = openAuditHeads(parts);
   const keepHead = heads && createHeadKeeper(parts, heads);
   cleanups.push(startServerWatch(parts), startAuditChain({ ...parts, keepHead }));
-  cleanups.push(startHistoryRecovery(parts).stop, startReconciler(parts), startRefundReader(parts));
-  cleanups.push(startNightlyArchive(parts));
+  cleanups.push(
+    payments.startHistoryRecovery(parts).stop,
+    payments.startReconciler(parts),
+    payments.startRefundReader(parts),
+  );
+  cleanups.push(payments.startNightlyArchive(parts));
   cleanups.push(startDepositWatchers(parts), startPruning(parts, createPrunes(parts)));
   startPaymentWork(parts, channel, cleanups);
 }
 
 function startPaymentWork(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
-  const recovery = startRecovery(parts);
+  const recovery = payments.startRecovery(parts);
   const delivery = startDelivery(parts);
   cleanups.push(recovery.stop, delivery.stop);
 

@@ -22,14 +22,7 @@ export interface SpanOptions {
   attributes?: Record<string, string | number>;
 }
 
-/** Makes spans and sends them to a collector. Nothing waits for it, and nothing fails with it. */
-export interface Tracer {
-  start(name: string, options?: SpanOptions): Span;
-  /** Spans that were not exported: the collector was down or too slow. */
-  lost(): number;
-  /** Sends what is left, for a moment. */
-  stop(): Promise<void>;
-}
+export type Tracer = ReturnType<typeof createTracer>;
 
 interface TracerOptions {
   /** `OTEL_EXPORTER_OTLP_ENDPOINT`. */
@@ -46,13 +39,14 @@ const warnIntervalMs = 60_000;
 /** A collector answers with an empty object, or with a short reason. */
 const maxAnswerBytes = 64 * 1024;
 
+/** Makes spans and sends them to a collector. Nothing waits for it, and nothing fails with it. */
 export function createTracer({
   endpoint,
   clock,
   log,
   maxWaiting = 4_096,
   exportTimeoutMs = 5_000,
-}: TracerOptions): Tracer {
+}: TracerOptions) {
   const url = `${endpoint}/v1/traces`;
   const resource = { 'service.name': 'kopeck', 'host.name': hostname(), 'process.pid': `${process.pid}` };
   const waiting: FinishedSpan[] = [];
@@ -103,7 +97,10 @@ export function createTracer({
   }
 
   return {
-    start: (name, { kind = 'internal', parent, links = [], attributes = {} } = {}) => {
+    start: (
+      name: string,
+      { kind = 'internal', parent, links = [], attributes = {} }: SpanOptions = {},
+    ): Span => {
       const context = newContext(parent);
       const startMs = clock.nowMs();
       const startedMs = clock.monotonicMs();
@@ -119,7 +116,9 @@ export function createTracer({
         },
       };
     },
+    /** Spans that were not exported: the collector was down or too slow. */
     lost: () => lost,
+    /** Sends what is left, for a moment. */
     stop: async () => {
       await loop.stop();
       await exportBatch();

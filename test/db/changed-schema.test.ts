@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { keepPartitions } from '../../src/db/retention/partitions.ts';
-import { findChangedSchema } from '../../src/db/schema/changed-schema/index.ts';
+import { findChangedSchema } from '../../src/db/schema/changed-schema.ts';
 import { readCases } from '../helpers/cases.ts';
 import { examined } from '../helpers/cli.ts';
 import { createTimedDatabase, secretKey } from '../helpers/database.ts';

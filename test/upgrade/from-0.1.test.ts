@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { dumpSchema } from '../../database/dump.ts';
-import { findChangedSchema } from '../../src/db/schema/changed-schema/index.ts';
+import { findChangedSchema } from '../../src/db/schema/changed-schema.ts';
 import { newLink } from '../helpers/api.ts';
 import { kopeck, startService } from '../helpers/cli.ts';
 import { hasCommit, startVersion, version01 } from './previous-release.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { createStaticFile, type StaticFile } from '../http/static-file.ts';
+import { createStaticFile } from '../http/static-file.ts';
 
 const folder = join(import.meta.dirname, 'assets');
 
@@ -11,22 +11,19 @@ const typeOf: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-export interface Assets {
-  /** The address of an asset. */
-  path(name: string): string;
-  files: Map<string, StaticFile>;
-}
+export type Assets = ReturnType<typeof readAssets>;
 
 /**
  * The style sheet, the scripts and the icon. Their folder has the digest of all of them in its name, so browsers keep
  * them, and a script can import another one by its plain name.
  */
-export function readAssets(): Assets {
+export function readAssets() {
   const names = readdirSync(folder).sort();
   const contents = names.map(name => readFileSync(join(folder, name)));
   const digest = contents
     .reduce((hash, content) => hash.update(content), createHash('sha256'))
     .digest('base64url');
+  /** The address of an asset. */
   const path = (name: string) => `/docs/assets/${digest.slice(0, 16)}/${name}`;
   return {
     path,

@@ -1,23 +1,18 @@
 import { unescapeHtml } from './html.ts';
 
-export interface Section {
-  level: number;
-  /** Empty for the beginning of a page. */
-  id: string;
-  heading: string;
-  /** Without the code blocks. */
-  text: string;
-}
+export type Section = ReturnType<typeof sectionsOf>[number];
 
 /** The parts of a rendered page, each with the heading that it begins with. */
-export function sectionsOf(page: string): Section[] {
+export function sectionsOf(page: string) {
   const [, ...parts] = page.split(/<(?=h1[ >]|h[23] id=")/);
   return parts.map(part => {
     const end = part.indexOf('</h');
     return {
       level: Number(part[1]),
+      /** Empty for the beginning of a page. */
       id: part.startsWith('h1') ? '' : part.slice('h2 id="'.length, part.indexOf('">')),
       heading: plainText(part.slice(part.indexOf('>') + 1, end)),
+      /** Without the code blocks. */
       text: plainText(withoutCodeBlocks(`<${part.slice(end + 1)}`)),
     };
   });
@@ -33,18 +28,8 @@ const plainText = (text: string) =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** What `assets/search.js` searches: a section of a page, where it is, and the words in it. */
-interface SearchEntry {
-  page: string;
-  heading: string;
-  path: string;
-  words: string;
-}
-
-export const searchEntriesOf = (
-  { path, title }: { path: string; title: string },
-  text: string,
-): SearchEntry[] =>
+/** What `assets/search.js` searches: the sections of a page, where each is, and the words in it. */
+export const searchEntriesOf = ({ path, title }: { path: string; title: string }, text: string) =>
   sectionsOf(text).map(({ id, heading, text: body }) => ({
     page: title,
     heading: id === '' ? '' : heading,

@@ -8,18 +8,12 @@ import { listPages } from './pages.ts';
 import type { ApiDocument } from './reference/document.ts';
 import { searchEntriesOf } from './sections.ts';
 
-export interface Site {
-  /** The file at a path. Each is made on the first request for it. */
-  find(path: string): Promise<StaticFile> | undefined;
-  has(path: string): boolean;
-  /** Makes all files ahead, one per turn, so that other requests do not wait. */
-  renderAll(): Promise<void>;
-}
+export type Site = Awaited<ReturnType<typeof createSite>>;
 
 const page = (content: Html) => createStaticFile('text/html; charset=utf-8', content.text);
 
 /** The documentation as files: its pages, their assets, and the index of the search. */
-export async function createSite(document: ApiDocument, botName: string | undefined): Promise<Site> {
+export async function createSite(document: ApiDocument, botName: string | undefined) {
   const assets = readAssets();
   const groups = await listPages(document, botName);
   const pages = groups.flatMap(group => group.pages);
@@ -41,6 +35,7 @@ export async function createSite(document: ApiDocument, botName: string | undefi
     ...Array.from(assets.files, ([path, file]) => [path, async () => file] as const),
   ]);
   const made = new Map<string, Promise<StaticFile>>();
+  /** The file at a path. Each is made on the first request for it. */
   function find(path: string): Promise<StaticFile> | undefined {
     const known = made.get(path) ?? makers.get(path)?.();
     if (!known) return undefined;
@@ -49,6 +44,7 @@ export async function createSite(document: ApiDocument, botName: string | undefi
     return known;
   }
 
+  /** Makes all files ahead, one per turn, so that other requests do not wait. */
   async function renderAll(): Promise<void> {
     for (const path of makers.keys()) {
       await find(path);
@@ -56,5 +52,5 @@ export async function createSite(document: ApiDocument, botName: string | undefi
     }
   }
 
-  return { find, has: path => makers.has(path), renderAll };
+  return { find, has: (path: string) => makers.has(path), renderAll };
 }

@@ -2,13 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Api, GrammyError, InputFile } from 'grammy';
 import type { Id } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
-import {
-  listMemberships,
-  type MemberRole,
-  type Partner,
-  type Person,
-  roleIncludes,
-} from '../../partners/index.ts';
+import * as partners from '../../partners/index.ts';
 import type { BotDeps } from '../deps.ts';
 import type { Texts } from '../texts/index.ts';
 import { type Button, htmlWith, keyboardOf } from './screen.ts';
@@ -20,7 +14,7 @@ export interface ChatContext {
   api: Api;
   botName: string;
   user: ChatUser;
-  person: Person;
+  person: partners.Person;
   texts: Texts;
   /** Records changes with this user as the actor. */
   audit: AuditContext;
@@ -35,8 +29,8 @@ export interface ChatContext {
 
 /** The same for a partner of which the user is a member now. */
 export interface PartnerContext extends ChatContext {
-  partner: Partner;
-  role: MemberRole;
+  partner: partners.Partner;
+  role: partners.MemberRole;
 }
 
 /** Sends a new message and returns its id. */
@@ -87,21 +81,24 @@ export function toast(chat: ChatContext, text: string): void {
 
 /** The membership as it is now: read for every action, so that a removal takes effect at once. */
 export async function findMembership({ deps, user }: ChatContext, partnerId: Id<'prt'>) {
-  const memberships = await listMemberships(deps.pool, user.userId);
+  const memberships = await partners.listMemberships(deps.pool, user.userId);
   return memberships.find(({ partner }) => partner.partnerId === partnerId);
 }
 
 /** Checks the role again before a write that follows slow work. False if it was lost; the user gets a message. */
-export async function canStillAct(chat: PartnerContext, needed: MemberRole): Promise<boolean> {
+export async function canStillAct(chat: PartnerContext, needed: partners.MemberRole): Promise<boolean> {
   const role = (await findMembership(chat, chat.partner.partnerId))?.role;
-  if (role && roleIncludes(role, needed)) return true;
+  if (role && partners.roleIncludes(role, needed)) return true;
   await send(chat, role ? chat.texts.notAllowed(needed) : chat.texts.noMember);
   return false;
 }
 
 /** Callback data of a button about a partner. Never holds a secret; always names the partner, since users switch. */
-export const callbackData = (action: string, { partnerId }: Pick<Partner, 'partnerId'>, ...args: string[]) =>
-  [action, partnerId.slice('prt_'.length), ...args].join(':');
+export const callbackData = (
+  action: string,
+  { partnerId }: Pick<partners.Partner, 'partnerId'>,
+  ...args: string[]
+) => [action, partnerId.slice('prt_'.length), ...args].join(':');
 
 /** A button about the partner of the chat. */
 export const button = (

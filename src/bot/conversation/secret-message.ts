@@ -4,32 +4,28 @@ import { canStillAct, edit, type PartnerContext, send } from './chat-context.ts'
 
 const shownMs = 60_000;
 
-/** A message that is ready to show a secret. */
-export interface SecretMessage {
-  /** Rejects if the secret was not shown for certain. */
-  reveal(html: string): Promise<void>;
-  /** Deletes the message if there is no secret to show. */
-  discard(): Promise<void>;
-}
+export type SecretMessage = NonNullable<Awaited<ReturnType<typeof sendSecretMessage>>>;
 
 /**
  * A message that is deleted after a minute. It is sent without the secret, and its deletion is in the outbox before the
  * secret is in it: wherever the process dies, no secret stays in the chat. Callers create the secret after this call, so
  * none is created that cannot be shown. Undefined if the user has lost the role since; they get a message.
  */
-export async function sendSecretMessage(
-  chat: PartnerContext,
-  needed: MemberRole,
-): Promise<SecretMessage | undefined> {
+export async function sendSecretMessage(chat: PartnerContext, needed: MemberRole) {
   const { deps, texts, api, chatId } = chat;
   const messageId = await send(chat, texts.secret.coming);
   await addJob(deps.pool, deps.clock, BigInt(chatId), { do: 'delete', messageId }, shownMs);
+  /** Deletes the message if there is no secret to show. */
   const discard = async () => {
     await api.deleteMessage(chatId, messageId).catch(() => {});
   };
-  if (!(await canStillAct(chat, needed))) return void (await discard());
+  if (!(await canStillAct(chat, needed))) {
+    await discard();
+    return undefined;
+  }
   return {
-    reveal: async html => {
+    /** Rejects if the secret was not shown for certain. */
+    reveal: async (html: string) => {
       const text = `${html}\n\n${texts.secret.goesAway(shownMs / 1_000)}`;
       if (!(await edit(chat, messageId, text, [[{ text: texts.secret.hide, data: 'hide' }]])))
         throw new Error('the message was deleted before the secret was shown');

@@ -8,23 +8,14 @@ import { abortCallsOnShutdown, retryCalls, telegramClient } from '../telegram-cl
 import { textsByLanguage } from '../texts/index.ts';
 import { registerHandlers } from './handlers.ts';
 
-/** Handles the updates that reach this process, by long polling or by Telegram's webhook. */
-export interface UpdateHandler {
-  bot: Bot;
-  /** Loads the bot's own account, which the library needs before any update. Tries once. */
-  loadBotInfo(): Promise<void>;
-  /** Handles an update after the earlier ones of the same user. Rejects only if nothing was done. */
-  handle(update: Update): Promise<void>;
-  logError(error: unknown): void;
-  /** Resolves when no update is being handled. */
-  drain(): Promise<void>;
-}
+export type UpdateHandler = ReturnType<typeof createUpdateHandler>;
 
 /** Longer than a long poll takes. */
 const timeoutMs = 40_000;
 const botInfoTimeoutMs = 10_000;
 
-export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): UpdateHandler {
+/** Handles the updates that reach this process, by long polling or by Telegram's webhook. */
+export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal) {
   const bot = new Bot(deps.telegramToken, {
     client: telegramClient(deps.clock, deps.telegramApiRoot, timeoutMs),
   });
@@ -40,7 +31,7 @@ export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): Updat
     if (userId !== undefined) await bot.api.sendMessage(userId, text).catch(() => {});
   };
 
-  // The library's own `bot.init()` retries without end and logs nothing.
+  // Loads the bot's own account, which the library needs before any update. Tries once. The library's own `bot.init()` retries without end and logs nothing.
   const loadBotInfo = async () => {
     if (bot.isInited()) return;
     const signal = AbortSignal.any([stopping, abortAfter(deps.clock, botInfoTimeoutMs)]);
@@ -54,7 +45,8 @@ export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): Updat
   return {
     bot,
     loadBotInfo,
-    handle: async update => {
+    /** Handles an update after the earlier ones of the same user. Rejects only if nothing was done. */
+    handle: async (update: Update) => {
       await loadBotInfo().catch(error => {
         logError(error);
         throw new Error('Telegram does not answer getMe');
@@ -64,6 +56,7 @@ export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): Updat
       await track(inOrder(userId, work));
     },
     logError,
+    /** Resolves when no update is being handled. */
     drain,
   };
 }

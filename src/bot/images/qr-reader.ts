@@ -17,10 +17,7 @@ export type QrReading = { outcome: 'read'; text: string | undefined } | { outcom
 export type PhotoReading = QrReading | { outcome: 'busy' };
 const noCode: QrReading = { outcome: 'read', text: undefined };
 
-export interface QrReader {
-  /** Loads a photo only when its turn comes, so queued photos take no memory; a busy reader loads nothing. */
-  read(userId: bigint, load: () => Promise<Buffer | undefined>): Promise<PhotoReading>;
-}
+export type QrReader = ReturnType<typeof createQrReader>;
 
 /** Reads the QR codes of photos in worker threads, one after the other over all processes of the machine. */
 export function createQrReader({
@@ -31,7 +28,7 @@ export function createQrReader({
   clock: Clock;
   acquireImageLock: Acquire;
   timeoutMs?: number;
-}): QrReader {
+}) {
   const readAlone = async (photo: Buffer) => {
     const release = await acquireImageLock();
     return readInThread(clock, photo, timeoutMs).finally(release);
@@ -40,7 +37,8 @@ export function createQrReader({
   let queued = 0;
   let last: Promise<unknown> = Promise.resolve();
   return {
-    read: async (userId, load) => {
+    /** Loads a photo only when its turn comes, so queued photos take no memory; a busy reader loads nothing. */
+    read: async (userId: bigint, load: () => Promise<Buffer | undefined>): Promise<PhotoReading> => {
       if (queued >= maxQueued) return { outcome: 'busy' };
       const leave = underWay.enter(`${userId}`, maxPerUser);
       if (!leave) return { outcome: 'busy' };

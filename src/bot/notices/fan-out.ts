@@ -1,9 +1,8 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid } from '../../base/ids.ts';
-import type { NoticeKind } from '../../db/notices/index.ts';
+import { type NoticeKind, topicOf } from '../../db/notices/index.ts';
 import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
 import { addJob, type NoticeDetails } from './outbox.ts';
-import { topicOf } from './topics.ts';
 
 /** The first notice of a kind is sent at once; those that follow within this time become one digest. */
 const digestMs = 60_000;
@@ -50,7 +49,7 @@ async function fanOut(tx: Queryable, clock: Clock, { partner_id, kind, upTo }: N
              FROM members m JOIN partners p ON p.id = m.partner_id JOIN chat_users u ON u.user_id = m.user_id
             WHERE ($1::uuid IS NULL OR m.partner_id = $1) AND u.blocked_at IS NULL AND $2 <> ALL (u.muted)
               AND ($4 > 1 OR $3::text IS DISTINCT FROM 'telegram:' || m.user_id)`,
-    values: [partner_id, topicOf(kind), details.actor ?? null, count],
+    values: [partner_id, topicOf[kind], details.actor ?? null, count],
   });
   const partnerId = partner_id === null ? null : idFromUuid('prt', partner_id);
   for (const { user_id, name } of rows)

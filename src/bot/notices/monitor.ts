@@ -1,22 +1,18 @@
 import { takeNewAlarms } from '../../alarms/index.ts';
-import { type Clock, instantOf } from '../../base/clock.ts';
+import { instantOf } from '../../base/clock.ts';
 import { idFromUuid } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import { writeNotice } from '../../db/notices/index.ts';
-import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
 import { noticeExpiries } from '../../partners/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
+import type { BotDeps } from '../deps.ts';
 import { addJob } from './outbox.ts';
 
 /** Most payments end within seconds; the partner is notified of one that takes this long. */
 const longPaymentMs = 10 * 60_000;
 
-export interface MonitorDeps {
-  pool: Pool;
-  clock: Clock;
-  rateMaxAgeSec: number;
-  telegramStaffChat: number | undefined;
-}
+type MonitorDeps = Pick<BotDeps, 'pool' | 'clock' | 'rateMaxAgeSec' | 'telegramStaffChat'>;
 
 /** Finds states that no event reports. A finding is marked in the transaction of its notice, so it is sent once. */
 export async function monitor(deps: MonitorDeps): Promise<void> {

@@ -1,5 +1,10 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
+import { topicOf } from '../../db/notices/index.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
+
+export type MutableTopic = Exclude<(typeof topicOf)[keyof typeof topicOf], 'security'>;
+/** Groups of notices that a user can mute. */
+export const mutableTopics = [...new Set(Object.values(topicOf))].filter(topic => topic !== 'security');
 
 export type NoticeDetails = Record<string, string | number | null>;
 

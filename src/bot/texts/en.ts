@@ -12,8 +12,7 @@ import {
   type WebhookCheck,
 } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e } from '../conversation/screen.ts';
-import type { NoticeDetails } from '../notices/outbox.ts';
-import type { MutableTopic } from '../notices/topics.ts';
+import type { MutableTopic, NoticeDetails } from '../notices/outbox.ts';
 import { formatsOf, named } from './formats.ts';
 
 export type Attempt = Awaited<ReturnType<typeof listAttempts>>[number];

@@ -37,18 +37,10 @@ export async function extendChain(pool: Pool): Promise<void> {
   }
 }
 
-interface Link {
-  place: number;
-  auditId: string;
-  hash: string;
-  /** Null if the record is gone. */
-  record: string | null;
-}
-
-/** The chain, page by page, with the records as they are now. */
-async function* readLinks(db: Queryable): AsyncGenerator<Link[]> {
+/** The chain, page by page, with the records as they are now; null if one is gone. */
+async function* readLinks(db: Queryable) {
   for (let after = 0; ; ) {
-    const { rows } = await db.query<Link>({
+    const { rows } = await db.query<{ place: number; auditId: string; hash: string; record: string | null }>({
       text: `SELECT c.place::float8 AS place, c.audit_id::text AS "auditId", encode(c.hash, 'hex') AS hash,
                     CASE WHEN a.id IS NOT NULL THEN audit_record(a) END AS record
                FROM audit_chain c LEFT JOIN audit a ON a.id = c.audit_id
@@ -95,25 +87,28 @@ export async function verifyChain(
   return { head, fault: removed === undefined ? undefined : { fault: 'removed_before', auditId: removed } };
 }
 
-/** A record that was deleted while it waited for its place. */
-async function findRemovedBefore(db: Queryable): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>({
-    text: `SELECT u.audit_id::text AS id FROM audit_unchained u
-            WHERE NOT EXISTS (SELECT FROM audit a WHERE a.id = u.audit_id) ORDER BY u.audit_id LIMIT 1`,
-  });
+async function firstIdOf(db: Queryable, text: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>({ text });
   return rows[0]?.id;
 }
 
+/** A record that was deleted while it waited for its place. */
+const findRemovedBefore = (db: Queryable) =>
+  firstIdOf(
+    db,
+    `SELECT u.audit_id::text AS id FROM audit_unchained u
+      WHERE NOT EXISTS (SELECT FROM audit a WHERE a.id = u.audit_id) ORDER BY u.audit_id LIMIT 1`,
+  );
+
 /** A record that was put in without the trigger. Those that wait for their place are not meant. */
-async function findUnchained(db: Queryable): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>({
-    text: `SELECT a.id::text FROM audit a
-            WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = a.id)
-              AND NOT EXISTS (SELECT FROM audit_unchained u WHERE u.audit_id = a.id)
-            ORDER BY a.id LIMIT 1`,
-  });
-  return rows[0]?.id;
-}
+const findUnchained = (db: Queryable) =>
+  firstIdOf(
+    db,
+    `SELECT a.id::text FROM audit a
+      WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = a.id)
+        AND NOT EXISTS (SELECT FROM audit_unchained u WHERE u.audit_id = a.id)
+      ORDER BY a.id LIMIT 1`,
+  );
 
 /** Lines for a file that others can verify: a JSON object for each record up to this head, and at the end the head. */
 export async function* exportChain(db: Queryable, head: ChainHead): AsyncGenerator<string> {

@@ -5,18 +5,7 @@ import { isBucketAddress, openStore, withFileErrors } from '../backup-store/inde
 import type { Pool, Queryable } from '../postgres/index.ts';
 import { type ChainHead, formatHead, readHead } from './audit-chain.ts';
 
-/**
- * Heads of the chain of the audit log, outside of the database: in a folder or a bucket, where its owner cannot change them. A chain that
- * was cut off or written anew looks like a true one; but it does not contain a head that has left before.
- */
-export interface AuditHeads {
-  /** As the operator writes it. */
-  address: string;
-  /** Kept forever. To keep the same head again changes nothing. */
-  keep(head: ChainHead): Promise<void>;
-  /** In the order of their places. */
-  list(): Promise<ChainHead[]>;
-}
+export type AuditHeads = NonNullable<ReturnType<typeof openAuditHeads>>;
 
 /** A head is the name of a file, so that a list has all of them. */
 const nameOf = ({ place, hash }: ChainHead) => `${`${place}`.padStart(15, '0')}-${hash}`;
@@ -26,21 +15,24 @@ function headOf(name: string): ChainHead | undefined {
   return place === undefined || hash === undefined ? undefined : { place: Number(place), hash };
 }
 
-/** Those of AUDIT_HEADS. */
-export function openAuditHeads({
-  auditHeads,
-  s3,
-}: Pick<Settings, 'auditHeads' | 's3'>): AuditHeads | undefined {
+/**
+ * Heads of the chain of the audit log, outside of the database: in the folder or bucket of AUDIT_HEADS, where its owner cannot change
+ * them. A chain that was cut off or written anew looks like a true one; but it does not contain a head that has left before.
+ */
+export function openAuditHeads({ auditHeads, s3 }: Pick<Settings, 'auditHeads' | 's3'>) {
   if (auditHeads === undefined) return undefined;
   const address = isBucketAddress(auditHeads) ? auditHeads.replace(/\/$/, '') : resolve(auditHeads);
   const cut = address.lastIndexOf('/');
   const [folder, store] = [address.slice(cut + 1), openStore(address.slice(0, cut) || '/', s3)];
   return {
+    /** As the operator writes it. */
     address,
-    keep: async head => {
+    /** Kept forever. To keep the same head again changes nothing. */
+    keep: async (head: ChainHead) => {
       const content = Buffer.from(`${formatHead(head)}\n`);
       await withFileErrors(() => store.writeNew(`${folder}/${nameOf(head)}`, content));
     },
+    /** In the order of their places. */
     list: async () => {
       const names = await withFileErrors(() => store.list(folder));
       return names
@@ -51,20 +43,11 @@ export function openAuditHeads({
   };
 }
 
-export interface HeadComparison {
-  /** Those that the chain does not contain. */
-  missing: ChainHead[];
-  /** The head that was kept last. */
-  newest: ChainHead | undefined;
-  /** When the first record was written that no kept head covers. */
-  uncoveredSince: Date | undefined;
-}
-
 /**
  * Whether the chain contains the heads that were kept, in the order of their places. It compares stored hashes: that these are those of the records is for
  * `verifyChain`, which reads all of them.
  */
-export async function compareHeads(db: Queryable, kept: ChainHead[]): Promise<HeadComparison> {
+export async function compareHeads(db: Queryable, kept: ChainHead[]) {
   const { rows: missing } = await db.query<ChainHead & Record<string, unknown>>({
     text: `SELECT place::float8 AS place, hash FROM unnest($1::bigint[], $2::text[]) AS k (place, hash)
             WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.place = k.place AND c.hash = decode(k.hash, 'hex'))
@@ -76,6 +59,7 @@ export async function compareHeads(db: Queryable, kept: ChainHead[]): Promise<He
     text: `SELECT a.at FROM audit_chain c JOIN audit a ON a.id = c.audit_id WHERE c.place > $1 ORDER BY c.place LIMIT 1`,
     values: [newest?.place ?? 0],
   });
+  // The first record that no kept head covers.
   return { missing, newest, uncoveredSince: rows[0]?.at };
 }
 

@@ -13,7 +13,14 @@ export interface FileSum {
 
 const pieceBytes = 1024 * 1024;
 
-export const isMissing = (error: unknown) => (error as NodeJS.ErrnoException)?.code === 'ENOENT';
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException)?.code === 'ENOENT';
+
+/** Undefined if there is no such file. */
+export const ifThere = <Result>(work: Promise<Result>): Promise<Result | undefined> =>
+  work.catch(error => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
 
 /** Turns an error of a file, such as a full disk or a missing right, into one line; it is not one of the database. */
 export async function withFileErrors<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -86,14 +93,7 @@ export async function writeOnDisk(path: string, content: string | Buffer): Promi
 export const syncFolder = (path: string) => withFile(path, 'r', folder => folder.sync());
 
 /** None if there is no such folder. */
-export async function readNames(folder: string): Promise<string[]> {
-  try {
-    return await fs.readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
+export const readNames = async (folder: string) => (await ifThere(fs.readdir(folder))) ?? [];
 
 export interface Tree {
   /** Relative paths; parents come before what is in them. */
@@ -109,16 +109,12 @@ export async function listTree(root: string, isSkipped: (path: string) => boolea
     for (const { name } of entries) {
       const path = folder ? `${folder}/${name}` : name;
       if (isSkipped(path)) continue;
-      try {
-        // Links are followed: pg_wal may be one.
-        const stats = await fs.stat(join(root, path));
-        if (stats.isDirectory()) {
-          tree.folders.push(path);
-          await visit(path);
-        } else if (stats.isFile()) tree.files.push({ path, bytes: stats.size });
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-      }
+      // Links are followed: pg_wal may be one.
+      const stats = await ifThere(fs.stat(join(root, path)));
+      if (stats?.isDirectory()) {
+        tree.folders.push(path);
+        await ifThere(visit(path));
+      } else if (stats?.isFile()) tree.files.push({ path, bytes: stats.size });
     }
   }
   await visit('');

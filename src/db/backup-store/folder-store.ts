@@ -4,7 +4,7 @@ import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
 import {
-  isMissing,
+  ifThere,
   listTree,
   type Pieces,
   readNames,
@@ -33,7 +33,10 @@ export function openFolderStore(root: string): BackupStore {
     address: root,
     environment: {},
     list: folder => readNames(at(folder)),
-    find: path => findFile(at(path)),
+    find: async path => {
+      const stats = await ifThere(fs.stat(at(path)));
+      return stats && { modifiedAt: stats.mtime };
+    },
     read,
     copyTo: (path, target) => fs.copyFile(at(path), target, constants.COPYFILE_FICLONE),
     write: (path, pieces) => writeFile(at(path), pieces),
@@ -74,15 +77,6 @@ function createDrafts(root: string, at: (path: string) => string): Drafts {
   };
 }
 
-async function findFile(path: string): Promise<{ modifiedAt: Date } | undefined> {
-  try {
-    return { modifiedAt: (await fs.stat(path)).mtime };
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
 const writeFile = (path: string, pieces: Pieces) =>
   withFile(path, 'wx', async target => {
     for await (const piece of pieces) await target.writeFile(piece);
@@ -97,11 +91,12 @@ async function writeNew(path: string, content: Buffer): Promise<boolean> {
     // Unlike a rename, a link never replaces a file.
     await fs.link(draft, path);
   } catch (error) {
-    if (isMissing(error))
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT')
       throw new OperatorError(
         `There is no folder ${dirname(path)}: make it (for backups, kopeck backup does), or mount the disk.`,
       );
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (code !== 'EEXIST') throw error;
     isNew = false;
   } finally {
     await fs.rm(draft, { force: true });

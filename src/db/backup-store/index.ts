@@ -4,7 +4,7 @@
  */
 export {
   forEachFile,
-  isMissing,
+  ifThere,
   listTree,
   type OnBytes,
   type Pieces,

@@ -1,4 +1,4 @@
-import { isMissing, type Pieces } from './files.ts';
+import { ifThere, type Pieces } from './files.ts';
 
 /**
  * Where backups are kept. Paths are relative to it, with slashes; `layout.ts` says what is where. What a call has written
@@ -44,11 +44,9 @@ export interface Drafts {
 /** Undefined if there is no such file. */
 export async function readAll(store: BackupStore, path: string): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
-  try {
+  const copyAll = async () => {
     for await (const piece of store.read(path)) pieces.push(Buffer.from(piece));
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-  return Buffer.concat(pieces);
+    return Buffer.concat(pieces);
+  };
+  return ifThere(copyAll());
 }

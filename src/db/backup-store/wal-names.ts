@@ -1,9 +1,5 @@
-/** Names of WAL segments: eight hexadecimal digits of the timeline, then sixteen that number the segment. */
-export interface Segment {
-  timeline: number;
-  /** Counted from the beginning of the WAL, over all timelines. */
-  number: number;
-}
+/** The number counts from the beginning of the WAL, over all timelines. */
+type Segment = ReturnType<typeof parseSegment>;
 
 /** A position in the WAL such as 1/6B374D848. */
 export function parseLsn(text: string): bigint {
@@ -28,7 +24,8 @@ export function segmentName({ timeline, number }: Segment, segmentBytes: number)
 export const isSegmentName = (name: string) => /^[0-9A-F]{24}$/.test(name);
 export const isHistoryName = (name: string) => /^[0-9A-F]{8}\.history$/.test(name);
 
-export function parseSegment(name: string, segmentBytes: number): Segment {
+/** Names of WAL segments: eight hexadecimal digits of the timeline, then sixteen that number the segment. */
+export function parseSegment(name: string, segmentBytes: number) {
   const part = (index: number) => Number.parseInt(name.slice(8 * index, 8 * index + 8), 16);
   return { timeline: part(0), number: part(1) * segmentsPerLog(segmentBytes) + part(2) };
 }

@@ -2,7 +2,7 @@ import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { OperatorError } from '../../base/operator-error.ts';
-import { isMissing, parseLsn } from '../backup-store/index.ts';
+import { parseLsn } from '../backup-store/index.ts';
 import type { Pool } from '../postgres/index.ts';
 
 export const guide = 'docs/operations/backup.md';
@@ -22,27 +22,16 @@ export interface BackupStart {
   startLsn: bigint;
 }
 
-export interface BackupStop {
-  finishedAt: Date;
-  stopLsn: bigint;
-  /** For `backup_label`: without it the server would take the copy for a crashed server and lose data. */
-  label: string;
-}
-
-export interface BackupSession {
-  start: BackupStart;
-  stop(): Promise<BackupStop>;
-  /** Ends the session, and with it a backup that was not stopped and the slot that keeps its WAL. */
-  end(): void;
-}
+export type BackupSession = Awaited<ReturnType<typeof beginBackup>>;
 
 /**
  * Tells the server that its files are about to be copied (the low-level interface of the manual, chapter 25.3.3). From now
  * on it writes whole pages into the WAL, so that pages torn by copying are repaired, and keeps that WAL.
  */
-export async function beginBackup(pool: Pool, id: string): Promise<BackupSession> {
+export async function beginBackup(pool: Pool, id: string) {
   const client = await pool.connect();
   client.on('error', () => {});
+  /** Ends the session, and with it a backup that was not stopped and the slot that keeps its WAL. */
   const end = () => client.release(true);
   const query = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
     client
@@ -83,6 +72,7 @@ export async function beginBackup(pool: Pool, id: string): Promise<BackupSession
         const { lsn, label, finishedAt } = await query<{ lsn: string; label: string; finishedAt: Date }>(
           `SELECT lsn::text, labelfile AS label, clock_timestamp() AS "finishedAt" FROM pg_backup_stop(false)`,
         );
+        // `label` is for `backup_label`: without it the server would take the copy for a crashed server and lose data.
         return { finishedAt, stopLsn: parseLsn(lsn), label };
       },
     };
@@ -104,7 +94,7 @@ async function assertReadable(dataDirectory: string): Promise<void> {
     if (tablespaces.length === 0) return;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (isMissing(error) || code === 'EACCES' || code === 'EPERM')
+    if (['ENOENT', 'EACCES', 'EPERM'].includes(code ?? ''))
       throw notHere(dataDirectory, 'cannot be read here');
     throw error;
   }

@@ -2,34 +2,13 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
-import {
-  type BackupStore,
-  backupFolder,
-  forEachFile,
-  formatLsn,
-  formatManifest,
-  isHistoryName,
-  isMissing,
-  listBackups,
-  listTree,
-  listUnfinished,
-  type Manifest,
-  manifestName,
-  type OnBytes,
-  type Pieces,
-  readPieces,
-  sealedKeyName,
-  segmentAt,
-  segmentName,
-  summed,
-  type Tree,
-} from '../backup-store/index.ts';
+import * as stores from '../backup-store/index.ts';
 import type { Pool } from '../postgres/index.ts';
 import { type BackupSession, type BackupStart, beginBackup, readControl } from './backup-session.ts';
 
 export interface BackupOptions {
-  to: BackupStore;
-  origin: Manifest['origin'];
+  to: stores.BackupStore;
+  origin: stores.Manifest['origin'];
   /** As `sealSecretKey` returns it. */
   sealedKey?: string | undefined;
   onProgress?(doneBytes: number, ofBytes: number): void;
@@ -39,7 +18,7 @@ export interface BackupOptions {
  * A physical base backup of the running server. It is a draft until everything is on disk: a backup that was killed is
  * never taken for a complete one.
  */
-export async function takeBackup(pool: Pool, options: BackupOptions): Promise<Manifest> {
+export async function takeBackup(pool: Pool, options: BackupOptions): Promise<stores.Manifest> {
   const id = await newBackupId(pool);
   const session = await beginBackup(pool, id);
   try {
@@ -57,27 +36,27 @@ async function newBackupId(pool: Pool): Promise<string> {
   return `${rows[0]!.at}-${randomBytes(2).toString('hex')}`;
 }
 
-async function copyAll(session: BackupSession, id: string, options: BackupOptions): Promise<Manifest> {
+async function copyAll(session: BackupSession, id: string, options: BackupOptions): Promise<stores.Manifest> {
   const { start } = session;
   const { to, origin, sealedKey } = options;
   await refuseForeignFolder(to, start.systemIdentifier);
   // This session has the only backup of the database: what others left is abandoned.
-  for (const abandoned of await listUnfinished(to)) await to.removeFolder(abandoned);
+  for (const abandoned of await stores.listUnfinished(to)) await to.removeFolder(abandoned);
 
-  const tree = await listTree(start.dataDirectory, isLeftOut);
-  await to.drafts.begin(backupFolder(id), {
+  const tree = await stores.listTree(start.dataDirectory, isLeftOut);
+  await to.drafts.begin(stores.backupFolder(id), {
     folders: ['data', 'wal', ...tree.folders.map(path => `data/${path}`)],
     bytes: sizeOf(tree) + 2 * start.segmentBytes,
   });
-  const draft: Draft = { store: to, folder: to.drafts.pathOf(backupFolder(id)) };
+  const draft: Draft = { store: to, folder: to.drafts.pathOf(stores.backupFolder(id)) };
   const files = await copyData(start.dataDirectory, tree, draft, options);
   const { finishedAt, stopLsn, label } = await session.stop();
   files.push(await writeInto(draft, 'data/backup_label', [Buffer.from(label)]));
   const wal = walBetween(start, stopLsn);
   files.push(...(await copyWal(start.dataDirectory, wal, draft)));
-  if (sealedKey) files.push(await writeInto(draft, sealedKeyName, [Buffer.from(sealedKey)]));
+  if (sealedKey) files.push(await writeInto(draft, stores.sealedKeyName, [Buffer.from(sealedKey)]));
 
-  const manifest: Manifest = {
+  const manifest: stores.Manifest = {
     format: 1,
     id,
     origin,
@@ -86,8 +65,8 @@ async function copyAll(session: BackupSession, id: string, options: BackupOption
     postgres_version: start.postgresVersion,
     system_identifier: start.systemIdentifier,
     timeline: start.timeline,
-    start_lsn: formatLsn(start.startLsn),
-    stop_lsn: formatLsn(stopLsn),
+    start_lsn: stores.formatLsn(start.startLsn),
+    stop_lsn: stores.formatLsn(stopLsn),
     wal_segment_bytes: start.segmentBytes,
     first_wal: wal[0]!,
     last_wal: wal.at(-1)!,
@@ -96,13 +75,15 @@ async function copyAll(session: BackupSession, id: string, options: BackupOption
     folders: tree.folders,
     files,
   };
-  await to.drafts.complete(backupFolder(id), manifestName, formatManifest(manifest));
+  await to.drafts.complete(stores.backupFolder(id), stores.manifestName, stores.formatManifest(manifest));
   return manifest;
 }
 
 /** WAL and backups of two databases in one folder would be mixed up when one is restored. */
-async function refuseForeignFolder(to: BackupStore, identifier: string): Promise<void> {
-  const foreign = (await listBackups(to)).find(({ system_identifier }) => system_identifier !== identifier);
+async function refuseForeignFolder(to: stores.BackupStore, identifier: string): Promise<void> {
+  const foreign = (await stores.listBackups(to)).find(
+    ({ system_identifier }) => system_identifier !== identifier,
+  );
   if (foreign)
     throw new OperatorError(
       `${to.address} has backups of another database (${foreign.id}): use a separate folder.`,
@@ -128,21 +109,21 @@ function isLeftOut(path: string): boolean {
   return leftOutNames.test(path.slice(path.lastIndexOf('/') + 1));
 }
 
-const sizeOf = ({ files }: Tree) => files.reduce((sum, { bytes }) => sum + bytes, 0);
+const sizeOf = ({ files }: stores.Tree) => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
 const controlFile = 'global/pg_control';
 
 async function copyData(
   dataDirectory: string,
-  tree: Tree,
+  tree: stores.Tree,
   draft: Draft,
   { onProgress }: BackupOptions,
-): Promise<Manifest['files']> {
+): Promise<stores.Manifest['files']> {
   const of = sizeOf(tree);
   let done = 0;
-  const files: Manifest['files'] = [];
+  const files: stores.Manifest['files'] = [];
   const copied = tree.files.filter(file => file.path !== controlFile);
-  await forEachFile(copied, async ({ path }) => {
+  await stores.forEachFile(copied, async ({ path }) => {
     const file = await copyInto(draft, `data/${path}`, join(dataDirectory, path), bytes => {
       done += bytes;
       onProgress?.(Math.min(done, of), of);
@@ -156,19 +137,19 @@ async function copyData(
 }
 
 interface Draft {
-  store: BackupStore;
+  store: stores.BackupStore;
   folder: string;
 }
 
-type StoredFile = Manifest['files'][number];
+type StoredFile = stores.Manifest['files'][number];
 
 async function writeInto(
   { store, folder }: Draft,
   path: string,
-  pieces: Pieces,
-  onBytes?: OnBytes,
+  pieces: stores.Pieces,
+  onBytes?: stores.OnBytes,
 ): Promise<StoredFile> {
-  const passing = summed(pieces, onBytes);
+  const passing = stores.summed(pieces, onBytes);
   await store.write(`${folder}/${path}`, passing.pieces);
   return { path, ...passing.sum() };
 }
@@ -178,36 +159,35 @@ async function copyInto(
   draft: Draft,
   path: string,
   source: string,
-  onBytes?: OnBytes,
+  onBytes?: stores.OnBytes,
 ): Promise<StoredFile | undefined> {
-  let file: fs.FileHandle;
+  const file = await stores.ifThere(fs.open(source));
+  if (!file) return undefined;
   try {
-    file = await fs.open(source);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-  try {
-    return await writeInto(draft, path, readPieces(file), onBytes);
+    return await writeInto(draft, path, stores.readPieces(file), onBytes);
   } finally {
     await file.close();
   }
 }
 
 function walBetween({ startLsn, timeline, segmentBytes }: BackupStart, stopLsn: bigint): string[] {
-  const first = segmentAt(startLsn, segmentBytes);
+  const first = stores.segmentAt(startLsn, segmentBytes);
   // A position at the very end of a segment belongs to that segment.
-  const last = segmentAt(stopLsn - 1n, segmentBytes);
+  const last = stores.segmentAt(stopLsn - 1n, segmentBytes);
   return Array.from({ length: last - first + 1 }, (_, nth) =>
-    segmentName({ timeline, number: first + nth }, segmentBytes),
+    stores.segmentName({ timeline, number: first + nth }, segmentBytes),
   );
 }
 
 /** The segments, and the history of timelines, which says where each began. */
-async function copyWal(dataDirectory: string, wal: string[], draft: Draft): Promise<Manifest['files']> {
+async function copyWal(
+  dataDirectory: string,
+  wal: string[],
+  draft: Draft,
+): Promise<stores.Manifest['files']> {
   const source = join(dataDirectory, 'pg_wal');
-  const names = [...(await fs.readdir(source)).filter(isHistoryName), ...wal];
-  const files: Manifest['files'] = [];
+  const names = [...(await fs.readdir(source)).filter(stores.isHistoryName), ...wal];
+  const files: stores.Manifest['files'] = [];
   for (const name of names) {
     const file = await copyInto(draft, `wal/${name}`, join(source, name));
     if (!file) throw new Error(`WAL file ${name} is gone although the backup keeps it`);

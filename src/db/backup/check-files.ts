@@ -1,29 +1,20 @@
 import { OperatorError } from '../../base/operator-error.ts';
-import {
-  type BackupStore,
-  backupFolder,
-  forEachFile,
-  isMissing,
-  type Manifest,
-  sumOf,
-} from '../backup-store/index.ts';
+import * as stores from '../backup-store/index.ts';
 
 /** Reads the whole backup again and compares it with its manifest; the error names the files that differ. */
 export async function checkFiles(
-  store: BackupStore,
-  backup: Manifest,
+  store: stores.BackupStore,
+  backup: stores.Manifest,
   onProgress: (doneBytes: number, ofBytes: number) => void = () => {},
 ): Promise<void> {
   let done = 0;
   const wrong: string[] = [];
-  await forEachFile(backup.files, async ({ path, bytes, sha256 }) => {
-    const found = await sumOf(store.read(`${backupFolder(backup.id)}/${path}`), count => {
+  await stores.forEachFile(backup.files, async ({ path, bytes, sha256 }) => {
+    const reading = stores.sumOf(store.read(`${stores.backupFolder(backup.id)}/${path}`), count => {
       done += count;
       onProgress(Math.min(done, backup.bytes), backup.bytes);
-    }).catch(error => {
-      if (isMissing(error)) return undefined;
-      throw error;
     });
+    const found = await stores.ifThere(reading);
     if (!found) wrong.push(`${path} is missing`);
     else if (found.bytes !== bytes || found.sha256 !== sha256) wrong.push(`${path} is damaged`);
   });

@@ -1,36 +1,34 @@
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { parseSegment, segmentAt, segmentName } from '../backup-store/index.ts';
-import { type Cluster, explain, findServer, startServer, stopServer, superuser } from '../embedded/index.ts';
+import * as stores from '../backup-store/index.ts';
+import { type Cluster, connect, explain, findServer, startServer, stopServer } from '../embedded/index.ts';
 import { parseHistory, type WalChain } from './wal-chain.ts';
 
-export interface RecoveryOptions {
-  /** What the server runs to get a WAL file of the archive. */
-  restoreCommand: string;
+export interface RestoreOptions {
+  from: stores.BackupStore;
+  /** Must be missing or empty. */
+  dataDir: string;
+  backup: stores.Manifest;
   chain: WalChain;
-  segmentBytes: number;
-  at: Date | undefined;
-  signal: AbortSignal | undefined;
-  isScratch: boolean;
-}
-
-export interface Recovered {
-  /** The last commit that was replayed; undefined if there was none. */
-  until: Date | undefined;
-  now: Date;
+  at?: Date | undefined;
+  /** Written to `secret.key`. */
+  secretKey?: string | undefined;
+  onProgress?(doneBytes: number, ofBytes: number): void;
+  signal?: AbortSignal | undefined;
+  /** It is removed again soon, so nothing has to be on disk. */
+  isScratch?: boolean;
 }
 
 const pollMs = 50;
 
 /** Runs the server of restored files until it has replayed the WAL up to the end or to `at`, and stops it again. */
-export async function recover(cluster: Cluster, options: RecoveryOptions): Promise<Recovered> {
-  const { restoreCommand, chain, at } = options;
+export async function recover(cluster: Cluster, options: RestoreOptions) {
+  const { from, chain, at } = options;
   await fs.writeFile(join(cluster.dir, 'recovery.signal'), '', { mode: 0o600 });
   const settings = {
-    restore_command: restoreCommand,
+    restore_command: stores.restoreCommandFor(from.address),
     recovery_target_timeline: `${chain.timeline}`,
     recovery_target_action: 'promote',
     ...(at ? { recovery_target_time: at.toISOString().replace('T', ' ').replace('Z', '+00') } : {}),
@@ -63,22 +61,15 @@ export async function recover(cluster: Cluster, options: RecoveryOptions): Promi
 }
 
 /** Undefined while the server starts or recovers. */
-async function readRecovered(cluster: Cluster): Promise<Recovered | undefined> {
-  const server = findServer(cluster);
-  if (!server) return undefined;
-  const client = new pg.Client({
-    host: server.socketDir,
-    port: server.port,
-    user: superuser,
-    database: 'postgres',
-  });
-  client.on('error', () => {});
+async function readRecovered(cluster: Cluster) {
+  const client = await connect(cluster);
+  if (!client) return undefined;
   try {
-    await client.connect();
     const { rows } = await client.query<{ until: Date | null; now: Date }>(
-      `SELECT pg_last_xact_replay_timestamp() AS until, clock_timestamp() AS now WHERE NOT pg_is_in_recovery()`,
+      `SELECT pg_last_xact_replay_timestamp() AS until, clock_timestamp() AS now`,
     );
-    return rows[0] && { until: rows[0].until ?? undefined, now: rows[0].now };
+    // The last commit that was replayed; undefined if there was none.
+    return { until: rows[0]!.until ?? undefined, now: rows[0]!.now };
   } catch {
     return undefined;
   } finally {
@@ -94,21 +85,21 @@ const invalidRecord =
 async function assertWholeChain(
   cluster: Cluster,
   output: string,
-  { chain, segmentBytes }: RecoveryOptions,
+  { chain, backup: { wal_segment_bytes: segmentBytes } }: RestoreOptions,
 ): Promise<void> {
   const histories = (await fs.readdir(join(cluster.dir, 'pg_wal'))).filter(name => name.endsWith('.history'));
   const newest = await fs.readFile(join(cluster.dir, 'pg_wal', histories.sort().at(-1)!), 'utf8');
   const { endLsn, timeline } = parseHistory(newest).at(-1)!;
-  const number = segmentAt(endLsn, segmentBytes);
-  const last = parseSegment(chain.last, segmentBytes).number;
+  const number = stores.segmentAt(endLsn, segmentBytes);
+  const last = stores.parseSegment(chain.last, segmentBytes).number;
   // The last record may go on in a segment that is not archived yet. The server complains only about a damaged one.
   if (number > last || (number === last && !invalidRecord.test(output))) return;
   throw new OperatorError(
-    `The WAL cannot be read beyond segment ${segmentName({ timeline, number }, segmentBytes)}, which is damaged: restore to a time before it with --at.`,
+    `The WAL cannot be read beyond segment ${stores.segmentName({ timeline, number }, segmentBytes)}, which is damaged: restore to a time before it with --at.`,
   );
 }
 
-function explainEnd(output: string, cluster: Cluster, { at, chain }: RecoveryOptions): OperatorError {
+function explainEnd(output: string, cluster: Cluster, { at, chain }: RestoreOptions): OperatorError {
   // As `restore-wal` prints it.
   const damaged = output.split('\n').find(line => line.endsWith('.gz is damaged.'));
   if (damaged) return new OperatorError(`${damaged.slice(0, -1)}: restore to a time before it with --at.`);

@@ -1,44 +1,10 @@
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
-import {
-  type BackupStore,
-  backupFolder,
-  forEachFile,
-  type Manifest,
-  readNames,
-  requireSpace,
-  restoreCommandFor,
-  syncFolder,
-  writeOnDisk,
-} from '../backup-store/index.ts';
-import {
-  type Cluster,
-  findBinaries,
-  identityFor,
-  refuseUnfinishedRestore,
-  restoredMarkPath,
-  unfinishedRestoreIn,
-  writeRestoredMark,
-} from '../embedded/index.ts';
+import * as stores from '../backup-store/index.ts';
+import * as embedded from '../embedded/index.ts';
 import { guide } from './backup-session.ts';
-import { type Recovered, recover } from './recovery.ts';
-import type { WalChain } from './wal-chain.ts';
-
-export interface RestoreOptions {
-  from: BackupStore;
-  /** Must be missing or empty. */
-  dataDir: string;
-  backup: Manifest;
-  chain: WalChain;
-  at?: Date | undefined;
-  /** Written to `secret.key`. */
-  secretKey?: string | undefined;
-  onProgress?(doneBytes: number, ofBytes: number): void;
-  signal?: AbortSignal | undefined;
-  /** It is removed again soon, so nothing has to be on disk. */
-  isScratch?: boolean;
-}
+import { type RestoreOptions, recover } from './recovery.ts';
 
 /**
  * Restores into `dataDir`. All files are made in `restore.unfinished` there, and the server replays the WAL there, so that
@@ -49,24 +15,17 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ until: s
   refuseOtherServers(backup);
   await requireEmpty(dataDir);
   const wasThere = await fs.mkdir(dataDir, { recursive: true, mode: 0o700 }).then(made => made === undefined);
-  const unfinished = unfinishedRestoreIn(dataDir);
+  const unfinished = embedded.unfinishedRestoreIn(dataDir);
   await fs.mkdir(unfinished, { mode: 0o700 }).catch(error => {
     // Another restore was faster.
-    refuseUnfinishedRestore(dataDir);
+    embedded.refuseUnfinishedRestore(dataDir);
     throw error;
   });
   try {
-    await requireSpace(dataDir, backup.bytes);
+    await stores.requireSpace(dataDir, backup.bytes);
     const cluster = await openRestored(unfinished, dataDir, options.from);
     await copyFiles(cluster, options);
-    const recovered = await recover(cluster, {
-      restoreCommand: restoreCommandFor(options.from.address),
-      chain: options.chain,
-      segmentBytes: backup.wal_segment_bytes,
-      at: options.at,
-      signal: options.signal,
-      isScratch: options.isScratch ?? false,
-    });
+    const recovered = await recover(cluster, options);
     return await finish(cluster, recovered, options);
   } catch (error) {
     await removeAll(dataDir);
@@ -77,14 +36,14 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ until: s
 
 /** What a failed restore wrote; `restore.unfinished` last, in case this is interrupted too. */
 async function removeAll(dataDir: string): Promise<void> {
-  const unfinished = unfinishedRestoreIn(dataDir);
-  for (const name of await readNames(dataDir))
+  const unfinished = embedded.unfinishedRestoreIn(dataDir);
+  for (const name of await stores.readNames(dataDir))
     if (join(dataDir, name) !== unfinished)
       await fs.rm(join(dataDir, name), { recursive: true, force: true });
   await fs.rm(unfinished, { recursive: true, force: true });
 }
 
-function refuseOtherServers({ id, origin, postgres_version }: Manifest): void {
+function refuseOtherServers({ id, origin, postgres_version }: stores.Manifest): void {
   if (origin === 'outside')
     throw new OperatorError(`The backup ${id} is from your own PostgreSQL: restore it manually (${guide}).`);
   const major = Number.parseInt(postgres_version, 10);
@@ -97,27 +56,31 @@ function refuseOtherServers({ id, origin, postgres_version }: Manifest): void {
 const embeddedMajor = 18;
 
 export async function requireEmpty(dataDir: string): Promise<void> {
-  if ((await readNames(dataDir)).length === 0) return;
+  if ((await stores.readNames(dataDir)).length === 0) return;
   throw new OperatorError(
     `${dataDir} is not empty: set DATA_DIR to a folder that does not exist. Nothing was written.`,
   );
 }
 
 /** As root, for the owner of an existing DATA_DIR. */
-async function openRestored(unfinished: string, dataDir: string, from: BackupStore): Promise<Cluster> {
+async function openRestored(
+  unfinished: string,
+  dataDir: string,
+  from: stores.BackupStore,
+): Promise<embedded.Cluster> {
   const dir = join(unfinished, 'postgres');
-  const runAs = identityFor(dir, process.getuid!() === 0 ? await fs.stat(dataDir) : undefined);
+  const runAs = embedded.identityFor(dir, process.getuid!() === 0 ? await fs.stat(dataDir) : undefined);
   return {
     dir,
     logFile: `${dir}.log`,
-    binaries: findBinaries(),
+    binaries: embedded.findBinaries(),
     runAs,
     commandEnvironment: from.environment,
   };
 }
 
 /** Without syncing each file: the server syncs its whole folder before it recovers. */
-async function copyFiles({ dir, runAs }: Cluster, options: RestoreOptions): Promise<void> {
+async function copyFiles({ dir, runAs }: embedded.Cluster, options: RestoreOptions): Promise<void> {
   const { from, backup, onProgress, signal } = options;
   const own = async (path: string) => runAs && (await fs.chown(path, runAs.uid, runAs.gid));
   for (const folder of ['', ...backup.folders]) {
@@ -125,11 +88,11 @@ async function copyFiles({ dir, runAs }: Cluster, options: RestoreOptions): Prom
     await own(join(dir, folder));
   }
   let done = 0;
-  await forEachFile(backup.files, async ({ path, bytes }) => {
+  await stores.forEachFile(backup.files, async ({ path, bytes }) => {
     signal?.throwIfAborted();
     const target = pathInDataDir(path);
     if (!target) return;
-    await from.copyTo(`${backupFolder(backup.id)}/${path}`, join(dir, target));
+    await from.copyTo(`${stores.backupFolder(backup.id)}/${path}`, join(dir, target));
     await fs.chmod(join(dir, target), 0o600);
     await own(join(dir, target));
     done += bytes;
@@ -145,8 +108,8 @@ function pathInDataDir(path: string): string | undefined {
 }
 
 async function finish(
-  cluster: Cluster,
-  { until, now }: Recovered,
+  cluster: embedded.Cluster,
+  { until, now }: Awaited<ReturnType<typeof recover>>,
   { dataDir, backup, secretKey }: RestoreOptions,
 ): Promise<{ until: string }> {
   const { uid, gid } = await fs.stat(dataDir);
@@ -157,14 +120,14 @@ async function finish(
     until: until?.toISOString() ?? backup.started_at,
   };
   if (secretKey) {
-    await writeOnDisk(join(dataDir, 'secret.key'), secretKey);
+    await stores.writeOnDisk(join(dataDir, 'secret.key'), secretKey);
     await fs.chown(join(dataDir, 'secret.key'), uid, gid);
   }
-  await writeRestoredMark(dataDir, mark);
-  await fs.chown(restoredMarkPath(dataDir), uid, gid);
+  await embedded.writeRestoredMark(dataDir, mark);
+  await fs.chown(embedded.restoredMarkPath(dataDir), uid, gid);
   await fs.rename(cluster.dir, join(dataDir, 'postgres'));
-  await syncFolder(dataDir);
+  await stores.syncFolder(dataDir);
   await fs.rm(dirname(cluster.dir), { recursive: true });
-  await syncFolder(dataDir);
+  await stores.syncFolder(dataDir);
   return { until: mark.until };
 }

@@ -1,20 +1,10 @@
 import { isSegmentName, parseSegment } from '../backup-store/index.ts';
 import type { Queryable } from '../postgres/index.ts';
 
-export interface WalArchiving {
-  isOn: boolean;
-  /** The last success; null if there was none. */
-  archivedAt: Date | null;
-  /** The attempt after it that failed. */
-  failed: { name: string; at: Date } | undefined;
-  /** How long a segment has been waiting; undefined if none waits, or the user may not know. */
-  waitingSec: number | undefined;
-  /** Complete segments after the last archived one; several are normal under load. */
-  waitingSegments: number;
-}
+type WalArchiving = Awaited<ReturnType<typeof readWalArchiving>>;
 
 /** For the embedded server and for any other. */
-export async function readWalArchiving(db: Queryable): Promise<WalArchiving> {
+export async function readWalArchiving(db: Queryable) {
   const { rows } = await db.query<{
     isOn: boolean;
     archivedAt: Date | null;
@@ -40,9 +30,13 @@ export async function readWalArchiving(db: Queryable): Promise<WalArchiving> {
     row.archivedName !== null && isSegmentName(row.archivedName) ? row.archivedName : undefined;
   return {
     isOn,
+    /** The last success; null if there was none. */
     archivedAt,
+    /** Complete segments after the last archived one; several are normal under load. */
     waitingSegments: archived ? Math.max(0, numberOf(row.currentName) - numberOf(archived) - 1) : 0,
+    /** The attempt after it that failed. */
     failed: failedName !== null && failedAt ? { name: failedName, at: failedAt } : undefined,
+    /** How long a segment has been waiting; undefined if none waits, or the user may not know. */
     waitingSec: isOn && canList ? await readWaitingSec(db) : undefined,
   };
 }

@@ -1,44 +1,22 @@
-import {
-  type BackupStore,
-  backupFolder,
-  isHistoryName,
-  isSegmentName,
-  type Manifest,
-  parseLsn,
-  parseSegment,
-  readAll,
-  readArchivedWal,
-  segmentAt,
-  segmentName,
-  walFolder,
-} from '../backup-store/index.ts';
+import * as stores from '../backup-store/index.ts';
+
+export type WalChain = Awaited<ReturnType<typeof findChain>>;
 
 /** The archived WAL that leads on from a backup. */
-export interface WalChain {
-  /** The newest timeline that continues the backup. */
-  timeline: number;
-  /** The last segment without a gap before it. */
-  last: string;
-  /** When that segment was archived; undefined if the archive has nothing after the backup. */
-  until: Date | undefined;
-  /** The segment that is missing although later ones are there. */
-  missing: string | undefined;
-}
-
-export async function findChain(store: BackupStore, backup: Manifest): Promise<WalChain> {
-  const names = (await store.list(walFolder))
+export async function findChain(store: stores.BackupStore, backup: stores.Manifest) {
+  const names = (await store.list(stores.walFolder))
     .filter(name => name.endsWith('.gz'))
     .map(name => name.slice(0, -3));
-  const path = await findPath(store, backup, names.filter(isHistoryName));
-  const archived = new Set(names.filter(isSegmentName));
+  const path = await findPath(store, backup, names.filter(stores.isHistoryName));
+  const archived = new Set(names.filter(stores.isSegmentName));
   const bytes = backup.wal_segment_bytes;
-  const nameOn = (timeline: number, number: number) => segmentName({ timeline, number }, bytes);
+  const nameOn = (timeline: number, number: number) => stores.segmentName({ timeline, number }, bytes);
   const onPath = (number: number) =>
     path.filter(({ firstSegment, lastSegment }) => firstSegment <= number && number <= lastSegment);
 
   let last = backup.last_wal;
   let isArchived = false;
-  for (let number = parseSegment(last, bytes).number + 1; ; number++) {
+  for (let number = stores.parseSegment(last, bytes).number + 1; ; number++) {
     // The newest timeline counts, as in the server.
     const found = onPath(number)
       .map(({ timeline }) => nameOn(timeline, number))
@@ -49,38 +27,37 @@ export async function findChain(store: BackupStore, backup: Manifest): Promise<W
       continue;
     }
     const hasLater = [...archived].some(name => {
-      const segment = parseSegment(name, bytes);
+      const segment = stores.parseSegment(name, bytes);
       return (
         segment.number > number &&
         onPath(segment.number).some(({ timeline }) => timeline === segment.timeline)
       );
     });
     return {
+      /** The newest timeline that continues the backup. */
       timeline: path[0]!.timeline,
+      /** The last segment without a gap before it. */
       last,
-      until: isArchived ? (await store.find(`${walFolder}/${last}.gz`))?.modifiedAt : undefined,
+      /** When that segment was archived; undefined if the archive has nothing after the backup. */
+      until: isArchived ? (await store.find(`${stores.walFolder}/${last}.gz`))?.modifiedAt : undefined,
+      /** The segment that is missing although later ones are there. */
       missing: hasLater ? nameOn(onPath(number)[0]!.timeline, number) : undefined,
     };
   }
 }
 
-/** A timeline, and the segments in which it is the one that counts. */
-interface Step {
-  timeline: number;
-  firstSegment: number;
-  lastSegment: number;
-}
-
-/** The newest timeline that continues the backup, and those before it down to the backup's own. */
-async function findPath(store: BackupStore, backup: Manifest, histories: string[]): Promise<Step[]> {
+/** The newest timeline that continues the backup, and those before it down to its own, with the segments in which each counts. */
+async function findPath(store: stores.BackupStore, backup: stores.Manifest, histories: string[]) {
   const numbers = histories.map(name => Number.parseInt(name, 16));
   const later = numbers.filter(timeline => timeline > backup.timeline).sort((left, right) => right - left);
   for (const timeline of later) {
     const branches = await readHistory(store, backup, timeline);
     const fromOwn = branches.findIndex(branch => branch.timeline === backup.timeline);
     // A timeline that left before the end of the backup does not contain it.
-    if (fromOwn < 0 || branches[fromOwn]!.endLsn < parseLsn(backup.stop_lsn)) continue;
-    const ends = branches.slice(fromOwn).map(({ endLsn }) => segmentAt(endLsn, backup.wal_segment_bytes));
+    if (fromOwn < 0 || branches[fromOwn]!.endLsn < stores.parseLsn(backup.stop_lsn)) continue;
+    const ends = branches
+      .slice(fromOwn)
+      .map(({ endLsn }) => stores.segmentAt(endLsn, backup.wal_segment_bytes));
     const timelines = [...branches.slice(fromOwn).map(branch => branch.timeline), timeline];
     return timelines
       .map((each, index) => ({
@@ -94,10 +71,11 @@ async function findPath(store: BackupStore, backup: Manifest, histories: string[
 }
 
 /** The timelines before this one, the oldest first, and where each ended. */
-async function readHistory(store: BackupStore, backup: Manifest, timeline: number) {
+async function readHistory(store: stores.BackupStore, backup: stores.Manifest, timeline: number) {
   const name = `${timeline.toString(16).toUpperCase().padStart(8, '0')}.history`;
   const content =
-    (await readArchivedWal(store, name)) ?? (await readAll(store, `${backupFolder(backup.id)}/wal/${name}`));
+    (await stores.readArchivedWal(store, name)) ??
+    (await stores.readAll(store, `${stores.backupFolder(backup.id)}/wal/${name}`));
   return parseHistory(content!.toString());
 }
 
@@ -106,5 +84,5 @@ export function parseHistory(text: string): { timeline: number; endLsn: bigint }
     .split('\n')
     .map(line => line.trim().split(/\s+/))
     .filter(([timeline = '']) => /^\d+$/.test(timeline))
-    .map(([timeline, lsn]) => ({ timeline: Number(timeline), endLsn: parseLsn(lsn!) }));
+    .map(([timeline, lsn]) => ({ timeline: Number(timeline), endLsn: stores.parseLsn(lsn!) }));
 }

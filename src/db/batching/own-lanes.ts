@@ -42,17 +42,14 @@ export interface OwnLanesOptions<Item> {
   maxWaitingApart: number;
 }
 
-export interface RunPlaces {
-  /** False if all are taken; then `retry` is called when one is free. */
-  take(retry: () => void): boolean;
-  free(): void;
-}
+type RunPlaces = ReturnType<typeof createRunPlaces>;
 
-export function createRunPlaces(max: number): RunPlaces {
+export function createRunPlaces(max: number) {
   const retries = new Set<() => void>();
   let taken = 0;
   return {
-    take: retry => {
+    /** False if all are taken; then `retry` is called when one is free. */
+    take: (retry: () => void) => {
       const isFree = taken < max;
       if (isFree) taken += 1;
       else retries.add(retry);

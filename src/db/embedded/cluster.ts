@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -126,19 +126,13 @@ function removeAbandonedDrafts(dataDir: string): void {
 /** The kernel's limit for the path of a Unix socket, less the final zero. */
 const maxSocketPathBytes = 107;
 
-export interface Launch {
-  child: ChildProcess;
-  /** What the server has written to its log since this start. */
-  readOutput(): string;
-}
-
 /** Starts a server that is independent of this process: it goes on if others still use it. */
 export function startServer(
   { dir, logFile, binaries, runAs, commandEnvironment }: Cluster,
   settings: Record<string, string> = {},
   /** Where its commands write. A restore reads what root alone may read. */
   commands: { writeTo?: string[]; isRestore?: true } = {},
-): Launch {
+) {
   const socketDir = socketDirFor(dir, runAs);
   disarmStalePidFiles(dir, socketDir);
   allowOnlyTheOwner(dir, runAs);
@@ -171,7 +165,9 @@ export function startServer(
   const child = spawn(command, args, { detached: true, env, stdio: ['ignore', log, log], ...owner });
   fs.closeSync(log);
   child.unref();
-  return { child, readOutput: () => fs.readFileSync(logFile).subarray(before).toString() };
+  /** What the server has written to its log since this start. */
+  const readOutput = () => fs.readFileSync(logFile).subarray(before).toString();
+  return { child, readOutput };
 }
 
 /**

@@ -3,7 +3,7 @@
  * `DATABASE_URL` needs none of this; how either is used is in `src/db/postgres/`.
  */
 export { findBinaries } from './binaries.ts';
-export { type Cluster, findServer, startServer, stopServer, superuser } from './cluster.ts';
+export { type Cluster, findServer, startServer, stopServer } from './cluster.ts';
 export { explain } from './explain.ts';
 export { identityFor } from './identity.ts';
 export {
@@ -14,4 +14,4 @@ export {
   unfinishedRestoreIn,
   writeRestoredMark,
 } from './restore-marks.ts';
-export { openEmbedded } from './server.ts';
+export { connect, openEmbedded } from './server.ts';

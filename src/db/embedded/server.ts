@@ -10,15 +10,10 @@ import { type Cluster, findServer, openCluster, startServer, stopServer, superus
 import { cannotRun, explain } from './explain.ts';
 import { guardServer } from './guard.ts';
 import { fileIdentity } from './place.ts';
-import { acquireStartLock, type StartLock } from './start-lock.ts';
+import { acquireStartLock } from './start-lock.ts';
 import { chooseWalArchive, prepareWalArchive, walArchiveFolders, walArchiveSettings } from './wal-archive.ts';
 
-export interface EmbeddedServer {
-  connection: pg.ClientConfig;
-  /** Where its files are: a copy is elsewhere. */
-  place: string;
-  close(): Promise<void>;
-}
+export type EmbeddedServer = Awaited<ReturnType<typeof openEmbedded>>;
 
 const database = 'kopeck';
 /** Any number: every user of the server holds this lock shared; the one that gets it exclusively may stop the server. */
@@ -40,7 +35,7 @@ export async function openEmbedded(
   print: (line: string) => void,
   ifMissing: IfMissing,
   { backupDir, s3 }: Pick<Settings, 'backupDir' | 's3'> = { backupDir: undefined, s3: undefined },
-): Promise<EmbeddedServer> {
+) {
   const cluster = openCluster(dataDir, findBinaries(), print, ifMissing, s3Environment(s3));
   if (ifMissing === 'create') chooseWalArchive(cluster, backupDir);
   let isClosing = false;
@@ -66,6 +61,7 @@ export async function openEmbedded(
 
   return {
     connection: { host: socketDir, port, user: superuser, database },
+    /** Where its files are: a copy is elsewhere. */
     place: fileIdentity(cluster.dir),
     close: async () => {
       isClosing = true;
@@ -129,15 +125,19 @@ async function createDatabase(client: pg.Client): Promise<void> {
 
 async function leaveServer(session: pg.Client, cluster: Cluster): Promise<void> {
   try {
-    const { rows } = await session.query(
-      `SELECT pg_advisory_unlock_shared(${usageLock}), pg_try_advisory_lock(${usageLock}) AS last`,
-    );
-    const server = findServer(cluster);
-    if (rows[0].last && server) await stopServer(server, cluster);
+    await session.query(`SELECT pg_advisory_unlock_shared(${usageLock})`);
+    await stopAsLast(session, cluster);
   } catch {
     // The server is gone already.
   }
   await session.end().catch(() => {});
+}
+
+/** Nobody can use the server while this session has the lock exclusively. */
+async function stopAsLast(session: pg.Client, cluster: Pick<Cluster, 'dir'>): Promise<void> {
+  const { rows } = await session.query(`SELECT pg_try_advisory_lock(${usageLock}) AS unused`);
+  const server = findServer(cluster);
+  if (rows[0].unused && server) await stopServer(server, cluster);
 }
 
 /** Stops a server that nobody uses any more. */
@@ -145,9 +145,7 @@ export async function stopIfUnused(cluster: Pick<Cluster, 'dir'>): Promise<void>
   const session = await connect(cluster);
   if (!session) return;
   try {
-    const { rows } = await session.query(`SELECT pg_try_advisory_lock(${usageLock}) AS unused`);
-    const server = findServer(cluster);
-    if (rows[0].unused && server) await stopServer(server, cluster);
+    await stopAsLast(session, cluster);
   } finally {
     await session.end().catch(() => {});
   }
@@ -157,7 +155,7 @@ export async function stopIfUnused(cluster: Pick<Cluster, 'dir'>): Promise<void>
 async function connectOrStart(cluster: Cluster, print: (line: string) => void): Promise<pg.Client> {
   const startedAt = systemClock.monotonicMs();
   let attempt: ReturnType<typeof launch> | undefined;
-  let startLock: StartLock | undefined;
+  let startLock: Awaited<ReturnType<typeof acquireStartLock>>;
   try {
     for (let isExplained = false; ; await systemClock.sleep(pollMs)) {
       const client = await connect(cluster);
@@ -189,7 +187,8 @@ async function connectOrStart(cluster: Cluster, print: (line: string) => void): 
   }
 }
 
-async function connect(cluster: Pick<Cluster, 'dir'>): Promise<pg.Client | undefined> {
+/** Undefined while the server starts, recovers or stops. */
+export async function connect(cluster: Pick<Cluster, 'dir'>): Promise<pg.Client | undefined> {
   const server = findServer(cluster);
   if (!server) return undefined;
   const client = new pg.Client({
@@ -210,6 +209,7 @@ async function connect(cluster: Pick<Cluster, 'dir'>): Promise<pg.Client | undef
     await client.end();
     return undefined;
   } catch {
+    await client.end().catch(() => {});
     return undefined;
   }
 }

@@ -2,15 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
 import { readS3Settings } from '../../base/s3-settings.ts';
-import {
-  archiveCommandFor,
-  archiveWal,
-  type BackupStore,
-  isBucketAddress,
-  isHistoryName,
-  openStore,
-  walFolder,
-} from '../backup-store/index.ts';
+import * as stores from '../backup-store/index.ts';
 import type { Cluster } from './cluster.ts';
 import { letPass } from './identity.ts';
 
@@ -28,7 +20,7 @@ export function chooseWalArchive(cluster: Cluster, backupDir: string | undefined
     return;
   }
   const { address } = openArchive(cluster, backupDir);
-  if (!isBucketAddress(address)) makeFolder(address);
+  if (!stores.isBucketAddress(address)) makeFolder(address);
   const draft = `${choice}.draft`;
   fs.writeFileSync(draft, JSON.stringify({ dir: address }), { mode: 0o600, flush: true });
   fs.renameSync(draft, choice);
@@ -36,7 +28,7 @@ export function chooseWalArchive(cluster: Cluster, backupDir: string | undefined
 
 function makeFolder(dir: string): void {
   try {
-    fs.mkdirSync(join(dir, walFolder), { recursive: true, mode: 0o700 });
+    fs.mkdirSync(join(dir, stores.walFolder), { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new OperatorError(
       `BACKUP_DIR cannot be used (${(error as Error).message}): use a folder that this user may write to.`,
@@ -45,8 +37,8 @@ function makeFolder(dir: string): void {
 }
 
 /** With the settings that `archive_command` gets too. */
-const openArchive = ({ commandEnvironment }: Cluster, address: string): BackupStore =>
-  openStore(
+const openArchive = ({ commandEnvironment }: Cluster, address: string): stores.BackupStore =>
+  stores.openStore(
     address,
     readS3Settings(name => commandEnvironment[name]),
   );
@@ -60,13 +52,13 @@ function chosenAddress({ dir }: Cluster): string | undefined {
 export function walArchiveSettings(cluster: Cluster): Record<string, string> {
   const address = chosenAddress(cluster);
   if (address === undefined) return { archive_mode: 'off' };
-  return { archive_mode: 'on', archive_command: archiveCommandFor(address), archive_timeout: '60' };
+  return { archive_mode: 'on', archive_command: stores.archiveCommandFor(address), archive_timeout: '60' };
 }
 
 /** Where `archive_command` writes, if it is on this machine. */
 export function walArchiveFolders(cluster: Cluster): string[] {
   const address = chosenAddress(cluster);
-  return address === undefined || isBucketAddress(address) ? [] : [join(address, walFolder)];
+  return address === undefined || stores.isBucketAddress(address) ? [] : [join(address, stores.walFolder)];
 }
 
 /**
@@ -85,8 +77,8 @@ export async function prepareWalArchive(cluster: Cluster, print: (line: string) 
     }
     // A restore promotes without an archive, so nobody has archived where its timeline began.
     const pgWal = join(cluster.dir, 'pg_wal');
-    for (const name of fs.readdirSync(pgWal).filter(isHistoryName))
-      await archiveWal(join(pgWal, name), name, store);
+    for (const name of fs.readdirSync(pgWal).filter(stores.isHistoryName))
+      await stores.archiveWal(join(pgWal, name), name, store);
   } catch (error) {
     print(`WAL cannot be archived: ${(error as Error).message}`);
   }

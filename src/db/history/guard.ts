@@ -3,28 +3,17 @@ import { describeIdentity, type Identity, isSameIdentity, readIdentity } from '.
 import type { NewestHistory } from './newest-history.ts';
 
 /** Keeps a process with the incarnation that it joined. */
-export interface IncarnationGuard {
-  /** From now on every new connection must lead to this one. */
-  stayWith(identity: Identity): void;
-  /** Fails if a new connection leads to a standby or to another history; an older one is never joined. */
-  check(session: Queryable): Promise<void>;
-  /** False once a newer history was seen, or this process must leave: nothing may be written any more, in old sessions neither. */
-  isCurrent(): boolean;
-  /** This process cannot go on with the database, for the reason in the line. */
-  leave(line: string): void;
-  /** Resolves with a line for the log when a newer history is seen, or this process must leave. */
-  changed: Promise<string>;
-}
-
-export function createIncarnationGuard(history: NewestHistory): IncarnationGuard {
+export function createIncarnationGuard(history: NewestHistory) {
   let joined: Identity | undefined;
   let isCurrent = true;
   const change = Promise.withResolvers<string>();
+  /** This process cannot go on with the database, for the reason in the line. */
   const leave = (line: string) => {
     isCurrent = false;
     change.resolve(line);
   };
 
+  /** Fails if a new connection leads to a standby or to another history; an older one is never joined. */
   async function check(session: Queryable): Promise<void> {
     if (!history.get()) return;
     const found = await readIdentity(session);
@@ -40,13 +29,16 @@ export function createIncarnationGuard(history: NewestHistory): IncarnationGuard
   }
 
   return {
-    stayWith: identity => {
+    /** From now on every new connection must lead to this one. */
+    stayWith: (identity: Identity) => {
       joined = identity;
       history.see(identity);
     },
     check,
+    /** False once a newer history was seen, or this process must leave: nothing may be written any more, in old sessions neither. */
     isCurrent: () => isCurrent,
     leave,
+    /** Resolves with a line for the log when a newer history is seen, or this process must leave. */
     changed: change.promise,
   };
 }

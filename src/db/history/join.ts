@@ -13,14 +13,6 @@ export interface Origin {
   isRestored: boolean;
 }
 
-interface Incarnation {
-  number: number;
-  token: string;
-  system_identifier: string;
-  timeline: number;
-  place: string | null;
-}
-
 /**
  * Numbers go on where no history can have come by now: at as many as this per millisecond since a fixed day. So a second
  * history that begins from the same backup does not give out what the first one has given out.
@@ -66,7 +58,11 @@ export async function joinIncarnation(
   return readIdentity(pool);
 }
 
-function causeOf(found: Identity, current: Incarnation | undefined, origin: Origin): Cause | undefined {
+function causeOf(
+  found: Identity,
+  current: Awaited<ReturnType<typeof readCurrent>>,
+  origin: Origin,
+): Cause | undefined {
   // Also without an incarnation: a backup may be older than the first one.
   if (origin.isRestored) return 'restore';
   if (!current) return 'first_start';
@@ -75,9 +71,14 @@ function causeOf(found: Identity, current: Incarnation | undefined, origin: Orig
   return found.timeline === current.timeline ? undefined : 'promotion';
 }
 
-async function readCurrent(db: Queryable): Promise<Incarnation | undefined> {
-  const { rows } = await db.query<Incarnation>({
-    text: 'SELECT number, token, system_identifier, timeline, place FROM incarnations ORDER BY number DESC LIMIT 1',
+async function readCurrent(db: Queryable) {
+  const { rows } = await db.query<{
+    number: number;
+    system_identifier: string;
+    timeline: number;
+    place: string | null;
+  }>({
+    text: 'SELECT number, system_identifier, timeline, place FROM incarnations ORDER BY number DESC LIMIT 1',
   });
   return rows[0];
 }

@@ -7,32 +7,25 @@ export interface SeenHistories {
   left: Identity[];
 }
 
+export type NewestHistory = ReturnType<typeof createNewestHistory>;
+
 /**
  * The newest history of the database that a node has seen, and those that it has left. They outlive the processes that saw them:
  * a primary that was replaced may come back, and a process that starts anew must not join it.
  */
-export interface NewestHistory {
-  get(): SeenHistories | undefined;
-  see(identity: Identity): void;
-  /** Why a history must not be joined; undefined if it may be. */
-  objectionTo(found: Identity): string | undefined;
-}
-
-export function createNewestHistory(
-  known?: SeenHistories,
-  onNewer: (identity: Identity) => void = () => {},
-): NewestHistory {
+export function createNewestHistory(known?: SeenHistories, onNewer: (identity: Identity) => void = () => {}) {
   let seen = known;
   const hasLeft = (found: Identity) => seen?.left.some(identity => isSameIdentity(identity, found)) ?? false;
   return {
     get: () => seen,
-    see: identity => {
+    see: (identity: Identity) => {
       if (seen && (isOlderHistory(identity, seen.newest) || hasLeft(identity))) return;
       if (seen && isSameIdentity(identity, seen.newest)) return;
       seen = { newest: identity, left: seen ? [...seen.left, seen.newest] : [] };
       onNewer(identity);
     },
-    objectionTo: found => {
+    /** Why a history must not be joined; undefined if it may be. */
+    objectionTo: (found: Identity) => {
       if (!seen) return undefined;
       const { newest } = seen;
       if (!isOlderHistory(found, newest) && !hasLeft(found)) return undefined;

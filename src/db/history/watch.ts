@@ -10,25 +10,13 @@ const limits = { connectionTimeoutMillis: 4_000, query_timeout: 4_000 };
 /** Another history is noticed by the next check, after 2 s. This is for checks that get no answer: one of them may fail. */
 const verifiedForMs = 10_000;
 
-export interface IncarnationWatch {
-  /** False while it is not known whether new connections lead to the history that this process joined. */
-  isVerified(): boolean;
-  /** If this process paused since the last check, waits for the next one. */
-  afterPause(): Promise<void>;
-  /** Fails unless a connection that is opened after this call leads to the history that this process joined. */
-  confirm(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type IncarnationWatch = ReturnType<typeof watchIncarnation>;
 
 /**
  * Asks in a new connection again and again where new connections lead. After a fail-over the sessions of the pool may stay
  * with the old primary, which goes on answering. `onRefused` gets why a server that answers is not the right one.
  */
-export function watchIncarnation(
-  pool: Pool,
-  clock: Clock,
-  onRefused: (why: NotAnsweringError) => void,
-): IncarnationWatch {
+export function watchIncarnation(pool: Pool, clock: Clock, onRefused: (why: NotAnsweringError) => void) {
   let verifiedMs = clock.monotonicMs();
   let hasFailed = false;
   let startedMs = Number.NEGATIVE_INFINITY;
@@ -36,6 +24,7 @@ export function watchIncarnation(
   let endedChecks = 0;
   let checked = Promise.withResolvers<void>();
   let isStopped = false;
+  /** False while it is not known whether new connections lead to the history that this process joined. */
   const isVerified = () => clock.monotonicMs() - verifiedMs < verifiedForMs;
   const loop = startBackgroundLoop({
     clock,
@@ -67,10 +56,12 @@ export function watchIncarnation(
   }
   return {
     isVerified,
+    /** If this process paused since the last check, waits for the next one. */
     afterPause: async () => {
       if (isVerified() || hasFailed) return;
       await nextCheck();
     },
+    /** Fails unless a connection that is opened after this call leads to the history that this process joined. */
     confirm: async () => {
       // One that is under way may have connected before: only a later one counts.
       const wanted = startedChecks + 1;

@@ -8,39 +8,42 @@ import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Pool, Queryable } from '../postgres/index.ts';
 import { keepPartitions } from '../retention/index.ts';
 
-/** The kinds of notices to partners; some are written in SQL (`delivery_failed`, `sending_…`, `key_new_address`). */
-export const noticeKinds = [
-  'delivery_failed',
-  'sending_suspended',
-  'sending_re_enabled',
-  'payment_in_review',
-  'payment_review_ended',
-  'balance_low',
-  'balance_credited',
-  'deposit_seen',
-  'key_created',
-  'key_revoked',
-  'key_addresses_changed',
-  'key_rolled',
-  'key_expiring',
-  'key_new_address',
-  'endpoint_added',
-  'endpoint_moved',
-  'endpoint_removed',
-  'endpoint_secret_rotated',
-  'member_joined',
-  'member_removed',
-  'member_role_changed',
-  'live_approved',
-  'live_refused',
-  'maintenance_planned',
-  'maintenance_cancelled',
-  'maintenance_on',
-  'maintenance_off',
-  'rate_stale',
-  'rate_fresh',
-] as const;
-export type NoticeKind = (typeof noticeKinds)[number];
+/**
+ * The kinds of notices to partners, with the topic of each; some are written in SQL (`delivery_failed`, `sending_…`,
+ * `key_new_address`). Security, which no user can mute, is what concerns keys, endpoints, members and live mode.
+ */
+export const topicOf = {
+  delivery_failed: 'delivery',
+  sending_suspended: 'sending',
+  sending_re_enabled: 'sending',
+  payment_in_review: 'review',
+  payment_review_ended: 'review',
+  balance_low: 'low',
+  balance_credited: 'credited',
+  deposit_seen: 'credited',
+  key_created: 'security',
+  key_revoked: 'security',
+  key_addresses_changed: 'security',
+  key_rolled: 'security',
+  key_expiring: 'security',
+  key_new_address: 'security',
+  endpoint_added: 'security',
+  endpoint_moved: 'security',
+  endpoint_removed: 'security',
+  endpoint_secret_rotated: 'security',
+  member_joined: 'security',
+  member_removed: 'security',
+  member_role_changed: 'security',
+  live_approved: 'security',
+  live_refused: 'security',
+  maintenance_planned: 'maintenance',
+  maintenance_cancelled: 'maintenance',
+  maintenance_on: 'maintenance',
+  maintenance_off: 'maintenance',
+  rate_stale: 'rate',
+  rate_fresh: 'rate',
+} as const;
+export type NoticeKind = keyof typeof topicOf;
 
 /**
  * Writes a notice to the outbox (`partner_notices`), from which the bot sends it. It belongs into the transaction of what

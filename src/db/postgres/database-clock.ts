@@ -7,14 +7,7 @@ import type { Queryable } from './pool.ts';
  * monotonic clock of this machine. So all processes stamp with one clock, and a wrong or jumping clock of a machine
  * changes nothing that is stored.
  */
-export interface DatabaseClock extends Clock {
-  /** Takes a sample from what a statement answers; the heartbeat does it every second. */
-  measure: Measure;
-  /** How far `nowMs` may be wrong, in either direction. */
-  uncertaintyMs(): number;
-  /** How the clock of this machine differs from the database's. */
-  offset(): ClockOffset;
-}
+export type DatabaseClock = Awaited<ReturnType<typeof openDatabaseClock>>;
 
 /** Sends one statement that reads the database's clock while it runs, and returns its row. */
 export type Measure = <Row extends ClockRow>(send: () => Promise<Row>) => Promise<Row>;
@@ -23,11 +16,7 @@ interface ClockRow {
   nowMs: number;
 }
 
-export interface ClockOffset {
-  /** Positive: the machine is ahead. */
-  ms: number;
-  uncertaintyMs: number;
-}
+export type ClockOffset = ReturnType<DatabaseClock['offset']>;
 
 /** Whether the difference is certainly above the limit. */
 export const exceeds = ({ ms, uncertaintyMs }: ClockOffset, limitMs: number) =>
@@ -41,7 +30,7 @@ const firstSamples = 5;
 const goodEnoughMs = 10;
 
 /** Measured before it is returned, so it never shows a time of this machine. */
-export async function openDatabaseClock(db: Queryable, machine: Clock = systemClock): Promise<DatabaseClock> {
+export async function openDatabaseClock(db: Queryable, machine: Clock = systemClock) {
   let estimate: ClockEstimate | undefined;
   const measure: Measure = async send => {
     const sentMs = machine.monotonicMs();
@@ -51,14 +40,19 @@ export async function openDatabaseClock(db: Queryable, machine: Clock = systemCl
   };
   await measure(() => readClock(db));
 
-  const clock: DatabaseClock = {
-    nowMs: () => Math.round(remoteTime(estimate!, machine.monotonicMs())),
+  const nowMs = () => Math.round(remoteTime(estimate!, machine.monotonicMs()));
+  const uncertaintyMs = () => uncertaintyAt(estimate!, machine.monotonicMs());
+  const clock = {
+    nowMs,
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
     timer: machine.timer,
+    /** Takes a sample from what a statement answers; the heartbeat does it every second. */
     measure,
-    uncertaintyMs: () => uncertaintyAt(estimate!, machine.monotonicMs()),
-    offset: () => ({ ms: machine.nowMs() - clock.nowMs(), uncertaintyMs: clock.uncertaintyMs() }),
+    /** How far `nowMs` may be wrong, in either direction. */
+    uncertaintyMs,
+    /** How the clock of this machine differs from the database's. Positive: the machine is ahead. */
+    offset: () => ({ ms: machine.nowMs() - nowMs(), uncertaintyMs: uncertaintyMs() }),
   };
   for (let nth = 1; nth < firstSamples && clock.uncertaintyMs() > goodEnoughMs; nth++)
     await measure(() => readClock(db));

@@ -5,13 +5,7 @@ import { DatabaseClient, dropConnection } from './servers.ts';
 
 const reconnectDelayMs = 500;
 
-export interface DedicatedConnection {
-  /** The current session; undefined until it has been set up and while there is none. */
-  client(): pg.Client | undefined;
-  /** Drops a session that does not answer; a new one is opened. */
-  reconnect(): void;
-  close(): Promise<void>;
-}
+export type DedicatedConnection = ReturnType<typeof openDedicatedConnection>;
 
 /**
  * A session outside the pool, for what lives as long as a session: advisory locks and LISTEN. It is opened again
@@ -21,7 +15,7 @@ export function openDedicatedConnection(
   { pool, clock }: { pool: Pool; clock: Clock },
   name: string,
   setUp: (client: pg.Client) => Promise<void>,
-): DedicatedConnection {
+) {
   let current: pg.Client | undefined;
   let connecting: pg.Client | undefined;
   let isClosed = false;
@@ -52,13 +46,15 @@ export function openDedicatedConnection(
   }
   void connect();
 
+  /** Drops a session that does not answer; a new one is opened. */
   function reconnect(): void {
     current = undefined;
     if (connecting) dropConnection(connecting);
   }
 
   return {
-    client: () => {
+    /** The current session; undefined until it has been set up and while there is none. */
+    client: (): pg.Client | undefined => {
       // The old server may go on answering: locks and messages there are those of a history that is over.
       if (current && pool.options.isCurrent?.() === false) reconnect();
       return current;

@@ -2,19 +2,6 @@ import type { Clock } from '../../base/clock.ts';
 import { createFairShare } from '../../base/fair-share.ts';
 import { openPool, type Pool, type Queryable, withCircuitBreaker } from './pool.ts';
 
-/**
- * Connections for what people outside ask for, and for the log of their requests, beside the main pool: payments and
- * background work never wait for these. They are opened when they are needed.
- */
-export interface OutsidePools {
-  console: Pool;
-  /** The bot's conversations, and the portal: what people of partners ask for. The bot's notices use the main pool. */
-  conversations: Pool;
-  /** The log of requests. */
-  requestLog: Pool;
-  close(): Promise<void>;
-}
-
 /** One more than the places: reads by primary key always have a connection. */
 const readConnections = 4;
 const consoleConnections = 2;
@@ -23,9 +10,14 @@ const requestLogConnections = 1;
 /** Shorter than that of payments: a page takes milliseconds, and a bad plan must not hold a place for long. */
 const readTimeoutMs = 3_000;
 
-export function openOutsidePools({ options }: Pool): OutsidePools {
+/**
+ * Connections for what people outside ask for, and for the log of their requests, beside the main pool: payments and
+ * background work never wait for these. They are opened when they are needed.
+ */
+export function openOutsidePools({ options }: Pool) {
   const pools = {
     console: openPool({ ...options }, consoleConnections),
+    /** The bot's conversations, and the portal: what people of partners ask for. The bot's notices use the main pool. */
     conversations: openPool({ ...options }, conversationConnections),
     requestLog: openPool({ ...options, statement_timeout: readTimeoutMs }, requestLogConnections),
   };
@@ -39,29 +31,26 @@ export function openOutsidePools({ options }: Pool): OutsidePools {
 export const openReadPool = ({ options }: Pool): Pool =>
   openPool({ ...options, statement_timeout: readTimeoutMs }, readConnections);
 
-/** What partners read through the API. */
-export interface PartnerReads {
-  /** Each statement waits for a place of this partner. */
-  of(partnerId: string, maxWaitMs?: number): Queryable;
-  /** The same for a transaction. */
-  run<Result>(partnerId: string, work: (pool: Pool) => Promise<Result>): Promise<Result>;
-  /** For reads by primary key whose callers share one statement: one connection for each such read, for all partners. */
-  byKey: Queryable;
-}
-
 const places = 3;
 const placesPerPartner = 2;
 /** Then the partner has more slow reads under way than it has places. */
 const maxPlaceWaitMs = 1_000;
 
-export function createPartnerReads(pool: Pool, clock: Clock, isAnswering: () => boolean): PartnerReads {
+export type PartnerReads = ReturnType<typeof createPartnerReads>;
+
+/** What partners read through the API. */
+export function createPartnerReads(pool: Pool, clock: Clock, isAnswering: () => boolean) {
   const share = createFairShare({ clock, places, placesPerOwner: placesPerPartner });
   const db = withCircuitBreaker(pool, isAnswering);
   return {
-    of: (partnerId, maxWaitMs = maxPlaceWaitMs) => ({
+    /** Each statement waits for a place of this partner. */
+    of: (partnerId: string, maxWaitMs = maxPlaceWaitMs): Queryable => ({
       query: statement => share.run(partnerId, () => db.query(statement), maxWaitMs),
     }),
-    run: (partnerId, work) => share.run(partnerId, () => work(pool), maxPlaceWaitMs),
+    /** The same for a transaction. */
+    run: <Result>(partnerId: string, work: (pool: Pool) => Promise<Result>) =>
+      share.run(partnerId, () => work(pool), maxPlaceWaitMs),
+    /** For reads by primary key whose callers share one statement: one connection for each such read, for all partners. */
     byKey: db,
   };
 }

@@ -4,14 +4,7 @@ import { type DatabaseUrl, describeServer, type ServerAddress } from '../../base
 import { NotAnsweringError } from './database-errors.ts';
 
 /** Which of several servers a new connection goes to. */
-export interface ServerChoice {
-  /** The one chosen last, if connections to it work; otherwise all are asked. */
-  choose(): Promise<ServerAddress>;
-  /** Asks all of them: another one may have been promoted, while the old one goes on answering. */
-  chooseAgain(): Promise<ServerAddress>;
-  /** A connection to it failed. */
-  forget(server: ServerAddress): void;
-}
+export type ServerChoice = ReturnType<typeof createServerChoice>;
 
 /** A server that answers, and whether and in which history it can be written to. */
 interface Answer {
@@ -29,13 +22,11 @@ const question = `
               THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline`;
 
 /** All servers are asked at once, so one that is gone costs a second, and not one per connection. */
-export function createServerChoice(
-  { servers, mustBeWritable }: DatabaseUrl,
-  connection: pg.ClientConfig,
-): ServerChoice {
+export function createServerChoice({ servers, mustBeWritable }: DatabaseUrl, connection: pg.ClientConfig) {
   let chosen: ServerAddress | undefined;
   let asking: Promise<ServerAddress> | undefined;
 
+  /** Asks all of them: another one may have been promoted, while the old one goes on answering. */
   async function chooseAgain(): Promise<ServerAddress> {
     const answers = await Promise.allSettled(servers.map(server => ask(server, connection)));
     const index = pickServer(answers, mustBeWritable);
@@ -45,6 +36,7 @@ export function createServerChoice(
   }
 
   return {
+    /** The one chosen last, if connections to it work; otherwise all are asked. */
     choose: async () => {
       if (chosen) return chosen;
       asking ??= chooseAgain().finally(() => {
@@ -53,7 +45,8 @@ export function createServerChoice(
       return asking;
     },
     chooseAgain,
-    forget: server => {
+    /** A connection to it failed. */
+    forget: (server: ServerAddress) => {
       if (chosen === server) chosen = undefined;
     },
   };

@@ -1,19 +1,13 @@
 import { sqlStateOf } from '../postgres/index.ts';
 
-/** Whether the database commits. Without its synchronous standby it does not, while reads work. */
-export interface Commits {
-  /** False while a payment would only wait, or be refused. It also needs an answer to reads. */
-  canCommit(): boolean;
-  /** Why the last beat was not committed; at once, from memory. Undefined while beats are committed. */
-  whyNone(): string | undefined;
-}
-
 /** A disk can be slow for a moment, so payments are refused later than /readyz says so. */
 const maxHangingBeats = 3;
 
 const hanging = 'the database does not commit';
 
-/** Counts the beats during which a commit was under way or did not succeed. */
+/**
+ * Whether the database commits. Without its synchronous standby it does not, while reads work. Counts the beats during which a commit was under way or did not succeed.
+ */
 export function watchCommits(isAnswering: () => boolean) {
   let isPending = false;
   let failedBeats = 0;
@@ -38,7 +32,9 @@ export function watchCommits(isAnswering: () => boolean) {
         isPending = false;
       }
     },
+    /** False while a payment would only wait, or be refused. It also needs an answer to reads. */
     canCommit: () => isAnswering() && failedBeats <= maxHangingBeats,
+    /** Why the last beat was not committed; at once, from memory. Undefined while beats are committed. */
     whyNone: () => (failedBeats > 0 ? reason : undefined),
   };
 }

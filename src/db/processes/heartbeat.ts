@@ -1,27 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import {
-  type Measure,
-  openDedicatedConnection,
-  type Pool,
-  type Queryable,
-  readClock,
-} from '../postgres/index.ts';
-import { type Commits, watchCommits } from './commit-watch.ts';
+import * as postgres from '../postgres/index.ts';
+import { watchCommits } from './commit-watch.ts';
 import { type Beat, commitBeat, type ReportedKeys, removeBeat } from './process-beats.ts';
 
-/**
- * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
- * their holder, so the leases of a dead process can be taken over at once (fail-over).
- */
-export interface Heartbeat extends Commits {
-  instance: number;
-  /** Which of these processes have ended. */
-  findDead(instances: number[]): Promise<number[]>;
-  /** False while the database does not answer: another statement would only wait as well. */
-  isDatabaseAnswering(): boolean;
-  close(): Promise<void>;
-}
+export type Heartbeat = Awaited<ReturnType<typeof startHeartbeat>>;
 
 /** First half of the key of these advisory locks: "kope" in ASCII. */
 export const heartbeatLockClass = 0x6b6f7065;
@@ -47,37 +30,32 @@ const deadline = (clock: Clock) =>
     clock.timer(connectTimeoutMs, () => reject(late));
   });
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   /** What each statement answers shows the database's clock. */
-  measure: Measure;
+  measure?: postgres.Measure;
   /** The beats report its keys, and it follows the key in use. */
   keyring?: ReportedKeys;
   /** The key in use is not in the keyring. */
-  onUnknownKey(): void;
+  onUnknownKey?(): void;
   /** After each beat that was committed. */
-  onBeat(): void;
+  onBeat?(): void;
   /** Each second in which the database does not answer or does not commit. */
-  onSilence(reason: string): void;
+  onSilence?(reason: string): void;
 }
 
 const silence = 'the database does not answer';
 
-const defaults: HeartbeatOptions = {
-  measure: send => send(),
-  onUnknownKey: () => {},
-  onBeat: () => {},
-  onSilence: () => {},
-};
-
 /**
+ * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
+ * their holder, so the leases of a dead process can be taken over at once (fail-over).
+ *
  * Takes a number and locks it in a session of its own. The server releases the lock when the session ends, after kill -9
  * at once: no timeout has to pass before another process takes over. Each second it commits there, and measures the clock.
  */
 export async function startHeartbeat(
-  { pool, clock }: { pool: Pool; clock: Clock },
-  options: Partial<HeartbeatOptions> = {},
-): Promise<Heartbeat> {
-  const { measure, keyring, onUnknownKey, onBeat, onSilence } = { ...defaults, ...options };
+  { pool, clock }: { pool: postgres.Pool; clock: Clock },
+  { measure = send => send(), keyring, onUnknownKey, onBeat, onSilence }: HeartbeatOptions = {},
+) {
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
   // Counted in beats and not in time: after a pause of this process itself, the time would prove nothing.
@@ -85,38 +63,36 @@ export async function startHeartbeat(
   const onAnswer = () => {
     missedBeats = 0;
   };
+  /** False while the database does not answer: another statement would only wait as well. */
   const isDatabaseAnswering = () => missedBeats <= maxMissedBeats;
   const commits = watchCommits(isDatabaseAnswering);
-  let connected: () => void;
-  const connection = new Promise<void>(resolve => {
-    connected = resolve;
-  });
-  const session = openDedicatedConnection({ pool, clock }, 'heartbeat', async client => {
+  const connected = Promise.withResolvers<void>();
+  const session = postgres.openDedicatedConnection({ pool, clock }, 'heartbeat', async client => {
     await client.query(endEarlierSession, [heartbeatLockClass, instance]);
     await client.query('SELECT pg_advisory_lock($1, $2)', [heartbeatLockClass, instance]);
     onAnswer();
-    connected();
+    connected.resolve();
   });
-  await Promise.race([connection, deadline(clock)]).catch(async error => {
+  await Promise.race([connected.promise, deadline(clock)]).catch(async error => {
     await session.close();
     throw error;
   });
 
-  const read = (db: Queryable) => measure(() => readClock(db)).then(onAnswer);
+  const read = (db: postgres.Queryable) => measure(() => postgres.readClock(db)).then(onAnswer);
 
-  async function commit(client: Queryable): Promise<void> {
+  async function commit(client: postgres.Queryable): Promise<void> {
     const { active } = await measure(async () => {
       const { rows } = await client.query<Beat>(commitBeat(instance, keyring));
       return rows[0]!;
     });
     // A rotation waits until all processes have the key, but does not see one that the database was cut off from.
-    if (keyring && !keyring.follow(active)) onUnknownKey();
+    if (keyring && !keyring.follow(active)) onUnknownKey?.();
   }
 
-  async function beat(client: Queryable): Promise<void> {
+  async function beat(client: postgres.Queryable): Promise<void> {
     await commits.commit(() => commit(client));
     onAnswer();
-    onBeat();
+    onBeat?.();
   }
 
   let beating: Promise<void> | undefined;
@@ -126,8 +102,8 @@ export async function startHeartbeat(
     if (isClosed) return;
     missedBeats += 1;
     commits.nextBeat();
-    if (!isDatabaseAnswering()) onSilence(silence);
-    else if (commits.whyNone()) onSilence(commits.whyNone()!);
+    if (!isDatabaseAnswering()) onSilence?.(silence);
+    else if (commits.whyNone()) onSilence?.(commits.whyNone()!);
     const client = session.client();
     if (client && !beating) {
       beating = beat(client)
@@ -154,7 +130,8 @@ export async function startHeartbeat(
 
   return {
     instance,
-    findDead: async instances => {
+    /** Which of these processes have ended. */
+    findDead: async (instances: number[]) => {
       if (instances.length === 0) return [];
       const { rows } = await pool.query<{ instance: number }>({
         name: 'find dead instances',

@@ -165,25 +165,16 @@ export async function listLacking(db: Queryable): Promise<Grant[]> {
 
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** All rights of a role on the same object at once. */
-function statementsFor(grants: Grant[], form: (privileges: string, object: string, role: string) => string) {
+/** All rights of a role on the same object at once; taken away with what the role has passed on. */
+export function statementsFor(verb: 'GRANT' | 'REVOKE', grants: Grant[]): string[] {
   const groups = Map.groupBy(grants, ({ grantee, kind, name }) => JSON.stringify([grantee, kind, name]));
   return [...groups.values()].map(group => {
     const { grantee, kind, name } = group[0]!;
-    const privileges = group.map(({ privilege }) => privilege).join(', ');
-    return form(privileges, `${kind} ${name}`, grantee === 'PUBLIC' ? grantee : quoted(grantee));
+    const what = `${verb} ${group.map(({ privilege }) => privilege).join(', ')} ON ${kind} ${name}`;
+    const role = grantee === 'PUBLIC' ? grantee : quoted(grantee);
+    return verb === 'GRANT' ? `${what} TO ${role}` : `${what} FROM ${role} CASCADE`;
   });
 }
-
-export const grantStatements = (grants: Grant[]): string[] =>
-  statementsFor(grants, (privileges, object, role) => `GRANT ${privileges} ON ${object} TO ${role}`);
-
-/** With what the role has passed on. */
-export const revokeStatements = (grants: Grant[]): string[] =>
-  statementsFor(
-    grants,
-    (privileges, object, role) => `REVOKE ${privileges} ON ${object} FROM ${role} CASCADE`,
-  );
 
 /** Such as `INSERT on payments`. */
 export function describeGrant({ privilege, name, isGrantable }: Grant): string {

@@ -1,14 +1,6 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import { type Pool, type Queryable, transaction } from '../postgres/index.ts';
-import {
-  compareGrants,
-  describeGrant,
-  grantStatements,
-  listLacking,
-  quoted,
-  type Roles,
-  revokeStatements,
-} from './grants.ts';
+import { compareGrants, describeGrant, listLacking, quoted, type Roles, statementsFor } from './grants.ts';
 
 /**
  * Three roles of PostgreSQL share the database. The owner of the schema migrates and archives. The role of the service
@@ -41,9 +33,9 @@ export async function grantRolesIn(tx: Queryable, names: RoleNames): Promise<voi
     ({ grantee, isElsewhere }) => !isElsewhere && (grantee === 'PUBLIC' || ours.includes(grantee)),
   );
   // One at a time: Citus passes no message with several on to its nodes.
-  for (const text of revokeStatements(taken)) await tx.query({ text });
+  for (const text of statementsFor('REVOKE', taken)) await tx.query({ text });
   const { missing } = await compareGrants(tx, roles);
-  for (const text of grantStatements(missing)) await tx.query({ text });
+  for (const text of statementsFor('GRANT', missing)) await tx.query({ text });
 }
 
 /** A role that has the rights of the owner anyway would only seem to be limited. */

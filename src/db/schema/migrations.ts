@@ -69,15 +69,8 @@ const last01 = {
 const first01 = '0001_baseline.sql';
 const from01 = new URL('../../../database/from-0.1.sql', import.meta.url);
 
-export interface MigrationState {
-  /** Those that the database does not have yet. */
-  pending: SqlFile[];
-  /** The next release has migrated the database. */
-  isNewer: boolean;
-}
-
 /** The database must have no migration that is changed, and of unknown ones only those of the next release. */
-export async function compareMigrations(db: Queryable, migrations: SqlFile[]): Promise<MigrationState> {
+export async function compareMigrations(db: Queryable, migrations: SqlFile[]) {
   const { rows } = await db.query<{ version: number; name: string; sha256: string; oldest: number | null }>({
     text: 'SELECT version, name, sha256, oldest FROM schema_migrations ORDER BY version',
   });
@@ -105,6 +98,7 @@ export async function compareMigrations(db: Queryable, migrations: SqlFile[]): P
       );
     }
   }
+  // `pending`: those that the database does not have yet. `isNewer`: the next release has migrated it.
   return { pending: migrations.slice(rows.length), isNewer: rows.length > migrations.length };
 }
 

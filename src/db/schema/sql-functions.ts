@@ -3,14 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { Queryable } from '../postgres/index.ts';
 import { readSqlFiles, runSqlFile, type SqlFile } from './migrations.ts';
 
-/** All SQL functions of this version. */
-export interface FunctionSet {
-  /** Grows with every change of the set, so that of two versions the newer one is known. */
-  revision: number;
-  files: SqlFile[];
-}
+export type FunctionSet = ReturnType<typeof loadFunctions>;
 
-export const loadFunctions = (database: URL): FunctionSet => ({
+/** All SQL functions of this version. */
+export const loadFunctions = (database: URL) => ({
+  /** Grows with every change of the set, so that of two versions the newer one is known. */
   revision: readFunctionsLock(database).revision,
   files: readSqlFiles(new URL('functions/', database)),
 });

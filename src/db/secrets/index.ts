@@ -9,7 +9,6 @@ export {
   listKeysLeft,
   listSecretKeys,
   purposes,
-  type StoredKey,
   type ValueCount,
 } from './sealed-values.ts';
 export { createSealer, isNamed, type Sealer, seal, sealOverheadBytes, unseal } from './sealing.ts';

@@ -106,16 +106,14 @@ export async function countOfUnknownKeys(
   };
 }
 
-export interface KeyLeft {
-  apiKeyId: string;
-  partner: string;
-  mode: string;
-  lastUsedAt: Date | null;
-}
-
 /** API keys whose hash was made under another key than this one, the latest used first. */
-export async function listKeysLeft(db: Queryable, activeId: string, limit: number): Promise<KeyLeft[]> {
-  const { rows } = await db.query<KeyLeft>({
+export async function listKeysLeft(db: Queryable, activeId: string, limit: number) {
+  const { rows } = await db.query<{
+    apiKeyId: string;
+    partner: string;
+    mode: string;
+    lastUsedAt: Date | null;
+  }>({
     text: `SELECT a.id AS "apiKeyId", p.name AS partner, a.mode, a.last_used_at AS "lastUsedAt"
              FROM api_keys a JOIN partners p ON p.id = a.partner_id JOIN secret_keys k ON k.id = $1
             WHERE ${isUsable} AND NOT ${isHashedBy('k')}
@@ -125,14 +123,8 @@ export async function listKeysLeft(db: Queryable, activeId: string, limit: numbe
   return rows;
 }
 
-export interface StoredKey {
-  keyId: string;
-  activeFrom: Date | null;
-  activeUntil: Date | null;
-}
-
-export async function listSecretKeys(db: Queryable): Promise<StoredKey[]> {
-  const { rows } = await db.query<StoredKey>({
+export async function listSecretKeys(db: Queryable) {
+  const { rows } = await db.query<{ keyId: string; activeFrom: Date | null; activeUntil: Date | null }>({
     text: `SELECT id AS "keyId", active_from AS "activeFrom", active_until AS "activeUntil"
              FROM secret_keys ORDER BY active_until NULLS LAST, id`,
   });

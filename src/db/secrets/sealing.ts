@@ -42,20 +42,17 @@ export function unseal(key: Buffer | KeyObject, sealed: Buffer, subject: string)
   return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
 }
 
-/** Seals and opens the secrets of one purpose. What a key sealed stays readable as long as the process has that key. */
-export interface Sealer {
-  seal(secret: Buffer, subject: string): Buffer;
-  /** Throws if no key of this process has sealed it for this subject. */
-  unseal(sealed: Buffer, subject: string): Buffer;
-}
+export type Sealer = ReturnType<typeof createSealer>;
 
-export const createSealer = (keyring: Keyring, purpose: string): Sealer => ({
-  seal: (secret, subject) => {
+/** Seals and opens the secrets of one purpose. What a key sealed stays readable as long as the process has that key. */
+export const createSealer = (keyring: Keyring, purpose: string) => ({
+  seal: (secret: Buffer, subject: string) => {
     const key = keyring.active();
     const sealed = seal(key.derive(purpose), secret, subject);
     return keyring.isFirst(key) ? sealed : Buffer.concat([nameOf(key), sealed]);
   },
-  unseal: (sealed, subject) => {
+  /** Throws if no key of this process has sealed it for this subject. */
+  unseal: (sealed: Buffer, subject: string) => {
     const key = keyring.keys.find(one => sealed.subarray(0, nameBytes).equals(nameOf(one)));
     const named = key && tryUnseal(key.derive(purpose), sealed.subarray(nameBytes), subject);
     if (named) return named;

@@ -84,23 +84,17 @@ export function withoutNull(schema: Schema): { alternatives: Schema[]; isNullabl
   return { alternatives, isNullable: alternatives.length < anyOf.length };
 }
 
-export interface ApiError {
-  code: string;
-  status: string;
-  message: string;
-  retryable: boolean;
-  sameKey: boolean;
-}
+export type ApiError = ReturnType<typeof errorsOf>[number];
 
 /** The errors that an operation may answer with; the examples of its responses name them. */
-export function errorsOf({ responses }: Operation): ApiError[] {
+export function errorsOf({ responses }: Operation) {
   const refusals = Object.entries(responses).filter(([status]) => /^[45]/.test(status));
   return refusals.flatMap(([status, { content }]) =>
     Object.values(content?.['application/json']?.examples ?? {}).flatMap(({ value }) => {
-      const { error } = value as { error?: Record<string, string | boolean> };
-      if (!error) return [];
-      const { code, message, retryable, same_key: sameKey } = error;
-      return { code, status, message, retryable, sameKey } as ApiError;
+      const { error } = value as {
+        error?: { code: string; message: string; retryable: boolean; same_key: boolean };
+      };
+      return error ? [{ ...error, status, sameKey: error.same_key }] : [];
     }),
   );
 }

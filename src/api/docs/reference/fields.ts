@@ -92,16 +92,10 @@ const plural = (type: string) => (/^[a-z]+$/.test(type) ? `${type}s` : type);
 function rulesOf(schema: Schema, document: ApiDocument): Part[] {
   const resolved = resolveSchema(schema, document);
   const { alternatives } = withoutNull(resolved);
-  const all = [resolved, ...alternatives];
-  const first = <Name extends keyof Schema>(name: Name) => all.find(one => one[name] !== undefined)?.[name];
-  const [values, minimum, maximum, maxLength] = [
-    first('enum'),
-    first('minimum'),
-    first('maximum'),
-    first('maxLength'),
-  ];
-  const [byDefault, examples] = [first('default'), first('examples')];
-  const isObject = all.some(({ properties }) => properties !== undefined);
+  // Of what several say, the first counts.
+  const all: Schema = Object.assign({}, ...alternatives.toReversed(), resolved);
+  const { enum: values, minimum, maximum, maxLength, default: byDefault, examples } = all;
+  const isObject = all.properties !== undefined;
   return [
     values !== undefined && [
       values.length === 1 ? 'Always ' : 'One of ',

@@ -1,14 +1,7 @@
 import type { Snippet } from '../code-block.ts';
 import { type ApiDocument, type Endpoint, exampleOf, examplesOf, type Parameter } from './document.ts';
 
-interface SampleRequest {
-  method: string;
-  /** With its query. */
-  path: string;
-  /** Besides `Authorization`. */
-  headers: [name: string, value: string][];
-  body: unknown;
-}
+type SampleRequest = ReturnType<typeof requestOf>;
 
 /** One request to an endpoint in every language of the tabs, with its required parameters and an example body. */
 export function samplesOf(endpoint: Endpoint, document: ApiDocument): Snippet[] {
@@ -22,7 +15,7 @@ export function samplesOf(endpoint: Endpoint, document: ApiDocument): Snippet[] 
   ];
 }
 
-function requestOf({ method, path, operation }: Endpoint, document: ApiDocument): SampleRequest {
+function requestOf({ method, path, operation }: Endpoint, document: ApiDocument) {
   const { parameters = [], requestBody } = operation;
   const exampleText = ({ example, schema }: Parameter) => String(example ?? exampleOf(schema, document));
   const isSent = ({ required, schema }: Parameter) => required === true && schema.default === undefined;
@@ -32,7 +25,9 @@ function requestOf({ method, path, operation }: Endpoint, document: ApiDocument)
   const filled = sent('path').reduce((text, one) => text.replace(`{${one.name}}`, exampleText(one)), path);
   return {
     method,
+    /** With its query. */
     path: [filled, ...(query.length > 0 ? [query.join('&')] : [])].join('?'),
+    /** Besides `Authorization`. */
     headers: [
       ...(content ? [['Content-Type', 'application/json'] as [string, string]] : []),
       ...sent('header').map(one => [one.name, exampleText(one)] as [string, string]),

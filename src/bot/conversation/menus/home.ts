@@ -1,11 +1,5 @@
 import { isLabel } from '../../../base/label.ts';
-import {
-  acceptInvitation,
-  listMemberships,
-  maxMembers,
-  roleIncludes,
-  signUp,
-} from '../../../partners/index.ts';
+import * as partners from '../../../partners/index.ts';
 import { languages, textsByLanguage } from '../../texts/index.ts';
 import {
   askPerson,
@@ -30,7 +24,7 @@ const languageButtons: Button[][] = [
 
 /** The membership that the user chose last, or the first. */
 export async function findCurrent({ deps, user }: ChatContext) {
-  const memberships = await listMemberships(deps.pool, user.userId);
+  const memberships = await partners.listMemberships(deps.pool, user.userId);
   return memberships.find(({ partner }) => partner.partnerId === user.partnerId) ?? memberships[0];
 }
 
@@ -58,14 +52,14 @@ export const invitationPrefix = 'inv_';
 async function join(chat: ChatContext, token: string): Promise<void> {
   const { deps, user } = chat;
   const { team } = chat.texts;
-  const acceptance = await acceptInvitation(chat.audit, token, chat.person);
+  const acceptance = await partners.acceptInvitation(chat.audit, token, chat.person);
   if (acceptance.outcome === 'no_invitation') {
     await send(chat, team.noInvitation);
     return goHome(chat);
   }
   const { partner, outcome } = acceptance;
   if (outcome === 'team_full') {
-    await send(chat, team.full(partner.name, maxMembers));
+    await send(chat, team.full(partner.name, partners.maxMembers));
     return goHome(chat);
   }
   await setPartner(deps.pool, user.userId, partner.partnerId);
@@ -77,7 +71,7 @@ async function showPartner(chat: PartnerContext): Promise<void> {
   const { texts, partner, role } = chat;
   const forDevelopers = [button(chat, texts.keys.button, 'k'), button(chat, texts.webhook.button, 'w')];
   await show(chat, texts.partner.home(partner, role), [
-    ...(roleIncludes(role, 'developer') ? [forDevelopers] : []),
+    ...(partners.roleIncludes(role, 'developer') ? [forDevelopers] : []),
     [button(chat, texts.balance.button, 'b'), button(chat, texts.payments.button, 'y', 'live')],
     [button(chat, texts.rate.button, 'r'), button(chat, texts.team.button, 't')],
     [{ text: texts.portal.button, data: 'portal' }],
@@ -93,7 +87,7 @@ const maxShown = 50;
 
 async function choosePartner(chat: ChatContext): Promise<void> {
   const { deps, user, texts } = chat;
-  const memberships = (await listMemberships(deps.pool, user.userId)).slice(0, maxShown);
+  const memberships = (await partners.listMemberships(deps.pool, user.userId)).slice(0, maxShown);
   await show(chat, texts.partner.choose, [
     ...memberships.map(({ partner }) => [{ text: partner.name, data: callbackData('h', partner) }]),
     [{ text: texts.signUp.button, data: 'new' }],
@@ -111,7 +105,7 @@ export async function answerSignUp(chat: ChatContext, typed: string): Promise<vo
   const { texts, deps } = chat;
   const name = typed.trim();
   if (!isLabel(name)) return askForName(chat, texts.signUp.badName);
-  const signed = await signUp(chat.audit, chat.person, name);
+  const signed = await partners.signUp(chat.audit, chat.person, name);
   if (signed.outcome !== 'signed_up') {
     await send(chat, signed.outcome === 'too_many' ? texts.signUp.tooMany : texts.signUp.tooManyToday);
     return goHome(chat);

@@ -1,17 +1,5 @@
 import type { Mode } from '../../../ledger/index.ts';
-import {
-  type ApiKey,
-  createKey,
-  isAddressRange,
-  type KeyCreation,
-  keyState,
-  listKeys,
-  maxActiveKeys,
-  revokeKey,
-  roleIncludes,
-  setAllowedAddresses,
-  type WantedKey,
-} from '../../../partners/index.ts';
+import * as partners from '../../../partners/index.ts';
 import type { Texts } from '../../texts/index.ts';
 import { ask, backTo, button, type PartnerContext, send, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
@@ -21,9 +9,9 @@ import type { Menu, PartnerAction, PartnerStep } from './menu.ts';
 const maxShown = 20;
 const maxAddresses = 20;
 
-async function listActive({ deps, partner }: PartnerContext): Promise<ApiKey[]> {
-  const keys = await listKeys(deps.pool, partner.partnerId);
-  return keys.filter(key => keyState(key, deps.clock) === 'active');
+async function listActive({ deps, partner }: PartnerContext): Promise<partners.ApiKey[]> {
+  const keys = await partners.listKeys(deps.pool, partner.partnerId);
+  return keys.filter(key => partners.keyState(key, deps.clock) === 'active');
 }
 
 export async function showKeys(chat: PartnerContext): Promise<void> {
@@ -38,7 +26,7 @@ export async function showKeys(chat: PartnerContext): Promise<void> {
 }
 
 /** An active key of this partner; undefined for the keys of others. */
-export const findKey = async (chat: PartnerContext, keyId: string): Promise<ApiKey | undefined> =>
+export const findKey = async (chat: PartnerContext, keyId: string): Promise<partners.ApiKey | undefined> =>
   (await listActive(chat)).find(key => key.keyId === keyId);
 
 async function showKey(chat: PartnerContext, keyId = ''): Promise<void> {
@@ -58,14 +46,14 @@ export const roleFor = (mode: Mode) => (mode === 'live' ? 'owner' : 'developer')
 
 /** Whether the member may create and change keys of this mode; otherwise the user sees which role is needed. */
 export function mayManage(chat: PartnerContext, mode: Mode): boolean {
-  if (roleIncludes(chat.role, roleFor(mode))) return true;
+  if (partners.roleIncludes(chat.role, roleFor(mode))) return true;
   chat.toast = chat.texts.notAllowed(roleFor(mode));
   return false;
 }
 
 /** A button about a key that the member may change. */
 const onKey =
-  (run: (chat: PartnerContext, key: ApiKey) => Promise<void>): PartnerAction =>
+  (run: (chat: PartnerContext, key: partners.ApiKey) => Promise<void>): PartnerAction =>
   async (chat, keyId = '') => {
     const key = await findKey(chat, keyId);
     if (!key) return showKeys(chat);
@@ -76,7 +64,7 @@ const onKey =
 function readAddresses(typed: string): string[] | undefined {
   const addresses = typed.split(/[\s,;]+/).filter(Boolean);
   const fine = addresses.length > 0 && addresses.length <= maxAddresses;
-  return fine && addresses.every(isAddressRange) ? addresses : undefined;
+  return fine && addresses.every(partners.isAddressRange) ? addresses : undefined;
 }
 
 /** The answer to a question for addresses: they are typed, or the button allows all. A list that is none is asked for again. */
@@ -91,12 +79,12 @@ export const addressStep = (
   confirm: (chat, ...args) => use(chat, args, []),
 });
 
-function reasonOf(texts: Texts, outcome: Exclude<KeyCreation['outcome'], 'created'>): string {
+function reasonOf(texts: Texts, outcome: Exclude<partners.KeyCreation['outcome'], 'created'>): string {
   switch (outcome) {
     case 'not_approved':
       return texts.keys.notApproved;
     case 'too_many_keys':
-      return texts.keys.tooMany(maxActiveKeys);
+      return texts.keys.tooMany(partners.maxActiveKeys);
     case 'too_many_key_changes':
       return texts.keys.tooManyChanges;
     default:
@@ -109,17 +97,17 @@ export async function createKeyAndShow(
   chat: PartnerContext,
   mode: Mode,
   allowedAddresses: string[],
-  more: Partial<WantedKey> = {},
+  more: Partial<partners.WantedKey> = {},
 ): Promise<boolean> {
   const { texts, deps, partner } = chat;
   const wanted = { ...more, partnerId: partner.partnerId, mode, allowedAddresses };
   const message = await sendSecretMessage(chat, roleFor(mode));
   if (!message) return false;
-  const creation = await createKey(chat.audit, deps.keyring, wanted);
+  const creation = await partners.createKey(chat.audit, deps.keyring, wanted);
   if (creation.outcome === 'created') {
     await message.reveal(texts.keys.created(creation.key)).catch(async error => {
       // It is not certain that anybody saw the key.
-      await revokeKey(chat.audit, creation.apiKey.keyId);
+      await partners.revokeKey(chat.audit, creation.apiKey.keyId);
       throw error;
     });
     return true;
@@ -138,8 +126,8 @@ const askToRevoke = onKey((chat, key) => {
 
 async function revoke(chat: PartnerContext, keyId = ''): Promise<void> {
   const key = await findKey(chat, keyId);
-  const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
-  if (isAllowed) await revokeKey(chat.audit, keyId);
+  const isAllowed = key && partners.roleIncludes(chat.role, roleFor(key.mode));
+  if (isAllowed) await partners.revokeKey(chat.audit, keyId);
   chat.toast = isAllowed ? chat.texts.keys.revoked : chat.texts.outdated;
   await showKeys(chat);
 }
@@ -158,8 +146,10 @@ const askForAllowed = (chat: PartnerContext, keyId?: string, wrong?: string) =>
 /** Changes the allowed addresses of an existing key. */
 async function allow(chat: PartnerContext, [keyId = '']: string[], addresses: string[]): Promise<void> {
   const key = await findKey(chat, keyId);
-  const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
-  const outcome = isAllowed ? (await setAllowedAddresses(chat.audit, keyId, addresses)).outcome : undefined;
+  const isAllowed = key && partners.roleIncludes(chat.role, roleFor(key.mode));
+  const outcome = isAllowed
+    ? (await partners.setAllowedAddresses(chat.audit, keyId, addresses)).outcome
+    : undefined;
   if (outcome === 'too_many_key_changes') chat.toast = chat.texts.keys.tooManyChanges;
   else chat.toast = isAllowed ? chat.texts.keys.allowed : chat.texts.outdated;
   await showKey(chat, keyId);

@@ -1,5 +1,5 @@
 import { createPortalLink } from '../../../partners/index.ts';
-import { mutableTopics } from '../../notices/topics.ts';
+import { mutableTopics } from '../../notices/outbox.ts';
 import { type ChatContext, send, show } from '../chat-context.ts';
 import type { Button } from '../screen.ts';
 import { setMuted } from '../users.ts';

@@ -1,23 +1,4 @@
-import {
-  addEndpoint,
-  checkPartner,
-  contractEvents,
-  type EventKind,
-  eventKinds,
-  formatEventId,
-  listAttempts,
-  listWebhooks,
-  moveWebhook,
-  parseEventId,
-  readSecrets,
-  readWebhookAddress,
-  removeEndpoint,
-  resendEvent,
-  rotateSecret,
-  setEvents,
-  setWebhook,
-  type Webhook,
-} from '../../../webhooks/index.ts';
+import * as webhooks from '../../../webhooks/index.ts';
 import { ask, backTo, button, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
 import { type SecretMessage, sendSecretMessage } from '../secret-message.ts';
 import type { Menu, PartnerAction } from './menu.ts';
@@ -25,18 +6,21 @@ import type { Menu, PartnerAction } from './menu.ts';
 const attemptsShown = 10;
 
 /** The end of the id names an endpoint in buttons, whose data are short. */
-const refOf = ({ endpointId }: Pick<Webhook, 'endpointId'>) => endpointId.slice(-8);
+const refOf = ({ endpointId }: Pick<webhooks.Webhook, 'endpointId'>) => endpointId.slice(-8);
 
 /** The endpoint of a button; without one, the first that the partner has: so were buttons made before there were several. */
-async function findByRef(chat: PartnerContext, ref: string | undefined): Promise<Webhook | undefined> {
-  const endpoints = await listWebhooks(chat.deps.pool, chat.partner.partnerId);
+async function findByRef(
+  chat: PartnerContext,
+  ref: string | undefined,
+): Promise<webhooks.Webhook | undefined> {
+  const endpoints = await webhooks.listWebhooks(chat.deps.pool, chat.partner.partnerId);
   return ref ? endpoints.find(one => refOf(one) === ref) : endpoints[0];
 }
 
 /** The only endpoint, or the list of all. */
 async function showWebhook(chat: PartnerContext): Promise<void> {
   const texts = chat.texts.webhook;
-  const endpoints = await listWebhooks(chat.deps.pool, chat.partner.partnerId);
+  const endpoints = await webhooks.listWebhooks(chat.deps.pool, chat.partner.partnerId);
   const [only, ...others] = endpoints;
   if (only && others.length === 0) return showEndpoint(chat, only, 'h');
   if (!only) return show(chat, texts.none, [[button(chat, texts.set, 'ws')], backTo(chat, 'h')]);
@@ -47,7 +31,7 @@ async function showWebhook(chat: PartnerContext): Promise<void> {
   ]);
 }
 
-async function showEndpoint(chat: PartnerContext, webhook: Webhook, back: 'h' | 'w'): Promise<void> {
+async function showEndpoint(chat: PartnerContext, webhook: webhooks.Webhook, back: 'h' | 'w'): Promise<void> {
   const texts = chat.texts.webhook;
   const to = (text: string, action: string, ...args: string[]) =>
     button(chat, text, action, refOf(webhook), ...args);
@@ -57,7 +41,7 @@ async function showEndpoint(chat: PartnerContext, webhook: Webhook, back: 'h' | 
     [to(texts.secret, 'wk'), to(texts.rotate, 'wr')],
     ...(webhook.isFirst
       ? [[to(texts.refunds(hasRefunds), 'wf', 'payment.refunded')]]
-      : eventKinds.map(kind => [to(texts.kind(kind, webhook.events.includes(kind)), 'wf', kind)])),
+      : webhooks.eventKinds.map(kind => [to(texts.kind(kind, webhook.events.includes(kind)), 'wf', kind)])),
     [to(texts.set, 'ws'), to(texts.remove, 'wd')],
     ...(back === 'h' ? [[button(chat, texts.add, 'wa')]] : []),
     backTo(chat, back),
@@ -66,7 +50,7 @@ async function showEndpoint(chat: PartnerContext, webhook: Webhook, back: 'h' | 
 
 /** Shows the endpoint again after a change; the list if it is gone. */
 async function showAgain(chat: PartnerContext, ref?: string): Promise<void> {
-  const endpoints = await listWebhooks(chat.deps.pool, chat.partner.partnerId);
+  const endpoints = await webhooks.listWebhooks(chat.deps.pool, chat.partner.partnerId);
   const found = endpoints.find(one => refOf(one) === ref);
   if (found) await showEndpoint(chat, found, endpoints.length > 1 ? 'w' : 'h');
   else await showWebhook(chat);
@@ -74,7 +58,9 @@ async function showAgain(chat: PartnerContext, ref?: string): Promise<void> {
 
 /** A button about an endpoint: it does nothing but show what there is, if the endpoint was removed. */
 const onEndpoint =
-  (run: (chat: PartnerContext, webhook: Webhook, ...args: string[]) => Promise<void>): PartnerAction =>
+  (
+    run: (chat: PartnerContext, webhook: webhooks.Webhook, ...args: string[]) => Promise<void>,
+  ): PartnerAction =>
   async (chat, ref, ...args) => {
     const webhook = await findByRef(chat, ref);
     await (webhook ? run(chat, webhook, ...args) : showWebhook(chat));
@@ -89,13 +75,13 @@ const askForAddress = (chat: PartnerContext, ref?: string, wrong?: string) => {
 async function saveAddress(chat: PartnerContext, typed: string, ref?: string): Promise<void> {
   const { deps, partner } = chat;
   const texts = chat.texts.webhook;
-  const url = await readWebhookAddress(typed, deps.webhookAllowPrivate);
+  const url = await webhooks.readWebhookAddress(typed, deps.webhookAllowPrivate);
   if (!url) return askForAddress(chat, ref, texts.badAddress);
   if (!(await canStillAct(chat, 'developer'))) return;
   const webhook = ref ? await findByRef(chat, ref) : undefined;
   if (ref && !webhook) return showWebhook(chat);
-  if (webhook) await moveWebhook(chat.audit, webhook, url);
-  else await setWebhook(chat.audit, deps.vault, partner.partnerId, url);
+  if (webhook) await webhooks.moveWebhook(chat.audit, webhook, url);
+  else await webhooks.setWebhook(chat.audit, deps.vault, partner.partnerId, url);
   await send(chat, texts.saved);
   await showAgain(chat, ref);
 }
@@ -114,26 +100,31 @@ async function add(chat: PartnerContext, typed: string, asked?: string): Promise
   const { deps, partner, audit } = chat;
   const texts = chat.texts.webhook;
   const mode = asked === 'live' ? 'live' : 'test';
-  const url = await readWebhookAddress(typed, deps.webhookAllowPrivate);
+  const url = await webhooks.readWebhookAddress(typed, deps.webhookAllowPrivate);
   if (!url) return beginToAdd(chat, mode, texts.badAddress);
   if (!(await canStillAct(chat, 'developer'))) return;
-  const wanted = { mode, url, events: contractEvents } as const;
-  const added = await addEndpoint(audit, deps.vault, partner.partnerId, wanted);
+  const wanted = { mode, url, events: webhooks.contractEvents } as const;
+  const added = await webhooks.addEndpoint(audit, deps.vault, partner.partnerId, wanted);
   await send(chat, added.outcome === 'added' ? texts.added : texts.tooMany);
   if (added.outcome === 'added') await showAgain(chat, refOf(added));
 }
 
-async function chooseKind(chat: PartnerContext, webhook: Webhook, kind?: string): Promise<void> {
-  const isKind = (one: EventKind) => one === kind;
-  const events = eventKinds.filter(one => isKind(one) !== webhook.events.includes(one));
-  const outcome = await setEvents(chat.audit, webhook, events);
+async function chooseKind(chat: PartnerContext, webhook: webhooks.Webhook, kind?: string): Promise<void> {
+  const isKind = (one: webhooks.EventKind) => one === kind;
+  const events = webhooks.eventKinds.filter(one => isKind(one) !== webhook.events.includes(one));
+  const outcome = await webhooks.setEvents(chat.audit, webhook, events);
   if (outcome === 'no_events') chat.toast = chat.texts.webhook.lastKind;
   await showAgain(chat, refOf(webhook));
 }
 
 /** The button of a question about an endpoint carries it out. */
-const askAbout = (chat: PartnerContext, webhook: Webhook, step: string, text: string, confirm: string) =>
-  ask(chat, { step, args: [refOf(webhook)], text, confirm, back: ['wv', refOf(webhook)] });
+const askAbout = (
+  chat: PartnerContext,
+  webhook: webhooks.Webhook,
+  step: string,
+  text: string,
+  confirm: string,
+) => ask(chat, { step, args: [refOf(webhook)], text, confirm, back: ['wv', refOf(webhook)] });
 
 const askToRotate = onEndpoint((chat, webhook) => {
   const { askRotate, rotate } = chat.texts.webhook;
@@ -146,15 +137,25 @@ const askToRemove = onEndpoint((chat, webhook) => {
 });
 
 const remove = onEndpoint(async (chat, webhook) => {
-  const outcome = await removeEndpoint(chat.audit, webhook);
+  const outcome = await webhooks.removeEndpoint(chat.audit, webhook);
   if (outcome === 'removed') chat.toast = chat.texts.webhook.removed;
   await showWebhook(chat);
 });
 
-async function revealSecret(chat: PartnerContext, webhook: Webhook, message: SecretMessage): Promise<void> {
+async function revealSecret(
+  chat: PartnerContext,
+  webhook: webhooks.Webhook,
+  message: SecretMessage,
+): Promise<void> {
   const { deps, texts } = chat;
   const { partnerId, endpointId } = webhook;
-  const secrets = await readSecrets(deps.pool, deps.vault, partnerId, deps.clock.nowMs(), endpointId);
+  const secrets = await webhooks.readSecrets(
+    deps.pool,
+    deps.vault,
+    partnerId,
+    deps.clock.nowMs(),
+    endpointId,
+  );
   if (secrets.length > 0) await message.reveal(texts.webhook.secrets(secrets));
   else await message.discard();
 }
@@ -170,7 +171,7 @@ const rotate = onEndpoint(async (chat, webhook) => {
   const message = await sendSecretMessage(chat, 'developer');
   if (!message) return;
   const { endpointId } = webhook;
-  const outcome = await rotateSecret(chat.audit, deps.vault, partner.partnerId, { endpointId });
+  const outcome = await webhooks.rotateSecret(chat.audit, deps.vault, partner.partnerId, { endpointId });
   if (outcome === 'rotated') await revealSecret(chat, webhook, message);
   else await message.discard();
   if (outcome === 'overlap') chat.toast = texts.webhook.overlap;
@@ -190,10 +191,13 @@ const check = onEndpoint(async (chat, { endpointId }) => {
   });
 });
 
-async function checkNow(chat: PartnerContext, endpointId: Webhook['endpointId']): Promise<void> {
+async function checkNow(chat: PartnerContext, endpointId: webhooks.Webhook['endpointId']): Promise<void> {
   const { deps, audit, partner, texts } = chat;
   const mayStillAct = () => canStillAct(chat, 'developer');
-  const result = await checkPartner({ ...deps, audit }, partner.partnerId, { endpointId, mayStillAct });
+  const result = await webhooks.checkPartner({ ...deps, audit }, partner.partnerId, {
+    endpointId,
+    mayStillAct,
+  });
   if (result.outcome !== 'checked') return;
   const text = texts.webhook.checkResult(result.check, result.reEnabled);
   await send(chat, text, [[button(chat, texts.webhook.button, 'w')]]);
@@ -203,8 +207,8 @@ const showLog = onEndpoint(async (chat, webhook) => {
   const { deps, partner } = chat;
   const texts = chat.texts.webhook;
   const { endpointId } = webhook;
-  const attempts = await listAttempts(deps.pool, partner.partnerId, attemptsShown, { endpointId });
-  const events = [...new Set(attempts.map(({ eventId }) => formatEventId(eventId)))].slice(0, 5);
+  const attempts = await webhooks.listAttempts(deps.pool, partner.partnerId, attemptsShown, { endpointId });
+  const events = [...new Set(attempts.map(({ eventId }) => webhooks.formatEventId(eventId)))].slice(0, 5);
   await show(chat, texts.attempts(attempts), [
     ...events.map(event => [button(chat, texts.resend(event), 'we', event, refOf(webhook))]),
     backTo(chat, 'wv', refOf(webhook)),
@@ -213,10 +217,11 @@ const showLog = onEndpoint(async (chat, webhook) => {
 
 async function resend(chat: PartnerContext, event = '', ref?: string): Promise<void> {
   const { texts, audit, partner } = chat;
-  const eventId = parseEventId(event);
+  const eventId = webhooks.parseEventId(event);
   const webhook = await findByRef(chat, ref);
   const to = { ofPartner: partner.partnerId, endpointId: webhook?.endpointId };
-  const result = eventId === undefined || !webhook ? undefined : await resendEvent(audit, eventId, to);
+  const result =
+    eventId === undefined || !webhook ? undefined : await webhooks.resendEvent(audit, eventId, to);
   if (result?.outcome !== 'queued') chat.toast = texts.webhook.noEvent;
   else chat.toast = result.suspended ? texts.webhook.queuedSuspended : texts.webhook.queued;
 }

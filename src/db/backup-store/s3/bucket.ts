@@ -1,27 +1,14 @@
 import { OperatorError, refuseSetting } from '../../../base/operator-error.ts';
 import type { S3Settings } from '../../../base/s3-settings.ts';
 
-export interface Bucket {
-  /** As the operator writes it, without a slash at its end. */
-  address: string;
-  name: string;
-  /** Before every key: empty, or with a slash at its end. */
-  prefix: string;
-  /** Without a slash at its end. */
-  url: string;
-  /** For messages. */
-  host: string;
-  hasEndpoint: boolean;
-  region: string;
-  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
-}
+export type Bucket = ReturnType<typeof describeBucket>;
 
 const scheme = 's3://';
 
 export const isBucketAddress = (address: string) => address.startsWith(scheme);
 
 /** Checks everything that can be checked without asking the server. */
-export function describeBucket(given: string, settings: S3Settings | undefined): Bucket {
+export function describeBucket(given: string, settings: S3Settings | undefined) {
   const [name = '', ...folders] = given.slice(scheme.length).replace(/\/$/, '').split('/');
   const isWrong = folders.some(folder => ['', '.', '..'].includes(folder));
   if (!/^[\w.-]{3,63}$/.test(name) || isWrong)
@@ -37,10 +24,14 @@ export function describeBucket(given: string, settings: S3Settings | undefined):
   const region = regionOf(settings, name);
   const url = endpoint === undefined ? amazonUrl(name, region) : `${endpointUrl(endpoint)}/${name}`;
   return {
+    /** As the operator writes it, without a slash at its end. */
     address: [scheme + name, ...folders].join('/'),
     name,
+    /** Before every key: empty, or with a slash at its end. */
     prefix: folders.map(folder => `${folder}/`).join(''),
+    /** Without a slash at its end. */
     url,
+    /** For messages. */
     host: new URL(url).host,
     hasEndpoint: endpoint !== undefined,
     region,

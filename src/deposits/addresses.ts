@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type ChainName, depositSetting } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { refuseSetting } from '../base/operator-error.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readRows } from '../db/postgres/index.ts';
 import type { DepositChain, DepositChains } from './chain/deposit-chain.ts';
 
 export interface DepositAddress {
@@ -40,14 +40,12 @@ interface AddressRow {
   isWatched: boolean;
 }
 
-async function readAddresses(db: Queryable, partnerId: Id<'prt'>): Promise<AddressRow[]> {
-  const { rows } = await db.query<AddressRow>({
+const readAddresses = (db: Queryable, partnerId: Id<'prt'>) =>
+  readRows<AddressRow>(db, {
     text: `SELECT a.chain, a.address, a.path, c.chain IS NOT NULL AS "isWatched"
              FROM deposit_addresses a LEFT JOIN deposit_chains c ON c.chain = a.chain WHERE a.partner_id = $1`,
     values: [uuidFromId(partnerId)],
   });
-  return rows;
-}
 
 /**
  * One key per chain, forever: the path of an address does not say which key it belongs to, and a key that somebody has

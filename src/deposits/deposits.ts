@@ -1,6 +1,6 @@
 import type { ChainName } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readRows, readValue } from '../db/postgres/index.ts';
 import type { DatabaseGauge } from '../telemetry/index.ts';
 
 export const depositStates = [
@@ -116,12 +116,10 @@ export async function searchDeposits(
 }
 
 /** How many wait for an operator. */
-export async function countHeld(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
+export const countHeld = (db: Queryable) =>
+  readValue<number>(db, {
     text: `SELECT count(*)::int AS count FROM deposits WHERE state = 'held'`,
   });
-  return rows[0]!.count;
-}
 
 /** Whose deposit it is. */
 export async function findDepositor(
@@ -143,13 +141,11 @@ export interface ChainProgress {
   checkedAt: Date;
 }
 
-export async function listChainProgress(db: Queryable): Promise<ChainProgress[]> {
-  const { rows } = await db.query<ChainProgress>({
+export const listChainProgress = (db: Queryable) =>
+  readRows<ChainProgress>(db, {
     text: `SELECT chain, cursor_block AS "cursorBlock", cursor_time AS "cursorTime", final_block AS "finalBlock",
                   checked_at AS "checkedAt" FROM deposit_chains ORDER BY chain`,
   });
-  return rows;
-}
 
 export const depositGauges: DatabaseGauge[] = [
   {

@@ -2,7 +2,7 @@ import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { BatcherFullError, createBatcher } from '../db/batching/index.ts';
-import { isItemError, type Pool, type Queryable } from '../db/postgres/index.ts';
+import { isItemError, type Pool, type Queryable, readRows } from '../db/postgres/index.ts';
 import { keepPartitions } from '../db/retention/index.ts';
 import type { GatewayCall } from './call.ts';
 
@@ -116,8 +116,8 @@ export interface PastCall {
 const firstCalls = 20;
 
 /** The calls about a payment, oldest first; if there are very many, the first and the last ones. */
-export async function listCalls(db: Queryable, paymentId: Id<'pay'>, maxLast = 200): Promise<PastCall[]> {
-  const { rows } = await db.query<PastCall>({
+export const listCalls = (db: Queryable, paymentId: Id<'pay'>, maxLast = 200) =>
+  readRows<PastCall>(db, {
     text: `SELECT at, call, duration_ms AS "durationMs", status, outcome, request, response, error
              FROM ((SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id LIMIT ${firstCalls})
                    UNION
@@ -125,8 +125,6 @@ export async function listCalls(db: Queryable, paymentId: Id<'pay'>, maxLast = 2
             ORDER BY id`,
     values: [uuidFromId(paymentId), maxLast],
   });
-  return rows;
-}
 
 export const pruneCalls = (pool: Pool, clock: Clock) =>
   keepPartitions(pool, clock, { table: 'gateway_calls', since: 'at', keptDays: 90 });

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { formatRate, parseRate } from '../base/money.ts';
 import { sharedRead } from '../db/batching/index.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { findValue, type Queryable, readRows } from '../db/postgres/index.ts';
 import type { NewRate, Part } from './combine.ts';
 
 export interface CurrentRate {
@@ -63,26 +63,22 @@ export function createRateMemo(db: Queryable): RateMemo {
 }
 
 /** The rates since then, oldest first. */
-export async function listRates(db: Queryable, since: Date): Promise<Pick<CurrentRate, 'rateE4' | 'asOf'>[]> {
-  const { rows } = await db.query<Pick<CurrentRate, 'rateE4' | 'asOf'>>({
+export const listRates = (db: Queryable, since: Date) =>
+  readRows<Pick<CurrentRate, 'rateE4' | 'asOf'>>(db, {
     text: `SELECT rate_e4 AS "rateE4", as_of AS "asOf"
              FROM (SELECT * FROM rates ORDER BY id DESC LIMIT ${maxRatesListed}) r WHERE as_of >= $1 ORDER BY id`,
     values: [since],
   });
-  return rows;
-}
 
 /** A day of refreshes every ten seconds: the table has no index by time. */
 const maxRatesListed = 8_640;
 
 /** The market rate before this one, without spread. */
-export async function readMidBefore(db: Queryable, rateId: bigint): Promise<bigint | undefined> {
-  const { rows } = await db.query<{ mid_e4: bigint }>({
+export const readMidBefore = (db: Queryable, rateId: bigint) =>
+  findValue<bigint>(db, {
     text: 'SELECT mid_e4 FROM rates WHERE id < $1 ORDER BY id DESC LIMIT 1',
     values: [rateId],
   });
-  return rows[0]?.mid_e4;
-}
 
 const hourMs = 3_600_000;
 
@@ -116,7 +112,7 @@ export async function chartRates(db: Queryable, since: Date, until: Date): Promi
   // A new service has all of its rates in a small part of the requested time.
   const from = oldest[0]?.at ?? since;
   const stepMs = Math.max(1, Math.ceil((until.getTime() - from.getTime()) / (maxPoints - 1)));
-  const { rows } = await db.query<PastRate>({
+  return readRows<PastRate>(db, {
     text: `SELECT DISTINCT ON (r.id) r.created_at AS at, r.rate_e4 AS "rateE4", r.mid_e4 AS "midE4"
              FROM generate_series($1::timestamptz, $2::timestamptz + $3 * interval '1 ms', $3 * interval '1 ms') AS t
             CROSS JOIN LATERAL (SELECT * FROM rates
@@ -125,7 +121,6 @@ export async function chartRates(db: Queryable, since: Date, until: Date): Promi
             ORDER BY r.id`,
     values: [from, until, stepMs],
   });
-  return rows;
 }
 
 export async function explainRate(db: Queryable, rateId: bigint): Promise<ExplainedRate | undefined> {

@@ -1,6 +1,6 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable, readValue } from '../../db/postgres/index.ts';
 import type { DepositChains } from '../chain/deposit-chain.ts';
 import { createScreen } from '../screening/ask.ts';
 import { screenDeposits } from '../screening/screen-deposits.ts';
@@ -27,13 +27,8 @@ const leaseMs = 60_000;
  * Leader election per chain, by a lease in its row. The first round of a chain makes the row, and then every process may
  * run it.
  */
-export async function takeLease(
-  db: Queryable,
-  clock: Clock,
-  chain: string,
-  holder: number,
-): Promise<boolean> {
-  const { rows } = await db.query<{ is_mine: boolean }>({
+export const takeLease = (db: Queryable, clock: Clock, chain: string, holder: number) =>
+  readValue<boolean>(db, {
     text: `WITH taken AS (UPDATE deposit_chains SET lease_holder = $2, lease_until = $4
                            WHERE chain = $1 AND (lease_holder = $2 OR lease_until <= $3 OR lease_until > $5)
                           RETURNING chain)
@@ -47,17 +42,13 @@ export async function takeLease(
       new Date(clock.nowMs() + 2 * leaseMs),
     ],
   });
-  return rows[0]!.is_mine;
-}
 
 /** Only the leader asks the screening service, so that it is asked once. Two that ask at once are harmless. */
-async function holdsLease(db: Queryable, clock: Clock, chain: string, holder: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+const holdsLease = (db: Queryable, clock: Clock, chain: string, holder: number) =>
+  hasRow(db, {
     text: 'SELECT FROM deposit_chains WHERE chain = $1 AND lease_holder = $2 AND lease_until > $3',
     values: [chain, holder, instantOf(clock)],
   });
-  return rowCount === 1;
-}
 
 /**
  * Watches all configured chains while this process runs, each in a loop of its own: a slow one delays no other. Screening

@@ -1,6 +1,6 @@
 import { minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRow, readValue } from '../../db/postgres/index.ts';
 import { isArchiveDistributed } from './is-distributed.ts';
 import { withArchiveLock } from './lock.ts';
 import {
@@ -115,11 +115,14 @@ async function* movePayments(
         text: 'SELECT archive_copy_payments($1, $2, archivable_ids($1, $2, $3, $4, $5, $6))',
         values,
       });
-    const { rows } = await db.query<{ last_id: string; payments: bigint; events: bigint }>({
+    const { last_id, payments, events } = await readRow<{
+      last_id: string;
+      payments: bigint;
+      events: bigint;
+    }>(db, {
       text: 'SELECT last_id, payments, events FROM archive_payments($1, $2, $3, $4, $5, $6)',
       values,
     });
-    const { last_id, payments, events } = rows[0]!;
     after = last_id;
     yield { payments: Number(payments), events: Number(events), entries: 0 };
   }
@@ -157,10 +160,8 @@ async function* moveEntries(
 }
 
 /** Makes the partitions of the month. False if its payments were dropped. */
-async function prepare(db: Queryable, month: string): Promise<boolean> {
-  const { rows } = await db.query<{ ready: boolean }>({
+const prepare = (db: Queryable, month: string) =>
+  readValue<boolean>(db, {
     text: 'SELECT archive_prepare($1) AS ready',
     values: [month],
   });
-  return rows[0]!.ready;
-}

@@ -1,19 +1,14 @@
 import { uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readValue } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
 /**
  * The newest archived event of an account; null if there is none. Most reads of the feed are of newer ones, and need not
  * look into the archive. Read it after the live events: they move only from there to the archive, so none is missed.
  */
-export async function lastArchivedEvent(
-  db: Queryable,
-  { partnerId, mode }: AccountKey,
-): Promise<bigint | null> {
-  const { rows } = await db.query<{ last: bigint | null }>({
+export const lastArchivedEvent = (db: Queryable, { partnerId, mode }: AccountKey) =>
+  readValue<bigint | null>(db, {
     name: 'last archived event',
     text: 'SELECT max(last_event_id) AS last FROM archive_sums WHERE partner_id = $1 AND mode = $2',
     values: [uuidFromId(partnerId), mode],
   });
-  return rows[0]!.last;
-}

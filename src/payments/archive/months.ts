@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { minUuidAt } from '../../base/ids.ts';
-import { type Pool, type Queryable, type Statement, transaction } from '../../db/postgres/index.ts';
+import { type Pool, type Queryable, readRows, type Statement, transaction } from '../../db/postgres/index.ts';
 import { isArchiveDistributed } from './is-distributed.ts';
 
 const dayMs = 86_400_000;
@@ -50,8 +50,8 @@ export type Account = { partner_id: string; mode: string };
  * rows stay in the live tables until they are pruned: the guards of the pruning need the checkpoints of test accounts, which are not
  * on the workers.
  */
-export async function listDueAccounts(db: Queryable, before: Date): Promise<Account[]> {
-  const { rows } = await db.query<Account>({
+export const listDueAccounts = async (db: Queryable, before: Date) =>
+  readRows<Account>(db, {
     text: `SELECT a.partner_id, a.mode FROM accounts a
             WHERE ($1 > (SELECT p.id FROM payments p WHERE p.partner_id = a.partner_id AND p.mode = a.mode
                           ORDER BY p.id LIMIT 1)
@@ -61,8 +61,6 @@ export async function listDueAccounts(db: Queryable, before: Date): Promise<Acco
             ORDER BY a.partner_id, a.mode`,
     values: [minUuidAt(before.getTime()), before, await isArchiveDistributed(db)],
   });
-  return rows;
-}
 
 /** What can be archived of the months before this one, oldest month first. It reads the rows of these months and no others. */
 export async function countArchivable(

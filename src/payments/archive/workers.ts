@@ -1,4 +1,4 @@
-import { type Queryable, sqlStateOf } from '../../db/postgres/index.ts';
+import { type Queryable, readValue, sqlStateOf } from '../../db/postgres/index.ts';
 import { isArchiveDistributed } from './is-distributed.ts';
 
 /** A worker of the Citus cluster that has a part of the archive. */
@@ -26,12 +26,11 @@ export async function askArchiveWorkers(db: Queryable): Promise<ArchiveWorker[]>
 
 async function answers(db: Queryable, name: string, port: number): Promise<boolean> {
   try {
-    const { rows } = await db.query<{ answers: boolean }>({
+    return readValue<boolean>(db, {
       text: 'SELECT citus_check_connection_to_node($1, $2) AS answers',
       values: [name, port],
       query_timeout: answerWithinMs,
     });
-    return rows[0]!.answers;
   } catch (error) {
     // The coordinator itself is asked by the heartbeat.
     if (sqlStateOf(error)?.startsWith('57P')) throw error;

@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
@@ -11,14 +11,12 @@ export interface Exposure {
 }
 
 /** Reads the exposure to one partner and mode, or to all in live mode. */
-export async function readExposure(db: Queryable, clock: Clock, account?: AccountKey): Promise<Exposure> {
-  const { rows } = await db.query<Exposure>({
+export const readExposure = (db: Queryable, clock: Clock, account?: AccountKey) =>
+  readRow<Exposure>(db, {
     text: `SELECT coalesce(sum(micro_usdt), 0)::bigint AS "microUsdt", count(*)::int AS quotes
              FROM unused_quotes WHERE expires_at > $1 AND mode = $3 AND ($2::uuid IS NULL OR partner_id = $2)`,
     values: [instantOf(clock), account ? uuidFromId(account.partnerId) : null, account?.mode ?? 'live'],
   });
-  return rows[0]!;
-}
 
 const hourInDays = 1 / 24;
 /** As long as anybody asks why a payment has its rate. */

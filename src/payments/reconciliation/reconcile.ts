@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, parseId, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
+import { type Pool, type Queryable, readValue, transaction } from '../../db/postgres/index.ts';
 import type { Gateway, ListedOrder, OrderPage } from '../../gateway/index.ts';
 import type { Payment } from '../payment.ts';
 import type { Difference, DifferenceKind, Period } from './difference.ts';
@@ -147,18 +147,11 @@ function isOf({ from, until }: Period, { paymentId, createdAt }: ListedOrder): b
   return atMs >= from.getTime() && atMs < until.getTime();
 }
 
-async function startRun(
-  db: Queryable,
-  clock: Clock,
-  actor: string,
-  { from, until }: Period,
-): Promise<bigint> {
-  const { rows } = await db.query<{ id: bigint }>({
+const startRun = (db: Queryable, clock: Clock, actor: string, { from, until }: Period) =>
+  readValue<bigint>(db, {
     text: `INSERT INTO reconciliations (actor, from_at, until_at, started_at) VALUES ($1, $2, $3, $4) RETURNING id`,
     values: [actor, from, until, instantOf(clock)],
   });
-  return rows[0]!.id;
-}
 
 const keyOfOrder = ({ orderId, paymentId }: ListedOrder) => `${orderId} ${paymentId}`;
 

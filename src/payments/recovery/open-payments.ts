@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey, Mode } from '../../ledger/index.ts';
 
 /** When to poll next, and what is known by now. */
@@ -13,12 +13,12 @@ export interface NextPoll {
 }
 
 /** Ends the lease: any process may poll the payment at that time. False when it was finished meanwhile. */
-export async function scheduleNextPoll(
+export const scheduleNextPoll = (
   db: Queryable,
   payment: AccountKey & { paymentId: Id<'pay'> },
   { at, orderId, review, supportSince }: NextPoll,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+) =>
+  hasRow(db, {
     name: 'schedule next poll',
     // Locks the payment and then its open row, in the order of payments_finish. The first order id stays.
     text: `WITH unfinished AS (
@@ -41,8 +41,6 @@ export async function scheduleNextPoll(
       supportSince ?? null,
     ],
   });
-  return rowCount === 1;
-}
 
 export interface DuePayment extends AccountKey {
   paymentId: Id<'pay'>;

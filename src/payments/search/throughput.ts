@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, timeOfId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRow } from '../../db/postgres/index.ts';
 
 /** Live payments of one minute, by their creation. */
 export interface Minute {
@@ -141,11 +141,13 @@ export interface InReview {
 
 /** Live payments with an unknown outcome: in test mode a review is only simulated. The smallest id is the oldest payment. */
 export async function countInReview(db: Queryable): Promise<InReview> {
-  const { rows } = await db.query<{ count: number; oldest: string | null; overdue: number }>({
-    text: `SELECT count(*)::int AS count, (array_agg(payment_id ORDER BY payment_id))[1] AS oldest,
+  const { count, oldest, overdue } = await readRow<{ count: number; oldest: string | null; overdue: number }>(
+    db,
+    {
+      text: `SELECT count(*)::int AS count, (array_agg(payment_id ORDER BY payment_id))[1] AS oldest,
                   count(support_since)::int AS overdue
              FROM open_payments WHERE NOT awaiting_gateway AND mode = 'live'`,
-  });
-  const { count, oldest, overdue } = rows[0]!;
+    },
+  );
   return { count, oldestAt: oldest ? new Date(timeOfId(idFromUuid('pay', oldest))) : null, overdue };
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRow } from '../../db/postgres/index.ts';
 
 export interface DeliveryCounts {
   /** Not delivered yet. */
@@ -10,13 +10,11 @@ export interface DeliveryCounts {
   suspendedPartners: number;
 }
 
-export async function countDeliveries(db: Queryable): Promise<DeliveryCounts> {
-  const { rows } = await db.query<DeliveryCounts>({
+export const countDeliveries = (db: Queryable) =>
+  readRow<DeliveryCounts>(db, {
     text: `SELECT count(*) FILTER (WHERE failed_at IS NULL)::int AS waiting,
                   count(*) FILTER (WHERE failed_at IS NULL AND attempts > 0)::int AS failing,
                   count(failed_at)::int AS "givenUp",
                   (SELECT count(DISTINCT partner_id)::int FROM endpoints WHERE suspended_at IS NOT NULL) AS "suspendedPartners"
              FROM deliveries`,
   });
-  return rows[0]!;
-}

@@ -1,5 +1,5 @@
 import { minUuidAt, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readValue } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import type { DeliveryFilter } from './delivery-statement.ts';
 
@@ -67,18 +67,16 @@ const valuesOf = (at: Date, account: Account | undefined) => [
 
 /** An id; no event up to it happened at this time or later. */
 async function lastEventBefore(db: Queryable, at: Date, account: Account | undefined) {
-  const { rows } = await db.query<{ id: bigint | null }>({
+  return readValue<bigint | null>(db, {
     text: `SELECT max(e.id) AS id FROM ${eventsNear(account, '< $1', 'DESC')} WHERE e.at < $2`,
     values: valuesOf(new Date(at.getTime() - skewMs), account),
   });
-  return rows[0]!.id;
 }
 
 /** An id; no event from it on happened before this time. */
 async function firstEventAfter(db: Queryable, at: Date, account: Account | undefined) {
-  const { rows } = await db.query<{ id: bigint | null }>({
+  return readValue<bigint | null>(db, {
     text: `SELECT min(e.id) AS id FROM ${eventsNear(account, '>= $1', 'ASC')} WHERE e.at >= $2`,
     values: valuesOf(new Date(at.getTime() + skewMs), account),
   });
-  return rows[0]!.id;
 }

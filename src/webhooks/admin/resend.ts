@@ -1,7 +1,7 @@
 import { instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import { findRow, type Queryable, transaction } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { listWebhooks, nameInAudit, type Webhook } from './webhook.ts';
 
@@ -55,20 +55,14 @@ export function resendEvent(
   });
 }
 
-async function findEvent(
-  tx: Queryable,
-  eventId: bigint,
-  ofPartner: Id<'prt'> | undefined,
-): Promise<EventRow | undefined> {
-  const { rows } = await tx.query<EventRow>({
+const findEvent = (tx: Queryable, eventId: bigint, ofPartner: Id<'prt'> | undefined) =>
+  findRow<EventRow>(tx, {
     text: `SELECT e.partner_id, e.mode, e.payment_id, e.refund_id IS NOT NULL AS is_refund
              FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
             CROSS JOIN LATERAL deliverable_event(p.id, m.mode, $1) AS e
             WHERE $2::uuid IS NULL OR p.id = $2`,
     values: [eventId, ofPartner ? uuidFromId(ofPartner) : null],
   });
-  return rows[0];
-}
 
 /** False if the endpoint was removed meanwhile: its row stays locked until the delivery is written. */
 async function queueAgain(

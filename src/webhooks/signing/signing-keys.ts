@@ -3,7 +3,7 @@ import { createBoundedCache } from '../../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import { type Queryable, readValue, transaction } from '../../db/postgres/index.ts';
 import { createSealer, type Keyring, purposes } from '../../db/secrets/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
@@ -67,12 +67,10 @@ export async function ensureSigningRoot(tx: Queryable, audit: AuditContext, keyr
   if (!(await hasRoot(tx))) await insertRoot(tx, audit, keyring, 0);
 }
 
-async function hasRoot(tx: Queryable): Promise<boolean> {
-  const { rows } = await tx.query<{ exists: boolean }>({
+const hasRoot = (tx: Queryable) =>
+  readValue<boolean>(tx, {
     text: 'SELECT EXISTS (SELECT FROM signing_keys) AS exists',
   });
-  return rows[0]!.exists;
-}
 
 async function insertRoot(
   tx: Queryable,

@@ -27,10 +27,8 @@ export function parseEventId(text: string): bigint | undefined {
 }
 
 /** The part of an event that its headers need. */
-export interface EventReference {
-  eventId: bigint;
+export interface EventReference extends Pick<Event, 'eventId' | 'refund'> {
   payment: Pick<Payment, 'paymentId' | 'status' | 'settledAt'>;
-  refund?: RefundOfEvent | undefined;
 }
 
 const eventKind = ({ payment, refund }: EventReference) => `payment.${refund ? 'refunded' : payment.status}`;

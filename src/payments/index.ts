@@ -1,10 +1,9 @@
 export { type ArchiveResult, archiveMonths } from './archive/archive.ts';
 export { type DistributeResult, distributeArchive } from './archive/distribute/distribute.ts';
-export { lastArchivedEvent } from './archive/last-event.ts';
+export { lastArchivedEvent, lastPrunedEvent } from './archive/last-events.ts';
 export { restDays } from './archive/months.ts';
 export { startNightlyArchive } from './archive/nightly.ts';
-export { type ArchiveWatch, watchArchiveWorkers } from './archive/watch-workers.ts';
-export { askArchiveWorkers } from './archive/workers.ts';
+export { type ArchiveWatch, askArchiveWorkers, watchArchiveWorkers } from './archive/workers.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Creation } from './create/creation.ts';
 export type { Caller } from './create/prepare.ts';
@@ -16,11 +15,11 @@ export {
   findRecovering,
   incarnationObject,
   listIncarnations,
+  listRecovered,
   type PastIncarnation,
   type RecoveringIncarnation,
 } from './lost-history/incarnations.ts';
 export { recoverRound, startHistoryRecovery } from './lost-history/recover-history.ts';
-export { listRecovered } from './lost-history/recovered.ts';
 export {
   findStrayAmount,
   listStray,
@@ -73,6 +72,5 @@ export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
 export { type PaymentTotals, totalPayments } from './search/totals.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
 export { findPayment, findPaymentOf } from './store.ts';
-export { lastPrunedEvent } from './test-data/last-event.ts';
 export { pruneTestData } from './test-data/prune.ts';
 export { type PaymentTraces, pruneTraces } from './traces.ts';

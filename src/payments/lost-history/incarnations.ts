@@ -1,5 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { findRow, hasRow, type Queryable, readRows } from '../../db/postgres/index.ts';
+import { type Id, idFromUuid } from '../../base/ids.ts';
+import { findRow, hasRow, type Queryable, readRows, readValue } from '../../db/postgres/index.ts';
+import type { Payment } from '../payment.ts';
 
 /** An incarnation whose database may have forgotten payments, while it is compared with the gateway. */
 export interface RecoveringIncarnation {
@@ -128,12 +130,12 @@ export async function findLastFound(
   db: Queryable,
   { number }: RecoveringIncarnation,
 ): Promise<Date | undefined> {
-  const { rows } = await db.query<{ at: Date | null }>({
+  const at = await readValue<Date | null>(db, {
     text: `SELECT greatest((SELECT max(recovered_at) FROM recovered_payments WHERE incarnation = $1),
-                           (SELECT max(found_at) FROM stray_orders WHERE incarnation = $1)) AS at`,
+                           (SELECT max(found_at) FROM stray_orders WHERE incarnation = $1))`,
     values: [number],
   });
-  return rows[0]!.at ?? undefined;
+  return at ?? undefined;
 }
 
 /** An incarnation for people: what happened to the database, and what was brought back. */
@@ -167,3 +169,25 @@ export const incarnationObject = (incarnation: PastIncarnation) => ({
   recovered_payments: Number(incarnation.recoveredPayments),
   stray_orders: Number(incarnation.strayOrders),
 });
+
+/** A payment that was rebuilt from an order of the gateway. */
+interface RecoveredPayment {
+  paymentId: Id<'pay'>;
+  partner: string;
+  amountKopecks: bigint;
+  status: Payment['status'];
+  recoveredAt: Date;
+}
+
+/** The newest first. */
+export async function listRecovered(db: Queryable, limit: number): Promise<RecoveredPayment[]> {
+  const rows = await readRows<Omit<RecoveredPayment, 'paymentId'> & { id: string }>(db, {
+    text: `SELECT p.id, s.name AS partner, p.amount_kopecks AS "amountKopecks", p.status, r.recovered_at AS "recoveredAt"
+             FROM (SELECT * FROM recovered_payments ORDER BY incarnation DESC, payment_id DESC LIMIT $1) AS r
+             JOIN partners s ON s.id = r.partner_id
+             CROSS JOIN LATERAL payment_anywhere(r.partner_id, r.mode, r.payment_id) AS p
+            ORDER BY r.incarnation DESC, r.payment_id DESC`,
+    values: [limit],
+  });
+  return rows.map(({ id, ...rest }) => ({ paymentId: idFromUuid('pay', id), ...rest }));
+}

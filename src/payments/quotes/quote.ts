@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import type { quoteErrors } from '../../base/errors.ts';
 import { type Id, idFromUuid, parseId, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
-import type { AccountKey, Mode } from '../../ledger/index.ts';
+import type { AccountKey } from '../../ledger/index.ts';
 
 /** A quote whose rate holds until a payment uses it, or until it expires. See docs/internals/quotes.md. */
 export interface LockedQuote {
@@ -21,31 +21,12 @@ export interface LockedQuote {
 /** Why a payment cannot have the quote that it names. */
 export type QuoteRefusal = Exclude<keyof typeof quoteErrors, 'quote_limit_exceeded'>;
 
-interface QuoteRow {
-  id: string;
-  mode: Mode;
-  amount_kopecks: bigint;
-  micro_usdt: bigint;
-  rate_e4: bigint;
-  rate_id: bigint;
-  spread_bps: number;
-  locked_at: Date;
-  expires_at: Date;
-}
+type QuoteRow = Omit<LockedQuote, 'quoteId'> & { id: string };
 
-const columns =
-  'q.id, q.mode, q.amount_kopecks, q.micro_usdt, q.rate_e4, q.rate_id, q.spread_bps, q.locked_at, q.expires_at';
+const columns = `q.id, q.amount_kopecks AS "amountKopecks", q.micro_usdt AS "microUsdt", q.rate_e4 AS "rateE4",
+  q.rate_id AS "rateId", q.spread_bps AS "spreadBps", q.locked_at AS "lockedAt", q.expires_at AS "expiresAt"`;
 
-const toQuote = (row: QuoteRow): LockedQuote => ({
-  quoteId: idFromUuid('qte', row.id),
-  amountKopecks: row.amount_kopecks,
-  microUsdt: row.micro_usdt,
-  rateE4: row.rate_e4,
-  rateId: row.rate_id,
-  spreadBps: row.spread_bps,
-  lockedAt: row.locked_at,
-  expiresAt: row.expires_at,
-});
+const toQuote = ({ id, ...terms }: QuoteRow): LockedQuote => ({ quoteId: idFromUuid('qte', id), ...terms });
 
 /** A quote of this partner. Whether a payment can have it, `payment_refusal` says. */
 export async function findQuote(

@@ -5,7 +5,7 @@ import { hasRow, type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import { findRecovering } from '../lost-history/incarnations.ts';
 import { type BookDeps, type Booking, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';
-import { refundListIsGone } from './gone-list.ts';
+import { refundListIsGone } from './refunded.ts';
 
 export interface RefundDeps extends BookDeps {
   gateway: Pick<Gateway, 'listRefunds'>;

@@ -1,4 +1,5 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { sharedRead } from '../../db/batching/index.ts';
 import { type Queryable, readRows } from '../../db/postgres/index.ts';
 import type { Payment, Refunded } from '../payment.ts';
@@ -54,3 +55,7 @@ export const listRefunds = (db: Queryable, paymentId: Id<'pay'>) =>
              FROM refunds WHERE payment_id = $1 ORDER BY total_kopecks`,
     values: [uuidFromId(paymentId)],
   });
+
+/** A proxy may answer so for a while. A gateway that has had the list has it, so this is a failure. */
+export const refundListIsGone = () =>
+  new OperatorError('The payment gateway had a list of refunds, and now answers that it has none: check it.');

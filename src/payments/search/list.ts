@@ -1,8 +1,7 @@
 import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRows, type Statement } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { newestAnywhere } from '../archive/newest.ts';
-import { type ArchivedMonth, addArchived } from '../archive/pages.ts';
+import { type ArchivedMonth, addArchived, newestAnywhere } from '../archive/pages.ts';
 import {
   type Payment,
   type PaymentRow,

@@ -1,7 +1,7 @@
 import { minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Statement } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
-import { newestAnywhere } from '../archive/newest.ts';
+import { newestAnywhere } from '../archive/pages.ts';
 import { paymentColumns } from '../payment.ts';
 import type { PaymentFilter } from './filter.ts';
 

@@ -19,10 +19,6 @@ export interface Throughput {
   settleP99Ms: number | null;
 }
 
-export interface ThroughputReader {
-  read(minutes: number): Promise<Throughput>;
-}
-
 const minuteMs = 60_000;
 /** A payment's id is created when its request arrives, the payment a little later. */
 const maxIdAgeMs = minuteMs;
@@ -38,7 +34,7 @@ const msOfBucket = (bucket: number) => Math.round(Math.exp((bucket + 0.5) * step
  * Counts payments minute by minute. A minute that is over and whose payments are all finished never changes: it is read
  * once and cached, so that a page which refreshes every few seconds reads the last minutes and not the whole hour.
  */
-export function createThroughputReader(db: Queryable, clock: Clock): ThroughputReader {
+export function createThroughputReader(db: Queryable, clock: Clock) {
   const cached = new Map<number, Minute>();
 
   async function read(wanted: number): Promise<Throughput> {

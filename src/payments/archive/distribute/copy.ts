@@ -102,14 +102,7 @@ const copyUnits = (pool: Pool, { kind, name }: Partition, units: Unit[]): Promis
       text: `INSERT INTO ${copySchema}.sums (partner_id, mode, month, kind, rows, digest)
                SELECT partner_id, mode, $5, $6, rows, digest
                  FROM unnest($1::uuid[], $2::mode[], $3::bigint[], $4::numeric[]) AS n (partner_id, mode, rows, digest)`,
-      values: [
-        copied.map(({ partner_id }) => partner_id),
-        copied.map(({ mode }) => mode),
-        copied.map(({ rows }) => rows),
-        copied.map(({ digest }) => digest),
-        units[0]!.month,
-        kind,
-      ],
+      values: [...columnsOf(copied), units[0]!.month, kind],
     });
     return rowCount ?? 0;
   });
@@ -120,6 +113,9 @@ interface Sum {
   rows: bigint;
   digest: string;
 }
+
+const columnsOf = (sums: Sum[]) =>
+  (['partner_id', 'mode', 'rows', 'digest'] as const).map(name => sums.map(sum => sum[name]));
 
 /** Read on the workers. Of these partners, or of all. */
 const sumsOf = (db: Queryable, name: string, partners?: string[]) =>
@@ -141,14 +137,7 @@ export const verifyPartition = (pool: Pool, { kind, name }: Partition): Promise<
                       USING (partner_id, mode)
                 WHERE (c.rows, c.digest) IS DISTINCT FROM (f.rows, f.digest)
              ON CONFLICT (partner_id, mode, month, kind) DO UPDATE SET rows = excluded.rows`,
-      values: [
-        found.map(({ partner_id }) => partner_id),
-        found.map(({ mode }) => mode),
-        found.map(({ rows }) => rows),
-        found.map(({ digest }) => digest),
-        kind,
-        name,
-      ],
+      values: [...columnsOf(found), kind, name],
     });
     return Number(found.reduce((sum, { rows }) => sum + rows, 0n));
   });

@@ -1,7 +1,6 @@
 import { type AuditContext, recordChange } from '../../../db/audit/index.ts';
-import { type Queryable, readRow, readRows } from '../../../db/postgres/index.ts';
-import { isArchiveDistributed } from '../is-distributed.ts';
-import { withArchiveLock } from '../lock.ts';
+import { hasRow, type Queryable, readRow, readRows } from '../../../db/postgres/index.ts';
+import { isArchiveDistributed, withArchiveLock } from '../lock.ts';
 import { copyMissing, countCopied, countMissing, verifyPartition } from './copy.ts';
 import { dropLocal, hasLocalLeft, setViews, swap } from './swap.ts';
 import { createTables, listPartitions, longTransaction } from './tables.ts';
@@ -90,12 +89,8 @@ async function moveToWorkers(audit: AuditContext, onProgress: NonNullable<Distri
 
 const maxRounds = 5;
 
-interface Worker {
-  node: string;
-}
-
 const listWorkers = (db: Queryable) =>
-  readRows<Worker>(db, {
+  readRows<{ node: string }>(db, {
     text: `SELECT format('%s:%s', nodename, nodeport) AS node FROM pg_dist_node
             WHERE noderole = 'primary' AND isactive AND shouldhaveshards AND groupid <> 0 ORDER BY 1`,
   });
@@ -113,10 +108,8 @@ async function findRefusal(db: Queryable): Promise<DistributeRefusal | undefined
   });
   if (!has_citus) return { outcome: 'no_citus' };
   if (!is_owner) return { outcome: 'no_rights', owner };
-  const { rowCount: isWorker } = await db.query({
-    text: 'SELECT FROM pg_dist_local_group WHERE groupid <> 0',
-  });
-  if (isWorker) return { outcome: 'not_coordinator' };
+  if (await hasRow(db, { text: 'SELECT FROM pg_dist_local_group WHERE groupid <> 0' }))
+    return { outcome: 'not_coordinator' };
   if ((await listWorkers(db)).length === 0) return { outcome: 'no_workers' };
   return findUnfitWorker(db);
 }

@@ -1,5 +1,5 @@
 import { uuidFromId } from '../../base/ids.ts';
-import { type Queryable, readValue } from '../../db/postgres/index.ts';
+import { findValue, type Queryable, readValue } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
 /**
@@ -12,3 +12,14 @@ export const lastArchivedEvent = (db: Queryable, { partnerId, mode }: AccountKey
     text: 'SELECT max(last_event_id) AS last FROM archive_sums WHERE partner_id = $1 AND mode = $2',
     values: [uuidFromId(partnerId), mode],
   });
+
+/** The newest event that was pruned; null if there is none. A reader that has it has missed none. */
+export async function lastPrunedEvent(db: Queryable, { partnerId, mode }: AccountKey) {
+  if (mode !== 'test') return null;
+  const last = await findValue<bigint | null>(db, {
+    name: 'last pruned event',
+    text: 'SELECT last_event_id FROM test_checkpoints WHERE partner_id = $1',
+    values: [uuidFromId(partnerId)],
+  });
+  return last ?? null;
+}

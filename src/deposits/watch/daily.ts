@@ -2,7 +2,7 @@ import type { Alarms } from '../../alarms/index.ts';
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable } from '../../db/postgres/index.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import { reconcileDeposits } from '../reconcile.ts';
 
@@ -42,10 +42,8 @@ export function startDailyReconciliation(deps: DailyDeps, chain: DepositChain): 
 }
 
 /** Whether this process watches the chain, and everything before this time is booked. */
-async function isBooked({ pool, heartbeat }: DailyDeps, chain: string, until: Date): Promise<boolean> {
-  const { rows } = await pool.query<{ is_booked: boolean }>({
-    text: 'SELECT lease_holder = $2 AND cursor_time >= $3 AS is_booked FROM deposit_chains WHERE chain = $1',
+const isBooked = ({ pool, heartbeat }: DailyDeps, chain: string, until: Date) =>
+  hasRow(pool, {
+    text: 'SELECT FROM deposit_chains WHERE chain = $1 AND lease_holder = $2 AND cursor_time >= $3',
     values: [chain, heartbeat.instance, until],
   });
-  return rows[0]?.is_booked === true;
-}

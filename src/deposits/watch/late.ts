@@ -1,6 +1,6 @@
 import type { Alarms } from '../../alarms/index.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { findValue, type Queryable } from '../../db/postgres/index.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 
 interface LateDeps {
@@ -18,11 +18,11 @@ const maxLagMs = 45 * 60_000;
  * late that long after `sinceMs`.
  */
 export async function reportLate({ pool, clock, alarms, chain }: LateDeps, sinceMs: number): Promise<void> {
-  const { rows } = await pool.query<{ cursor_time: Date }>({
+  const booked = await findValue<Date>(pool, {
     text: 'SELECT cursor_time FROM deposit_chains WHERE chain = $1',
     values: [chain.name],
   });
-  const bookedMs = rows[0]?.cursor_time.getTime();
+  const bookedMs = booked?.getTime();
   const detail =
     bookedMs === undefined
       ? `Deposits on ${chain.title} are not read yet.`

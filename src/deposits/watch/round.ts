@@ -109,14 +109,11 @@ async function watchPending(
   let last = final;
   for (let nth = 0; last < head && nth < maxRangesPerRound; nth++) {
     const fromBlock = last + 1n;
-    const { range, transfers } = await readHalving(
-      { clock, size },
-      rangeFrom(fromBlock, head),
-      async asked => ({
-        range: asked,
-        transfers: (await readTransfers(node!, chain, known, asked)).transfers,
-      }),
-    );
+    const choose = rangeFrom(fromBlock, head);
+    const { range, transfers } = await readHalving({ clock, size }, choose, async asked => ({
+      range: asked,
+      transfers: (await readTransfers(node!, chain, known, asked)).transfers,
+    }));
     await storePending(booking, range, transfers);
     last = range.toBlock;
   }

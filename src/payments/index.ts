@@ -41,10 +41,15 @@ export {
   toPayment,
 } from './payment.ts';
 export { createPaymentParts } from './payment-parts.ts';
-export { pruneQuotes, readExposure } from './quotes/exposure.ts';
 export { lockQuote } from './quotes/lock-quote.ts';
 export type { QuoteLocker } from './quotes/locker.ts';
-export { findQuoteOf, type LockedQuote, listUsableQuotes } from './quotes/quote.ts';
+export {
+  findQuoteOf,
+  type LockedQuote,
+  listUsableQuotes,
+  pruneQuotes,
+  readExposure,
+} from './quotes/quote.ts';
 export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
 export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
 export { differenceObject, type Reconciliation } from './reconciliation/reconcile.ts';
@@ -63,9 +68,9 @@ export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from 
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
 export { type PaymentDay, readPaymentDay } from './search/days.ts';
-export type { PaymentFilter } from './search/filter.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
 export { type FoundPayment, readFoundPayments, searchPayments } from './search/search.ts';
+export type { PaymentFilter } from './search/search-statement.ts';
 export { readSearchWords } from './search/search-words.ts';
 export { countInReview, createThroughputReader } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';

@@ -1,9 +1,15 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../base/background-loop.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { hasRow, type Queryable } from '../db/postgres/index.ts';
-import { type Alarm, type Answer, combine, midsSinceConfirmed, type RateBounds } from './combine.ts';
+import {
+  type Alarm,
+  type Answer,
+  combine,
+  midsSinceConfirmed,
+  type RateBounds,
+  type RateSource,
+} from './combine.ts';
 import { readRateRules } from './rules.ts';
-import type { RateSource } from './source.ts';
 import { type CurrentRate, listHourBefore, readCurrentRate, storeRate } from './store.ts';
 
 export interface RefreshDeps {

@@ -43,10 +43,12 @@ export type { SendResult } from './http/post.ts';
 export { createSender } from './http/sender.ts';
 export { checkWebhookUrl } from './http/ssrf-guard.ts';
 export { createWebhookMetrics, webhookGauges } from './metrics.ts';
-export { keySetObject, keySetPath, keySetPathsOf } from './signing/key-set.ts';
 export {
   addSigningRoot,
   createSigningKeys,
+  keySetObject,
+  keySetPath,
+  keySetPathsOf,
   listSigningRoots,
   type SigningKeys,
 } from './signing/signing-keys.ts';

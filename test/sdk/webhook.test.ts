@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { verifyProof, verifyWebhook } from '../../sdk/src/index.ts';
 import { sign, standardHeaders } from '../../src/webhooks/delivery/signatures.ts';
-import { keySetObject } from '../../src/webhooks/signing/key-set.ts';
+import { keySetObject } from '../../src/webhooks/signing/signing-keys.ts';
 import { codeOf } from './fake.ts';
 
 const atSec = 1_794_737_400;

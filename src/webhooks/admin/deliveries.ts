@@ -3,8 +3,7 @@ import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { findPayment } from '../../payments/index.ts';
-import { envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
-import { findRefundOf } from '../delivery/refund-events.ts';
+import { envelope, eventHeaders, findRefundOf, formatEventId } from '../delivery/envelope.ts';
 import { firstEndpointOf, isFirst } from '../first-endpoint.ts';
 import { attemptsOf, type EventAttempt } from './attempt-log.ts';
 import {

@@ -8,8 +8,7 @@ import {
   paymentColumns,
   toPayment,
 } from '../../payments/index.ts';
-import type { Event } from './envelope.ts';
-import { findRefundOf, type RefundColumns, refundColumns, refundOf } from './refund-events.ts';
+import { type Event, findRefundOf, type RefundColumns, refundColumns, refundOf } from './envelope.ts';
 
 export interface EventPage {
   events: Event[];

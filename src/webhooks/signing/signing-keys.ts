@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { createBoundedCache } from '../../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
@@ -6,6 +6,7 @@ import { type AuditContext, recordChange } from '../../db/audit/index.ts';
 import { hasRow, type Queryable, readRows, transaction } from '../../db/postgres/index.ts';
 import { createSealer, type Keyring, purposes } from '../../db/secrets/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
+import { formatInstant } from '../../payments/index.ts';
 
 /**
  * A root, from which the keys are derived that sign webhooks of endpoints which ask for it. Every partner has its own key in each
@@ -165,3 +166,34 @@ function deriveKey(secret: Buffer, { partnerId, mode }: AccountKey): KeyObject {
 
 const rawPublicKey = (privateKey: KeyObject) =>
   Buffer.from(createPublicKey(privateKey).export({ format: 'jwk' }).x!, 'base64url');
+
+/** Where everybody can read the public keys of a partner in one mode. */
+export const keySetPath = ({ partnerId, mode }: { partnerId: string; mode: string }) =>
+  `/.well-known/webhook-keys/${partnerId}/${mode}`;
+
+/** Those of an endpoint: the first one of a partner gets the events of both modes. Checks of an endpoint are in test mode. */
+export const keySetPathsOf = ({ partnerId, ed25519 }: { partnerId: string; ed25519: boolean }) =>
+  ed25519 ? ['live', 'test'].map(mode => keySetPath({ partnerId, mode })) : [];
+
+export const keySetObject = ({ partnerId, mode }: AccountKey, keys: PublicKey[]) => ({
+  partner_id: partnerId,
+  mode,
+  keys: keys.map(keyObject),
+});
+
+/** A JSON Web Key (RFC 8037), with the same key in the form of Standard Webhooks. */
+function keyObject({ publicKey, createdAt, signsFrom }: PublicKey) {
+  const x = publicKey.toString('base64url');
+  return {
+    kty: 'OKP',
+    crv: 'Ed25519',
+    alg: 'EdDSA',
+    use: 'sig',
+    // The thumbprint (RFC 7638): no two keys share it, also those of two modes.
+    kid: hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url'),
+    x,
+    standard_webhooks: `whpk_${publicKey.toString('base64')}`,
+    created_at: formatInstant(createdAt),
+    signs_from: formatInstant(signsFrom),
+  };
+}

@@ -9,7 +9,7 @@ export interface Call {
   paymentId?: string;
 }
 
-const refusals = ['busy', 'unavailable', 'changed_qr'];
+const sayNothingAccepted = ['busy', 'unavailable', 'changed_qr'];
 
 /** The first fault for this stage of the call, counted as used. */
 export function takeFault({ state, record }: Bank, stage: Stage, call: Call): Fault | undefined {
@@ -18,7 +18,7 @@ export function takeFault({ state, record }: Bank, stage: Stage, call: Call): Fa
   for (const fault of state.faults.values()) {
     const fits = fault.on === call.on && (fault.qrc_id === null || fault.qrc_id === call.qrcId);
     if (!fits || kinds[fault.kind].stage !== stage) continue;
-    if (isAccepted && refusals.includes(fault.kind)) continue;
+    if (isAccepted && sayNothingAccepted.includes(fault.kind)) continue;
     if (fault.times !== null) record({ type: 'fault_used', id: fault.id });
     return fault;
   }
@@ -42,23 +42,15 @@ export async function withFaults(bank: Bank, call: Call, carryOut: () => Answer)
   return { ...answer, damage: damages[damaging.kind as keyof typeof damages] };
 }
 
+const refusals: Partial<Record<Fault['kind'], Answer>> = {
+  busy: refusal(429, 'BUSY', 'Too many orders at once.'),
+  unavailable: refusal(503, 'UNAVAILABLE', 'Temporarily unavailable.'),
+  changed_qr: refusal(409, 'QR_CHANGED', 'The QR code has changed since it was resolved.'),
+  unresolvable: refusal(422, 'QR_UNRESOLVABLE', 'The details of the QR code are not available right now.'),
+};
+
 function failureAnswer({ kind, status = 502, body }: Fault): Answer {
-  switch (kind) {
-    case 'busy':
-      return refusal(429, 'BUSY', 'Too many orders at once.');
-    case 'unavailable':
-      return refusal(503, 'UNAVAILABLE', 'Temporarily unavailable.');
-    case 'changed_qr':
-      return refusal(409, 'QR_CHANGED', 'The QR code has changed since it was resolved.');
-    case 'unresolvable':
-      return refusal(422, 'QR_UNRESOLVABLE', 'The details of the QR code are not available right now.');
-    case 'http_error':
-      return {
-        status,
-        body: body ?? `<html><body><h1>${status}</h1></body></html>`,
-        contentType: 'text/html',
-      };
-    default:
-      return { status: 0, body: null, damage: 'lost' };
-  }
+  if (kind !== 'http_error') return refusals[kind] ?? { status: 0, body: null, damage: 'lost' };
+  const page = `<html><body><h1>${status}</h1></body></html>`;
+  return { status, body: body ?? page, contentType: 'text/html' };
 }

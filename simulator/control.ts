@@ -67,8 +67,7 @@ function makeQr(body: unknown): SimulatedQr {
   const scenario = oneOf(fields, 'scenario', scenarios);
   const amountKopecks = readAmount(fields) ?? null;
   const isCashLink = scenario === 'C2B_CASH_REGISTER';
-  const readReusable = () => boolean(fields, 'reusable');
-  const reusable = optional(fields, 'reusable', readReusable) ?? (amountKopecks === null || isCashLink);
+  const reusable = optional(boolean, fields, 'reusable') ?? (amountKopecks === null || isCashLink);
   // The amount of a cash link changes while the link stays the same, so the link does not carry it.
   const { qrc_id, link } = newLink(reusable, isCashLink ? null : amountKopecks);
   // The terms of SBP: an invoice of a cash link lives for 5 minutes, a one-time QR for 72 hours.
@@ -83,10 +82,9 @@ const changeQr = (qr: SimulatedQr, body: unknown) => withChanges(qr, fieldsOf(bo
 
 function withChanges(qr: SimulatedQr, fields: Fields): SimulatedQr {
   const amountKopecks = readAmount(fields);
-  const readLife = () => integer(fields, 'expires_in_sec', 0, 10 ** 9);
-  const lifeSec = optional(fields, 'expires_in_sec', readLife);
+  const lifeSec = optional(integer, fields, 'expires_in_sec', 0, 10 ** 9);
   const readText = (name: 'recipient' | 'recipient_id' | 'purpose') =>
-    optional(fields, name, () => text(fields, name)) ?? qr[name];
+    optional(text, fields, name) ?? qr[name];
   return {
     ...qr,
     amount_kopecks: amountKopecks === undefined ? qr.amount_kopecks : amountKopecks,
@@ -97,8 +95,7 @@ function withChanges(qr: SimulatedQr, fields: Fields): SimulatedQr {
   };
 }
 
-const readAmount = (fields: Fields) =>
-  optional(fields, 'amount_kopecks', () => integer(fields, 'amount_kopecks', 1, 10 ** 14));
+const readAmount = (fields: Fields) => optional(integer, fields, 'amount_kopecks', 1, 10 ** 14);
 
 const inSec = (sec: number | null) => (sec === null ? null : new Date(Date.now() + sec * 1000).toISOString());
 
@@ -112,13 +109,11 @@ export const ratePattern = /^(?![0.]{0,18}$)\d{1,9}(\.\d{1,8})?$/;
 
 function setRate(bank: Bank, body: unknown): Answer {
   const fields = fieldsOf(body, ['rate', 'frozen_as_of', 'down']);
-  const readRate = () => text(fields, 'rate', ratePattern);
-  const readFrozen = () => integer(fields, 'frozen_as_of', 0, 10 ** 10);
   if (Object.keys(fields).length === 0) throw new BadInput('Send "rate", "frozen_as_of" or "down".');
   const rate = {
-    rate: optional(fields, 'rate', readRate) ?? bank.state.rate.rate,
-    frozen_as_of: optional(fields, 'frozen_as_of', readFrozen) ?? null,
-    down: optional(fields, 'down', () => boolean(fields, 'down')) ?? false,
+    rate: optional(text, fields, 'rate', ratePattern) ?? bank.state.rate.rate,
+    frozen_as_of: optional(integer, fields, 'frozen_as_of', 0, 10 ** 10) ?? null,
+    down: optional(boolean, fields, 'down') ?? false,
   };
   bank.record({ type: 'rate', rate });
   return ok(rate);

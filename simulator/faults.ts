@@ -55,10 +55,10 @@ export function readFault(body: unknown): Fault {
   const { on, params }: Kind = kinds[kind];
   const fields = fieldsOf(body, ['id', 'on', 'qrc_id', 'times', 'kind', ...params]);
   const fault: Fault = {
-    id: optional(fields, 'id', () => text(fields, 'id', /^[\w-]{1,64}$/)) ?? randomUUID(),
+    id: optional(text, fields, 'id', /^[\w-]{1,64}$/) ?? randomUUID(),
     on: oneOf(fields, 'on', on),
-    qrc_id: optional(fields, 'qrc_id', () => text(fields, 'qrc_id', /^\w{1,64}$/)) ?? null,
-    times: optional(fields, 'times', () => integer(fields, 'times', 1)) ?? null,
+    qrc_id: optional(text, fields, 'qrc_id', /^\w{1,64}$/) ?? null,
+    times: optional(integer, fields, 'times', 1) ?? null,
     kind,
   };
   if (params.includes('ms')) fault.ms = integer(fields, 'ms', 0, 86_400_000);
@@ -67,7 +67,7 @@ export function readFault(body: unknown): Fault {
   if (fields.body !== undefined) fault.body = fields.body;
   const isDecline = kind === 'decline' || fault.outcome === 'declined';
   if (!isDecline && fields.reason !== undefined) throw new BadInput('Only a declined order has a "reason".');
-  const readReason = () => text(fields, 'reason', /^\w{1,64}$/);
-  if (isDecline) fault.reason = optional(fields, 'reason', readReason) ?? 'PAYMENT_EXECUTION_REJECTED';
+  if (isDecline)
+    fault.reason = optional(text, fields, 'reason', /^\w{1,64}$/) ?? 'PAYMENT_EXECUTION_REJECTED';
   return fault;
 }

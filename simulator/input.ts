@@ -41,8 +41,13 @@ export function oneOf<Choice extends string>(
   throw new BadInput(`"${name}" must be one of ${choices.join(', ')}.`);
 }
 
-/** The result of `read`; undefined when the field is missing, null when it is null. */
-export function optional<Value>(fields: Fields, name: string, read: () => Value): Value | null | undefined {
+/** What `read` returns of the field; undefined when it is missing, null when it is null. */
+export function optional<Value, Rest extends unknown[]>(
+  read: (fields: Fields, name: string, ...rest: Rest) => Value,
+  fields: Fields,
+  name: string,
+  ...rest: Rest
+): Value | null | undefined {
   const value = fields[name];
-  return value === undefined || value === null ? value : read();
+  return value === undefined || value === null ? value : read(fields, name, ...rest);
 }

@@ -42,20 +42,18 @@ const stateMark = ({ state }) => element('span', { className: state }, state.rep
 const shortened = qrcId => `${qrcId.slice(0, 10)}…`;
 const time = iso => new Date(iso).toLocaleTimeString();
 
+const button = (id, onclick, ...content) => element('button', { type: 'button', id, onclick }, ...content);
+const noneYet = () => element('p', {}, 'None yet.');
+
 function qrLine(qr) {
   const choose = () => {
     chosenId = qr.qrc_id;
     refresh();
   };
-  const button = element('button', {
-    type: 'button',
-    onclick: choose,
-    id: `choose-${qr.qrc_id}`,
-    className: 'line',
-  });
-  button.ariaPressed = String(qr.qrc_id === chosenId);
-  button.append(element('span', {}, `${qr.recipient}, ${rubles(qr.amount_kopecks)}`), stateMark(qr));
-  return element('li', {}, button);
+  const text = element('span', {}, `${qr.recipient}, ${rubles(qr.amount_kopecks)}`);
+  const made = button(`choose-${qr.qrc_id}`, choose, text, stateMark(qr));
+  Object.assign(made, { className: 'line', ariaPressed: String(qr.qrc_id === chosenId) });
+  return element('li', {}, made);
 }
 
 function qrCard(qr) {
@@ -77,9 +75,9 @@ function qrCard(qr) {
     element('img', { src: `/sim/qrs/${qr.qrc_id}.svg`, alt: `QR code of ${qr.link}` }),
     element('dl', {}, ...rows),
     element('code', {}, qr.link),
-    element('button', { type: 'button', id: 'copy', onclick: copy }, 'Copy link'),
+    button('copy', copy, 'Copy link'),
     element('h3', {}, 'Orders for this QR code'),
-    orders.length ? element('ul', {}, ...orders.map(orderLine)) : element('p', {}, 'None yet.'),
+    orders.length ? element('ul', {}, ...orders.map(orderLine)) : noneYet(),
   ];
 }
 
@@ -87,7 +85,7 @@ const orderLine = order =>
   element('li', {}, `${time(order.created_at)} `, stateMark(order), ` ${order.reason ?? ''}`);
 
 function orderTable(orders) {
-  if (orders.length === 0) return [element('p', {}, 'None yet.')];
+  if (orders.length === 0) return [noneYet()];
   const names = ['Created', 'Payment', 'Order', 'Status', 'Reason', 'Amount', 'QR code'];
   const head = element('tr', {}, ...names.map(name => element('th', { scope: 'col' }, name)));
   const rows = orders.slice(0, 30).map(order => {
@@ -104,16 +102,14 @@ function faultLine({ id, kind, on, qrc_id, times, ...params }) {
   const often = times === null ? 'until cleared' : `${times} more calls`;
   const text = `${kind} on ${on}${details.join('')}, ${often}${qrc_id ? `, ${shortened(qrc_id)}` : ''}`;
   const clear = () => act(() => call('DELETE', `/sim/faults/${id}`), 'Failure scenario cleared.');
-  const button = element('button', { type: 'button', id: `clear-${id}`, onclick: clear }, 'Clear');
-  button.ariaLabel = `Clear ${text}`;
-  return element('li', { className: 'line' }, element('span', {}, text), button);
+  const clearing = Object.assign(button(`clear-${id}`, clear, 'Clear'), { ariaLabel: `Clear ${text}` });
+  return element('li', { className: 'line' }, element('span', {}, text), clearing);
 }
 
 function faultLines(faults) {
   if (faults.length === 0) return [element('p', {}, 'None. The gateway works normally.')];
   const clear = () => act(() => call('DELETE', '/sim/faults'), 'All failure scenarios cleared.');
-  const all = element('button', { type: 'button', id: 'clear-all', onclick: clear }, 'Clear all');
-  return [...faults.map(faultLine), element('li', {}, all)];
+  return [...faults.map(faultLine), element('li', {}, button('clear-all', clear, 'Clear all'))];
 }
 
 function refundLine({ refund_id, payment_id, amount_kopecks, created_at, state }) {
@@ -122,13 +118,8 @@ function refundLine({ refund_id, payment_id, amount_kopecks, created_at, state }
   if (state === 'revoked') line.append(stateMark({ state }));
   else {
     const revoke = () => act(() => call('POST', `/sim/refunds/${refund_id}/revoke`), 'Refund revoked.');
-    const button = element(
-      'button',
-      { type: 'button', id: `revoke-${refund_id}`, onclick: revoke },
-      'Revoke',
-    );
-    button.ariaLabel = `Revoke ${text}`;
-    line.append(button);
+    const ariaLabel = `Revoke ${text}`;
+    line.append(Object.assign(button(`revoke-${refund_id}`, revoke, 'Revoke'), { ariaLabel }));
   }
   return line;
 }
@@ -186,14 +177,12 @@ async function refresh() {
     faultForm.kind.append(...Object.keys(kinds).map(name => element('option', {}, name)));
     offerParams();
   }
-  show('qrs', qrs, () => (qrs.length ? qrs.map(qrLine) : [element('p', {}, 'None yet.')]));
+  show('qrs', qrs, () => (qrs.length ? qrs.map(qrLine) : [noneYet()]));
   show('qr', [chosen, orders], () => qrCard(chosen));
   show('faults', faults, () => faultLines(faults));
   show('orders', orders, () => orderTable(orders));
   offerOrders(orders);
-  show('refunds', refunds, () =>
-    refunds.length ? refunds.map(refundLine) : [element('p', {}, 'None yet.')],
-  );
+  show('refunds', refunds, () => (refunds.length ? refunds.map(refundLine) : [noneYet()]));
 }
 
 function kopecks(amount) {

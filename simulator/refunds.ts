@@ -27,8 +27,8 @@ function refund(bank: Bank, paymentId: string, body: unknown): Answer {
   const fields = fieldsOf(body ?? {}, ['amount_kopecks', 'refund_id', 'unchecked']);
   const order = bank.state.orders.get(paymentId);
   if (!order) return refusal(404, 'ORDER_UNKNOWN', 'No order was accepted under this id.');
-  const isUnchecked = optional(fields, 'unchecked', () => boolean(fields, 'unchecked')) ?? false;
-  const ownId = optional(fields, 'refund_id', () => text(fields, 'refund_id', /^[\w-]{1,128}$/));
+  const isUnchecked = optional(boolean, fields, 'unchecked') ?? false;
+  const ownId = optional(text, fields, 'refund_id', /^[\w-]{1,128}$/);
   const known = ownId && bank.state.refunds.get(ownId);
   if (known) return ok(known);
   if (!isUnchecked && orderNow(order, Date.now()).state !== 'succeeded')
@@ -37,8 +37,7 @@ function refund(bank: Bank, paymentId: string, body: unknown): Answer {
     .filter(({ state }) => state === 'succeeded')
     .reduce((sum, { amount_kopecks }) => sum + amount_kopecks, 0);
   const rest = order.amount_kopecks - returned;
-  const amount =
-    optional(fields, 'amount_kopecks', () => integer(fields, 'amount_kopecks', 1, 10 ** 14)) ?? rest;
+  const amount = optional(integer, fields, 'amount_kopecks', 1, 10 ** 14) ?? rest;
   if (!isUnchecked && (amount > rest || amount === 0))
     return refusal(409, 'REFUND_TOO_LARGE', `At most ${rest} kopecks of this order can be refunded.`);
   const made: Refund = {

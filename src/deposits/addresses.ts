@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type ChainName, depositSetting } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { refuseSetting } from '../base/operator-error.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows } from '../db/postgres/index.ts';
 import type { DepositChain, DepositChains } from './chain/deposit-chain.ts';
 
 export interface DepositAddress {
@@ -40,27 +40,23 @@ interface AddressRow {
   isWatched: boolean;
 }
 
-async function readAddresses(db: Queryable, partnerId: Id<'prt'>): Promise<AddressRow[]> {
-  const { rows } = await db.query<AddressRow>({
+const readAddresses = (db: Queryable, partnerId: Id<'prt'>) =>
+  readRows<AddressRow>(db, {
     text: `SELECT a.chain, a.address, a.path, c.chain IS NOT NULL AS "isWatched"
              FROM deposit_addresses a LEFT JOIN deposit_chains c ON c.chain = a.chain WHERE a.partner_id = $1`,
     values: [uuidFromId(partnerId)],
   });
-  return rows;
-}
 
 /**
  * One key per chain, forever: the path of an address does not say which key it belongs to, and a key that somebody has
  * replaced would send new deposits to them.
  */
 export async function refuseOtherKey(db: Queryable, chain: DepositChain): Promise<void> {
-  const { rows } = await db.query<{ partner_id: string; account: string }>({
+  const first = await findRow<{ partner_id: string; account: string }>(db, {
     text: 'SELECT partner_id, account FROM deposit_addresses WHERE chain = $1 ORDER BY account LIMIT 1',
     values: [chain.name],
   });
-  if (!rows[0]) return;
-  const { account } = chain.deriveAddress(idFromUuid('prt', rows[0].partner_id));
-  if (account !== rows[0].account)
+  if (first && chain.deriveAddress(idFromUuid('prt', first.partner_id)).account !== first.account)
     refuseSetting(
       depositSetting(chain.name, 'XPUB'),
       'is another key than that of the addresses on record, which are permanent: use the first one',
@@ -83,9 +79,7 @@ async function storeAddresses(
     values: [
       chain.name,
       partnerIds.map(uuidFromId),
-      derived.map(({ address }) => address),
-      derived.map(({ account }) => account),
-      derived.map(({ path }) => path),
+      ...(['address', 'account', 'path'] as const).map(name => derived.map(one => one[name])),
       instantOf(clock),
     ],
   });
@@ -105,13 +99,8 @@ export async function completeAddresses(db: Queryable, clock: Clock, chain: Depo
             LIMIT ${derivedAtOnce}`,
     values: [chain.name],
   });
-  if (rows.length > 0)
-    await storeAddresses(
-      db,
-      clock,
-      chain,
-      rows.map(({ id }) => idFromUuid('prt', id)),
-    );
+  const partnerIds = rows.map(({ id }) => idFromUuid('prt', id));
+  if (rows.length > 0) await storeAddresses(db, clock, chain, partnerIds);
   return rows.length < derivedAtOnce;
 }
 

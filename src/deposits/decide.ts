@@ -3,7 +3,7 @@ import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, transaction } from '../db/postgres/index.ts';
 import { maxMicroUsdt } from './amount.ts';
 import { creditDeposits } from './credit.ts';
 import type { DepositState } from './deposits.ts';
@@ -31,23 +31,19 @@ export async function lockDeposit(
   depositId: Id<'dep'>,
   outcome: DepositDecision['outcome'],
 ): Promise<HeldDeposit | DepositRefusal> {
-  const { rows } = await tx.query<{
-    partner_id: string;
-    state: DepositState;
-    microUsdt: bigint;
-    sender: string;
-    reference: string;
-  }>({
-    text: `SELECT partner_id, state, micro_usdt AS "microUsdt", sender, reference
+  const found = await findRow<Omit<HeldDeposit, 'partnerId'> & { partner_id: string; state: DepositState }>(
+    tx,
+    {
+      text: `SELECT partner_id, state, micro_usdt AS "microUsdt", sender, reference
              FROM deposits WHERE id = $1 FOR UPDATE`,
-    values: [uuidFromId(depositId)],
-  });
-  if (!rows[0]) return 'no_deposit';
-  const { partner_id, state, microUsdt, sender, reference } = rows[0];
+      values: [uuidFromId(depositId)],
+    },
+  );
+  if (!found) return 'no_deposit';
+  const { partner_id, state, ...deposit } = found;
   if (state !== 'held') return 'not_held';
-  if (outcome === 'credited' && microUsdt > maxMicroUsdt) return 'too_large';
-  const partnerId = idFromUuid('prt', partner_id);
-  return { partnerId, microUsdt, sender, reference };
+  if (outcome === 'credited' && deposit.microUsdt > maxMicroUsdt) return 'too_large';
+  return { ...deposit, partnerId: idFromUuid('prt', partner_id) };
 }
 
 /** Ends a held deposit: the credit or the rejection, the audit record and the end of the alarm, in one transaction. */

@@ -1,6 +1,6 @@
 import type { ChainName } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, readValue } from '../db/postgres/index.ts';
 import type { DatabaseGauge } from '../telemetry/index.ts';
 
 export const depositStates = [
@@ -38,31 +38,30 @@ export interface Deposit {
   creditReference: string | null;
 }
 
-export interface DepositPage {
-  deposits: Deposit[];
-  hasMore: boolean;
-}
+/** Those of `Deposit`. */
+const columns = `d.id, d.chain, d.transaction, d.log_index AS "logIndex", d.sender, d.micro_usdt AS "microUsdt", d.state,
+  d.seen_at AS "seenAt", d.credited_at AS "creditedAt", d.credit_reference AS "creditReference"`;
+type Stored<Shown> = Omit<Shown, 'depositId' | 'partnerId'> & { id: string };
+const withId = <Row extends { id: string }>({ id, ...row }: Row) => ({
+  ...row,
+  depositId: idFromUuid('dep', id),
+});
 
 /** Lists the deposits of one partner, newest first. Undefined if the partner has no deposit `startingAfter`. */
 export async function listDeposits(
   db: Queryable,
   partnerId: Id<'prt'>,
   { limit, startingAfter }: { limit: number; startingAfter?: Id<'dep'> | undefined },
-): Promise<DepositPage | undefined> {
+): Promise<{ deposits: Deposit[]; hasMore: boolean } | undefined> {
   const after = startingAfter ? uuidFromId(startingAfter) : null;
-  const { rows } = await db.query<Omit<Deposit, 'depositId'> & { id: string }>({
-    text: `SELECT id, chain, transaction, log_index AS "logIndex", sender, micro_usdt AS "microUsdt", state,
-                  seen_at AS "seenAt", credited_at AS "creditedAt", credit_reference AS "creditReference"
-             FROM deposits WHERE partner_id = $1 AND ($2::uuid IS NULL OR id <= $2)
-            ORDER BY id DESC LIMIT $3`,
+  const rows = await readRows<Stored<Deposit>>(db, {
+    text: `SELECT ${columns} FROM deposits d WHERE d.partner_id = $1 AND ($2::uuid IS NULL OR d.id <= $2)
+            ORDER BY d.id DESC LIMIT $3`,
     values: [uuidFromId(partnerId), after, limit + (after === null ? 1 : 2)],
   });
   // The page begins with the deposit that it starts after, which shows that there is one.
   if (after !== null && rows.shift()?.id !== after) return undefined;
-  const deposits = rows
-    .slice(0, limit)
-    .map(({ id, ...row }) => ({ ...row, depositId: idFromUuid('dep', id) }));
-  return { deposits, hasMore: rows.length > limit };
+  return { deposits: rows.slice(0, limit).map(withId), hasMore: rows.length > limit };
 }
 
 /** A deposit of any partner, with what operators need. */
@@ -87,12 +86,8 @@ export async function searchDeposits(
   { state, partnerId, depositId, transaction }: DepositSearch,
   { limit, after }: { limit: number; after?: Id<'dep'> | undefined },
 ): Promise<{ deposits: SomeDeposit[]; hasMore: boolean }> {
-  const { rows } = await db.query<
-    Omit<SomeDeposit, 'depositId' | 'partnerId'> & { id: string; partner_id: string }
-  >({
-    text: `SELECT d.partner_id, p.name AS partner, d.id, d.chain, d.transaction, d.log_index AS "logIndex", d.sender,
-                  d.micro_usdt AS "microUsdt", d.state, d.held_for AS "heldFor", d.decision_reason AS "decisionReason",
-                  d.seen_at AS "seenAt", d.credited_at AS "creditedAt", d.credit_reference AS "creditReference"
+  const rows = await readRows<Stored<SomeDeposit> & { partner_id: string }>(db, {
+    text: `SELECT ${columns}, d.partner_id, p.name AS partner, d.held_for AS "heldFor", d.decision_reason AS "decisionReason"
              FROM deposits d JOIN partners p ON p.id = d.partner_id
             WHERE ($1::uuid IS NULL OR d.id < $1) AND ($2::text IS NULL OR d.state = $2)
               AND ($3::uuid IS NULL OR d.partner_id = $3) AND ($4::uuid IS NULL OR d.id = $4)
@@ -107,32 +102,28 @@ export async function searchDeposits(
       limit + 1,
     ],
   });
-  const deposits = rows.slice(0, limit).map(({ id, partner_id, ...row }) => ({
-    ...row,
-    depositId: idFromUuid('dep', id),
-    partnerId: idFromUuid('prt', partner_id),
-  }));
+  const deposits = rows
+    .slice(0, limit)
+    .map(({ partner_id, ...row }) => ({ ...withId(row), partnerId: idFromUuid('prt', partner_id) }));
   return { deposits, hasMore: rows.length > limit };
 }
 
 /** How many wait for an operator. */
-export async function countHeld(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
+export const countHeld = (db: Queryable) =>
+  readValue<number>(db, {
     text: `SELECT count(*)::int AS count FROM deposits WHERE state = 'held'`,
   });
-  return rows[0]!.count;
-}
 
 /** Whose deposit it is. */
 export async function findDepositor(
   db: Queryable,
   depositId: Id<'dep'>,
 ): Promise<{ partnerId: Id<'prt'>; partner: string } | undefined> {
-  const { rows } = await db.query<{ id: string; name: string }>({
-    text: 'SELECT p.id, p.name FROM deposits d JOIN partners p ON p.id = d.partner_id WHERE d.id = $1',
+  const row = await findRow<{ id: string; partner: string }>(db, {
+    text: 'SELECT p.id, p.name AS partner FROM deposits d JOIN partners p ON p.id = d.partner_id WHERE d.id = $1',
     values: [uuidFromId(depositId)],
   });
-  return rows[0] && { partnerId: idFromUuid('prt', rows[0].id), partner: rows[0].name };
+  return row && { partnerId: idFromUuid('prt', row.id), partner: row.partner };
 }
 
 export interface ChainProgress {
@@ -143,13 +134,11 @@ export interface ChainProgress {
   checkedAt: Date;
 }
 
-export async function listChainProgress(db: Queryable): Promise<ChainProgress[]> {
-  const { rows } = await db.query<ChainProgress>({
+export const listChainProgress = (db: Queryable) =>
+  readRows<ChainProgress>(db, {
     text: `SELECT chain, cursor_block AS "cursorBlock", cursor_time AS "cursorTime", final_block AS "finalBlock",
                   checked_at AS "checkedAt" FROM deposit_chains ORDER BY chain`,
   });
-  return rows;
-}
 
 export const depositGauges: DatabaseGauge[] = [
   {

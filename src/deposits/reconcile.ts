@@ -2,7 +2,7 @@ import type { Alarms } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows } from '../db/postgres/index.ts';
 import { readAccounts } from './addresses.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 import type { ChainNode } from './chain/node.ts';
@@ -120,13 +120,11 @@ async function readBlocks(
 
 /** Without a row nothing is booked. */
 async function readCursor(db: Queryable, chain: string): Promise<{ block: bigint; atMs: number }> {
-  const { rows } = await db.query<{ cursor_block: bigint; cursor_time: Date }>({
-    text: 'SELECT cursor_block, cursor_time FROM deposit_chains WHERE chain = $1',
+  const cursor = await findRow<{ block: bigint; at: Date }>(db, {
+    text: 'SELECT cursor_block AS block, cursor_time AS at FROM deposit_chains WHERE chain = $1',
     values: [chain],
   });
-  return rows[0]
-    ? { block: rows[0].cursor_block, atMs: rows[0].cursor_time.getTime() }
-    : { block: -1n, atMs: 0 };
+  return cursor ? { block: cursor.block, atMs: cursor.at.getTime() } : { block: -1n, atMs: 0 };
 }
 
 /** The first block of this time or later, up to the one after the last that is booked. Times of blocks only grow. */
@@ -150,13 +148,8 @@ interface Recorded {
 }
 
 /** What is final. A credit in the ledger is the sum of the deposits that have its reference. */
-async function readRecorded(
-  db: Queryable,
-  chain: string,
-  firstBlock: bigint,
-  lastBlock: bigint,
-): Promise<Recorded[]> {
-  const { rows } = await db.query<Recorded>({
+const readRecorded = (db: Queryable, chain: string, firstBlock: bigint, lastBlock: bigint) =>
+  readRows<Recorded>(db, {
     text: `SELECT d.transaction, d.ordinal, d.block_number, d.partner_id, d.units,
                   d.state <> 'credited' OR coalesce(e.micro_usdt = s.total, false) AS is_in_ledger
              FROM deposits d
@@ -168,8 +161,6 @@ async function readRecorded(
             WHERE d.chain = $1 AND d.block_number BETWEEN $2 AND $3 AND d.final_at IS NOT NULL`,
     values: [chain, firstBlock, lastBlock],
   });
-  return rows;
-}
 
 const keyOf = (transaction: string, ordinal: number, partnerId: Id<'prt'>) =>
   `${transaction} ${ordinal} ${partnerId}`;

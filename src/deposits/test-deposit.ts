@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readValue } from '../db/postgres/index.ts';
 import { credit, findCredited } from '../ledger/index.ts';
 
 /** Enough for any test, and the ledger does not fill up with it. */
@@ -28,8 +28,8 @@ export async function creditTestDeposit(
 }
 
 /** Credits of the test balance since midnight UTC. Only the last ones are read, however many there are. */
-async function countToday(db: Queryable, clock: Clock, partnerId: Id<'prt'>): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
+const countToday = (db: Queryable, clock: Clock, partnerId: Id<'prt'>) =>
+  readValue<number>(db, {
     text: `SELECT count(*)::int AS count
              FROM (SELECT created_at FROM entries
                     WHERE partner_id = $1 AND mode = 'test' AND from_account = 'topup' AND payment_id IS NULL
@@ -37,5 +37,3 @@ async function countToday(db: Queryable, clock: Clock, partnerId: Id<'prt'>): Pr
             WHERE created_at >= date_trunc('day', $2::timestamptz, 'UTC')`,
     values: [uuidFromId(partnerId), instantOf(clock)],
   });
-  return rows[0]!.count;
-}

@@ -9,14 +9,16 @@ import type {
   Unknown,
 } from './gateway.ts';
 
+type Fields = Record<string, unknown>;
+
 /** An answer of the gateway, not yet interpreted. */
 export interface Answer {
   status: number;
-  body: Record<string, unknown> | undefined;
+  body: Fields | undefined;
   text: string;
 }
 
-export function readObject(text: string): Record<string, unknown> | undefined {
+export function readObject(text: string): Fields | undefined {
   try {
     const value = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
@@ -43,6 +45,15 @@ const maxReason = 200;
 const isText = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value.length <= maxLength && !value.includes('\0');
 
+/** A positive amount that a number holds exactly. */
+const readKopecks = (value: unknown): bigint | undefined =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? BigInt(value as number) : undefined;
+
+function readTime(value: unknown): Date | undefined {
+  const time = isText(value, maxOrderId) ? new Date(value) : undefined;
+  return time && Number.isNaN(time.getTime()) ? undefined : time;
+}
+
 export function readResolveAnswer({ status, body }: Answer): Resolution {
   if (status === 200) return readResolution(body);
   if (
@@ -54,34 +65,22 @@ export function readResolveAnswer({ status, body }: Answer): Resolution {
   return { outcome: status === 503 ? 'gateway_unavailable' : 'qr_unresolvable' };
 }
 
-function readResolution(body: Record<string, unknown> | undefined): Resolution {
-  const { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, fingerprint } = body ?? {};
-  const isAmountValid =
-    amount_kopecks === null || (Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0);
+function readResolution(body: Fields = {}): Resolution {
+  const { qrc_id: qrcId, scenario, recipient, recipient_id: recipientId, purpose, fingerprint } = body;
+  const amountKopecks = body.amount_kopecks === null ? null : readKopecks(body.amount_kopecks);
   if (
-    !isText(qrc_id, maxName) ||
+    !isText(qrcId, maxName) ||
     !isText(scenario, maxName) ||
     !isText(recipient, maxName) ||
-    !isText(recipient_id, maxName) ||
+    !isText(recipientId, maxName) ||
     !isText(purpose, maxPurpose) ||
     !isText(fingerprint, maxFingerprint) ||
-    !isAmountValid
+    amountKopecks === undefined
   ) {
     return { outcome: 'qr_unresolvable' };
   }
-  const amountKopecks = amount_kopecks === null ? null : BigInt(amount_kopecks as number);
-  return {
-    outcome: 'resolved',
-    qr: {
-      qrcId: qrc_id,
-      scenario,
-      recipient,
-      recipientId: recipient_id,
-      amountKopecks,
-      purpose,
-      fingerprint,
-    },
-  };
+  const qr = { qrcId, scenario, recipient, recipientId, amountKopecks, purpose, fingerprint };
+  return { outcome: 'resolved', qr };
 }
 
 const refusals = {
@@ -134,28 +133,31 @@ export function readOrder({ status, body }: Answer, expectedKopecks: bigint): Or
   return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
 }
 
-export function readPage(body: Record<string, unknown> | undefined): OrderPage | undefined {
-  const { orders, next_cursor: nextCursor } = body ?? {};
-  if (!Array.isArray(orders) || !(nextCursor === null || isText(nextCursor, maxCursor))) return undefined;
-  const read = orders.map(readListed);
-  return read.every(order => order !== undefined) ? { orders: read, nextCursor } : undefined;
+function readItems<Item>(items: unknown, nextCursor: unknown, read: (item: unknown) => Item | undefined) {
+  if (!Array.isArray(items) || !(nextCursor === null || isText(nextCursor, maxCursor))) return undefined;
+  const found = items.map(read);
+  return found.every(item => item !== undefined) ? { found, nextCursor } : undefined;
+}
+
+export function readPage(body: Fields = {}): OrderPage | undefined {
+  const page = readItems(body.orders, body.next_cursor, readListed);
+  return page && { orders: page.found, nextCursor: page.nextCursor };
+}
+
+export function readRefundPage(body: Fields = {}): RefundPage | undefined {
+  const page = readItems(body.refunds, body.next_cursor, readRefund);
+  return page && { refunds: page.found, nextCursor: page.nextCursor };
 }
 
 function readListed(order: unknown): ListedOrder | undefined {
-  const fields = (order ?? {}) as Record<string, unknown>;
-  const { payment_id, order_id, state, amount_kopecks, created_at, qrc_id, reference } = fields;
-  const texts = [payment_id, order_id, state, created_at];
-  const createdAt = new Date(String(created_at));
-  const isAmountValid = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
-  if (!texts.every(text => isText(text, maxOrderId)) || Number.isNaN(createdAt.getTime()) || !isAmountValid)
+  const fields = (order ?? {}) as Fields;
+  const { payment_id: paymentId, order_id: orderId, state, qrc_id, reference } = fields;
+  const [amountKopecks, createdAt] = [readKopecks(fields.amount_kopecks), readTime(fields.created_at)];
+  if (!isText(paymentId, maxOrderId) || !isText(orderId, maxOrderId) || !isText(state, maxOrderId))
     return undefined;
-  const [paymentId, orderId, stateName] = texts as string[];
+  if (amountKopecks === undefined || !createdAt) return undefined;
   return {
-    paymentId: paymentId!,
-    orderId: orderId!,
-    state: stateName!,
-    amountKopecks: BigInt(amount_kopecks as number),
-    createdAt,
+    ...{ paymentId, orderId, state, amountKopecks, createdAt },
     qrcId: isText(qrc_id, maxName) ? qrc_id : null,
     // One order must not hide all others: without its reference it is still an order.
     reference: isText(reference, maxReference) ? reference : null,
@@ -163,28 +165,18 @@ function readListed(order: unknown): ListedOrder | undefined {
 }
 
 /** Those that can be read: a refund must not hide the outcome of its order. */
-function refundsIn({ refunds }: Record<string, unknown>): { refunds?: ListedRefund[] } {
+function refundsIn({ refunds }: Fields): { refunds?: ListedRefund[] } {
   const read = Array.isArray(refunds) ? refunds.map(readRefund).filter(refund => refund !== undefined) : [];
   return read.length > 0 ? { refunds: read } : {};
 }
 
-export function readRefundPage(body: Record<string, unknown> | undefined): RefundPage | undefined {
-  const { refunds, next_cursor: nextCursor } = body ?? {};
-  if (!Array.isArray(refunds) || !(nextCursor === null || isText(nextCursor, maxCursor))) return undefined;
-  const read = refunds.map(readRefund);
-  return read.every(refund => refund !== undefined) ? { refunds: read, nextCursor } : undefined;
-}
-
 /** A state that the contract does not have makes it unreadable: whether money came back is then not known. */
 function readRefund(refund: unknown): ListedRefund | undefined {
-  const fields = (refund ?? {}) as Record<string, unknown>;
-  const { refund_id: refundId, payment_id: paymentId, amount_kopecks, created_at, state } = fields;
-  const createdAt = new Date(String(created_at));
-  const isAmountValid = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
+  const fields = (refund ?? {}) as Fields;
+  const { refund_id: refundId, payment_id: paymentId, state } = fields;
+  const [amountKopecks, createdAt] = [readKopecks(fields.amount_kopecks), readTime(fields.created_at)];
   const isStateKnown = state === undefined || state === 'succeeded' || state === 'revoked';
   if (!isText(refundId, maxOrderId) || refundId === '' || !isText(paymentId, maxOrderId)) return undefined;
-  if (!isText(created_at, maxOrderId) || Number.isNaN(createdAt.getTime())) return undefined;
-  if (!isAmountValid || !isStateKnown) return undefined;
-  const amountKopecks = BigInt(amount_kopecks as number);
+  if (amountKopecks === undefined || !createdAt || !isStateKnown) return undefined;
   return { refundId, paymentId, amountKopecks, createdAt, isRevoked: state === 'revoked' };
 }

@@ -1,18 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { type FailureSource, newStreak } from './failure-streak.ts';
 
-/**
- * A circuit breaker: opens when the gateway does not answer, and keeps new work away from it until it does.
- * Written by hand: packages guard every call, but polls of unfinished payments must go through an open breaker.
- */
-export interface Breaker {
-  /** Whether to make a call that may as well be skipped. While open, some may try. */
-  allowsCall(source: FailureSource): boolean;
-  onSuccess(): void;
-  /** The source may be the cause, unless no source can be. */
-  onFailure(source: FailureSource | undefined, canBeCause: boolean): void;
-}
-
 /** This many calls in a row without an answer open it. */
 const failuresToOpen = 10;
 /** If partners may be the cause of all of them, also no call of anybody has succeeded for so long. */
@@ -34,7 +22,13 @@ export interface BreakerOptions {
   signal: AbortSignal;
 }
 
-export function createBreaker({ clock, onChange, check, signal }: BreakerOptions): Breaker {
+export type Breaker = ReturnType<typeof createBreaker>;
+
+/**
+ * A circuit breaker: opens when the gateway does not answer, and keeps new work away from it until it does.
+ * Written by hand: packages guard every call, but polls of unfinished payments must go through an open breaker.
+ */
+export function createBreaker({ clock, onChange, check, signal }: BreakerOptions) {
   let streak = newStreak(clock.monotonicMs());
   /** Set while it is open. */
   let tries: Tries | undefined;
@@ -67,11 +61,11 @@ export function createBreaker({ clock, onChange, check, signal }: BreakerOptions
 
   return {
     /**
-     * A partner that had no failure since the last success is not held back: if its calls work, only others' codes are bad, and its
+     * Whether to make a call that may as well be skipped. While open, some may try. A partner that had no failure since the last success is not held back: if its calls work, only others' codes are bad, and its
      * first answer closes the breaker. The others try in turn, each partner by itself, and codes that have failed together: a bad
      * code takes nobody else's turn.
      */
-    allowsCall: source => {
+    allowsCall: (source: FailureSource) => {
       if (!tries) return true;
       const nowMs = clock.monotonicMs();
       if (streak.hasPartner(source))
@@ -86,7 +80,8 @@ export function createBreaker({ clock, onChange, check, signal }: BreakerOptions
       hasReported = true;
       onChange(false);
     },
-    onFailure: (source, canBeCause) => {
+    /** The source may be the cause, unless no source can be. */
+    onFailure: (source: FailureSource | undefined, canBeCause: boolean): void => {
       streak.add(source, canBeCause);
       // Polls of unfinished payments are made while it is open; their failures do not postpone the next try.
       if (streak.length() < failuresToOpen || tries) return;

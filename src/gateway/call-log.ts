@@ -2,19 +2,9 @@ import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { BatcherFullError, createBatcher } from '../db/batching/index.ts';
-import { isItemError, type Pool, type Queryable } from '../db/postgres/index.ts';
+import { isItemError, type Pool, type Queryable, readRows } from '../db/postgres/index.ts';
 import { keepPartitions } from '../db/retention/index.ts';
 import type { GatewayCall } from './call.ts';
-
-/** Stores the calls to the gateway and their answers, for support. */
-export interface CallLog {
-  /** Returns at once and never throws: a payment does not depend on its log. */
-  record(call: GatewayCall): void;
-  /** How many calls could not be stored. */
-  lost(): number;
-  /** Writes what is waiting. */
-  stop(): Promise<void>;
-}
 
 interface CallLogDeps {
   db: Queryable;
@@ -30,7 +20,8 @@ const gatherMs = 200;
 const maxResolved = 1_000;
 const warnIntervalMs = 10_000;
 
-export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDeps): CallLog {
+/** Stores the calls to the gateway and their answers, for support. */
+export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDeps) {
   const stop = new AbortController();
   const underWay = new Set<Promise<void>>();
   const resolved = createBoundedCache<GatewayCall>(maxResolved);
@@ -64,7 +55,8 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
   }
 
   return {
-    record: call => {
+    /** Returns at once and never throws: a payment does not depend on its log. */
+    record: (call: GatewayCall): void => {
       const { paymentId, qrUrl } = call;
       if (!paymentId) {
         if (qrUrl !== undefined) resolved.set(qrUrl, call);
@@ -74,7 +66,9 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
       if (before) store({ ...before, paymentId });
       store(call);
     },
+    /** How many calls could not be stored. */
     lost: () => lost,
+    /** Writes what is waiting. */
     stop: async () => {
       stop.abort();
       await Promise.all(underWay);
@@ -82,42 +76,38 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
   };
 }
 
-async function insert(db: Queryable, calls: GatewayCall[]): Promise<void> {
-  await db.query({
+/** The columns of a call, in the order of the statement. */
+const callColumns: ((call: GatewayCall) => unknown)[] = [
+  ({ paymentId }) => uuidFromId(paymentId!),
+  ({ startedAtMs }) => new Date(startedAtMs),
+  ({ call }) => call,
+  ({ durationMs }) => durationMs,
+  ({ status }) => status,
+  ({ outcome }) => outcome,
+  ({ request }) => request,
+  ({ response }) => response,
+  ({ error }) => error,
+];
+
+const insert = (db: Queryable, calls: GatewayCall[]) =>
+  db.query({
     name: 'record gateway calls',
     text: `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response, error)
            SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::int[], $5::int[], $6::text[], $7::text[],
                                 $8::text[], $9::text[])`,
-    values: [
-      calls.map(({ paymentId }) => uuidFromId(paymentId!)),
-      calls.map(({ startedAtMs }) => new Date(startedAtMs)),
-      calls.map(({ call }) => call),
-      calls.map(({ durationMs }) => durationMs),
-      calls.map(({ status }) => status),
-      calls.map(({ outcome }) => outcome),
-      calls.map(({ request }) => request),
-      calls.map(({ response }) => response),
-      calls.map(({ error }) => error),
-    ],
+    values: callColumns.map(read => calls.map(read)),
   });
-}
 
-export interface PastCall {
+/** A call as it was logged. */
+export interface PastCall extends Omit<GatewayCall, 'paymentId' | 'qrUrl' | 'startedAtMs'> {
   at: Date;
-  call: GatewayCall['call'];
-  durationMs: number;
-  status: number | null;
-  outcome: string;
-  request: string | null;
-  response: string | null;
-  error: string | null;
 }
 
 const firstCalls = 20;
 
 /** The calls about a payment, oldest first; if there are very many, the first and the last ones. */
-export async function listCalls(db: Queryable, paymentId: Id<'pay'>, maxLast = 200): Promise<PastCall[]> {
-  const { rows } = await db.query<PastCall>({
+export const listCalls = (db: Queryable, paymentId: Id<'pay'>, maxLast = 200) =>
+  readRows<PastCall>(db, {
     text: `SELECT at, call, duration_ms AS "durationMs", status, outcome, request, response, error
              FROM ((SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id LIMIT ${firstCalls})
                    UNION
@@ -125,8 +115,6 @@ export async function listCalls(db: Queryable, paymentId: Id<'pay'>, maxLast = 2
             ORDER BY id`,
     values: [uuidFromId(paymentId), maxLast],
   });
-  return rows;
-}
 
 export const pruneCalls = (pool: Pool, clock: Clock) =>
   keepPartitions(pool, clock, { table: 'gateway_calls', since: 'at', keptDays: 90 });

@@ -13,16 +13,7 @@ import {
 import { type Breaker, createBreaker } from './breaker.ts';
 import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
 import type { FailureSource } from './failure-streak.ts';
-import type {
-  Gateway,
-  KnownOrder,
-  Order,
-  OrderPage,
-  RefundPage,
-  Requester,
-  Resolution,
-  Unknown,
-} from './gateway.ts';
+import type { Gateway, KnownOrder, Order, Requester, Resolution, Unknown } from './gateway.ts';
 import {
   createTransport,
   describeError,
@@ -31,12 +22,9 @@ import {
   type Transport,
 } from './transport.ts';
 
-export interface HttpGatewayOptions {
+export interface HttpGatewayOptions extends Partial<Record<TimeoutName, number>> {
   url: string;
   token: string | undefined;
-  resolveTimeoutMs?: number;
-  payTimeoutMs?: number;
-  pollTimeoutMs?: number;
   clock: Clock;
   /** Called when the gateway no longer answers, and when it does again. */
   onReachable?(isReachable: boolean): void;
@@ -44,18 +32,17 @@ export interface HttpGatewayOptions {
   tracer?: Tracer | undefined;
 }
 
-interface Connection extends CallDeps {
+type TimeoutName = 'resolveTimeoutMs' | 'payTimeoutMs' | 'pollTimeoutMs';
+
+interface Connection extends CallDeps, Record<TimeoutName, number> {
   transport: Transport;
   breaker: Breaker;
   resolves: ConcurrencyLimit;
-  resolveTimeoutMs: number;
-  payTimeoutMs: number;
-  pollTimeoutMs: number;
 }
 
 /** The gateway's wire contract over HTTP. An answer that the contract does not list is an unknown outcome. */
 export function createHttpGateway(options: HttpGatewayOptions): Gateway {
-  const { url, token, clock, onCall } = options;
+  const { url, token, clock, onCall, tracer } = options;
   const closing = new AbortController();
   const breaker = createBreaker({
     clock,
@@ -68,26 +55,22 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
     transport,
     breaker,
     resolves: createConcurrencyLimit(),
-    clock,
-    token,
-    onCall,
-    tracer: options.tracer,
+    ...{ clock, token, onCall, tracer },
     resolveTimeoutMs: options.resolveTimeoutMs ?? 10_000,
     payTimeoutMs: options.payTimeoutMs ?? 50_000,
     pollTimeoutMs: options.pollTimeoutMs ?? 10_000,
-  };
-  const close = () => {
-    closing.abort();
-    return transport.close();
   };
   return {
     resolve: (qrUrl, requester) => resolve(connection, qrUrl, requester),
     pay: order => pay(connection, order),
     poll: order => poll(connection, order),
     void: order => voidOrder(connection, order),
-    listOrders: (since, cursor) => listOrders(connection, since, cursor),
-    listRefunds: (since, cursor) => listRefunds(connection, since, cursor),
-    close,
+    listOrders: async (since, cursor) => (await readList(connection, readPage, 'orders', since, cursor))!,
+    listRefunds: (since, cursor) => readList(connection, readRefundPage, 'refunds', since, cursor),
+    close: () => {
+      closing.abort();
+      return transport.close();
+    },
   };
 }
 
@@ -204,39 +187,27 @@ const ordersPerPage = 1_000;
 /** A thousand orders of 3 KiB, of which 1 KiB is the reference. One page is in memory at a time. */
 const maxPageBytes = 3 * 1024 * 1024;
 
-async function listOrders(
-  { transport, pollTimeoutMs: timeoutMs }: Connection,
-  since: Date,
-  cursor: string | undefined,
-): Promise<OrderPage> {
-  const path = listPath('orders', since, ordersPerPage, cursor);
-  const { status, body } = await transport
-    .call({ method: 'GET', path, timeoutMs, maxAnswerBytes: maxPageBytes })
-    .catch(error => {
-      throw listFailed('orders', describeError(error));
-    });
-  const page = status === 200 && readPage(body);
-  if (!page) throw listFailed('orders', `status ${status}`);
-  return page;
-}
-
 /** An adapter from before refunds does not know the path. */
 const isUnknownPath = (status: number) => status === 404 || status === 405 || status === 501;
 
-async function listRefunds(
+async function readList<Page>(
   { transport, pollTimeoutMs: timeoutMs }: Connection,
+  read: (body: Answer['body']) => Page | undefined,
+  list: List,
   since: Date,
   cursor: string | undefined,
-): Promise<RefundPage | undefined> {
-  const path = listPath('refunds', since, ordersPerPage, cursor);
+): Promise<Page | undefined> {
+  const isOptional = list === 'refunds';
+  const path = listPath(list, since, ordersPerPage, cursor);
+  const request = { method: 'GET', path, timeoutMs, maxAnswerBytes: maxPageBytes } as const;
   const { status, body } = await transport
-    .call({ method: 'GET', path, timeoutMs, maxAnswerBytes: maxPageBytes, isUncounted: true })
+    .call(isOptional ? { ...request, isUncounted: true } : request)
     .catch(error => {
-      throw listFailed('refunds', describeError(error));
+      throw listFailed(list, describeError(error));
     });
-  if (isUnknownPath(status)) return undefined;
-  const page = status === 200 && readRefundPage(body);
-  if (!page) throw listFailed('refunds', `status ${status}`);
+  if (isOptional && isUnknownPath(status)) return undefined;
+  const page = status === 200 && read(body);
+  if (!page) throw listFailed(list, `status ${status}`);
   return page;
 }
 
@@ -247,7 +218,5 @@ const listPath = (list: List, since: Date, limit: number, cursor?: string) =>
 
 const listFailed = (list: List, reason: string) =>
   new OperatorError(
-    list === 'orders'
-      ? `The payment gateway returned no list of orders (${reason}): check GATEWAY_URL and that it responds.`
-      : `The payment gateway returned no list of refunds (${reason}): check GATEWAY_URL and that it responds.`,
+    `The payment gateway returned no list of ${list} (${reason}): check GATEWAY_URL and that it responds.`,
   );

@@ -3,14 +3,7 @@ import { cacheSeries, prometheus } from '../telemetry/index.ts';
 import type { GatewayCall } from './call.ts';
 
 /** What a process measures of the payment gateway. */
-export interface GatewayMetrics {
-  observeCall(call: Pick<GatewayCall, 'call' | 'outcome' | 'durationMs'>): void;
-  setBreaker(isOpen: boolean): void;
-  /** Counts the calls that are missing from the call log. */
-  countLost(read: () => number): void;
-}
-
-export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+export function createGatewayMetrics(registry: Registry) {
   const { Counter, Gauge, Histogram } = prometheus();
   const registers = [registry];
   const calls = cacheSeries(
@@ -28,9 +21,11 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     registers,
   });
   return {
-    observeCall: ({ call, outcome, durationMs }) => calls(call, outcome).observe(durationMs / 1_000),
-    setBreaker: isOpen => breaker.set(isOpen ? 1 : 0),
-    countLost: read =>
+    observeCall: ({ call, outcome, durationMs }: Pick<GatewayCall, 'call' | 'outcome' | 'durationMs'>) =>
+      calls(call, outcome).observe(durationMs / 1_000),
+    setBreaker: (isOpen: boolean) => breaker.set(isOpen ? 1 : 0),
+    /** Counts the calls that are missing from the call log. */
+    countLost: (read: () => number) =>
       void new Counter({
         name: 'kopeck_gateway_calls_not_logged_total',
         help: 'Calls that are missing from the log of gateway calls',

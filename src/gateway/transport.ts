@@ -4,12 +4,6 @@ import { type Answer, readObject } from './answers.ts';
 import type { Breaker } from './breaker.ts';
 import type { FailureSource } from './failure-streak.ts';
 
-/** HTTP to the gateway. Every call counts for the circuit breaker, unless it says otherwise. */
-export interface Transport {
-  call(request: GatewayRequest): Promise<Answer>;
-  close(): Promise<void>;
-}
-
 export interface GatewayRequest {
   method: 'GET' | 'PUT' | 'POST';
   path: string;
@@ -28,17 +22,17 @@ const maxConnections = 256;
 const connectTimeoutMs = 5_000;
 const defaultMaxAnswerBytes = 64 * 1024;
 
-export function createTransport({
-  clock,
-  url,
-  token,
-  breaker,
-}: {
+interface TransportOptions {
   clock: Clock;
   url: string;
   token: string | undefined;
   breaker: Breaker;
-}): Transport {
+}
+
+export type Transport = ReturnType<typeof createTransport>;
+
+/** HTTP to the gateway. Every call counts for the circuit breaker, unless it says otherwise. */
+export function createTransport({ clock, url, token, breaker }: TransportOptions) {
   const { agent, isConnectError } = createAgent({ maxConnections, connectTimeoutMs });
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/$/, '');
@@ -65,7 +59,7 @@ export function createTransport({
   }
 
   return {
-    call: async request => {
+    call: async (request: GatewayRequest): Promise<Answer> => {
       try {
         const answer = await send(request);
         if (request.isUncounted) return answer;

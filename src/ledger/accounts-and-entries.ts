@@ -1,5 +1,5 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readRows } from '../db/postgres/index.ts';
 import type { AccountKey, Mode } from './post.ts';
 
 export const accountNames = ['topup', 'treasury', 'available', 'held', 'settled'] as const;
@@ -23,18 +23,6 @@ export interface Entry {
   reference: string | null;
 }
 
-interface EntryRow {
-  entry_no: bigint;
-  from_account: AccountName;
-  to_account: AccountName;
-  micro_usdt: bigint;
-  from_after: bigint;
-  to_after: bigint;
-  payment_id: string | null;
-  reference: string | null;
-  created_at: Date;
-}
-
 function kindOf(from: AccountName, to: AccountName): EntryKind {
   if (from === 'topup') return 'credit';
   if (from === 'treasury') return 'grant';
@@ -43,17 +31,12 @@ function kindOf(from: AccountName, to: AccountName): EntryKind {
   return to === 'settled' ? 'settle' : 'release';
 }
 
-const toEntry = (row: EntryRow): Entry => ({
-  entryNo: row.entry_no,
-  at: row.created_at,
-  kind: kindOf(row.from_account, row.to_account),
-  from: row.from_account,
-  to: row.to_account,
-  microUsdt: row.micro_usdt,
-  fromAfter: row.from_after,
-  toAfter: row.to_after,
-  paymentId: row.payment_id === null ? null : idFromUuid('pay', row.payment_id),
-  reference: row.reference,
+type EntryRow = Omit<Entry, 'kind' | 'paymentId'> & { payment_id: string | null };
+
+const toEntry = ({ payment_id, ...row }: EntryRow): Entry => ({
+  ...row,
+  kind: kindOf(row.from, row.to),
+  paymentId: payment_id === null ? null : idFromUuid('pay', payment_id),
 });
 
 /** Entries with numbers in (above, upTo]. The entry of a refund has a reference; its payment is that of the refund. */
@@ -76,8 +59,9 @@ export async function listEntries(
   },
 ): Promise<Entry[]> {
   const { rows } = await db.query<EntryRow>({
-    text: `SELECT e.entry_no, e.from_account, e.to_account, e.micro_usdt, e.from_after, e.to_after, e.reference,
-                  e.created_at, coalesce(e.payment_id, r.payment_id) AS payment_id
+    text: `SELECT e.entry_no AS "entryNo", e.created_at AS at, e.from_account AS "from", e.to_account AS "to",
+                  e.micro_usdt AS "microUsdt", e.from_after AS "fromAfter", e.to_after AS "toAfter", e.reference,
+                  coalesce(e.payment_id, r.payment_id) AS payment_id
              FROM entries_between($1, $2, $3, $4, ${newestFirst}, $5, $6, $7) AS e
              LEFT JOIN refunds r ON r.partner_id = $1 AND r.mode = $2 AND r.entry_no = e.entry_no
             ORDER BY e.entry_no ${newestFirst ? 'DESC' : 'ASC'}`,
@@ -105,10 +89,10 @@ export async function listAccounts(
   db: Queryable,
   { after, limit }: { after?: AccountKey | undefined; limit: number },
 ): Promise<AccountBalances[]> {
-  const { rows } = await db.query<
-    Balances & { partner_id: string; mode: Mode; name: string; entries: bigint }
-  >({
-    text: `SELECT a.*, p.name, a.entry_count - (
+  const rows = await readRows<
+    Omit<AccountBalances, 'partnerId' | 'balances'> & Balances & { partner_id: string }
+  >(db, {
+    text: `SELECT a.partner_id, a.mode, p.name AS partner, ${accountNames.map(name => `a.${name}`).join(', ')}, a.entry_count - (
                     SELECT coalesce(sum(g.next_no - g.after_no - 1), 0) FROM entry_gaps g
                      WHERE g.partner_id = a.partner_id AND g.mode = a.mode)::bigint AS entries
              FROM accounts a JOIN partners p ON p.id = a.partner_id
@@ -116,22 +100,11 @@ export async function listAccounts(
             ORDER BY a.partner_id DESC, a.mode DESC LIMIT $3`,
     values: [after ? uuidFromId(after.partnerId) : null, after?.mode ?? null, limit],
   });
-  return rows.map(row => ({
-    partnerId: idFromUuid('prt', row.partner_id),
-    mode: row.mode,
-    partner: row.name,
-    balances: balancesOf(row),
-    entries: row.entries,
+  return rows.map(({ partner_id, mode, partner, entries, ...balances }) => ({
+    partnerId: idFromUuid('prt', partner_id),
+    ...{ mode, partner, balances, entries },
   }));
 }
-
-const balancesOf = ({ topup, treasury, available, held, settled }: Balances): Balances => ({
-  topup,
-  treasury,
-  available,
-  held,
-  settled,
-});
 
 /** Each ledger account summed over all partners; in each mode the five sums add up to zero. */
 export async function readTrialBalance(

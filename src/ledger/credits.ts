@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { findValue, type Queryable } from '../db/postgres/index.ts';
 import { type Credit, type Mode, type PostingResult, post } from './post.ts';
 
 export type CreditVerdict =
@@ -65,11 +65,11 @@ const creditsIn = (table: string) =>
      ORDER BY created_at DESC, entry_no DESC, mode DESC LIMIT $2)`;
 
 /** The amount credited with this reference; null if there is none, undefined if there is no such account. */
-export async function findCredited(
+export const findCredited = (
   db: Queryable,
   { partnerId, mode, reference }: { partnerId: Id<'prt'>; mode: Mode; reference: string },
-): Promise<bigint | null | undefined> {
-  const { rows } = await db.query<{ micro_usdt: bigint | null }>({
+) =>
+  findValue<bigint | null>(db, {
     text: `SELECT coalesce(
                     (SELECT e.micro_usdt FROM entries e
                       WHERE e.reference = $3 AND e.partner_id = a.partner_id AND e.mode = a.mode),
@@ -78,5 +78,3 @@ export async function findCredited(
              FROM accounts a WHERE a.partner_id = $1 AND a.mode = $2`,
     values: [uuidFromId(partnerId), mode, reference],
   });
-  return rows[0]?.micro_usdt;
-}

@@ -1,5 +1,5 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readRow } from '../db/postgres/index.ts';
 import type { Balances } from './accounts-and-entries.ts';
 import type { AccountKey } from './post.ts';
 
@@ -10,11 +10,10 @@ export async function balancesAfter(
   entryNo: bigint,
   before: Date,
 ): Promise<Balances> {
-  const { rows } = await db.query<Omit<Balances, 'settled'>>({
+  const { topup, treasury, available, held } = await readRow<Omit<Balances, 'settled'>>(db, {
     text: 'SELECT topup, treasury, available, held FROM ledger_balances_after($1, $2, $3, $4)',
     values: [uuidFromId(partnerId), mode, entryNo, before],
   });
-  const { topup, treasury, available, held } = rows[0]!;
   return { topup, treasury, available, held, settled: -(topup + treasury + available + held) };
 }
 

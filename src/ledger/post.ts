@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readRows } from '../db/postgres/index.ts';
 
 export type Mode = 'live' | 'test';
 
@@ -36,8 +36,8 @@ export interface PostingResult {
  * Moves money for many items in one statement, and so in one transaction, through the SQL function `ledger_post`. Each
  * item is idempotent: after any failure it is safe to post again.
  */
-export async function post(db: Queryable, clock: Clock, postings: Posting[]): Promise<PostingResult[]> {
-  const { rows } = await db.query<PostingResult>({
+export const post = (db: Queryable, clock: Clock, postings: Posting[]) =>
+  readRows<PostingResult>(db, {
     name: 'ledger_post',
     text: 'SELECT verdict, balance FROM ledger_post($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
     values: [
@@ -50,5 +50,3 @@ export async function post(db: Queryable, clock: Clock, postings: Posting[]): Pr
       instantOf(clock),
     ],
   });
-  return rows;
-}

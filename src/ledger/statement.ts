@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { csvLine } from '../base/csv.ts';
 import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { hasRow, type Queryable, readRow, readValue } from '../db/postgres/index.ts';
 import {
   type AccountName,
   accountNames,
@@ -46,11 +46,10 @@ export async function openStatement(
   const [start, end] = [new Date(startMs), new Date(startMs + dayMs)];
   const closed = end.getTime() <= nowMs && (await isOver(db, end));
   if (closed) await closeDay(db, account, end);
-  const { rows } = await db.query<{ above: bigint; up_to: bigint }>({
+  const { above, up_to: upTo } = await readRow<{ above: bigint; up_to: bigint }>(db, {
     text: 'SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to',
     values: [uuidFromId(account.partnerId), account.mode, start, end],
   });
-  const { above, up_to: upTo } = rows[0]!;
   // After the numbers: what is not pruned by then was there when they were read.
   if (await isPrunedSince(db, account, start)) return 'pruned';
   const opening = await balancesAfter(db, account, above, start);
@@ -68,13 +67,11 @@ export async function openStatement(
   };
 }
 
-async function isPrunedSince(db: Queryable, { partnerId, mode }: AccountKey, start: Date): Promise<boolean> {
-  const { rowCount } = await db.query({
+const isPrunedSince = (db: Queryable, { partnerId, mode }: AccountKey, start: Date) =>
+  hasRow(db, {
     text: "SELECT FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test' AND at >= $3",
     values: [uuidFromId(partnerId), mode, start],
   });
-  return rowCount === 1;
-}
 
 /** Checked before the first line is sent, so that a statement which does not add up is refused as a whole. */
 async function addEntries(
@@ -96,13 +93,11 @@ async function addEntries(
 }
 
 /** Closing is final, so the database's clock must agree: ours may run ahead. */
-async function isOver(db: Queryable, end: Date): Promise<boolean> {
-  const { rows } = await db.query<{ over: boolean }>({
+const isOver = (db: Queryable, end: Date) =>
+  readValue<boolean>(db, {
     text: 'SELECT $1::timestamptz <= clock_timestamp() AS over',
     values: [end],
   });
-  return rows[0]!.over;
-}
 
 /** Entries posted late with a time of that day are booked after it, so that a closed statement never changes. */
 const closeDay = (db: Queryable, { partnerId, mode }: AccountKey, end: Date) =>

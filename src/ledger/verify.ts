@@ -1,7 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { idFromUuid } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
+import { type Pool, type Queryable, readValue, transaction } from '../db/postgres/index.ts';
 import { archiveInvariants } from './archive-invariants.ts';
 import { checkpointInvariants, checkpointLegs, checkpoints, entriesAfterCheckpoints } from './checkpoints.ts';
 import { depositInvariants } from './deposit-invariants.ts';
@@ -213,9 +213,7 @@ export async function checkInvariants(
       findings.push({ invariant, partnerId: idFromUuid('prt', partner_id), mode, detail });
     }
   }
-  const { rows } = await db.query<{ count: bigint }>({
-    text: 'SELECT count(*) FROM all_entries',
-    query_timeout: timeLimitMs,
-  });
-  return { invariants: Object.keys(invariants), entries: rows[0]!.count, findings };
+  const counting = { text: 'SELECT count(*) FROM all_entries', query_timeout: timeLimitMs };
+  const entries = await readValue<bigint>(db, counting);
+  return { invariants: Object.keys(invariants), entries, findings };
 }

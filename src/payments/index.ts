@@ -1,10 +1,9 @@
 export { type ArchiveResult, archiveMonths } from './archive/archive.ts';
 export { type DistributeResult, distributeArchive } from './archive/distribute/distribute.ts';
-export { lastArchivedEvent } from './archive/last-event.ts';
+export { lastArchivedEvent, lastPrunedEvent } from './archive/last-events.ts';
 export { restDays } from './archive/months.ts';
 export { startNightlyArchive } from './archive/nightly.ts';
-export { type ArchiveWatch, watchArchiveWorkers } from './archive/watch-workers.ts';
-export { askArchiveWorkers } from './archive/workers.ts';
+export { type ArchiveWatch, askArchiveWorkers, watchArchiveWorkers } from './archive/workers.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Creation } from './create/creation.ts';
 export type { Caller } from './create/prepare.ts';
@@ -16,11 +15,11 @@ export {
   findRecovering,
   incarnationObject,
   listIncarnations,
+  listRecovered,
   type PastIncarnation,
   type RecoveringIncarnation,
 } from './lost-history/incarnations.ts';
 export { recoverRound, startHistoryRecovery } from './lost-history/recover-history.ts';
-export { listRecovered } from './lost-history/recovered.ts';
 export {
   findStrayAmount,
   listStray,
@@ -42,10 +41,15 @@ export {
   toPayment,
 } from './payment.ts';
 export { createPaymentParts } from './payment-parts.ts';
-export { pruneQuotes, readExposure } from './quotes/exposure.ts';
 export { lockQuote } from './quotes/lock-quote.ts';
 export type { QuoteLocker } from './quotes/locker.ts';
-export { findQuoteOf, type LockedQuote, listUsableQuotes } from './quotes/quote.ts';
+export {
+  findQuoteOf,
+  type LockedQuote,
+  listUsableQuotes,
+  pruneQuotes,
+  readExposure,
+} from './quotes/quote.ts';
 export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
 export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
 export { differenceObject, type Reconciliation } from './reconciliation/reconcile.ts';
@@ -64,15 +68,14 @@ export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from 
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
 export { type PaymentDay, readPaymentDay } from './search/days.ts';
-export type { PaymentFilter } from './search/filter.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
 export { type FoundPayment, readFoundPayments, searchPayments } from './search/search.ts';
+export type { PaymentFilter } from './search/search-statement.ts';
 export { readSearchWords } from './search/search-words.ts';
 export { countInReview, createThroughputReader } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
 export { type PaymentTotals, totalPayments } from './search/totals.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
 export { findPayment, findPaymentOf } from './store.ts';
-export { lastPrunedEvent } from './test-data/last-event.ts';
 export { pruneTestData } from './test-data/prune.ts';
 export { type PaymentTraces, pruneTraces } from './traces.ts';

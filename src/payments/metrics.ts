@@ -5,17 +5,12 @@ import { cacheSeries, prometheus } from '../telemetry/index.ts';
 /** The steps of a payment that wait for something: the gateway, or a statement. */
 export type Phase = 'resolve' | 'open' | 'gateway' | 'finish';
 
-/** What a process measures of the payments that pass through it. */
-export interface PaymentMetrics {
-  /** A payment that the partner can see ended, or a request for one was refused. */
-  countOutcome(mode: Mode, outcome: 'succeeded' | 'failed' | 'refused', code: string): void;
-  observePhase(mode: Mode, phase: Phase, ms: number): void;
-  observeBatch(statement: 'open' | 'finish', size: number, waitedMs: number): void;
-}
+export type PaymentMetrics = ReturnType<typeof createPaymentMetrics>;
 
 const phaseBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-export function createPaymentMetrics(registry: Registry): PaymentMetrics {
+/** What a process measures of the payments that pass through it. */
+export function createPaymentMetrics(registry: Registry) {
   const { Counter, Histogram } = prometheus();
   const registers = [registry];
   const outcomes = cacheSeries(
@@ -54,9 +49,11 @@ export function createPaymentMetrics(registry: Registry): PaymentMetrics {
     }),
   );
   return {
-    countOutcome: (mode, outcome, code) => outcomes(mode, outcome, code).inc(),
-    observePhase: (mode, phase, ms) => phases(mode, phase).observe(ms / 1_000),
-    observeBatch: (statement, size, waitedMs) => {
+    /** A payment that the partner can see ended, or a request for one was refused. */
+    countOutcome: (mode: Mode, outcome: 'succeeded' | 'failed' | 'refused', code: string) =>
+      outcomes(mode, outcome, code).inc(),
+    observePhase: (mode: Mode, phase: Phase, ms: number) => phases(mode, phase).observe(ms / 1_000),
+    observeBatch: (statement: 'open' | 'finish', size: number, waitedMs: number) => {
       sizes(statement).observe(size);
       waits(statement).observe(waitedMs / 1_000);
     },

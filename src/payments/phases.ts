@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
+import type { LockWait } from '../db/batching/index.ts';
 import type { Mode } from '../ledger/index.ts';
-import type { TraceContext, Tracer } from '../telemetry/index.ts';
+import type { Span, TraceContext, Tracer } from '../telemetry/index.ts';
 import type { PaymentMetrics, Phase } from './metrics.ts';
 import type { PaymentTraces } from './traces.ts';
 
@@ -30,4 +31,40 @@ export async function inPhase<Result>(
     paymentMetrics?.observePhase(mode, phase, clock.monotonicMs() - startedMs);
     span?.end(error);
   }
+}
+
+type Run<Item, Result> = (items: Item[], lockWait: LockWait) => Promise<Result[]>;
+
+/** How a payment has ended by this statement; undefined if it has not. */
+type Outcome = { mode: Mode; outcome: 'succeeded' | 'failed'; code: string } | undefined;
+
+/** Measures and traces the batches of a statement: the span of a batch is linked to those of its payments. */
+export function observeBatches<Item extends { trace?: TraceContext | undefined }, Result>(
+  { clock, paymentMetrics, tracer }: PhaseDeps & { clock: Clock },
+  statement: 'open' | 'finish',
+  run: Run<Item, Result>,
+  outcomeOf: (item: Item, result: Result) => Outcome,
+) {
+  function startSpan(items: Item[]): Span | undefined {
+    const links = tracer ? items.flatMap(({ trace }) => (trace?.isSampled ? trace : [])) : [];
+    if (links.length === 0) return undefined;
+    return tracer?.start(`batch ${statement}`, { links, attributes: { 'kopeck.batch_size': items.length } });
+  }
+  const observed: Run<Item, Result> = async (items, lockWait) => {
+    const span = startSpan(items);
+    let error: string | undefined = 'failed';
+    try {
+      const results = await run(items, lockWait);
+      error = undefined;
+      for (const [index, item] of items.entries()) {
+        const ended = outcomeOf(item, results[index]!);
+        if (ended) paymentMetrics?.countOutcome(ended.mode, ended.outcome, ended.code);
+      }
+      return results;
+    } finally {
+      span?.end(error);
+    }
+  };
+  const onBatch = (size: number, waitedMs: number) => paymentMetrics?.observeBatch(statement, size, waitedMs);
+  return { run: observed, waits: { clock, onBatch } };
 }

@@ -13,10 +13,9 @@ import {
 } from '../db/batching/index.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/postgres/index.ts';
 import type { AccountKey } from '../ledger/index.ts';
-import { observeBatches } from './observed-batches.ts';
 import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';
 import { type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
-import type { PhaseDeps } from './phases.ts';
+import { observeBatches, type PhaseDeps } from './phases.ts';
 import type { FinishResult, OpenResult, PaymentOutcome, PaymentToFinish } from './results.ts';
 
 /** Opens payments in one statement: each has its verdict, and those that go ahead have their money held. */
@@ -81,12 +80,6 @@ export async function finishAll(
   return rows.map(({ changed, status }) => ({ changed, status, at }));
 }
 
-/** The two writes that move money. Calls that arrive together share one statement and one commit. */
-export interface PaymentWriter {
-  open(payment: NewPayment): Promise<OpenResult>;
-  finish(payment: PaymentToFinish): Promise<FinishResult>;
-}
-
 /** How many locked accounts may each hold a connection while they wait, to open and again to finish: four of ten. */
 const maxLockedRuns = 2;
 /** So many payments may wait for a locked account; the places of admission control that remain are for the other partners. */
@@ -96,12 +89,15 @@ const maxWaiting = 5_000;
 /** Limits test mode per partner; undefined: no limit. */
 type Quota = { testPaymentsPerDay?: number };
 
+export type PaymentWriter = ReturnType<typeof createPaymentWriter>;
+
+/** The two writes that move money. Calls that arrive together share one statement and one commit. */
 export function createPaymentWriter(
   db: Queryable,
   clock: Clock,
   quota: Quota = {},
   observers: PhaseDeps = {},
-): PaymentWriter {
+) {
   const observing = { ...observers, clock };
   const openBatch = (payments: NewPayment[], lockWait: LockWait) =>
     retryOnDeadlock(() => openAll(db, clock, payments, lockWait, quota));
@@ -113,17 +109,17 @@ export function createPaymentWriter(
     maxWaiting,
     gather: nextLoopTurn,
   };
-  const ownLanes = {
+  const ownLanes = () => ({
     keyOf: ({ partnerId, mode }: AccountKey) => `${partnerId} ${mode}`,
+    runs: createRunPlaces(maxLockedRuns),
     ...lockTimeoutLanes(clock),
-  };
+  });
   const open = createBatcher<NewPayment, OpenResult>({
     ...common,
     ...observeBatches(observing, 'open', openBatch, outcomeOfOpening),
     ownLanes: {
-      ...ownLanes,
+      ...ownLanes(),
       findLocked: payments => findLockedOpenings(db, payments),
-      runs: createRunPlaces(maxLockedRuns),
       maxWaitingApart: maxOpeningsApart,
     },
   });
@@ -131,9 +127,8 @@ export function createPaymentWriter(
     ...common,
     ...observeBatches(observing, 'finish', finishBatch, outcomeOfFinish),
     ownLanes: {
-      ...ownLanes,
+      ...ownLanes(),
       findLocked: payments => findLockedAccounts(db, payments),
-      runs: createRunPlaces(maxLockedRuns),
       maxWaitingApart: maxWaiting,
     },
   });

@@ -6,26 +6,20 @@ import { pruneOlder } from '../db/retention/index.ts';
 import {
   formatTraceparent,
   parseTraceparent,
-  type Span,
   type SpanOptions,
   type TraceContext,
   type Tracer,
 } from '../telemetry/index.ts';
-
-/** The traces of payments. Each is kept, so that polls and deliveries in other processes belong to it. */
-export interface PaymentTraces {
-  /** Returns when it is stored, or could not be: a payment does not depend on its trace. */
-  save(paymentId: Id<'pay'>, trace: TraceContext): Promise<void>;
-  /** Starts a span in the trace of a payment; in one of its own if it has none. */
-  startSpan(paymentId: Id<'pay'>, name: string, options?: SpanOptions): Promise<Span>;
-}
 
 interface Saved {
   paymentId: Id<'pay'>;
   trace: TraceContext;
 }
 
-export function createPaymentTraces(db: Queryable, clock: Clock, tracer: Tracer): PaymentTraces {
+export type PaymentTraces = ReturnType<typeof createPaymentTraces>;
+
+/** The traces of payments. Each is kept, so that polls and deliveries in other processes belong to it. */
+export function createPaymentTraces(db: Queryable, clock: Clock, tracer: Tracer) {
   const write = createBatcher<Saved, undefined>({
     run: async items => {
       await db.query({
@@ -46,8 +40,11 @@ export function createPaymentTraces(db: Queryable, clock: Clock, tracer: Tracer)
     gather: nextLoopTurn,
   });
   return {
-    save: (paymentId, trace) => write({ paymentId, trace }).catch(() => {}),
-    startSpan: async (paymentId, name, options) => {
+    /** Returns when it is stored, or could not be: a payment does not depend on its trace. */
+    save: (paymentId: Id<'pay'>, trace: TraceContext): Promise<void> =>
+      write({ paymentId, trace }).catch(() => {}),
+    /** Starts a span in the trace of a payment; in one of its own if it has none. */
+    startSpan: async (paymentId: Id<'pay'>, name: string, options?: SpanOptions) => {
       const parent = await find(db, paymentId).catch(() => undefined);
       return tracer.start(name, { ...options, parent });
     },

@@ -11,7 +11,8 @@ export function member(value: JsonValue | undefined, name: string): JsonValue {
 }
 
 export function list(value: JsonValue, name: string): JsonValue[] {
-  return Array.isArray(value) ? value : fail(`${name} is not a list`);
+  const found = member(value, name);
+  return Array.isArray(found) ? found : fail(`${name} is not a list`);
 }
 
 /** The first object of a list whose fields have these values. */
@@ -21,18 +22,21 @@ export function entry(items: JsonValue[], wanted: Record<string, string>): JsonO
   return items.find(matches) ?? fail(`there is no ${Object.values(wanted).join(' to ')}`);
 }
 
+/** The digits of a number, and the text of a text; undefined for other values. */
+const numberIn = (value: JsonValue) => (value instanceof JsonNumber ? value.source : undefined);
+const textIn = (value: JsonValue) => (typeof value === 'string' ? value : undefined);
+
 export function expectNumber(value: JsonValue, name: string, expected: string): void {
-  if (!(value instanceof JsonNumber && value.source === expected)) fail(`${name} is not ${expected}`);
+  if (numberIn(member(value, name)) !== expected) fail(`${name} is not ${expected}`);
 }
 
-export const numberPrice = (value: JsonValue, name: string) =>
-  price(value instanceof JsonNumber ? value.source : undefined, name);
+export const numberPrice = (value: JsonValue, name: string) => price(numberIn(member(value, name)), name);
+export const textPrice = (value: JsonValue, name: string) => price(textIn(member(value, name)), name);
 
-export const textPrice = (value: JsonValue, name: string) =>
-  price(typeof value === 'string' ? value : undefined, name);
-
-export const anyPrice = (value: JsonValue, name: string) =>
-  value instanceof JsonNumber ? numberPrice(value, name) : textPrice(value, name);
+export function anyPrice(value: JsonValue, name: string, shown = name): bigint {
+  const found = member(value, name);
+  return price(numberIn(found) ?? textIn(found), shown);
+}
 
 /** In units of 10^-30, as `parsePrice` returns it. Zero is no price. */
 function price(text: string | undefined, name: string): bigint {
@@ -40,7 +44,7 @@ function price(text: string | undefined, name: string): bigint {
 }
 
 export function unixSeconds(value: JsonValue, name: string): number {
-  const source = value instanceof JsonNumber ? value.source : '';
+  const source = numberIn(member(value, name)) ?? '';
   return /^\d{1,11}$/.test(source) ? Number(source) : fail(`${name} is not a time in whole seconds`);
 }
 

@@ -1,6 +1,19 @@
 import { ascending, divideRoundingDown, divideRoundingHalfUp, formatRate } from '../base/money.ts';
 import type { RateRules } from './rules.ts';
-import type { Quote } from './source.ts';
+
+export interface Quote {
+  midE4: bigint;
+  asOfMs: number;
+}
+
+/** Where quotes for 1 USDT come from. */
+export interface RateSource {
+  name: string;
+  /** A fixed rate of the operator, not of a market: counts without a second source that agrees. */
+  isSetByOperator?: boolean;
+  /** Rejects with a short reason when there is no quote that can be trusted. */
+  fetch(signal: AbortSignal): Promise<Quote>;
+}
 
 /** The result of asking one source. */
 export type Answer =

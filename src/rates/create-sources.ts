@@ -3,8 +3,8 @@ import { type JsonValue, parseJson } from '../base/json.ts';
 import type { ExchangeName, RateSourceSetting } from '../base/rate-sources.ts';
 import { AnswerTooLongError, CallTimeoutError, callHttp } from '../http-client/index.ts';
 import { fail } from './answer-fields.ts';
+import type { Quote, RateSource } from './combine.ts';
 import { exchanges, type Reader, type Reading, readFeed } from './exchanges.ts';
-import type { Quote, RateSource } from './source.ts';
 
 export interface SourcesOptions {
   clock: Clock;

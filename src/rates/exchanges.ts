@@ -21,13 +21,7 @@ export interface Reading {
 
 export type Reader = (answer: JsonValue) => Reading;
 
-export interface Exchange {
-  baseUrl: string;
-  path: string;
-  read: Reader;
-}
-
-export const exchanges: Record<ExchangeName, Exchange> = {
+export const exchanges: Record<ExchangeName, { baseUrl: string; path: string; read: Reader }> = {
   rapira: { baseUrl: 'https://api.rapira.net', path: '/open/market/rates', read: readRapira },
   abcex: {
     baseUrl: 'https://hub.abcex.io',
@@ -43,21 +37,16 @@ export const exchanges: Record<ExchangeName, Exchange> = {
 };
 
 function readRapira(answer: JsonValue): Reading {
-  expectNumber(member(answer, 'code'), 'code', '0');
-  expectNumber(member(answer, 'isWorking'), 'isWorking', '1');
-  const pair = entry(list(member(answer, 'data'), 'data'), { symbol: 'USDT/RUB' });
-  return between(
-    numberPrice(member(pair, 'bidPrice'), 'bidPrice'),
-    numberPrice(member(pair, 'askPrice'), 'askPrice'),
-  );
+  expectNumber(answer, 'code', '0');
+  expectNumber(answer, 'isWorking', '1');
+  const pair = entry(list(answer, 'data'), { symbol: 'USDT/RUB' });
+  return between(numberPrice(pair, 'bidPrice'), numberPrice(pair, 'askPrice'));
 }
 
 /** The lists are not trusted to be sorted: the best bid is the highest, the best ask the lowest. */
 function readAbcex(answer: JsonValue): Reading {
   const prices = (side: string) =>
-    ascending(
-      list(member(answer, side), side).map(order => anyPrice(member(order, 'price'), `a price of ${side}`)),
-    );
+    ascending(list(answer, side).map(order => anyPrice(order, 'price', `a price of ${side}`)));
   const bestBid = prices('bid').at(-1) ?? fail('bid is empty');
   const bestAsk = prices('ask').at(0) ?? fail('ask is empty');
   return between(bestBid, bestAsk);
@@ -66,26 +55,24 @@ function readAbcex(answer: JsonValue): Reading {
 function readCoinGecko(answer: JsonValue): Reading {
   const tether = member(answer, 'tether');
   return {
-    midE4: midRateE4(numberPrice(member(tether, 'rub'), 'rub')),
-    asOfSec: unixSeconds(member(tether, 'last_updated_at'), 'last_updated_at'),
+    midE4: midRateE4(numberPrice(tether, 'rub')),
+    asOfSec: unixSeconds(tether, 'last_updated_at'),
   };
 }
 
 function readCryptoPay(answer: JsonValue): Reading {
   if (member(answer, 'ok') !== true) fail('ok is not true');
-  const rate = entry(list(member(answer, 'result'), 'result'), { source: 'USDT', target: 'RUB' });
+  const rate = entry(list(answer, 'result'), { source: 'USDT', target: 'RUB' });
   // Crypto Pay marks rates that are out of date.
   if (rate.get('is_valid') === false) fail('is_valid is false');
-  return { midE4: midRateE4(textPrice(member(rate, 'rate'), 'rate')) };
+  return { midE4: midRateE4(textPrice(rate, 'rate')) };
 }
 
 /** The format of a custom feed: `{rate, as_of}`. */
-export function readFeed(answer: JsonValue): Reading {
-  return {
-    midE4: midRateE4(anyPrice(member(answer, 'rate'), 'rate')),
-    asOfSec: unixSeconds(member(answer, 'as_of'), 'as_of'),
-  };
-}
+export const readFeed = (answer: JsonValue): Reading => ({
+  midE4: midRateE4(anyPrice(answer, 'rate')),
+  asOfSec: unixSeconds(answer, 'as_of'),
+});
 
 function between(bid: bigint, ask: bigint): Reading {
   return ask < bid ? fail('ask is below bid') : { midE4: midRateE4(bid, ask) };

@@ -1,4 +1,4 @@
-export { type Alarm, type Part, partnerRateE4 } from './combine.ts';
+export { type Alarm, type Part, partnerRateE4, type RateSource } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
 export { createRateMetrics, rateGauges } from './gauges.ts';
 export { startRateRefresher } from './refresh.ts';
@@ -10,7 +10,6 @@ export {
   rulesChanged,
   rulesObject,
 } from './rules.ts';
-export type { RateSource } from './source.ts';
 export {
   type CurrentRate,
   chartRates,

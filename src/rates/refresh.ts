@@ -1,9 +1,15 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../base/background-loop.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
-import type { Queryable } from '../db/postgres/index.ts';
-import { type Alarm, type Answer, combine, midsSinceConfirmed, type RateBounds } from './combine.ts';
+import { hasRow, type Queryable } from '../db/postgres/index.ts';
+import {
+  type Alarm,
+  type Answer,
+  combine,
+  midsSinceConfirmed,
+  type RateBounds,
+  type RateSource,
+} from './combine.ts';
 import { readRateRules } from './rules.ts';
-import type { RateSource } from './source.ts';
 import { type CurrentRate, listHourBefore, readCurrentRate, storeRate } from './store.ts';
 
 export interface RefreshDeps {
@@ -69,7 +75,7 @@ const maxRefreshMs = 10_000;
  */
 export async function claimRefresh(db: Queryable, clock: Clock, refreshSec: number): Promise<boolean> {
   const nowMs = clock.nowMs();
-  const { rowCount } = await db.query({
+  return hasRow(db, {
     text: `UPDATE rate_refresh SET claimed_at = $1
             WHERE claimed_at <= $2
                OR claimed_at > $4
@@ -83,7 +89,6 @@ export async function claimRefresh(db: Queryable, clock: Clock, refreshSec: numb
       new Date(nowMs + maxRefreshMs),
     ],
   });
-  return rowCount === 1;
 }
 
 interface RefresherDeps extends RefreshDeps {

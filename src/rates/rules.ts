@@ -1,6 +1,6 @@
 import { instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 
 /** How a rate is made from quotes; all values in basis points. */
 export interface RateRules {
@@ -35,13 +35,11 @@ export async function readRateRules(db: Queryable, spreadBps: number): Promise<C
 }
 
 /** The last changes, newest first. */
-export async function listRateRules(db: Queryable, limit: number): Promise<CurrentRules[]> {
-  const { rows } = await db.query<CurrentRules>({
+export const listRateRules = (db: Queryable, limit: number) =>
+  readRows<CurrentRules>(db, {
     text: `${selectRules} ORDER BY version DESC LIMIT $1`,
     values: [limit],
   });
-  return rows;
-}
 
 /** The NOTIFY channel for changed rules: every process tries to refresh at once. */
 export const rulesChanged = 'rate_rules_changed';

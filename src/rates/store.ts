@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { formatRate, parseRate } from '../base/money.ts';
 import { sharedRead } from '../db/batching/index.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { findRow, findValue, type Queryable, readRows, readValue } from '../db/postgres/index.ts';
 import type { NewRate, Part } from './combine.ts';
 
 export interface CurrentRate {
@@ -22,12 +22,12 @@ export interface ExplainedRate extends CurrentRate {
 export async function storeRate(db: Queryable, clock: Clock, rate: NewRate): Promise<CurrentRate> {
   const { midE4, rateE4, spreadBps, parts } = rate;
   const asOf = new Date(rate.asOfMs);
-  const { rows } = await db.query<{ id: bigint }>({
+  const rateId = await readValue<bigint>(db, {
     text: `INSERT INTO rates (as_of, created_at, mid_e4, spread_bps, rate_e4, parts)
            VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
     values: [asOf, instantOf(clock), midE4, spreadBps, rateE4, JSON.stringify(parts.map(toStored))],
   });
-  return { rateId: rows[0]!.id, rateE4, midE4, asOf };
+  return { rateId, rateE4, midE4, asOf };
 }
 
 /** The newest, however old: check `isStale` before use. */
@@ -42,20 +42,17 @@ const readNewest = sharedRead<void, CurrentRate | undefined>(async (db, callers)
   return callers.map(() => rows[0]);
 });
 
-/** The newest rate as this process last read it. Who debits at it must find out whether it still is the newest. */
-export interface RateMemo {
-  read(): Promise<CurrentRate | undefined>;
-  /** The next read asks the database. */
-  forget(): void;
-}
+export type RateMemo = ReturnType<typeof createRateMemo>;
 
-export function createRateMemo(db: Queryable): RateMemo {
+/** The newest rate as this process last read it. Who debits at it must find out whether it still is the newest. */
+export function createRateMemo(db: Queryable) {
   let rate: CurrentRate | undefined;
   return {
     read: async () => {
       rate ??= await readCurrentRate(db);
       return rate;
     },
+    /** The next read asks the database. */
     forget: () => {
       rate = undefined;
     },
@@ -63,26 +60,22 @@ export function createRateMemo(db: Queryable): RateMemo {
 }
 
 /** The rates since then, oldest first. */
-export async function listRates(db: Queryable, since: Date): Promise<Pick<CurrentRate, 'rateE4' | 'asOf'>[]> {
-  const { rows } = await db.query<Pick<CurrentRate, 'rateE4' | 'asOf'>>({
+export const listRates = (db: Queryable, since: Date) =>
+  readRows<Pick<CurrentRate, 'rateE4' | 'asOf'>>(db, {
     text: `SELECT rate_e4 AS "rateE4", as_of AS "asOf"
              FROM (SELECT * FROM rates ORDER BY id DESC LIMIT ${maxRatesListed}) r WHERE as_of >= $1 ORDER BY id`,
     values: [since],
   });
-  return rows;
-}
 
 /** A day of refreshes every ten seconds: the table has no index by time. */
 const maxRatesListed = 8_640;
 
 /** The market rate before this one, without spread. */
-export async function readMidBefore(db: Queryable, rateId: bigint): Promise<bigint | undefined> {
-  const { rows } = await db.query<{ mid_e4: bigint }>({
+export const readMidBefore = (db: Queryable, rateId: bigint) =>
+  findValue<bigint>(db, {
     text: 'SELECT mid_e4 FROM rates WHERE id < $1 ORDER BY id DESC LIMIT 1',
     values: [rateId],
   });
-  return rows[0]?.mid_e4;
-}
 
 const hourMs = 3_600_000;
 
@@ -109,14 +102,14 @@ export interface PastRate {
  * lookup per point, however many rates there are.
  */
 export async function chartRates(db: Queryable, since: Date, until: Date): Promise<PastRate[]> {
-  const { rows: oldest } = await db.query<{ at: Date | null }>({
-    text: 'SELECT min(created_at) AS at FROM rates WHERE created_at >= $1',
+  const oldest = await readValue<Date | null>(db, {
+    text: 'SELECT min(created_at) FROM rates WHERE created_at >= $1',
     values: [since],
   });
   // A new service has all of its rates in a small part of the requested time.
-  const from = oldest[0]?.at ?? since;
+  const from = oldest ?? since;
   const stepMs = Math.max(1, Math.ceil((until.getTime() - from.getTime()) / (maxPoints - 1)));
-  const { rows } = await db.query<PastRate>({
+  return readRows<PastRate>(db, {
     text: `SELECT DISTINCT ON (r.id) r.created_at AS at, r.rate_e4 AS "rateE4", r.mid_e4 AS "midE4"
              FROM generate_series($1::timestamptz, $2::timestamptz + $3 * interval '1 ms', $3 * interval '1 ms') AS t
             CROSS JOIN LATERAL (SELECT * FROM rates
@@ -125,17 +118,16 @@ export async function chartRates(db: Queryable, since: Date, until: Date): Promi
             ORDER BY r.id`,
     values: [from, until, stepMs],
   });
-  return rows;
 }
 
 export async function explainRate(db: Queryable, rateId: bigint): Promise<ExplainedRate | undefined> {
-  const { rows } = await db.query<Omit<ExplainedRate, 'parts'> & { parts: StoredPart[] }>({
+  const rate = await findRow<Omit<ExplainedRate, 'parts'> & { parts: StoredPart[] }>(db, {
     text: `SELECT id AS "rateId", rate_e4 AS "rateE4", mid_e4 AS "midE4", as_of AS "asOf",
                   created_at AS "createdAt", spread_bps AS "spreadBps", parts
              FROM rates WHERE id = $1`,
     values: [rateId],
   });
-  return rows[0] && { ...rows[0], parts: rows[0].parts.map(fromStored) };
+  return rate && { ...rate, parts: rate.parts.map(fromStored) };
 }
 
 export const isStale = ({ asOf }: Pick<CurrentRate, 'asOf'>, clock: Clock, maxAgeSec: number) =>

@@ -35,13 +35,10 @@ export const webhookGauges: DatabaseGauge[] = [
   },
 ];
 
-/** What a process measures of the events that it sends. */
-export interface WebhookMetrics {
-  /** After each attempt; `settledAt` is when the payment ended. */
-  observeAttempt(result: AttemptResult, settledAt: Date): void;
-}
+export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
 
-export function createWebhookMetrics(registry: Registry): WebhookMetrics {
+/** What a process measures of the events that it sends. */
+export function createWebhookMetrics(registry: Registry) {
   const { Counter, Histogram } = prometheus();
   const registers = [registry];
   const attempts = cacheSeries(
@@ -73,7 +70,8 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   // From 0 on: otherwise the first one is no increase.
   for (const mode of ['live', 'test']) givenUp(mode).inc(0);
   return {
-    observeAttempt: (result, settledAt) => {
+    /** After each attempt; `settledAt` is when the payment ended. */
+    observeAttempt: (result: AttemptResult, settledAt: Date) => {
       const { mode, at, durationMs, isDelivered, nextAt } = result;
       attempts(mode, resultOf(result)).observe(durationMs / 1_000);
       if (isDelivered)

@@ -11,8 +11,7 @@ import {
 } from '../../src/base/money.ts';
 import { failureMessages } from '../../src/payments/payment.ts';
 import { eventHeaders } from '../../src/webhooks/delivery/envelope.ts';
-import { sign } from '../../src/webhooks/delivery/sign.ts';
-import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/standard-webhooks.ts';
+import { sign, standardHeaders, standardSecret } from '../../src/webhooks/delivery/signatures.ts';
 import { validatorOf } from '../helpers/api.ts';
 import { expectLintedOpenApi } from '../helpers/lint-openapi.ts';
 import { type Json, readDocument } from './openapi-world.ts';

@@ -1,6 +1,6 @@
 import { test as base, expect } from 'vitest';
 import { reconcileDeposits, startDepositWatchers } from '../../src/deposits/index.ts';
-import { reportLate } from '../../src/deposits/watch/late.ts';
+import { reportLate } from '../../src/deposits/watch/watcher.ts';
 import { usdtContract } from '../helpers/chain.ts';
 import {
   bnb,

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { sign } from '../../src/webhooks/delivery/sign.ts';
+import { sign } from '../../src/webhooks/delivery/signatures.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { root } from '../sdk/packed.ts';
 import { choose, type Guide, guides, type Language, type Snippet } from './snippets.ts';

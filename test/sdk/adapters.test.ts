@@ -7,7 +7,7 @@ import { kopeckWebhook as forFastify } from '../../sdk/src/fastify.ts';
 import { kopeckWebhook as forHono } from '../../sdk/src/hono.ts';
 import type { PaymentEvent } from '../../sdk/src/index.ts';
 import { kopeckWebhook as forNext } from '../../sdk/src/next.ts';
-import { sign } from '../../src/webhooks/delivery/sign.ts';
+import { sign } from '../../src/webhooks/delivery/signatures.ts';
 import { listen } from '../helpers/local-server.ts';
 
 const secret = 'whsec_0123456789abcdef';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { sign } from '../../src/webhooks/delivery/sign.ts';
+import { sign } from '../../src/webhooks/delivery/signatures.ts';
 import { openBrowser } from '../browser/chromium.ts';
 import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';

@@ -2,9 +2,8 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { verifyProof, verifyWebhook } from '../../sdk/src/index.ts';
-import { sign } from '../../src/webhooks/delivery/sign.ts';
-import { standardHeaders } from '../../src/webhooks/delivery/standard-webhooks.ts';
-import { keySetObject } from '../../src/webhooks/signing/key-set.ts';
+import { sign, standardHeaders } from '../../src/webhooks/delivery/signatures.ts';
+import { keySetObject } from '../../src/webhooks/signing/signing-keys.ts';
 import { codeOf } from './fake.ts';
 
 const atSec = 1_794_737_400;

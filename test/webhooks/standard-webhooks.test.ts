@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { verifyProof, verifyWebhook } from '../../sdk/src/index.ts';
 import { newId } from '../../src/base/ids.ts';
-import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/standard-webhooks.ts';
+import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/signatures.ts';
 import {
   addSigningRoot,
   checkPartner,

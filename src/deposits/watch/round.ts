@@ -1,6 +1,6 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Pool } from '../../db/postgres/index.ts';
+import { type Pool, readRow } from '../../db/postgres/index.ts';
 import { completeAddresses, readAccounts } from '../addresses.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import type { ChainBlock, ChainNode } from '../chain/node.ts';
@@ -109,14 +109,11 @@ async function watchPending(
   let last = final;
   for (let nth = 0; last < head && nth < maxRangesPerRound; nth++) {
     const fromBlock = last + 1n;
-    const { range, transfers } = await readHalving(
-      { clock, size },
-      rangeFrom(fromBlock, head),
-      async asked => ({
-        range: asked,
-        transfers: (await readTransfers(node!, chain, known, asked)).transfers,
-      }),
-    );
+    const choose = rangeFrom(fromBlock, head);
+    const { range, transfers } = await readHalving({ clock, size }, choose, async asked => ({
+      range: asked,
+      transfers: (await readTransfers(node!, chain, known, asked)).transfers,
+    }));
     await storePending(booking, range, transfers);
     last = range.toBlock;
   }
@@ -160,14 +157,13 @@ async function openCursor({ pool, clock, chain }: RoundDeps, final: ChainBlock):
   });
   if (watched[0]) return watched[0];
   await refuseReplaced(chain, { block: number, hash });
-  const { rows } = await pool.query<Cursor>({
+  return readRow<Cursor>(pool, {
     text: `INSERT INTO deposit_chains AS c (chain, cursor_block, cursor_hash, cursor_time, final_block, checked_at, lease_until)
            VALUES ($1, $2, $3, $4, $2, $5, $5)
            ON CONFLICT (chain) DO UPDATE SET checked_at = $5
            RETURNING cursor_block AS block, cursor_hash AS hash`,
     values: [chain.name, number, hash, new Date(final.atMs), instantOf(clock)],
   });
-  return rows[0]!;
 }
 
 /** What was final stays: another hash means another chain, or a reorganisation below the final block. */

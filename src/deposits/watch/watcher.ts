@@ -1,12 +1,12 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
-import type { DepositChains } from '../chain/deposit-chain.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { findValue, hasRow, type Queryable, readValue } from '../../db/postgres/index.ts';
+import type { DepositChain, DepositChains } from '../chain/deposit-chain.ts';
+import { reconcileDeposits } from '../reconcile.ts';
 import { createScreen } from '../screening/ask.ts';
 import { screenDeposits } from '../screening/screen-deposits.ts';
-import { startDailyReconciliation } from './daily.ts';
 import { maxRangeBlocks } from './halving.ts';
-import { reportLate } from './late.ts';
 import { type RoundDeps, runRound } from './round.ts';
 
 interface WatcherDeps extends Omit<RoundDeps, 'chain' | 'isScreened'> {
@@ -27,13 +27,8 @@ const leaseMs = 60_000;
  * Leader election per chain, by a lease in its row. The first round of a chain makes the row, and then every process may
  * run it.
  */
-export async function takeLease(
-  db: Queryable,
-  clock: Clock,
-  chain: string,
-  holder: number,
-): Promise<boolean> {
-  const { rows } = await db.query<{ is_mine: boolean }>({
+export const takeLease = (db: Queryable, clock: Clock, chain: string, holder: number) =>
+  readValue<boolean>(db, {
     text: `WITH taken AS (UPDATE deposit_chains SET lease_holder = $2, lease_until = $4
                            WHERE chain = $1 AND (lease_holder = $2 OR lease_until <= $3 OR lease_until > $5)
                           RETURNING chain)
@@ -47,17 +42,13 @@ export async function takeLease(
       new Date(clock.nowMs() + 2 * leaseMs),
     ],
   });
-  return rows[0]!.is_mine;
-}
 
 /** Only the leader asks the screening service, so that it is asked once. Two that ask at once are harmless. */
-async function holdsLease(db: Queryable, clock: Clock, chain: string, holder: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+const holdsLease = (db: Queryable, clock: Clock, chain: string, holder: number) =>
+  hasRow(db, {
     text: 'SELECT FROM deposit_chains WHERE chain = $1 AND lease_holder = $2 AND lease_until > $3',
     values: [chain, holder, instantOf(clock)],
   });
-  return rowCount === 1;
-}
 
 /**
  * Watches all configured chains while this process runs, each in a loop of its own: a slow one delays no other. Screening
@@ -96,4 +87,63 @@ export function startDepositWatchers(deps: WatcherDeps, openScreen = createScree
     ];
   });
   return async () => void (await Promise.all(loops.map(loop => loop.stop())));
+}
+
+const compareEveryMs = 10 * 60_000;
+const dayMs = 86_400_000;
+
+/**
+ * Compares the deposits of yesterday with the chain, once all its blocks are booked, in the process that watches the chain.
+ * One that takes over compares the day again, which does no harm.
+ */
+function startDailyReconciliation(deps: WatcherDeps, chain: DepositChain): BackgroundLoop {
+  const { pool, clock, alarms, log } = deps;
+  let comparedMs: number | undefined;
+  return startBackgroundLoop({
+    clock,
+    everyMs: compareEveryMs,
+    work: async () => {
+      const todayMs = Math.floor(clock.nowMs() / dayMs) * dayMs;
+      if (comparedMs === todayMs || !(await isBooked(deps, chain.name, new Date(todayMs)))) return;
+      await reconcileDeposits({ db: pool, clock, alarms }, chain, new Date(todayMs - dayMs));
+      comparedMs = todayMs;
+    },
+    onError: err => {
+      // What is wrong with a node is an alarm of the watcher.
+      if (!(err instanceof OperatorError))
+        log.error({ err, chain: chain.name }, 'deposits could not be compared');
+    },
+  });
+}
+
+/** Whether this process watches the chain, and everything before this time is booked. */
+const isBooked = ({ pool, heartbeat }: WatcherDeps, chain: string, until: Date) =>
+  hasRow(pool, {
+    text: 'SELECT FROM deposit_chains WHERE chain = $1 AND lease_holder = $2 AND cursor_time >= $3',
+    values: [chain, heartbeat.instance, until],
+  });
+
+/** A chain that is this far behind needs people. Ethereum takes up to 20 minutes to make a block final. */
+const maxLagMs = 45 * 60_000;
+
+/**
+ * By the clock, in every process that watches chains: a round that never ends says nothing. A chain without a first round is
+ * late that long after `sinceMs`.
+ */
+export async function reportLate(
+  { pool, clock, alarms, chain }: Omit<RoundDeps, 'isScreened'>,
+  sinceMs: number,
+): Promise<void> {
+  const booked = await findValue<Date>(pool, {
+    text: 'SELECT cursor_time FROM deposit_chains WHERE chain = $1',
+    values: [chain.name],
+  });
+  const bookedMs = booked?.getTime();
+  const detail =
+    bookedMs === undefined
+      ? `Deposits on ${chain.title} are not read yet.`
+      : `Deposits on ${chain.title} are booked up to ${new Date(bookedMs).toISOString()} only.`;
+  const late = { kind: 'deposit_chain_late', detail };
+  const isLate = clock.nowMs() - (bookedMs ?? sinceMs) > maxLagMs;
+  await alarms.report(`deposits ${chain.name} progress`, isLate ? [late] : []);
 }

@@ -33,14 +33,9 @@ interface Observed {
   status: number;
 }
 
-export interface CheckClient {
-  send(request: CheckRequest): Promise<Reply>;
-  observed: Observed[];
-  timeouts: CheckTimeouts;
-  hasToken: boolean;
-}
-
 const maxAnswerBytes = 3 * 1024 * 1024;
+
+export type CheckClient = ReturnType<typeof createCheckClient>;
 
 /** Unlike the client of the service it also sends what is wrong, and looks at headers and times. */
 export function createCheckClient(options: {
@@ -48,7 +43,7 @@ export function createCheckClient(options: {
   token: string | undefined;
   timeouts: CheckTimeouts;
   clock: Clock;
-}): CheckClient {
+}) {
   const { url, token: ownToken, timeouts, clock } = options;
   const base = url.replace(/\/$/, '');
   const observed: Observed[] = [];
@@ -91,6 +86,9 @@ function whyNoAnswer(error: unknown): string {
   const why = describeError(error);
   return why === 'TimeoutError' ? 'no answer in time' : `no answer (${why})`;
 }
+
+export const resolveCode = ({ send }: CheckClient, link: string | undefined) =>
+  send({ method: 'POST', path: '/qr/resolve', body: { qr_url: link } });
 
 /** For people: the status and the code, never the whole answer. */
 export const describeReply = ({ status, body, error }: Reply): string => {

@@ -6,9 +6,9 @@ import {
   expectOrder,
   fail,
   firstOrder,
-  getOrder,
   newPaymentId,
   sendOrder,
+  shownOrder,
   skip,
   type World,
 } from './world.ts';
@@ -95,7 +95,7 @@ export const listingChecks: Check[] = [
     rule: 'The list has every accepted order once, with payment_id, order_id, the state that GET shows, amount_kopecks (an integer) and created_at, and none that was not accepted.',
     run: async world => {
       const { paymentId: firstId } = firstOrder(world);
-      const first = expectOrder(world, 'GET', await getOrder(world, firstId));
+      const first = await shownOrder(world, firstId);
       const orders = await readAll(world);
       const { state } = listedOnce(orders, firstId);
       if (first.outcome !== 'accepted' && state !== first.outcome)

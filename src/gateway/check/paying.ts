@@ -14,6 +14,7 @@ import {
   refusalOf,
   sendOrder,
   sendVoid,
+  shownOrder,
   skip,
   type World,
 } from './world.ts';
@@ -28,7 +29,7 @@ const voidAfterMs = [5, 15, 40];
 async function pollUntilFinal(world: World, paymentId: string) {
   const untilMs = world.clock.monotonicMs() + world.finalTimeoutMs;
   for (;;) {
-    const order = expectOrder(world, 'GET', await getOrder(world, paymentId));
+    const order = await shownOrder(world, paymentId);
     if (order.outcome !== 'accepted' || world.clock.monotonicMs() >= untilMs) return order;
     await world.clock.sleep(pollEveryMs);
   }
@@ -104,11 +105,7 @@ export const payingChecks: Check[] = [
         if (refusalOf(reply)) fail(describeDenial(reply));
         const repeated = expectOrder(world, 'PUT', reply);
         if (repeated.orderId !== orderId) fail('it has another order_id: a new order');
-        expectStaysFinal(
-          'the repeated PUT',
-          repeated,
-          expectOrder(world, 'GET', await getOrder(world, paymentId)),
-        );
+        expectStaysFinal('the repeated PUT', repeated, await shownOrder(world, paymentId));
       }
     },
   },
@@ -126,7 +123,7 @@ export const payingChecks: Check[] = [
       if (orderId && denial) fail(describeDenial(denial));
       const unreadable = replies.find(reply => !orderIn(reply, world.amountKopecks));
       if (unreadable) fail(describeReply(unreadable));
-      const now = expectOrder(world, 'GET', await getOrder(world, paymentId));
+      const now = await shownOrder(world, paymentId);
       for (const reply of replies) expectStaysFinal('one of the PUTs', expectOrder(world, 'PUT', reply), now);
     },
   },
@@ -142,7 +139,7 @@ export const payingChecks: Check[] = [
       if (reply.status === 200 && reply.body?.order_id !== orderId) fail('a new order was made');
       if (reply.status === 200 && reply.body?.amount_kopecks === amountKopecks)
         fail('the order has the new amount');
-      const after = expectOrder(world, 'GET', await getOrder(world, paymentId));
+      const after = await shownOrder(world, paymentId);
       if (after.orderId !== orderId) fail('GET shows another order afterwards');
     },
   },
@@ -151,11 +148,11 @@ export const payingChecks: Check[] = [
     rule: 'The void of an accepted order returns it unchanged; it is never `voided`.',
     run: async world => {
       const { paymentId, orderId } = firstOrder(world);
-      const before = expectOrder(world, 'GET', await getOrder(world, paymentId));
+      const before = await shownOrder(world, paymentId);
       const reply = await sendVoid(world, paymentId);
       if (isVoided(reply)) fail('an accepted order was voided: Kopeck releases money that was paid');
       const voided = expectOrder(world, 'the void', reply);
-      const after = expectOrder(world, 'GET', await getOrder(world, paymentId));
+      const after = await shownOrder(world, paymentId);
       for (const order of [voided, after])
         if (order.orderId !== orderId || order.outcome !== before.outcome)
           fail(`the order was ${before.outcome} and is ${order.outcome}`);

@@ -1,5 +1,5 @@
 import { readPage, readRefundPage, readResolveAnswer } from '../answers.ts';
-import { type CheckRequest, describeReply } from './client.ts';
+import { type CheckRequest, describeReply, resolveCode } from './client.ts';
 import {
   type Check,
   expectUnknown,
@@ -100,11 +100,7 @@ export const readingChecks: Check[] = [
     name: 'unknown QR code',
     rule: 'A code that does not exist: 404 {"code": "QR_CODE_NOT_FOUND"}; if the bank cannot tell, 422 {"code": "QR_UNRESOLVABLE"}.',
     run: async ({ client }) => {
-      const reply = await client.send({
-        method: 'POST',
-        path: '/qr/resolve',
-        body: { qr_url: unknownLink },
-      });
+      const reply = await resolveCode(client, unknownLink);
       const isUnresolvable = reply.status === 422 && reply.body?.code === 'QR_UNRESOLVABLE';
       if (!isUnresolvable && readResolveAnswer(reply).outcome !== 'invalid_qr') fail(describeReply(reply));
     },
@@ -151,11 +147,7 @@ export const qrChecks: Check[] = [
     name: 'reading the QR code',
     rule: '200 with qrc_id, scenario, recipient, recipient_id, amount_kopecks (an integer or null), purpose, expires_at (a time with Z or an offset, or null) and fingerprint.',
     run: async world => {
-      const reply = await world.client.send({
-        method: 'POST',
-        path: '/qr/resolve',
-        body: { qr_url: world.qrUrl },
-      });
+      const reply = await resolveCode(world.client, world.qrUrl);
       const read = readResolveAnswer(reply);
       if (reply.status !== 200) fail(describeReply(reply));
       if (read.outcome !== 'resolved') fail('a field is missing or has another type');
@@ -172,11 +164,7 @@ export const qrChecks: Check[] = [
     rule: 'The fingerprint changes only if the data of the code do: no time and nothing random in it.',
     run: async world => {
       const qr = world.qr ?? skip('the QR code could not be read');
-      const reply = await world.client.send({
-        method: 'POST',
-        path: '/qr/resolve',
-        body: { qr_url: world.qrUrl },
-      });
+      const reply = await resolveCode(world.client, world.qrUrl);
       const read = readResolveAnswer(reply);
       if (read.outcome !== 'resolved') fail(describeReply(reply));
       if (read.qr.fingerprint !== qr.fingerprint) fail('it changed between two calls');

@@ -103,6 +103,10 @@ export function expectOrder(world: World, what: string, reply: Reply): OrderAnsw
   return read;
 }
 
+/** The order as GET shows it. */
+export const shownOrder = async (world: World, paymentId: string): Promise<OrderAnswer> =>
+  expectOrder(world, 'GET', await getOrder(world, paymentId));
+
 /** Kopeck ends the payment with the first final answer: a later one that differs costs its amount. */
 export function expectStaysFinal(what: string, answered: OrderAnswer, now: OrderAnswer): void {
   if (answered.outcome !== 'accepted' && now.outcome !== answered.outcome)

@@ -1,8 +1,7 @@
 import { minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
-import { isArchiveDistributed } from './is-distributed.ts';
-import { withArchiveLock } from './lock.ts';
+import { findRow, findValue, type Queryable, readRow, readValue } from '../../db/postgres/index.ts';
+import { isArchiveDistributed, withArchiveLock } from './lock.ts';
 import {
   type Account,
   countArchivable,
@@ -96,15 +95,15 @@ async function* movePayments(
   { partner_id, mode }: Account,
 ): AsyncGenerator<Moved> {
   for (let after = minId; ; ) {
-    const { rows: found } = await db.query<{ month: string; next_month_id: string }>({
+    const found = await findRow<{ month: string; next_month_id: string }>(db, {
       text: `SELECT archive_month_of(p.id)::text AS month,
                     archive_first_id((archive_month_of(p.id) + interval '1 month')::date) AS next_month_id
                FROM payments p WHERE p.partner_id = $1 AND p.mode = $2 AND p.id > $3 AND p.id < $4
               ORDER BY p.id LIMIT 1`,
       values: [partner_id, mode, after, minUuidAt(before.getTime())],
     });
-    if (!found[0]) return;
-    const { month, next_month_id } = found[0];
+    if (!found) return;
+    const { month, next_month_id } = found;
     if (!(await prepare(db, month))) {
       after = next_month_id;
       continue;
@@ -115,11 +114,14 @@ async function* movePayments(
         text: 'SELECT archive_copy_payments($1, $2, archivable_ids($1, $2, $3, $4, $5, $6))',
         values,
       });
-    const { rows } = await db.query<{ last_id: string; payments: bigint; events: bigint }>({
+    const { last_id, payments, events } = await readRow<{
+      last_id: string;
+      payments: bigint;
+      events: bigint;
+    }>(db, {
       text: 'SELECT last_id, payments, events FROM archive_payments($1, $2, $3, $4, $5, $6)',
       values,
     });
-    const { last_id, payments, events } = rows[0]!;
     after = last_id;
     yield { payments: Number(payments), events: Number(events), entries: 0 };
   }
@@ -129,38 +131,36 @@ async function* moveEntries(
   { db, before, batchSize, isDistributed }: Run,
   { partner_id, mode }: Account,
 ): AsyncGenerator<Moved> {
-  const { rows: bounds } = await db.query<{ up_to: bigint }>({
-    text: 'SELECT archivable_entries($1, $2, $3) AS up_to',
+  const upTo = await readValue<bigint>(db, {
+    text: 'SELECT archivable_entries($1, $2, $3)',
     values: [partner_id, mode, before],
   });
   for (;;) {
-    const { rows: found } = await db.query<{ month: string }>({
-      text: `SELECT date_trunc('month', e.created_at AT TIME ZONE 'UTC')::date::text AS month
+    const month = await findValue<string>(db, {
+      text: `SELECT date_trunc('month', e.created_at AT TIME ZONE 'UTC')::date::text
                FROM entries e WHERE e.partner_id = $1 AND e.mode = $2 AND e.entry_no <= $3
               ORDER BY e.entry_no LIMIT 1`,
-      values: [partner_id, mode, bounds[0]!.up_to],
+      values: [partner_id, mode, upTo],
     });
-    if (!found[0]) return;
-    await prepare(db, found[0].month);
-    const values = [partner_id, mode, found[0].month, bounds[0]!.up_to, batchSize];
+    if (!month) return;
+    await prepare(db, month);
+    const values = [partner_id, mode, month, upTo, batchSize];
     if (isDistributed)
       await db.query({
         text: 'SELECT archive_copy_entries($1, $2, $3, archivable_numbers($1, $2, $3, $4, $5))',
         values,
       });
-    const { rows } = await db.query<{ moved: bigint }>({
-      text: 'SELECT archive_entries($1, $2, $3, $4, $5) AS moved',
+    const moved = await readValue<bigint>(db, {
+      text: 'SELECT archive_entries($1, $2, $3, $4, $5)',
       values,
     });
-    yield { payments: 0, events: 0, entries: Number(rows[0]!.moved) };
+    yield { payments: 0, events: 0, entries: Number(moved) };
   }
 }
 
 /** Makes the partitions of the month. False if its payments were dropped. */
-async function prepare(db: Queryable, month: string): Promise<boolean> {
-  const { rows } = await db.query<{ ready: boolean }>({
+const prepare = (db: Queryable, month: string) =>
+  readValue<boolean>(db, {
     text: 'SELECT archive_prepare($1) AS ready',
     values: [month],
   });
-  return rows[0]!.ready;
-}

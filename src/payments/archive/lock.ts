@@ -1,4 +1,4 @@
-import type { Pool } from '../../db/postgres/index.ts';
+import { type Pool, type Queryable, readValue } from '../../db/postgres/index.ts';
 
 /** Key of the advisory lock of the one run at a time; an arbitrary number. */
 const archiveLock = 7_310_861_002;
@@ -21,3 +21,9 @@ export async function withArchiveLock<Result>(
     client.release(true);
   }
 }
+
+/** Whether the archive is on the workers of a Citus cluster. */
+export const isArchiveDistributed = (db: Queryable) =>
+  readValue<boolean>(db, {
+    text: 'SELECT archive_is_distributed() AS is_distributed',
+  });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { minUuidAt } from '../../base/ids.ts';
-import { type Pool, type Queryable, type Statement, transaction } from '../../db/postgres/index.ts';
-import { isArchiveDistributed } from './is-distributed.ts';
+import { type Pool, type Queryable, readRows, type Statement, transaction } from '../../db/postgres/index.ts';
+import { isArchiveDistributed } from './lock.ts';
 
 const dayMs = 86_400_000;
 /**
@@ -30,13 +30,9 @@ export function dueBefore(clock: Clock, keptMonths: number): Date {
 /** When a payment must have ended to be archived now. */
 export const endedBefore = (clock: Clock) => new Date(clock.nowMs() - restDays * dayMs);
 
-export interface MonthCount {
+export interface MonthCount extends Record<(typeof countedOf)[number], number> {
   /** Such as '2027-01'. */
   month: string;
-  payments: number;
-  events: number;
-  entries: number;
-  bytes: number;
 }
 
 /** For one statement, which counts the rows of some accounts. */
@@ -50,8 +46,8 @@ export type Account = { partner_id: string; mode: string };
  * rows stay in the live tables until they are pruned: the guards of the pruning need the checkpoints of test accounts, which are not
  * on the workers.
  */
-export async function listDueAccounts(db: Queryable, before: Date): Promise<Account[]> {
-  const { rows } = await db.query<Account>({
+export const listDueAccounts = async (db: Queryable, before: Date) =>
+  readRows<Account>(db, {
     text: `SELECT a.partner_id, a.mode FROM accounts a
             WHERE ($1 > (SELECT p.id FROM payments p WHERE p.partner_id = a.partner_id AND p.mode = a.mode
                           ORDER BY p.id LIMIT 1)
@@ -61,8 +57,8 @@ export async function listDueAccounts(db: Queryable, before: Date): Promise<Acco
             ORDER BY a.partner_id, a.mode`,
     values: [minUuidAt(before.getTime()), before, await isArchiveDistributed(db)],
   });
-  return rows;
-}
+
+const countedOf = ['payments', 'events', 'entries', 'bytes'] as const;
 
 /** What can be archived of the months before this one, oldest month first. It reads the rows of these months and no others. */
 export async function countArchivable(
@@ -76,22 +72,14 @@ export async function countArchivable(
   for (let from = 0; from < accounts.length; from += accountsAtOnce) {
     signal?.throwIfAborted();
     const counted = await countSome(pool, clock, before, accounts.slice(from, from + accountsAtOnce));
-    for (const { month, ...counts } of counted)
-      months.set(month, add({ month, ...counts }, months.get(month)));
+    for (const counts of counted) {
+      const sum = months.get(counts.month);
+      months.set(counts.month, sum ?? counts);
+      if (sum) for (const what of countedOf) sum[what] += counts[what];
+    }
   }
   return [...months.values()].sort((one, other) => (one.month < other.month ? -1 : 1));
 }
-
-const add = (one: MonthCount, other: MonthCount | undefined): MonthCount =>
-  other
-    ? {
-        month: one.month,
-        payments: one.payments + other.payments,
-        events: one.events + other.events,
-        entries: one.entries + other.entries,
-        bytes: one.bytes + other.bytes,
-      }
-    : one;
 
 const countSome = (pool: Pool, clock: Clock, before: Date, accounts: Account[]): Promise<MonthCount[]> =>
   transaction(pool, async tx => {

@@ -1,7 +1,7 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Pool, Queryable } from '../../db/postgres/index.ts';
+import { type Pool, type Queryable, readValue } from '../../db/postgres/index.ts';
 import { archiveMonths } from './archive.ts';
 import { dueBefore } from './months.ts';
 
@@ -48,14 +48,12 @@ async function monthsKept({
 }
 
 /** Live payments as PostgreSQL estimates them, since counting reads every row; and those that were archived. */
-async function estimatePayments(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ stored: number }>({
+const estimatePayments = (db: Queryable) =>
+  readValue<number>(db, {
     text: `SELECT greatest(c.reltuples, 0)::float8
                   + (SELECT coalesce(sum(s.rows), 0) FROM archive_sums s WHERE s.kind = 'payments')::float8 AS stored
              FROM pg_class c WHERE c.oid = 'payments'::regclass`,
   });
-  return rows[0]!.stored;
-}
 
 const alarm = { kind: 'archive_failed', subject: 'archive' };
 

@@ -1,5 +1,5 @@
 import { uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRows } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { ShownRow } from '../payment.ts';
 
@@ -10,15 +10,13 @@ export interface ArchivedMonth {
 }
 
 /** The months of which an account has archived payments, newest first. */
-async function listMonths(db: Queryable, { partnerId, mode }: AccountKey): Promise<ArchivedMonth[]> {
-  const { rows } = await db.query<{ first: string; beyond: string }>({
+const listMonths = (db: Queryable, { partnerId, mode }: AccountKey) =>
+  readRows<ArchivedMonth>(db, {
     name: 'archived months',
-    text: `SELECT archive_first_id(month) AS first, archive_first_id((month + interval '1 month')::date) AS beyond
+    text: `SELECT archive_first_id(month) AS "firstId", archive_first_id((month + interval '1 month')::date) AS "beyondId"
              FROM archive_sums WHERE partner_id = $1 AND mode = $2 AND kind = 'payments' ORDER BY month DESC`,
     values: [uuidFromId(partnerId), mode],
   });
-  return rows.map(({ first, beyond }) => ({ firstId: first, beyondId: beyond }));
-}
 
 interface PageOptions {
   limit: number;
@@ -48,3 +46,14 @@ export async function addArchived(
   }
   return page;
 }
+
+/**
+ * SQL: the newest payments, live and archived, that a condition on `p` holds for, each once. Each place is read with a condition and a
+ * limit of its own: on Citus a condition outside of the union would bring all rows of the archive here. A payment that moves meanwhile
+ * may be read in both.
+ */
+export const newestAnywhere = (condition: string, limit: number | string) => {
+  const newestIn = (table: string) =>
+    `(SELECT p.* FROM ${table} p WHERE ${condition} ORDER BY p.id DESC LIMIT ${limit})`;
+  return `SELECT DISTINCT ON (u.id) u.* FROM (${newestIn('payments')} UNION ALL ${newestIn('payments_archive')}) AS u ORDER BY u.id DESC`;
+};

@@ -6,25 +6,16 @@ import type { Payment } from '../payment.ts';
 import type { PaymentSignals } from '../signals.ts';
 import { findPayment } from '../store.ts';
 
-/** Requests that wait for the final status of a payment. */
-export interface OutcomeWaiters {
-  /** The payment when it is finished, or as it is at the deadline. */
-  waitForOutcome(payment: AccountKey & { paymentId: Id<'pay'> }, deadlineMs: number): Promise<Payment>;
-  /** For the shutdown: all waiting requests get the payment as it is. */
-  stop(): void;
-}
-
 /** For payments that another process finishes; those of this process end the wait by their signal. */
 const pollIntervalMs = 500;
 
 /** A reason of our own: without one, every abort creates an error with its stack. */
 const wakeUp = 'wake up';
 
-export function createOutcomeWaiters(
-  db: Queryable,
-  clock: Clock,
-  { eventWritten }: PaymentSignals,
-): OutcomeWaiters {
+export type OutcomeWaiters = ReturnType<typeof createOutcomeWaiters>;
+
+/** Requests that wait for the final status of a payment. */
+export function createOutcomeWaiters(db: Queryable, clock: Clock, { eventWritten }: PaymentSignals) {
   let isStopped = false;
   const pauses = new Map<Id<'pay'>, Set<AbortController>>();
 
@@ -42,7 +33,11 @@ export function createOutcomeWaiters(
   });
 
   return {
-    waitForOutcome: async (account, deadlineMs) => {
+    /** The payment when it is finished, or as it is at the deadline. */
+    waitForOutcome: async (
+      account: AccountKey & { paymentId: Id<'pay'> },
+      deadlineMs: number,
+    ): Promise<Payment> => {
       for (;;) {
         const payment = await findPayment(db, account, account.paymentId);
         const leftMs = deadlineMs - clock.nowMs();
@@ -50,6 +45,7 @@ export function createOutcomeWaiters(
         await pause(account.paymentId, Math.min(pollIntervalMs, leftMs));
       }
     },
+    /** For the shutdown: all waiting requests get the payment as it is. */
     stop: () => {
       isStopped = true;
       for (const waiting of Array.from(pauses.values(), set => [...set]).flat()) waiting.abort(wakeUp);

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type JsonObject, parseJson } from '../../base/json.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
@@ -70,13 +70,8 @@ export const maxRefusedKeys = 10_000;
  * Counts a refusal of `unavailable_twice`; false when there were enough, of this key or of this partner. A crash after
  * it counts as a refusal.
  */
-export async function countRefusal(
-  db: Queryable,
-  clock: Clock,
-  partnerId: Id<'prt'>,
-  idempotencyKey: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+export const countRefusal = (db: Queryable, clock: Clock, partnerId: Id<'prt'>, idempotencyKey: string) =>
+  hasRow(db, {
     text: `INSERT INTO test_refusals AS r (partner_id, idempotency_key, times, at)
            SELECT $1, $2, 1, $3
             WHERE (SELECT count(*) FROM (SELECT FROM test_refusals WHERE partner_id = $1 LIMIT $5) AS k) < $5
@@ -84,8 +79,6 @@ export async function countRefusal(
            ON CONFLICT (partner_id, idempotency_key) DO UPDATE SET times = r.times + 1 WHERE r.times < $4`,
     values: [uuidFromId(partnerId), idempotencyKey, instantOf(clock), maxRefusals, maxRefusedKeys],
   });
-  return rowCount === 1;
-}
 
 export const pruneRefusals = (db: Queryable, clock: Clock): Promise<number> =>
   pruneOlder(db, clock, { table: 'test_refusals', since: 'at', keptDays: 30 });

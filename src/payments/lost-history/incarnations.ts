@@ -1,5 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Id, idFromUuid } from '../../base/ids.ts';
+import { findRow, hasRow, type Queryable, readRows, readValue } from '../../db/postgres/index.ts';
+import type { Payment } from '../payment.ts';
 
 /** An incarnation whose database may have forgotten payments, while it is compared with the gateway. */
 export interface RecoveringIncarnation {
@@ -27,20 +29,14 @@ const columns = `number, cause, began_at AS "beganAt", certain_at AS "certainAt"
   closed_at AS "closedAt"`;
 
 /** For one process at a time; the same process may repeat it to go on. Undefined: nothing to recover, or another does it. */
-export async function claimRecovery(
-  db: Queryable,
-  clock: Clock,
-  instance: number,
-): Promise<RecoveringIncarnation | undefined> {
-  const { rows } = await db.query<RecoveringIncarnation>({
+export const claimRecovery = (db: Queryable, clock: Clock, instance: number) =>
+  findRow<RecoveringIncarnation>(db, {
     name: 'claim recovery of the history',
     text: `UPDATE incarnations SET claimed_by = $1, claimed_until = $3
             WHERE opened_at IS NULL AND (claimed_by = $1 OR claimed_until IS NULL OR claimed_until < $2)
            RETURNING ${columns}`,
     values: [instance, instantOf(clock), new Date(clock.nowMs() + claimMs)],
   });
-  return rows[0];
-}
 
 /** One that has opened, while orders of another history may still arrive. */
 export interface WatchedIncarnation {
@@ -56,12 +52,8 @@ export interface WatchedIncarnation {
 const watchEveryMs = 10_000;
 
 /** As `claimRecovery`, when it is time for the next list. */
-export async function claimWatch(
-  db: Queryable,
-  clock: Clock,
-  instance: number,
-): Promise<WatchedIncarnation | undefined> {
-  const { rows } = await db.query<WatchedIncarnation>({
+export const claimWatch = (db: Queryable, clock: Clock, instance: number) =>
+  findRow<WatchedIncarnation>(db, {
     name: 'claim the watch of the history',
     text: `UPDATE incarnations AS i SET claimed_by = $1, claimed_until = $3
             WHERE number = (SELECT max(number) FROM incarnations) AND incarnation_is_watched(i)
@@ -76,36 +68,28 @@ export async function claimWatch(
       new Date(clock.nowMs() - watchEveryMs),
     ],
   });
-  return rows[0];
-}
 
 /** Payments wait again. False if they do already, or if it is not the current one any more. */
-export async function closeIncarnation(db: Queryable, clock: Clock, number: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export const closeIncarnation = (db: Queryable, clock: Clock, number: number) =>
+  hasRow(db, {
     text: `UPDATE incarnations SET opened_at = NULL, closed_at = $2
             WHERE number = $1 AND opened_at IS NOT NULL AND number = (SELECT max(number) FROM incarnations)`,
     values: [number, instantOf(clock)],
   });
-  return rowCount === 1;
-}
 
 /** The current incarnation, if payments still wait. */
-export async function findRecovering(db: Queryable): Promise<RecoveringIncarnation | undefined> {
-  const { rows } = await db.query<RecoveringIncarnation>({
+export const findRecovering = (db: Queryable) =>
+  findRow<RecoveringIncarnation>(db, {
     text: `SELECT ${columns} FROM incarnations WHERE opened_at IS NULL`,
   });
-  return rows[0];
-}
 
 /** Payments are accepted from now on. False if another process has the claim by now. */
-export async function openIncarnation(db: Queryable, clock: Clock, instance: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export const openIncarnation = (db: Queryable, clock: Clock, instance: number) =>
+  hasRow(db, {
     text: `UPDATE incarnations SET opened_at = $2, claimed_by = NULL, claimed_until = NULL
             WHERE opened_at IS NULL AND claimed_by = $1`,
     values: [instance, instantOf(clock)],
   });
-  return rowCount === 1;
-}
 
 /** The list, or a part of it, was compared with the books. */
 interface Listed {
@@ -146,12 +130,12 @@ export async function findLastFound(
   db: Queryable,
   { number }: RecoveringIncarnation,
 ): Promise<Date | undefined> {
-  const { rows } = await db.query<{ at: Date | null }>({
+  const at = await readValue<Date | null>(db, {
     text: `SELECT greatest((SELECT max(recovered_at) FROM recovered_payments WHERE incarnation = $1),
-                           (SELECT max(found_at) FROM stray_orders WHERE incarnation = $1)) AS at`,
+                           (SELECT max(found_at) FROM stray_orders WHERE incarnation = $1))`,
     values: [number],
   });
-  return rows[0]!.at ?? undefined;
+  return at ?? undefined;
 }
 
 /** An incarnation for people: what happened to the database, and what was brought back. */
@@ -164,8 +148,8 @@ export interface PastIncarnation extends RecoveringIncarnation {
 }
 
 /** The newest first. */
-export async function listIncarnations(db: Queryable, limit = 20): Promise<PastIncarnation[]> {
-  const { rows } = await db.query<PastIncarnation>({
+export const listIncarnations = (db: Queryable, limit = 20) =>
+  readRows<PastIncarnation>(db, {
     text: `SELECT ${columns}, opened_at AS "openedAt", listed_orders AS "listedOrders",
                   (SELECT count(*) FROM recovered_payments r WHERE r.incarnation = i.number) AS "recoveredPayments",
                   (SELECT count(*) FROM stray_orders s WHERE s.incarnation = i.number AND s.released_at IS NULL)
@@ -173,8 +157,6 @@ export async function listIncarnations(db: Queryable, limit = 20): Promise<PastI
              FROM incarnations i ORDER BY number DESC LIMIT $1`,
     values: [limit],
   });
-  return rows;
-}
 
 /** As JSON, for the command line and the console. */
 export const incarnationObject = (incarnation: PastIncarnation) => ({
@@ -187,3 +169,25 @@ export const incarnationObject = (incarnation: PastIncarnation) => ({
   recovered_payments: Number(incarnation.recoveredPayments),
   stray_orders: Number(incarnation.strayOrders),
 });
+
+/** A payment that was rebuilt from an order of the gateway. */
+interface RecoveredPayment {
+  paymentId: Id<'pay'>;
+  partner: string;
+  amountKopecks: bigint;
+  status: Payment['status'];
+  recoveredAt: Date;
+}
+
+/** The newest first. */
+export async function listRecovered(db: Queryable, limit: number): Promise<RecoveredPayment[]> {
+  const rows = await readRows<Omit<RecoveredPayment, 'paymentId'> & { id: string }>(db, {
+    text: `SELECT p.id, s.name AS partner, p.amount_kopecks AS "amountKopecks", p.status, r.recovered_at AS "recoveredAt"
+             FROM (SELECT * FROM recovered_payments ORDER BY incarnation DESC, payment_id DESC LIMIT $1) AS r
+             JOIN partners s ON s.id = r.partner_id
+             CROSS JOIN LATERAL payment_anywhere(r.partner_id, r.mode, r.payment_id) AS p
+            ORDER BY r.incarnation DESC, r.payment_id DESC`,
+    values: [limit],
+  });
+  return rows.map(({ id, ...rest }) => ({ paymentId: idFromUuid('pay', id), ...rest }));
+}

@@ -2,7 +2,14 @@ import { clearAlarmsOf } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import {
+  findValue,
+  hasRow,
+  type Queryable,
+  readRows,
+  readValue,
+  transaction,
+} from '../../db/postgres/index.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
 import type { Rebuilt, StrayReason } from './rebuild.ts';
 
@@ -23,13 +30,13 @@ const columns = `payment, order_id AS "orderId", state, amount_kopecks AS "amoun
   qrc_id AS "qrcId", why, found_at AS "foundAt"`;
 
 /** Blocks its code and its key. True if it was not known before. */
-export async function storeStray(
+export const storeStray = (
   db: Queryable,
   clock: Clock,
   incarnation: number,
   { order, payment, verdict }: Rebuilt,
-): Promise<boolean> {
-  const { rows } = await db.query<{ is_new: boolean }>({
+) =>
+  readValue<boolean>(db, {
     text: `INSERT INTO stray_orders AS s (payment, order_id, state, amount_kopecks, created_at, qrc_id, partner_id,
                                           idempotency_key, reference, why, incarnation, found_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -53,33 +60,25 @@ export async function storeStray(
       instantOf(clock),
     ],
   });
-  return rows[0]!.is_new;
-}
 
 /** Those that people or a later attempt must deal with, oldest first. */
-export async function listStray(db: Queryable): Promise<StrayOrder[]> {
-  const { rows } = await db.query<StrayOrder>({
+export const listStray = (db: Queryable) =>
+  readRows<StrayOrder>(db, {
     text: `SELECT ${columns} FROM stray_orders WHERE released_at IS NULL ORDER BY created_at, payment LIMIT 1000`,
   });
-  return rows;
-}
 
 /** The amount of one that is not released yet. */
-export async function findStrayAmount(db: Queryable, payment: string): Promise<bigint | undefined> {
-  const { rows } = await db.query<{ amount_kopecks: bigint }>({
+export const findStrayAmount = (db: Queryable, payment: string) =>
+  findValue<bigint>(db, {
     text: 'SELECT amount_kopecks FROM stray_orders WHERE payment = $1 AND released_at IS NULL',
     values: [payment],
   });
-  return rows[0]?.amount_kopecks;
-}
 
 /** Whether some order is blocking more than its own code, since its code is not known. */
-export async function isAnyCodeUnknown(db: Queryable): Promise<boolean> {
-  const { rowCount } = await db.query({
+export const isAnyCodeUnknown = (db: Queryable) =>
+  hasRow(db, {
     text: 'SELECT FROM stray_orders WHERE released_at IS NULL AND qrc_id IS NULL LIMIT 1',
   });
-  return rowCount === 1;
-}
 
 type Retryable = ListedOrder & { incarnation: number; why: StrayReason };
 
@@ -90,8 +89,8 @@ const orderColumns = `payment AS "paymentId", order_id AS "orderId", state, amou
  * Those that can be rebuilt once what prevents it is over: the oldest of each partner and reason, so that no partner's orders
  * keep those of others waiting. And those whose reference no secret key opened: it may be of one that this process has by now.
  */
-export async function listRetryable(db: Queryable): Promise<Retryable[]> {
-  const { rows } = await db.query<Retryable>({
+export const listRetryable = (db: Queryable) =>
+  readRows<Retryable>(db, {
     name: 'list stray orders to rebuild',
     text: `(SELECT DISTINCT ON (partner_id, why) ${orderColumns} FROM stray_orders s
              WHERE released_at IS NULL AND reference IS NOT NULL
@@ -105,8 +104,6 @@ export async function listRetryable(db: Queryable): Promise<Retryable[]> {
              WHERE released_at IS NULL AND why = 'unreadable' AND reference IS NOT NULL
              ORDER BY created_at, payment LIMIT 1000)`,
   });
-  return rows;
-}
 
 /** It has become a payment. */
 export async function markRebuilt(db: Queryable, clock: Clock, payment: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { uuidFromId } from '../../base/ids.ts';
 import type { PaymentStops } from '../../controls/index.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { findValue, hasRow, type Queryable, readValue } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
 
@@ -16,23 +16,23 @@ export async function findSupersession(
 ): Promise<'superseded' | 'perhaps' | 'no'> {
   if (mode === 'test' || !(isRecovering || hasStrayOrders)) return 'no';
   const keys = [uuidFromId(partnerId), mode, uuidFromId(paymentId)];
-  const { rows: recovering } = await db.query<{ beganAt: Date }>({
+  const beganAt = await findValue<Date>(db, {
     name: 'find when the recovery began',
-    text: 'SELECT began_at AS "beganAt" FROM incarnations WHERE opened_at IS NULL',
+    text: 'SELECT began_at FROM incarnations WHERE opened_at IS NULL',
   });
-  if (recovering[0]) {
-    const { rowCount } = await db.query({
+  if (beganAt) {
+    const isOlder = await hasRow(db, {
       name: 'find a payment of before the loss',
       text: `SELECT FROM payments p WHERE p.created_at <= $4 AND p.partner_id = $1 AND p.mode = $2 AND p.id = $3
                 AND NOT EXISTS (SELECT FROM recovered_payments r WHERE r.payment_id = p.id)`,
-      values: [...keys, recovering[0].beganAt],
+      values: [...keys, beganAt],
     });
-    if (rowCount === 1) return 'perhaps';
+    if (isOlder) return 'perhaps';
   }
-  const { rows } = await db.query<{ superseded: boolean }>({
+  const isSuperseded = await readValue<boolean>(db, {
     name: 'find supersession',
-    text: 'SELECT payment_is_superseded($1, $2, $3) AS superseded',
+    text: 'SELECT payment_is_superseded($1, $2, $3)',
     values: keys,
   });
-  return rows[0]!.superseded ? 'superseded' : 'no';
+  return isSuperseded ? 'superseded' : 'no';
 }

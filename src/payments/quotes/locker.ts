@@ -14,17 +14,14 @@ export interface QuoteTerms
   rateStaleAt: Date;
 }
 
-export type QuoteLocking =
+type QuoteLocking =
   | { outcome: 'locked'; quote: LockedQuote }
   | { outcome: 'refused'; code: 'rate_unavailable' | 'quote_limit_exceeded' };
 
-/** Locks quotes. Calls that arrive together share one statement and one commit. */
-export interface QuoteLocker {
-  settings: QuoteLockSettings;
-  lock(terms: QuoteTerms): Promise<QuoteLocking>;
-}
+export type QuoteLocker = ReturnType<typeof createQuoteLocker>;
 
-export function createQuoteLocker(db: Queryable, clock: Clock, settings: QuoteLockSettings): QuoteLocker {
+/** Locks quotes. Calls that arrive together share one statement and one commit. */
+export function createQuoteLocker(db: Queryable, clock: Clock, settings: QuoteLockSettings) {
   const { lifetimeSec, spreadBps, maxMicroUsdtOfPartner, maxMicroUsdt } = settings;
 
   async function lockAll(quotes: QuoteTerms[]): Promise<QuoteLocking[]> {

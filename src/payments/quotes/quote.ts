@@ -1,8 +1,9 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { quoteErrors } from '../../base/errors.ts';
 import { type Id, idFromUuid, parseId, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
-import type { AccountKey, Mode } from '../../ledger/index.ts';
+import { findRow, type Queryable, readRow, readRows } from '../../db/postgres/index.ts';
+import { pruneOlder } from '../../db/retention/index.ts';
+import type { AccountKey } from '../../ledger/index.ts';
 
 /** A quote whose rate holds until a payment uses it, or until it expires. See docs/internals/quotes.md. */
 export interface LockedQuote {
@@ -21,31 +22,12 @@ export interface LockedQuote {
 /** Why a payment cannot have the quote that it names. */
 export type QuoteRefusal = Exclude<keyof typeof quoteErrors, 'quote_limit_exceeded'>;
 
-interface QuoteRow {
-  id: string;
-  mode: Mode;
-  amount_kopecks: bigint;
-  micro_usdt: bigint;
-  rate_e4: bigint;
-  rate_id: bigint;
-  spread_bps: number;
-  locked_at: Date;
-  expires_at: Date;
-}
+type QuoteRow = Omit<LockedQuote, 'quoteId'> & { id: string };
 
-const columns =
-  'q.id, q.mode, q.amount_kopecks, q.micro_usdt, q.rate_e4, q.rate_id, q.spread_bps, q.locked_at, q.expires_at';
+const columns = `q.id, q.amount_kopecks AS "amountKopecks", q.micro_usdt AS "microUsdt", q.rate_e4 AS "rateE4",
+  q.rate_id AS "rateId", q.spread_bps AS "spreadBps", q.locked_at AS "lockedAt", q.expires_at AS "expiresAt"`;
 
-const toQuote = (row: QuoteRow): LockedQuote => ({
-  quoteId: idFromUuid('qte', row.id),
-  amountKopecks: row.amount_kopecks,
-  microUsdt: row.micro_usdt,
-  rateE4: row.rate_e4,
-  rateId: row.rate_id,
-  spreadBps: row.spread_bps,
-  lockedAt: row.locked_at,
-  expiresAt: row.expires_at,
-});
+const toQuote = ({ id, ...terms }: QuoteRow): LockedQuote => ({ quoteId: idFromUuid('qte', id), ...terms });
 
 /** A quote of this partner. Whether a payment can have it, `payment_refusal` says. */
 export async function findQuote(
@@ -55,21 +37,21 @@ export async function findQuote(
 ): Promise<LockedQuote | undefined> {
   const quoteId = parseId('qte', text);
   if (!quoteId) return undefined;
-  const { rows } = await db.query<QuoteRow>({
+  const row = await findRow<QuoteRow>(db, {
     name: 'find quote',
     text: `SELECT ${columns} FROM locked_quotes q WHERE q.id = $1 AND q.partner_id = $2`,
     values: [uuidFromId(quoteId), uuidFromId(partnerId)],
   });
-  return rows[0] && toQuote(rows[0]);
+  return row && toQuote(row);
 }
 
 /** The quote that a payment has used; used ones are kept for a year. */
 export async function findQuoteOf(db: Queryable, paymentId: Id<'pay'>): Promise<LockedQuote | undefined> {
-  const { rows } = await db.query<QuoteRow>({
+  const row = await findRow<QuoteRow>(db, {
     text: `SELECT ${columns} FROM locked_quotes q WHERE q.payment_id = $1`,
     values: [uuidFromId(paymentId)],
   });
-  return rows[0] && toQuote(rows[0]);
+  return row && toQuote(row);
 }
 
 /** What a payment of this account can still use, the ones that expire first at the top. Expired quotes are not read. */
@@ -79,7 +61,7 @@ export async function listUsableQuotes(
   { partnerId, mode }: AccountKey,
   limit: number,
 ): Promise<LockedQuote[]> {
-  const { rows } = await db.query<QuoteRow>({
+  const rows = await readRows<QuoteRow>(db, {
     text: `SELECT ${columns} FROM locked_quotes q
             WHERE q.expires_at > $1 AND q.partner_id = $2 AND q.mode = $3
               AND EXISTS (SELECT FROM unused_quotes u WHERE u.id = q.id)
@@ -87,4 +69,32 @@ export async function listUsableQuotes(
     values: [instantOf(clock), uuidFromId(partnerId), mode, limit],
   });
   return rows.map(toQuote);
+}
+
+/** Quotes that are neither used nor expired: what they may cost, and how many they are. */
+interface Exposure {
+  microUsdt: bigint;
+  quotes: number;
+}
+
+/** Reads the exposure to one partner and mode, or to all in live mode. */
+export const readExposure = (db: Queryable, clock: Clock, account?: AccountKey) =>
+  readRow<Exposure>(db, {
+    text: `SELECT coalesce(sum(micro_usdt), 0)::bigint AS "microUsdt", count(*)::int AS quotes
+             FROM unused_quotes WHERE expires_at > $1 AND mode = $3 AND ($2::uuid IS NULL OR partner_id = $2)`,
+    values: [instantOf(clock), account ? uuidFromId(account.partnerId) : null, account?.mode ?? 'live'],
+  });
+
+const hourInDays = 1 / 24;
+/** As long as anybody asks why a payment has its rate. */
+const usedDays = 366;
+
+export async function pruneQuotes(db: Queryable, clock: Clock): Promise<number> {
+  const quotes = { table: 'locked_quotes', since: 'expires_at' };
+  const unused = await pruneOlder(db, clock, {
+    ...quotes,
+    keptDays: hourInDays,
+    where: 'payment_id IS NULL',
+  });
+  return unused + (await pruneOlder(db, clock, { ...quotes, keptDays: usedDays }));
 }

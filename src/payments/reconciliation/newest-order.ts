@@ -1,23 +1,20 @@
 import { idFromUuid } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { findRow, hasRow, type Queryable } from '../../db/postgres/index.ts';
 import type { Order } from '../../gateway/index.ts';
-import { newestAnywhere } from '../archive/newest.ts';
+import { newestAnywhere } from '../archive/pages.ts';
 
 /** The newest of our orders that a gateway has accepted; undefined if there is none. */
 export async function findNewestOrder(
   db: Queryable,
 ): Promise<Pick<Order, 'paymentId' | 'amountKopecks'> | undefined> {
-  const { rows } = await db.query<{ id: string; amountKopecks: bigint }>({
+  const row = await findRow<{ id: string; amountKopecks: bigint }>(db, {
     text: `SELECT p.id, p.amount_kopecks AS "amountKopecks"
              FROM (${newestAnywhere("p.mode = 'live' AND NOT p.rejected AND p.gateway_order_id IS NOT NULL", 1)}) AS p
             ORDER BY p.id DESC LIMIT 1`,
   });
-  const [row] = rows;
   return row && { paymentId: idFromUuid('pay', row.id), amountKopecks: row.amountKopecks };
 }
 
 /** Whether there are live payments that the service will poll as soon as it runs. */
-export async function hasUnfinishedPayments(db: Queryable): Promise<boolean> {
-  const { rowCount } = await db.query({ text: `SELECT FROM open_payments WHERE mode = 'live' LIMIT 1` });
-  return rowCount === 1;
-}
+export const hasUnfinishedPayments = (db: Queryable) =>
+  hasRow(db, { text: `SELECT FROM open_payments WHERE mode = 'live' LIMIT 1` });

@@ -1,10 +1,9 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, parseId, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
+import { type Pool, type Queryable, readValue, transaction } from '../../db/postgres/index.ts';
 import type { Gateway, ListedOrder, OrderPage } from '../../gateway/index.ts';
-import type { Payment } from '../payment.ts';
-import type { Difference, DifferenceKind, Period } from './difference.ts';
+import type { Difference, Period } from './difference.ts';
 import { findRefundDifferences } from './refund-differences.ts';
 
 export interface ReconcileDeps {
@@ -147,18 +146,11 @@ function isOf({ from, until }: Period, { paymentId, createdAt }: ListedOrder): b
   return atMs >= from.getTime() && atMs < until.getTime();
 }
 
-async function startRun(
-  db: Queryable,
-  clock: Clock,
-  actor: string,
-  { from, until }: Period,
-): Promise<bigint> {
-  const { rows } = await db.query<{ id: bigint }>({
+const startRun = (db: Queryable, clock: Clock, actor: string, { from, until }: Period) =>
+  readValue<bigint>(db, {
     text: `INSERT INTO reconciliations (actor, from_at, until_at, started_at) VALUES ($1, $2, $3, $4) RETURNING id`,
     values: [actor, from, until, instantOf(clock)],
   });
-  return rows[0]!.id;
-}
 
 const keyOfOrder = ({ orderId, paymentId }: ListedOrder) => `${orderId} ${paymentId}`;
 
@@ -201,13 +193,13 @@ const differences = `
                   OR p.status = 'succeeded' AND o.state IS NULL THEN 'here_not_there'
              WHEN p.status = 'processing' THEN 'still_open'
            END AS kind,
-           p.id, o.payment, p.partner_id, p.status, p.amount_kopecks, o.order_id, o.state,
-           o.amount_kopecks AS order_kopecks
+           p.id, o.payment, p.partner_id AS "partnerId", p.status, p.amount_kopecks AS "amountKopecks",
+           o.order_id AS "orderId", o.state AS "orderState", o.amount_kopecks AS "orderKopecks"
       FROM (${ours}) AS p
       FULL JOIN (SELECT *, row_number() OVER (
                           PARTITION BY payment ORDER BY state <> 'succeeded', order_id) AS place
                    FROM listed_orders WHERE run_id = $1) AS o ON o.payment_id = p.id) AS compared
-   WHERE kind IS NOT NULL ORDER BY kind, id, order_id LIMIT ${maxDifferences}`;
+   WHERE kind IS NOT NULL ORDER BY kind, id, "orderId" LIMIT ${maxDifferences}`;
 
 const boundsOf = (runId: bigint, { from, until }: Period) => [
   runId,
@@ -245,27 +237,12 @@ async function finishRun(
   return { runId, ...period, ...rows[0]!, ...found };
 }
 
-interface DifferenceRow {
-  kind: DifferenceKind;
-  id: string | null;
-  payment: string | null;
-  partner_id: string | null;
-  status: Payment['status'] | null;
-  amount_kopecks: bigint | null;
-  order_id: string | null;
-  state: string | null;
-  order_kopecks: bigint | null;
-}
+type DifferenceRow = Omit<Difference, 'paymentId'> & { id: string | null; payment: string | null };
 
-const toDifference = (row: DifferenceRow): Difference => ({
-  kind: row.kind,
-  paymentId: row.id ? idFromUuid('pay', row.id) : row.payment!,
-  partnerId: row.partner_id && idFromUuid('prt', row.partner_id),
-  status: row.status,
-  amountKopecks: row.amount_kopecks,
-  orderId: row.order_id,
-  orderState: row.state,
-  orderKopecks: row.order_kopecks,
+const toDifference = ({ id, payment, ...row }: DifferenceRow): Difference => ({
+  ...row,
+  paymentId: id ? idFromUuid('pay', id) : payment!,
+  partnerId: row.partnerId && idFromUuid('prt', row.partnerId),
 });
 
 /** As JSON: stored with the run, and printed by the command line. */

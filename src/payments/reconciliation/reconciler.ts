@@ -2,7 +2,7 @@ import { type Alarms, listAlarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable } from '../../db/postgres/index.ts';
 import type { Difference } from './difference.ts';
 import { type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
 import { hourlyActor } from './runs.ts';
@@ -94,8 +94,8 @@ const subject = 'reconciliation';
  * Leader election for one hourly run: true for one caller per hour over all processes. A claim with a time in the future
  * comes from a wrong clock and does not count.
  */
-async function claimHour(db: Queryable, clock: Clock): Promise<boolean> {
-  const { rowCount } = await db.query({
+const claimHour = (db: Queryable, clock: Clock) =>
+  hasRow(db, {
     text: `UPDATE service SET reconciled_at = $1
             WHERE reconciled_at IS NULL OR reconciled_at <= $2 OR reconciled_at > $3 RETURNING true`,
     values: [
@@ -104,8 +104,6 @@ async function claimHour(db: Queryable, clock: Clock): Promise<boolean> {
       new Date(clock.nowMs() + claimIntervalMs),
     ],
   });
-  return rowCount === 1;
-}
 
 const claimAgainSoon = (db: Queryable, clock: Clock) =>
   db.query({

@@ -3,7 +3,7 @@ import { idFromUuid, minUuidAt, parseId, timeOfId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
-import { refundListIsGone } from '../refunds/gone-list.ts';
+import { refundListIsGone } from '../refunds/refunded.ts';
 import type { Difference, Period } from './difference.ts';
 
 /** A younger refund may not be read yet. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { findRow, type Queryable, readRows } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
 import {
   type differenceObject,
@@ -32,27 +32,17 @@ const columns = `id AS "runId", actor, from_at AS "from", until_at AS "until", s
                  is_complete AS "isComplete"`;
 
 /** Newest first; with `before`, those before that run. */
-export async function listRuns(
-  db: Queryable,
-  { before, limit }: { before?: bigint | undefined; limit: number },
-): Promise<Run[]> {
-  const { rows } = await db.query<Run>({
+export const listRuns = (db: Queryable, { before, limit }: { before?: bigint | undefined; limit: number }) =>
+  readRows<Run>(db, {
     text: `SELECT ${columns} FROM reconciliations WHERE $1::bigint IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
     values: [before ?? null, limit],
   });
-  return rows;
-}
 
-export async function findRun(
-  db: Queryable,
-  runId: bigint,
-): Promise<(Run & { differences: StoredDifference[] }) | undefined> {
-  const { rows } = await db.query<Run & { differences: StoredDifference[] }>({
+export const findRun = (db: Queryable, runId: bigint) =>
+  findRow<Run & { differences: StoredDifference[] }>(db, {
     text: `SELECT ${columns}, coalesce(differences, '[]') AS differences FROM reconciliations WHERE id = $1`,
     values: [runId],
   });
-  return rows[0];
-}
 
 const dayMs = 86_400_000;
 

@@ -3,15 +3,11 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
 
-export interface LeaseRelease {
-  /** This process no longer works on the payment, if it exists: any process may poll it. */
-  releaseLease(paymentId: Id<'pay'>): void;
-  stop(): Promise<void>;
-}
-
 const retryIntervalMs = 1_000;
 /** By then every lease that this process took has expired. */
 const expireAfterMs = 60_000;
+
+export type LeaseRelease = ReturnType<typeof createLeaseRelease>;
 
 /**
  * Releases leases while the database may be failing. If it fails while a payment is under way, the payment's row keeps
@@ -19,7 +15,7 @@ const expireAfterMs = 60_000;
  * until the database has done it. A missing row may still appear, since a server that was frozen executes later what it
  * received before: it is retried until the lease has expired.
  */
-export function createLeaseRelease(db: Queryable, clock: Clock, leaseHolder: number): LeaseRelease {
+export function createLeaseRelease(db: Queryable, clock: Clock, leaseHolder: number) {
   const pending = new Map<Id<'pay'>, { untilMs: number }>();
   let retrying: BackgroundLoop | undefined;
   let isStopped = false;
@@ -45,7 +41,8 @@ export function createLeaseRelease(db: Queryable, clock: Clock, leaseHolder: num
   }
 
   return {
-    releaseLease: paymentId => {
+    /** This process no longer works on the payment, if it exists: any process may poll it. */
+    releaseLease: (paymentId: Id<'pay'>): void => {
       pending.set(paymentId, { untilMs: clock.monotonicMs() + expireAfterMs });
       if (isStopped) return;
       retrying ??= startBackgroundLoop({

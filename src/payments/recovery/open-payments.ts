@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable, readRows } from '../../db/postgres/index.ts';
 import type { AccountKey, Mode } from '../../ledger/index.ts';
 
 /** When to poll next, and what is known by now. */
@@ -13,12 +13,12 @@ export interface NextPoll {
 }
 
 /** Ends the lease: any process may poll the payment at that time. False when it was finished meanwhile. */
-export async function scheduleNextPoll(
+export const scheduleNextPoll = (
   db: Queryable,
   payment: AccountKey & { paymentId: Id<'pay'> },
   { at, orderId, review, supportSince }: NextPoll,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+) =>
+  hasRow(db, {
     name: 'schedule next poll',
     // Locks the payment and then its open row, in the order of payments_finish. The first order id stays.
     text: `WITH unfinished AS (
@@ -41,8 +41,6 @@ export async function scheduleNextPoll(
       supportSince ?? null,
     ],
   });
-  return rowCount === 1;
-}
 
 export interface DuePayment extends AccountKey {
   paymentId: Id<'pay'>;
@@ -55,30 +53,21 @@ export interface DuePayment extends AccountKey {
   tries: number;
 }
 
-export interface ClaimedPayments {
-  due: DuePayment[];
-  /** When the first payment is or was due; undefined if none is unfinished. */
-  firstDueMs: number | undefined;
-}
+type DueRow = Omit<DuePayment, 'partnerId' | 'paymentId' | 'metadata'> & {
+  first_due: Date | null;
+  partner_id: string;
+  /** Null if no payment is due. */
+  payment_id: string | null;
+  metadata: string | null;
+};
 
 /** Takes a lease on payments that are due, at most so many of each mode: no other process polls them before `until`, unless this one dies. */
 export async function claimDue(
   db: Queryable,
   clock: Clock,
   { until, leaseHolder, limits }: { until: Date; leaseHolder: number; limits: Record<Mode, number> },
-): Promise<ClaimedPayments> {
-  const { rows } = await db.query<{
-    first_due: Date | null;
-    partner_id: string;
-    mode: Mode;
-    payment_id: string | null;
-    qrc_id: string;
-    amount_kopecks: bigint;
-    metadata: string | null;
-    created_at: Date;
-    support_since: Date | null;
-    tries: number;
-  }>({
+) {
+  const rows = await readRows<DueRow>(db, {
     name: 'claim due payments',
     text: `WITH claimed AS (
              UPDATE open_payments p SET next_at = $2, lease_holder = $3, tries = p.tries + 1
@@ -87,7 +76,8 @@ export async function claimDue(
                                    ORDER BY o.next_at LIMIT m.most FOR UPDATE SKIP LOCKED) AS due
               WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
              RETURNING p.*)
-           SELECT c.partner_id, c.mode, c.payment_id, c.qrc_id, c.tries, c.support_since, p.amount_kopecks, p.created_at,
+           SELECT c.partner_id, c.mode, c.payment_id, c.qrc_id AS "qrcId", c.tries, c.support_since AS "supportSince",
+                  p.amount_kopecks AS "amountKopecks", p.created_at AS "createdAt",
                   CASE c.mode WHEN 'test' THEN p.metadata END AS metadata, f.first_due
              -- Those that wait for a test clock are due never.
              FROM (SELECT min(nullif(next_at, 'infinity')) AS first_due FROM open_payments) AS f
@@ -95,19 +85,21 @@ export async function claimDue(
                ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id) ON true`,
     values: [instantOf(clock), until, leaseHolder, limits.live, limits.test],
   });
-  const claimed = rows.filter((row): row is typeof row & { payment_id: string } => row.payment_id !== null);
-  const due = claimed.map(row => ({
-    partnerId: idFromUuid('prt', row.partner_id),
-    mode: row.mode,
-    paymentId: idFromUuid('pay', row.payment_id),
-    qrcId: row.qrc_id,
-    amountKopecks: row.amount_kopecks,
-    metadata: row.metadata ?? '{}',
-    createdAt: row.created_at,
-    supportSince: row.support_since,
-    tries: row.tries,
-  }));
-  return { due, firstDueMs: rows[0]!.first_due?.getTime() };
+  const due = rows.flatMap(({ first_due, partner_id, payment_id, metadata, ...row }): DuePayment[] =>
+    payment_id === null
+      ? []
+      : [
+          {
+            ...row,
+            partnerId: idFromUuid('prt', partner_id),
+            paymentId: idFromUuid('pay', payment_id),
+            metadata: metadata ?? '{}',
+          },
+        ],
+  );
+  /** When the first payment is or was due; undefined if none is unfinished. */
+  const firstDueMs = rows[0]!.first_due?.getTime();
+  return { due, firstDueMs };
 }
 
 /** The processes with leases on payments, alive or dead. */

@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { findValue, type Queryable } from '../../db/postgres/index.ts';
 
 /** SQL for an earlier time, but not before now: what becomes due must not get ahead of what was due already. */
 export const advancedSql = (at: string, bySec: string, now: string) =>
@@ -21,11 +21,8 @@ export async function addToTestClock(
 }
 
 export async function readTestClock(db: Queryable, partnerId: Id<'prt'>): Promise<number> {
-  const { rows } = await db.query<{ advanced_sec: bigint }>({
-    text: 'SELECT advanced_sec FROM test_clocks WHERE partner_id = $1',
-    values: [uuidFromId(partnerId)],
-  });
-  return Number(rows[0]?.advanced_sec ?? 0);
+  const text = 'SELECT advanced_sec FROM test_clocks WHERE partner_id = $1';
+  return Number((await findValue<bigint>(db, { text, values: [uuidFromId(partnerId)] })) ?? 0);
 }
 
 /** Makes delayed outcomes due earlier. A locked row is about to be finished or polled, and is skipped. */

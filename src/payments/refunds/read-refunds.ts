@@ -1,11 +1,11 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import { findRecovering } from '../lost-history/incarnations.ts';
 import { type BookDeps, type Booking, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';
-import { refundListIsGone } from './gone-list.ts';
+import { refundListIsGone } from './refunded.ts';
 
 export interface RefundDeps extends BookDeps {
   gateway: Pick<Gateway, 'listRefunds'>;
@@ -114,14 +114,10 @@ function nextPosition({ refunds, verdicts }: ReadRefunds, nowMs: number): Date |
   return new Date(Math.min(times.reduce(pick), nowMs));
 }
 
-async function readPosition(
-  db: Queryable,
-): Promise<{ from: Date; readTo: Date | null; sweptAt: Date | null }> {
-  const { rows } = await db.query<{ from: Date; readTo: Date | null; sweptAt: Date | null }>({
+const readPosition = (db: Queryable) =>
+  readRow<{ from: Date; readTo: Date | null; sweptAt: Date | null }>(db, {
     text: `SELECT refunds_from AS "from", refunds_read_to AS "readTo", refunds_swept_at AS "sweptAt" FROM service`,
   });
-  return rows[0]!;
-}
 
 const storePosition = (db: Queryable, readTo: Date | null, sweptAt: Date | null) =>
   db.query({
@@ -132,12 +128,11 @@ const storePosition = (db: Queryable, readTo: Date | null, sweptAt: Date | null)
 /** True for one caller per interval over all processes. A claim from the future comes from a wrong clock and does not count. */
 async function claimRound(db: Queryable, clock: Clock): Promise<boolean> {
   const nowMs = clock.nowMs();
-  const { rowCount } = await db.query({
+  return hasRow(db, {
     text: `UPDATE service SET refunds_asked_at = $1
             WHERE refunds_asked_at IS NULL OR refunds_asked_at <= $2 OR refunds_asked_at > $3 RETURNING true`,
     values: [instantOf(clock), new Date(nowMs - askEveryMs), new Date(nowMs + askEveryMs)],
   });
-  return rowCount === 1;
 }
 
 /** Reads refunds every half minute, in one of the processes that run this. */

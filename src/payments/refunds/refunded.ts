@@ -1,6 +1,7 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { sharedRead } from '../../db/batching/index.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRows } from '../../db/postgres/index.ts';
 import type { Payment, Refunded } from '../payment.ts';
 
 const totals = `SELECT r.total_kopecks AS kopecks, r.total_micro_usdt AS "microUsdt" FROM refunds r
@@ -46,13 +47,15 @@ export interface Refund extends Refunded {
 }
 
 /** The refunds of a payment in the order in which they were booked; `kopecks` and `microUsdt` are the totals after each. */
-export async function listRefunds(db: Queryable, paymentId: Id<'pay'>): Promise<Refund[]> {
-  const { rows } = await db.query<Refund>({
+export const listRefunds = (db: Queryable, paymentId: Id<'pay'>) =>
+  readRows<Refund>(db, {
     text: `SELECT refund_id AS "refundId", amount_kopecks AS "amountKopecks", micro_usdt AS "amountMicroUsdt",
                   total_kopecks AS kopecks, total_micro_usdt AS "microUsdt", entry_no AS "entryNo",
                   event_id AS "eventId", refunded_at AS "refundedAt", booked_at AS "bookedAt"
              FROM refunds WHERE payment_id = $1 ORDER BY total_kopecks`,
     values: [uuidFromId(paymentId)],
   });
-  return rows;
-}
+
+/** A proxy may answer so for a while. A gateway that has had the list has it, so this is a failure. */
+export const refundListIsGone = () =>
+  new OperatorError('The payment gateway had a list of refunds, and now answers that it has none: check it.');

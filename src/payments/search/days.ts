@@ -1,5 +1,5 @@
 import { minUuidAt, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
 /** The payments of a partner and mode that were created on one UTC day. */
@@ -17,12 +17,8 @@ const dayMs = 86_400_000;
 const maxIdAgeMs = 120_000;
 
 /** Reads a range of the primary key: some 100 000 payments in a tenth of a second. */
-export async function readPaymentDay(
-  db: Queryable,
-  { partnerId, mode }: AccountKey,
-  startMs: number,
-): Promise<PaymentDay> {
-  const { rows } = await db.query<PaymentDay>({
+export const readPaymentDay = (db: Queryable, { partnerId, mode }: AccountKey, startMs: number) =>
+  readRow<PaymentDay>(db, {
     name: 'read a day of payments',
     text: `SELECT count(*)::int AS created, count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded,
                   count(*) FILTER (WHERE status = 'failed')::int AS failed,
@@ -39,5 +35,3 @@ export async function readPaymentDay(
       new Date(startMs + dayMs),
     ],
   });
-  return rows[0]!;
-}

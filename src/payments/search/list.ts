@@ -1,8 +1,7 @@
 import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
-import type { Queryable, Statement } from '../../db/postgres/index.ts';
+import { type Queryable, readRows, type Statement } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { newestAnywhere } from '../archive/newest.ts';
-import { type ArchivedMonth, addArchived } from '../archive/pages.ts';
+import { type ArchivedMonth, addArchived, newestAnywhere } from '../archive/pages.ts';
 import {
   type Payment,
   type PaymentRow,
@@ -165,11 +164,10 @@ export async function listNewerPayments(
   const thanId = uuidFromId(than);
   const read = async (month?: ArchivedMonth) => {
     const [, from] = [thanId, month?.firstId ?? minId].sort();
-    const { rows } = await db.query<ShownRow>({
+    return readRows<ShownRow>(db, {
       text: pageOf(sourceOf(month), { status }, ['NOT p.rejected', 'p.id <> $6'], 'ASC'),
       values: [uuidFromId(partnerId), mode, limit + 1, from, month?.beyondId ?? beyondIds, thanId],
     });
-    return rows;
   };
   const rows = await addArchived(db, { partnerId, mode }, await read(), { limit, order: 'ASC', read });
   const payments = rows.slice(0, limit).map(toShownPayment).reverse();

@@ -1,9 +1,27 @@
-import { minUuidAt, uuidFromId } from '../../base/ids.ts';
+import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Statement } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
-import { newestAnywhere } from '../archive/newest.ts';
-import { paymentColumns } from '../payment.ts';
-import type { PaymentFilter } from './filter.ts';
+import { newestAnywhere } from '../archive/pages.ts';
+import { type Payment, type PaymentStatus, paymentColumns } from '../payment.ts';
+
+/** A search over the payments of all partners; a payment must match every field that is set. */
+export interface PaymentFilter {
+  paymentId?: Id<'pay'> | undefined;
+  externalId?: string | undefined;
+  idempotencyKey?: string | undefined;
+  qrcId?: string | undefined;
+  /** The beginning of the recipient's name, in any case. */
+  recipient?: string | undefined;
+  partnerId?: Id<'prt'> | undefined;
+  /** The beginning of the partner's name, in any case. */
+  partnerName?: string | undefined;
+  mode?: Mode | undefined;
+  status?: PaymentStatus | undefined;
+  statusDetail?: NonNullable<Payment['statusDetail']> | undefined;
+  amountKopecks?: bigint | undefined;
+  createdFrom?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
 
 /** A filter whose names of partners and recipients have been looked up. */
 export interface SearchPlan extends Omit<PaymentFilter, 'partnerId' | 'partnerName'> {

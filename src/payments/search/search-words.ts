@@ -2,7 +2,7 @@ import { parseId } from '../../base/ids.ts';
 import { parseDay } from '../../base/instants.ts';
 import { parseKopecks } from '../../base/money.ts';
 import { parseQrLink } from '../../base/qr.ts';
-import type { PaymentFilter } from './filter.ts';
+import type { PaymentFilter } from './search-statement.ts';
 
 /**
  * Parses what an operator typed into the search field. Ids, QR links, states, days and sums are recognized by their form,

@@ -1,7 +1,7 @@
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
 import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
-import type { PaymentFilter } from './filter.ts';
+import type { PaymentFilter } from './search-statement.ts';
 import { type SearchPlan, scanStatement } from './search-statement.ts';
 
 export interface FoundPayment extends Payment {

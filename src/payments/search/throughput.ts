@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, timeOfId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRow } from '../../db/postgres/index.ts';
 
 /** Live payments of one minute, by their creation. */
 export interface Minute {
@@ -19,10 +19,6 @@ export interface Throughput {
   settleP99Ms: number | null;
 }
 
-export interface ThroughputReader {
-  read(minutes: number): Promise<Throughput>;
-}
-
 const minuteMs = 60_000;
 /** A payment's id is created when its request arrives, the payment a little later. */
 const maxIdAgeMs = minuteMs;
@@ -38,7 +34,7 @@ const msOfBucket = (bucket: number) => Math.round(Math.exp((bucket + 0.5) * step
  * Counts payments minute by minute. A minute that is over and whose payments are all finished never changes: it is read
  * once and cached, so that a page which refreshes every few seconds reads the last minutes and not the whole hour.
  */
-export function createThroughputReader(db: Queryable, clock: Clock): ThroughputReader {
+export function createThroughputReader(db: Queryable, clock: Clock) {
   const cached = new Map<number, Minute>();
 
   async function read(wanted: number): Promise<Throughput> {
@@ -141,11 +137,13 @@ export interface InReview {
 
 /** Live payments with an unknown outcome: in test mode a review is only simulated. The smallest id is the oldest payment. */
 export async function countInReview(db: Queryable): Promise<InReview> {
-  const { rows } = await db.query<{ count: number; oldest: string | null; overdue: number }>({
-    text: `SELECT count(*)::int AS count, (array_agg(payment_id ORDER BY payment_id))[1] AS oldest,
+  const { count, oldest, overdue } = await readRow<{ count: number; oldest: string | null; overdue: number }>(
+    db,
+    {
+      text: `SELECT count(*)::int AS count, (array_agg(payment_id ORDER BY payment_id))[1] AS oldest,
                   count(support_since)::int AS overdue
              FROM open_payments WHERE NOT awaiting_gateway AND mode = 'live'`,
-  });
-  const { count, oldest, overdue } = rows[0]!;
+    },
+  );
   return { count, oldestAt: oldest ? new Date(timeOfId(idFromUuid('pay', oldest))) : null, overdue };
 }

@@ -1,6 +1,6 @@
 import { uuidFromId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRows } from '../../db/postgres/index.ts';
 import { listCalls, type PastCall } from '../../gateway/index.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentForOperator } from '../recovery/operator-actions.ts';
@@ -90,16 +90,8 @@ const refundEvent = (refund: Refund): TimelineEvent =>
 
 const good = new Set(['resolved', 'accepted', 'succeeded', 'voided']);
 
-function callEvent({
-  at,
-  call,
-  durationMs,
-  status,
-  outcome,
-  request,
-  response,
-  error,
-}: PastCall): TimelineEvent {
+function callEvent(past: PastCall): TimelineEvent {
+  const { at, call, durationMs, status, outcome, request, response, error } = past;
   const isOpen = outcome === 'unknown';
   return timelineEvent(at, 'gateway', call, {
     facts: { result: outcome, http_status: status, error },
@@ -116,12 +108,7 @@ const entryKinds: Record<string, string> = {
 };
 
 async function entriesOf(db: Queryable, { paymentId, partnerId, mode }: Payment): Promise<TimelineEvent[]> {
-  const { rows } = await db.query<{
-    created_at: Date;
-    kind: string;
-    entry_no: bigint;
-    micro_usdt: bigint;
-  }>({
+  const rows = await readRows<{ created_at: Date; kind: string; entry_no: bigint; micro_usdt: bigint }>(db, {
     text: `SELECT created_at, from_account || ' ' || to_account AS kind, entry_no, micro_usdt
              FROM entries_of_payment($1, $2, $3) ORDER BY entry_no`,
     values: [uuidFromId(partnerId), mode, uuidFromId(paymentId)],

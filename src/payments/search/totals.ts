@@ -1,8 +1,8 @@
 import type { Queryable } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
-import type { PaymentFilter } from './filter.ts';
 import { maxSizeOf, planOf } from './search.ts';
+import type { PaymentFilter } from './search-statement.ts';
 import { type SearchPlan, totalsStatement } from './search-statement.ts';
 
 /** How many payments there are in a state, and what they sum to. Live and test money are never summed together. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Pool, Queryable } from '../../db/postgres/index.ts';
+import { type Pool, type Queryable, readRows } from '../../db/postgres/index.ts';
 import { keepPartitions, pruneOlder } from '../../db/retention/index.ts';
+import type { AccountKey } from '../../ledger/index.ts';
 
 export interface Attempt {
   attemptId: bigint;
@@ -15,6 +16,16 @@ export interface Attempt {
   durationMs: number;
 }
 
+const attemptColumns = `a.event_id AS "eventId", a.endpoint_id AS endpoint, a.attempt, a.at, a.status, a.error,
+  a.duration_ms AS "durationMs"`;
+type Stored<Shown extends { endpointId: Id<'whe'> }> = Omit<Shown, 'endpointId' | 'paymentId'> & {
+  endpoint: string;
+};
+const withEndpoint = <Row extends { endpoint: string }>({ endpoint, ...attempt }: Row) => ({
+  ...attempt,
+  endpointId: idFromUuid('whe', endpoint),
+});
+
 /** The last attempts, newest first; with `before`, those older than that attempt; with `endpointId`, those of this endpoint. */
 export async function listAttempts(
   db: Queryable,
@@ -23,11 +34,8 @@ export async function listAttempts(
   { before, endpointId }: { before?: bigint | undefined; endpointId?: Id<'whe'> | undefined } = {},
 ): Promise<Attempt[]> {
   const ofEndpoint = endpointId ? 'AND endpoint_id = $4' : '';
-  const { rows } = await db.query<
-    Omit<Attempt, 'paymentId' | 'endpointId'> & { payment_id: string; endpoint: string }
-  >({
-    text: `SELECT a.id AS "attemptId", a.event_id AS "eventId", a.attempt, a.at, a.status, a.error,
-                  a.duration_ms AS "durationMs", a.endpoint_id AS endpoint, e.payment_id
+  const rows = await readRows<Stored<Attempt> & { payment_id: string }>(db, {
+    text: `SELECT a.id AS "attemptId", ${attemptColumns}, e.payment_id
              FROM (SELECT * FROM webhook_attempts WHERE partner_id = $1 AND ($3::bigint IS NULL OR id < $3) ${ofEndpoint}
                     ORDER BY id DESC LIMIT $2) AS a
             CROSS JOIN LATERAL (SELECT e.* FROM unnest('{live,test}'::mode[]) AS m (mode),
@@ -35,9 +43,8 @@ export async function listAttempts(
             ORDER BY a.id DESC`,
     values: [uuidFromId(partnerId), limit, before ?? null, ...(endpointId ? [uuidFromId(endpointId)] : [])],
   });
-  return rows.map(({ payment_id, endpoint, ...attempt }) => ({
-    ...attempt,
-    endpointId: idFromUuid('whe', endpoint),
+  return rows.map(({ payment_id, ...row }) => ({
+    ...withEndpoint(row),
     paymentId: idFromUuid('pay', payment_id),
   }));
 }
@@ -48,4 +55,65 @@ const keptDays = 30;
 export async function pruneLog(pool: Pool, clock: Clock): Promise<number> {
   const givenUp = await pruneOlder(pool, clock, { table: 'deliveries', since: 'failed_at', keptDays });
   return givenUp + (await keepPartitions(pool, clock, { table: 'webhook_attempts', since: 'at', keptDays }));
+}
+
+/** The event of a payment with its delivery attempts. */
+export interface DeliveryHistory {
+  eventId: bigint;
+  at: Date;
+  /** Oldest first; those of the last thirty days. */
+  attempts: EventAttempt[];
+  /** Still to be sent, or given up, by endpoint. Empty when it was delivered or the partner has no webhook. */
+  deliveries: { endpointId: Id<'whe'>; attempts: number; nextAt: Date; failedAt: Date | null }[];
+}
+
+const maxAttempts = 100;
+
+/** Undefined while the payment is processing. */
+export async function deliveryHistory(
+  db: Queryable,
+  { partnerId, mode, paymentId }: AccountKey & { paymentId: Id<'pay'> },
+): Promise<DeliveryHistory | undefined> {
+  const { rows } = await db.query<{
+    id: bigint;
+    at: Date;
+    endpoint: string | null;
+    attempts: number | null;
+    next_at: Date;
+    failed_at: Date | null;
+  }>({
+    text: `SELECT e.id, e.at, d.endpoint_id AS endpoint, d.attempts, d.next_at, d.failed_at
+             FROM event_of_payment($2, $3, $1) e
+             LEFT JOIN deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
+            ORDER BY d.endpoint_id <> e.partner_id, d.endpoint_id`,
+    values: [uuidFromId(paymentId), uuidFromId(partnerId), mode],
+  });
+  const [event] = rows;
+  if (!event) return undefined;
+  return {
+    eventId: event.id,
+    at: event.at,
+    attempts: await attemptsOf(db, partnerId, event.id),
+    deliveries: rows.flatMap(({ endpoint, attempts, next_at: nextAt, failed_at: failedAt }) =>
+      attempts === null ? [] : { endpointId: idFromUuid('whe', endpoint!), attempts, nextAt, failedAt },
+    ),
+  };
+}
+
+export type EventAttempt = Omit<Attempt, 'attemptId' | 'paymentId'>;
+
+/** Oldest first; with `endpointId`, those of this endpoint. */
+export async function attemptsOf(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  eventId: bigint,
+  endpointId?: Id<'whe'>,
+): Promise<EventAttempt[]> {
+  const ofEndpoint = endpointId ? 'AND endpoint_id = $3' : '';
+  const rows = await readRows<Stored<EventAttempt>>(db, {
+    text: `SELECT ${attemptColumns} FROM webhook_attempts a WHERE event_id = $1 AND partner_id = $2 ${ofEndpoint}
+            ORDER BY id LIMIT ${maxAttempts}`,
+    values: [eventId, uuidFromId(partnerId), ...(endpointId ? [uuidFromId(endpointId)] : [])],
+  });
+  return rows.map(withEndpoint);
 }

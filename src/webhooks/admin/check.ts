@@ -3,8 +3,7 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { newId } from '../../base/ids.ts';
 import type { Payment } from '../../payments/index.ts';
 import { type Event, envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
-import { sign } from '../delivery/sign.ts';
-import { type StandardHeaders, standardHeaders } from '../delivery/standard-webhooks.ts';
+import { type StandardHeaders, sign, standardHeaders } from '../delivery/signatures.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
 

@@ -1,12 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { findPayment } from '../../payments/index.ts';
-import { envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
-import { findRefundOf } from '../delivery/refund-events.ts';
+import { envelope, eventHeaders, findRefundOf, formatEventId } from '../delivery/envelope.ts';
 import { firstEndpointOf, isFirst } from '../first-endpoint.ts';
-import { attemptsOf, type EventAttempt } from './delivery-history.ts';
+import { attemptsOf, type EventAttempt } from './attempt-log.ts';
 import {
   type DeliveryFilter,
   deliveryColumns,
@@ -32,12 +31,6 @@ export interface Delivery {
   lastAttempt: { at: Date; status: number | null; error: string | null } | null;
 }
 
-export interface DeliveryPage {
-  deliveries: Delivery[];
-  /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
-  next: bigint | null;
-}
-
 /** As in the search of payments: a few scans along an index, the first no larger than a page. */
 const maxScanSize = 500;
 const maxScans = 6;
@@ -51,7 +44,11 @@ export async function listDeliveries(
   clock: Clock,
   filter: DeliveryFilter,
   { limit, after }: { limit: number; after?: bigint | undefined },
-): Promise<DeliveryPage> {
+): Promise<{
+  deliveries: Delivery[];
+  /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
+  next: bigint | null;
+}> {
   const { state, partnerId } = filter;
   const readsEvents = partnerId && state !== 'pending' && state !== 'failed';
   const from = filter.from ?? (readsEvents ? new Date(clock.nowMs() - keptMs) : undefined);
@@ -160,3 +157,22 @@ export async function findDelivery(
     attempts,
   };
 }
+
+interface DeliveryCounts {
+  /** Not delivered yet. */
+  waiting: number;
+  /** Those of them with at least one failed attempt. */
+  failing: number;
+  givenUp: number;
+  /** With at least one suspended endpoint. */
+  suspendedPartners: number;
+}
+
+export const countDeliveries = (db: Queryable) =>
+  readRow<DeliveryCounts>(db, {
+    text: `SELECT count(*) FILTER (WHERE failed_at IS NULL)::int AS waiting,
+                  count(*) FILTER (WHERE failed_at IS NULL AND attempts > 0)::int AS failing,
+                  count(failed_at)::int AS "givenUp",
+                  (SELECT count(DISTINCT partner_id)::int FROM endpoints WHERE suspended_at IS NOT NULL) AS "suspendedPartners"
+             FROM deliveries`,
+  });

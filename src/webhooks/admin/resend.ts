@@ -1,7 +1,7 @@
 import { instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import { findRow, hasRow, type Queryable, readValue, transaction } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { listWebhooks, nameInAudit, type Webhook } from './webhook.ts';
 
@@ -55,20 +55,14 @@ export function resendEvent(
   });
 }
 
-async function findEvent(
-  tx: Queryable,
-  eventId: bigint,
-  ofPartner: Id<'prt'> | undefined,
-): Promise<EventRow | undefined> {
-  const { rows } = await tx.query<EventRow>({
+const findEvent = (tx: Queryable, eventId: bigint, ofPartner: Id<'prt'> | undefined) =>
+  findRow<EventRow>(tx, {
     text: `SELECT e.partner_id, e.mode, e.payment_id, e.refund_id IS NOT NULL AS is_refund
              FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
             CROSS JOIN LATERAL deliverable_event(p.id, m.mode, $1) AS e
             WHERE $2::uuid IS NULL OR p.id = $2`,
     values: [eventId, ofPartner ? uuidFromId(ofPartner) : null],
   });
-  return rows[0];
-}
 
 /** False if the endpoint was removed meanwhile: its row stays locked until the delivery is written. */
 async function queueAgain(
@@ -77,11 +71,8 @@ async function queueAgain(
   { endpointId }: Webhook,
   event: EventRow & { eventId: bigint },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query({
-    text: `SELECT FROM endpoints WHERE endpoint_id = $1 FOR KEY SHARE`,
-    values: [uuidFromId(endpointId)],
-  });
-  if (rowCount === 0) return false;
+  const locking = 'SELECT FROM endpoints WHERE endpoint_id = $1 FOR KEY SHARE';
+  if (!(await hasRow(tx, { text: locking, values: [uuidFromId(endpointId)] }))) return false;
   await tx.query({
     text: `INSERT INTO deliveries AS d (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
            VALUES ($1, $2, $6, $3, $4, $5)
@@ -108,18 +99,18 @@ export async function resendFailed(
 ): Promise<number> {
   const which = 'failed_at >= $1 AND failed_at <= $2';
   const until = instantOf(audit.clock);
-  const { rows } = await audit.pool.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM deliveries WHERE ${which}`,
-    [since, until],
-  );
-  const { count } = rows[0]!;
+  const values = [since, until];
+  const count = await readValue<number>(audit.pool, {
+    text: `SELECT count(*)::int FROM deliveries WHERE ${which}`,
+    values,
+  });
   let done = 0;
   for (;;) {
     const { rowCount } = await audit.pool.query(
       `UPDATE deliveries d ${resetTo('$2')}
          FROM (SELECT endpoint_id, event_id FROM deliveries WHERE ${which} LIMIT ${resendBatchSize} FOR UPDATE SKIP LOCKED) f
         WHERE d.endpoint_id = f.endpoint_id AND d.event_id = f.event_id`,
-      [since, until],
+      values,
     );
     const batch = rowCount ?? 0;
     if (batch === 0) break;

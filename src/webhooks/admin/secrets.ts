@@ -1,12 +1,8 @@
-import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
-import { newSecret, type Vault } from '../delivery/secret.ts';
+import { findRow, type Queryable } from '../../db/postgres/index.ts';
+import type { Vault } from '../delivery/secret.ts';
 import { firstEndpointOf, subjectOf } from '../first-endpoint.ts';
-import { lockEndpoint } from './locks.ts';
-import { notifyOfChange } from './notices.ts';
-import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
+import type { Webhook } from './webhook.ts';
 
 type EndpointRef = Pick<Webhook, 'partnerId' | 'endpointId'>;
 
@@ -39,42 +35,9 @@ export async function readSecrets(
   nowMs: number,
   endpointId: Id<'whe'> = firstEndpointOf(partnerId),
 ): Promise<string[]> {
-  const { rows } = await db.query<SecretRow>({
+  const row = await findRow<SecretRow>(db, {
     text: `SELECT secret, old_secret, old_secret_until FROM endpoints WHERE partner_id = $1 AND endpoint_id = $2`,
     values: [uuidFromId(partnerId), uuidFromId(endpointId)],
   });
-  return rows[0] ? decryptSecrets(vault, { partnerId, endpointId }, rows[0], nowMs) : [];
-}
-
-const overlapMs = 24 * 3_600_000;
-
-/** A new secret; for a day the old one signs as well, so that the receiver can change over without a gap. */
-export function rotateSecret(
-  audit: AuditContext,
-  vault: Vault,
-  partnerId: Id<'prt'>,
-  { force = false, endpointId = firstEndpointOf(partnerId) } = {},
-): Promise<'rotated' | 'no_webhook' | 'overlap'> {
-  return transaction(audit.pool, async tx => {
-    await lockEndpoint(tx, partnerId, endpointId);
-    const known = await findWebhook(tx, partnerId, endpointId);
-    if (!known) return 'no_webhook';
-    // A third secret would end the first one at once, and the receiver may still use it.
-    if (!force && known.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
-      return 'overlap';
-    const until = new Date(audit.clock.nowMs() + overlapMs);
-    const sealed = vault.seal(newSecret(), subjectOf({ partnerId, endpointId }));
-    await tx.query({
-      text: `UPDATE endpoints SET old_secret = secret, old_secret_until = $3, secret = $2, changed_at = $4
-              WHERE partner_id = $5 AND endpoint_id = $1`,
-      values: [uuidFromId(endpointId), sealed, until, instantOf(audit.clock), uuidFromId(partnerId)],
-    });
-    await recordChange(tx, audit, {
-      action: 'webhook.rotate',
-      subject: partnerId,
-      after: { ...nameInAudit(partnerId, endpointId), old_secret_until: until },
-    });
-    await notifyOfChange(tx, audit, 'endpoint_secret_rotated', known);
-    return 'rotated';
-  });
+  return row ? decryptSecrets(vault, { partnerId, endpointId }, row, nowMs) : [];
 }

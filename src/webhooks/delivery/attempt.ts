@@ -9,9 +9,8 @@ import type { SigningKeys } from '../signing/signing-keys.ts';
 import type { DueDelivery } from './due.ts';
 import { envelope, eventHeaders, formatEventId } from './envelope.ts';
 import type { AttemptResult } from './recorder.ts';
-import { sign } from './sign.ts';
+import { sign, standardHeaders } from './signatures.ts';
 import { slowAfterMs } from './slots.ts';
-import { standardHeaders } from './standard-webhooks.ts';
 import { mustSendTwice } from './test-mode.ts';
 
 export interface AttemptDeps {

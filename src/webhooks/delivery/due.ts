@@ -10,8 +10,7 @@ import {
   toPayment,
 } from '../../payments/index.ts';
 import { decryptSecrets } from '../admin/secrets.ts';
-import type { Event } from './envelope.ts';
-import { type RefundColumns, refundColumns, refundOf } from './refund-events.ts';
+import { type Event, type RefundColumns, refundColumns, refundOf } from './envelope.ts';
 import type { Vault } from './secret.ts';
 import type { DeliveryKey, SlotPlan } from './slots.ts';
 

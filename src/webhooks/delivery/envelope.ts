@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
-import { type Id, idFromUuid } from '../../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
+import { findRow, type Queryable } from '../../db/postgres/index.ts';
+import type { AccountKey } from '../../ledger/index.ts';
 import { formatInstant, type Payment, paymentObject, type Refunded } from '../../payments/index.ts';
 
 export type EventId = `evt_${string}`;
@@ -27,10 +29,8 @@ export function parseEventId(text: string): bigint | undefined {
 }
 
 /** The part of an event that its headers need. */
-export interface EventReference {
-  eventId: bigint;
+export interface EventReference extends Pick<Event, 'eventId' | 'refund'> {
   payment: Pick<Payment, 'paymentId' | 'status' | 'settledAt'>;
-  refund?: RefundOfEvent | undefined;
 }
 
 const eventKind = ({ payment, refund }: EventReference) => `payment.${refund ? 'refunded' : payment.status}`;
@@ -64,4 +64,33 @@ function deliveryId(event: EventReference, further?: Id<'whe'>): Id<'whd'> {
   bytes[6] = 0x70 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   return idFromUuid('whd', bytes.toString('hex'));
+}
+
+/** Null in all columns: the event is the end of its payment. */
+export interface RefundColumns {
+  refund_at: Date | null;
+  refund_kopecks: bigint | null;
+  refund_micro_usdt: bigint | null;
+}
+
+/** What the event of a refund needs; `alias` is the name of `refunds` in the statement. */
+export const refundColumns = (alias: string) =>
+  `${alias}.booked_at AS refund_at, ${alias}.total_kopecks AS refund_kopecks, ${alias}.total_micro_usdt AS refund_micro_usdt`;
+
+export const refundOf = (row: RefundColumns): RefundOfEvent | undefined =>
+  row.refund_at === null
+    ? undefined
+    : { at: row.refund_at, total: { kopecks: row.refund_kopecks!, microUsdt: row.refund_micro_usdt! } };
+
+/** The refund of an event; undefined if it is the end of a payment. */
+export async function findRefundOf(
+  db: Queryable,
+  { partnerId, mode }: AccountKey,
+  eventId: bigint,
+): Promise<RefundOfEvent | undefined> {
+  const row = await findRow<RefundColumns>(db, {
+    text: `SELECT ${refundColumns('r')} FROM refunds r WHERE r.partner_id = $1 AND r.mode = $2 AND r.event_id = $3`,
+    values: [uuidFromId(partnerId), mode, eventId],
+  });
+  return row && refundOf(row);
 }

@@ -1,5 +1,5 @@
 import { uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readValue } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import {
   lastArchivedEvent,
@@ -8,8 +8,7 @@ import {
   paymentColumns,
   toPayment,
 } from '../../payments/index.ts';
-import type { Event } from './envelope.ts';
-import { findRefundOf, type RefundColumns, refundColumns, refundOf } from './refund-events.ts';
+import { type Event, findRefundOf, type RefundColumns, refundColumns, refundOf } from './envelope.ts';
 
 export interface EventPage {
   events: Event[];
@@ -99,17 +98,15 @@ const withRefundsIn = (prefix: '' | 'all_') => `
     LEFT JOIN refunds r ON r.refund_id = e.refund_id
    ORDER BY e.id`;
 
-async function isLostEvent(db: Queryable, eventId: bigint): Promise<boolean> {
-  const { rows } = await db.query<{ lost: boolean }>({
+const isLostEvent = (db: Queryable, eventId: bigint) =>
+  readValue<boolean>(db, {
     text: 'SELECT event_is_lost($1) AS lost',
     values: [eventId],
   });
-  return rows[0]!.lost;
-}
 
 /** The id of the newest event, pruned or not; 0 if there was none. */
-export async function findLastEvent(db: Queryable, { partnerId, mode }: AccountKey): Promise<bigint> {
-  const { rows } = await db.query<{ last: bigint }>({
+export const findLastEvent = (db: Queryable, { partnerId, mode }: AccountKey) =>
+  readValue<bigint>(db, {
     name: 'find last event',
     text: `SELECT coalesce(greatest(
                     (SELECT max(id) FROM events WHERE partner_id = $1 AND mode = $2),
@@ -118,5 +115,3 @@ export async function findLastEvent(db: Queryable, { partnerId, mode }: AccountK
                     (SELECT last_event_id FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test')), 0) AS last`,
     values: [uuidFromId(partnerId), mode],
   });
-  return rows[0]!.last;
-}

@@ -12,14 +12,6 @@ export interface LeaseKeeperDeps {
   log: { error(details: object, message: string): void };
 }
 
-export interface LeaseKeeper {
-  /** There may be new deliveries: looks for them as soon as it does while there are some. */
-  wake(): void;
-  /** Acquires and renews no more; what is held stays held until it is released. */
-  stop(): Promise<void>;
-  releaseAll(): Promise<void>;
-}
-
 /** A process that hangs loses its leases after this long; one that dies, at once. */
 const leaseMs = 30_000;
 /** How often each loop runs. */
@@ -47,7 +39,7 @@ export function startLeaseKeeper(
   { db, clock, heartbeat, log }: LeaseKeeperDeps,
   slots: DeliverySlots,
   onAcquired: () => void,
-): LeaseKeeper {
+) {
   const { instance } = heartbeat;
   let deadHolders: number[] = [];
   /** False while no delivery waits: then nobody's lease matters. */
@@ -108,11 +100,12 @@ export function startLeaseKeeper(
   const findingDead = start(leaseLoopsMs.findDead, findDeadHolders);
   const loops = [findingDead, acquiring, start(leaseLoopsMs.renew, renew)];
   return {
-    // However many payments finish: it asks no more often than while there are deliveries.
+    // There may be new deliveries. However many payments finish: it asks no more often than while there are deliveries.
     wake: () => {
       const sinceMs = clock.monotonicMs() - acquiredMs;
       cancelWake ??= clock.timer(Math.max(0, leaseLoopsMs.acquire - sinceMs), acquiring.runNow);
     },
+    /** Acquires and renews no more; what is held stays held until it is released. */
     stop: async () => {
       cancelWake?.();
       await Promise.all(loops.map(loop => loop.stop()));

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRows } from '../../db/postgres/index.ts';
 
 /**
  * An endpoint's deliveries are sent by the one process that holds its lease. A holder that hangs loses the lease when it
@@ -15,12 +15,6 @@ interface AcquireOptions {
   limit: number;
 }
 
-export interface Acquired {
-  endpoints: Id<'whe'>[];
-  /** When the first delivery of any endpoint is or was due; undefined if there is none. */
-  firstDueMs: number | undefined;
-}
-
 /**
  * Takes leases of endpoints with something due that no other process holds, or whose holder is dead. It takes half of
  * them at a time, so that processes that ask at the same moment get their share.
@@ -29,7 +23,7 @@ export async function acquireLeases(
   db: Queryable,
   clock: Clock,
   { instance, deadHolders, leaseMs, limit }: AcquireOptions,
-): Promise<Acquired> {
+) {
   const nowMs = clock.nowMs();
   const { rows } = await db.query<{ endpoint: string | null; first_due: Date | null }>({
     name: 'acquire webhook leases',
@@ -63,15 +57,10 @@ export async function acquireLeases(
   });
   return {
     endpoints: rows.flatMap(({ endpoint }) => (endpoint === null ? [] : idFromUuid('whe', endpoint))),
+    /** When the first delivery of any endpoint is or was due; undefined if there is none. */
     firstDueMs: rows[0]!.first_due?.getTime(),
   };
 }
-
-interface LeaseRow {
-  endpoint: string;
-}
-
-const endpointIn = ({ endpoint }: LeaseRow) => idFromUuid('whe', endpoint);
 
 /** Locked in the order of the key, as `deliveries_end` does, so that the two cannot deadlock. */
 const ownInOrder = (which: string) =>
@@ -83,13 +72,13 @@ export async function renewLeases(
   clock: Clock,
   { instance, leaseMs }: { instance: number; leaseMs: number },
 ): Promise<Set<Id<'whe'>>> {
-  const { rows } = await db.query<LeaseRow>({
+  const rows = await readRows<{ endpoint: string }>(db, {
     name: 'renew webhook leases',
     text: `UPDATE endpoints w SET leased_until = $2 FROM ${ownInOrder('lease_holder = $1')}
            RETURNING w.endpoint_id AS endpoint`,
     values: [instance, new Date(clock.nowMs() + leaseMs)],
   });
-  return new Set(rows.map(endpointIn));
+  return new Set(rows.map(({ endpoint }) => idFromUuid('whe', endpoint)));
 }
 
 export async function releaseLeases(db: Queryable, instance: number, endpoints: Id<'whe'>[]): Promise<void> {

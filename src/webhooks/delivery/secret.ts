@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createBoundedCache } from '../../base/bounded-cache.ts';
 import { createSealer, type Keyring, purposes } from '../../db/secrets/index.ts';
 
 /**
@@ -23,7 +24,7 @@ const maxDecrypted = 10_000;
 export function createVault(keyring: Keyring): Vault {
   const sealer = createSealer(keyring, purposes.webhookSecrets);
   // Decrypting costs more than signing, and the same few secrets are needed again and again.
-  const decrypted = new Map<string, string>();
+  const decrypted = createBoundedCache<string>(maxDecrypted);
   return {
     seal: (secret, owner) => sealer.seal(Buffer.from(secret), owner),
     decrypt: (sealed, owner) => {
@@ -31,7 +32,6 @@ export function createVault(keyring: Keyring): Vault {
       const known = decrypted.get(name);
       if (known !== undefined) return known;
       const secret = sealer.unseal(sealed, owner).toString('utf8');
-      if (decrypted.size >= maxDecrypted) decrypted.clear();
       decrypted.set(name, secret);
       return secret;
     },

@@ -20,31 +20,6 @@ export interface SlotPlan {
   limit: number;
 }
 
-/**
- * Limits the attempts under way. A receiver that answers gets more attempts at a time, up to a maximum. One that leaves
- * an attempt without an answer moves from the quick slots to the few slow slots, which all such receivers share:
- * however many of them hang, receivers that answer, even with an error, do not wait for them.
- */
-export interface DeliverySlots {
-  add(endpointId: Id<'whe'>): void;
-  remove(endpointId: Id<'whe'>): void;
-  endpoints(): Id<'whe'>[];
-  /**
-   * Returns how to end the attempt; undefined when it must not begin now: the endpoint was removed, or other attempts
-   * exclude this one.
-   */
-  begin(
-    endpointId: Id<'whe'>,
-    eventId: bigint,
-    options: { isHanging: boolean; isExclusive: boolean },
-  ): EndAttempt | undefined;
-  /** The free quick slots and the free slow slots, where there are any. */
-  plan(): SlotPlan[];
-  inFlight(): DeliveryKey[];
-  /** Endpoints without an attempt for at least this long. */
-  idle(ms: number): Id<'whe'>[];
-}
-
 interface Receiver {
   endpointId: Id<'whe'>;
   /** When each attempt began, by event. */
@@ -64,7 +39,14 @@ const maxUnderWay = 1_024;
 /** Without an answer for this long, an attempt counts as slow. */
 export const slowAfterMs = 250;
 
-export function createDeliverySlots(nowMs: () => number): DeliverySlots {
+export type DeliverySlots = ReturnType<typeof createDeliverySlots>;
+
+/**
+ * Limits the attempts under way. A receiver that answers gets more attempts at a time, up to a maximum. One that leaves
+ * an attempt without an answer moves from the quick slots to the few slow slots, which all such receivers share:
+ * however many of them hang, receivers that answer, even with an error, do not wait for them.
+ */
+export function createDeliverySlots(nowMs: () => number) {
   const receivers = new Map<Id<'whe'>, Receiver>();
   let firstIndex = 0;
 
@@ -76,12 +58,20 @@ export function createDeliverySlots(nowMs: () => number): DeliverySlots {
   }
 
   return {
-    add: endpointId => {
+    add: (endpointId: Id<'whe'>) => {
       if (!receivers.has(endpointId)) receivers.set(endpointId, newReceiver(endpointId, nowMs()));
     },
-    remove: endpointId => void receivers.delete(endpointId),
+    remove: (endpointId: Id<'whe'>) => void receivers.delete(endpointId),
     endpoints: () => [...receivers.keys()],
-    begin: (endpointId, eventId, { isHanging, isExclusive }) => {
+    /**
+     * Returns how to end the attempt; undefined when it must not begin now: the endpoint was removed, or other attempts
+     * exclude this one.
+     */
+    begin: (
+      endpointId: Id<'whe'>,
+      eventId: bigint,
+      { isHanging, isExclusive }: { isHanging: boolean; isExclusive: boolean },
+    ): EndAttempt | undefined => {
       const receiver = receivers.get(endpointId);
       if (!receiver || (isExclusive && receiver.underWay.size > 0)) return undefined;
       receiver.underWay.set(eventId, nowMs());
@@ -97,12 +87,14 @@ export function createDeliverySlots(nowMs: () => number): DeliverySlots {
         receiver.maxUnderWay = isDelivered ? Math.min(receiver.maxUnderWay * 2, maxPerReceiver) : 1;
       };
     },
+    /** The free quick slots and the free slow slots, where there are any. */
     plan: () => planSlots(inRotation(), nowMs()),
-    inFlight: () =>
+    inFlight: (): DeliveryKey[] =>
       Array.from(receivers.values(), ({ endpointId, underWay }) =>
         Array.from(underWay.keys(), eventId => ({ endpointId, eventId })),
       ).flat(),
-    idle: ms =>
+    /** Endpoints without an attempt for at least this long. */
+    idle: (ms: number) =>
       Array.from(receivers.values())
         .filter(({ underWay, lastActiveMs }) => underWay.size === 0 && nowMs() - lastActiveMs >= ms)
         .map(({ endpointId }) => endpointId),

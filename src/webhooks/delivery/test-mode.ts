@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
+import { hasRow, type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
 import { addToTestClock, advancedSql, advanceOpenPayments, scenarioOf } from '../../payments/index.ts';
 import type { DueDelivery } from './due.ts';
 import type { DeliveryKey } from './slots.ts';
@@ -40,14 +40,13 @@ const holdMs = 30_000;
 export async function holdBack(db: Queryable, clock: Clock, due: DueDelivery): Promise<boolean> {
   const { event, endpointId, attempts } = due;
   if (scenarioOf(event.payment) !== 'webhooks_out_of_order' || attempts > 0) return false;
-  const { rowCount } = await db.query({
+  return hasRow(db, {
     text: `UPDATE deliveries d SET held_at = $3, next_at = $4
             WHERE d.endpoint_id = $1 AND d.event_id = $2 AND d.mode = 'test' AND d.attempts = 0 AND d.held_at IS NULL
               AND NOT EXISTS (SELECT FROM deliveries o WHERE o.endpoint_id = $1 AND o.mode = 'test'
                                  AND o.held_at IS NOT NULL AND o.attempts = 0 AND o.next_at > $3)`,
     values: [uuidFromId(endpointId), event.eventId, instantOf(clock), new Date(clock.nowMs() + holdMs)],
   });
-  return rowCount === 1;
 }
 
 /** A later event was sent: the one held back for it is due. */

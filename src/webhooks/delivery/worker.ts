@@ -18,13 +18,6 @@ export interface DeliveryDeps extends AttemptDeps, LeaseKeeperDeps, RecorderDeps
   webhookMetrics?: WebhookMetrics;
 }
 
-export interface Delivery {
-  /** Something may be due: sends it now instead of after the pause. */
-  runNow(): void;
-  /** Graceful shutdown: begins nothing more, waits a moment for attempts under way, and releases the leases. */
-  stop(): Promise<void>;
-}
-
 /** How often due deliveries are read. Without a lease there is nothing to read; a new lease wakes the loop. */
 export const readLoopMs = { served: 200, idle: 2_000 };
 /** Pause after a round that began attempts: the next one finds many free slots, not one. */
@@ -41,7 +34,7 @@ const drainMs = 1_000;
  * leaves the outbox only when the receiver has accepted it, or when all attempts of the retry schedule have failed: at
  * least once.
  */
-export function startDelivery(deps: DeliveryDeps): Delivery {
+export function startDelivery(deps: DeliveryDeps) {
   const { clock } = deps;
   const slots = createDeliverySlots(clock.monotonicMs);
   const stopping = new AbortController();
@@ -69,10 +62,12 @@ export function startDelivery(deps: DeliveryDeps): Delivery {
   });
   const leases = startLeaseKeeper(deps, slots, loop.runNow);
   return {
+    /** Something may be due: sends it now instead of after the pause. */
     runNow: () => {
       loop.runNow();
       leases.wake();
     },
+    /** Graceful shutdown: begins nothing more, waits a moment for attempts under way, and releases the leases. */
     stop: async () => {
       stopping.abort();
       await Promise.all([loop.stop(), leases.stop()]);

@@ -1,5 +1,5 @@
 import { promises as dns, type LookupAddress } from 'node:dns';
-import { isPublicAddress } from './ssrf-guard.ts';
+import { checkWebhookUrl, isPublicAddress } from './ssrf-guard.ts';
 
 export type Lookup = (hostname: string) => Promise<LookupAddress[]>;
 
@@ -34,4 +34,15 @@ const addressesOf = (answer: PromiseSettledResult<string[]>) =>
 export async function hasPrivateAddress(hostname: string, lookup: Lookup): Promise<boolean> {
   const addresses = await lookup(hostname).catch(() => []);
   return !addresses.every(({ address }) => isPublicAddress(address));
+}
+
+/**
+ * The address to store of what somebody typed; undefined if it is not public. The guard against private addresses applies again
+ * when events are sent.
+ */
+export async function readWebhookAddress(text: string, allowPrivate: boolean): Promise<string | undefined> {
+  const verdict = checkWebhookUrl(text.trim(), { allowPrivate });
+  if (verdict.outcome !== 'ok') return undefined;
+  const isPrivate = !allowPrivate && (await hasPrivateAddress(verdict.url.hostname, createNameLookup()));
+  return isPrivate ? undefined : verdict.url.href;
 }

@@ -8,20 +8,8 @@ export interface HostRegistryOptions {
   maxSockets: number;
 }
 
-export interface HostRegistry {
-  find(origin: string): HostConnections | undefined;
-  add(origin: string): HostConnections;
-  /** How many are in memory: those with requests and those with open connections. */
-  readonly size: number;
-  destroy(): Promise<void>;
-}
-
 /** Keeps a host only as long as it has requests or an open connection. */
-export function createHostRegistry({
-  connect,
-  maxSocketsPerHost,
-  maxSockets,
-}: HostRegistryOptions): HostRegistry {
+export function createHostRegistry({ connect, maxSocketsPerHost, maxSockets }: HostRegistryOptions) {
   const hosts = new Map<string, HostConnections>();
   /** Those without requests, the longest idle first. */
   const idle = new Set<HostConnections>();
@@ -61,12 +49,13 @@ export function createHostRegistry({
   };
 
   return {
-    find: origin => hosts.get(origin),
-    add: origin => {
+    find: (origin: string) => hosts.get(origin),
+    add: (origin: string) => {
       const host = openHostConnections(origin, options);
       hosts.set(origin, host);
       return host;
     },
+    /** How many are in memory: those with requests and those with open connections. */
     get size() {
       return hosts.size;
     },

@@ -30,17 +30,10 @@ export interface SenderOptions {
   maxSockets?: number;
 }
 
-export interface Sender {
-  /** Rejects only if it is aborted, the sender is closed, or the request is not valid HTTP. */
-  send(request: WebhookRequest, signal?: AbortSignal): Promise<SendResult>;
-  /** Waits for the requests under way. */
-  close(): Promise<void>;
-  /** How many hosts are kept in memory. */
-  readonly hosts: number;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 /** Sends to URLs that partners chose: through the SSRF guard, with any kind of answer, and never waiting long. */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { clock, allowPrivate, timeoutMs = 10_000, ca } = options;
   const lookup = options.lookup ?? (allowPrivate ? lookUpLocally : createNameLookup());
   const { maxSocketsPerHost = 1024, maxSockets = 1024 } = options;
@@ -58,6 +51,7 @@ export function createSender(options: SenderOptions): Sender {
     return hosts.add(origin);
   }
 
+  /** Rejects only if it is aborted, the sender is closed, or the request is not valid HTTP. */
   async function send(request: WebhookRequest, signal?: AbortSignal): Promise<SendResult> {
     if (isClosed) throw new Error('The sender is closed.');
     signal?.throwIfAborted();
@@ -77,12 +71,14 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     send,
+    /** Waits for the requests under way. */
     close: async () => {
       isClosed = true;
       if (underWay === 0) idle.resolve();
       await idle.promise;
       await hosts.destroy();
     },
+    /** How many hosts are kept in memory. */
     get hosts() {
       return hosts.size;
     },

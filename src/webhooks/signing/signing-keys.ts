@@ -1,11 +1,12 @@
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { createBoundedCache } from '../../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable, readRows, transaction } from '../../db/postgres/index.ts';
 import { createSealer, type Keyring, purposes } from '../../db/secrets/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
+import { formatInstant } from '../../payments/index.ts';
 
 /**
  * A root, from which the keys are derived that sign webhooks of endpoints which ask for it. Every partner has its own key in each
@@ -27,27 +28,14 @@ export interface PublicKey extends Omit<SigningRoot, 'keyId'> {
 /** Receivers see a new key this long before it signs, longer than anybody keeps the list. */
 const announcedMs = 60_000;
 
-interface RootRow {
-  id: string;
-  private_key: Buffer;
-  created_at: Date;
-  signs_from: Date;
-}
-
-const toRoot = (row: RootRow) => ({
-  keyId: idFromUuid('wsk', row.id),
-  createdAt: row.created_at,
-  signsFrom: row.signs_from,
-  sealed: row.private_key,
-});
-
 /** All of them, the newest first. */
 async function readRoots(db: Queryable) {
-  const { rows } = await db.query<RootRow>({
+  const rows = await readRows<Omit<SigningRoot, 'keyId'> & { id: string; sealed: Buffer }>(db, {
     name: 'read signing keys',
-    text: 'SELECT id, private_key, created_at, signs_from FROM signing_keys ORDER BY signs_from DESC, id DESC LIMIT 100',
+    text: `SELECT id, private_key AS sealed, created_at AS "createdAt", signs_from AS "signsFrom"
+             FROM signing_keys ORDER BY signs_from DESC, id DESC LIMIT 100`,
   });
-  return rows.map(toRoot);
+  return rows.map(({ id, ...root }) => ({ ...root, keyId: idFromUuid('wsk', id) }));
 }
 
 export const listSigningRoots = async (db: Queryable): Promise<SigningRoot[]> =>
@@ -67,12 +55,7 @@ export async function ensureSigningRoot(tx: Queryable, audit: AuditContext, keyr
   if (!(await hasRoot(tx))) await insertRoot(tx, audit, keyring, 0);
 }
 
-async function hasRoot(tx: Queryable): Promise<boolean> {
-  const { rows } = await tx.query<{ exists: boolean }>({
-    text: 'SELECT EXISTS (SELECT FROM signing_keys) AS exists',
-  });
-  return rows[0]!.exists;
-}
+const hasRoot = (tx: Queryable) => hasRow(tx, { text: 'SELECT FROM signing_keys LIMIT 1' });
 
 async function insertRoot(
   tx: Queryable,
@@ -96,17 +79,12 @@ async function insertRoot(
   return { keyId, createdAt, signsFrom };
 }
 
-export interface SigningKeys {
-  /** The key that signs now for the partner and mode. Fails if there is none, or if it cannot be decrypted. */
-  current(receiver: AccountKey): Promise<KeyObject>;
-  /** All public keys of the partner and mode, the newest first, without those of roots that cannot be decrypted. */
-  listPublic(receiver: AccountKey): Promise<PublicKey[]>;
-}
-
 const readAgainAfterMs = 5_000;
 
 /** One for each root, partner and mode: 3 MB. */
 const maxPublicKeys = 10_000;
+
+export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
 /** Remembers the roots for some seconds: they are needed for every event of such an endpoint, and anybody may ask for public keys. */
 export function createSigningKeys(
@@ -114,7 +92,7 @@ export function createSigningKeys(
   clock: Clock,
   keyring: Keyring,
   log: { error(details: object, message: string): void },
-): SigningKeys {
+) {
   /** Anybody may ask for them, and a derivation takes longer than the rest of the answer. A root never changes. */
   const publicKeys = createBoundedCache<Buffer>(maxPublicKeys);
   let known: { roots: ReturnType<typeof read>; untilMs: number } | undefined;
@@ -161,12 +139,14 @@ export function createSigningKeys(
   }
 
   return {
-    current: async receiver => {
+    /** The key that signs now for the partner and mode. Fails if there is none, or if it cannot be decrypted. */
+    current: async (receiver: AccountKey) => {
       const root = (await roots()).find(({ signsFrom }) => signsFrom <= instantOf(clock));
       if (!root) throw new Error('there is no key to sign webhooks with');
       return root.keyOf(receiver);
     },
-    listPublic: async receiver =>
+    /** All public keys of the partner and mode, the newest first, without those of roots that cannot be decrypted. */
+    listPublic: async (receiver: AccountKey): Promise<PublicKey[]> =>
       (await roots()).flatMap(root => {
         const publicKey = publicKeyOf(root, receiver);
         return publicKey ? [{ publicKey, createdAt: root.createdAt, signsFrom: root.signsFrom }] : [];
@@ -186,3 +166,34 @@ function deriveKey(secret: Buffer, { partnerId, mode }: AccountKey): KeyObject {
 
 const rawPublicKey = (privateKey: KeyObject) =>
   Buffer.from(createPublicKey(privateKey).export({ format: 'jwk' }).x!, 'base64url');
+
+/** Where everybody can read the public keys of a partner in one mode. */
+export const keySetPath = ({ partnerId, mode }: { partnerId: string; mode: string }) =>
+  `/.well-known/webhook-keys/${partnerId}/${mode}`;
+
+/** Those of an endpoint: the first one of a partner gets the events of both modes. Checks of an endpoint are in test mode. */
+export const keySetPathsOf = ({ partnerId, ed25519 }: { partnerId: string; ed25519: boolean }) =>
+  ed25519 ? ['live', 'test'].map(mode => keySetPath({ partnerId, mode })) : [];
+
+export const keySetObject = ({ partnerId, mode }: AccountKey, keys: PublicKey[]) => ({
+  partner_id: partnerId,
+  mode,
+  keys: keys.map(keyObject),
+});
+
+/** A JSON Web Key (RFC 8037), with the same key in the form of Standard Webhooks. */
+function keyObject({ publicKey, createdAt, signsFrom }: PublicKey) {
+  const x = publicKey.toString('base64url');
+  return {
+    kty: 'OKP',
+    crv: 'Ed25519',
+    alg: 'EdDSA',
+    use: 'sig',
+    // The thumbprint (RFC 7638): no two keys share it, also those of two modes.
+    kid: hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url'),
+    x,
+    standard_webhooks: `whpk_${publicKey.toString('base64')}`,
+    created_at: formatInstant(createdAt),
+    signs_from: formatInstant(signsFrom),
+  };
+}

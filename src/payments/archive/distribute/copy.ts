@@ -1,4 +1,4 @@
-import type { Pool, Queryable } from '../../../db/postgres/index.ts';
+import { type Pool, type Queryable, readRows, readValue } from '../../../db/postgres/index.ts';
 import { copySchema, type Kind, longTransaction, type Partition, tableOf } from './tables.ts';
 
 /** Rows of one account, month and kind, as `archive_sums` has them. They are copied together and compared with it. */
@@ -27,19 +27,15 @@ const gone = `
          WHERE (s.partner_id, s.mode, s.month, s.kind) = (c.partner_id, c.mode, c.month, c.kind))`;
 
 /** How many rows have still to be copied, or to be removed from the copy. */
-export async function countMissing(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ rows: number }>({
+export const countMissing = (db: Queryable) =>
+  readValue<number>(db, {
     text: `SELECT (SELECT coalesce(sum(s.rows), 0) ${missing})::float8 + (SELECT coalesce(sum(c.rows), 0) ${gone})::float8 AS rows`,
   });
-  return rows[0]!.rows;
-}
 
-export async function countCopied(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ rows: number }>({
+export const countCopied = (db: Queryable) =>
+  readValue<number>(db, {
     text: `SELECT coalesce(sum(rows), 0)::float8 AS rows FROM ${copySchema}.sums`,
   });
-  return rows[0]!.rows;
-}
 
 /** Copies what is missing, and yields how many rows each transaction has copied. */
 export async function* copyMissing(pool: Pool, partitions: Partition[]): AsyncGenerator<number> {
@@ -55,14 +51,12 @@ export async function* copyMissing(pool: Pool, partitions: Partition[]): AsyncGe
   }
 }
 
-async function listUnits(db: Queryable, { kind, name }: Partition): Promise<Unit[]> {
-  const { rows } = await db.query<Unit>({
+const listUnits = (db: Queryable, { kind, name }: Partition) =>
+  readRows<Unit>(db, {
     text: `SELECT s.partner_id, s.mode, s.month::text, s.rows, c.rows IS NOT NULL AS is_again ${missing}
               AND s.kind = $1 AND to_char(s.month, 'YYYY_MM') = right($2, 7) ORDER BY 1, 2`,
     values: [kind, name],
   });
-  return rows;
-}
 
 /** The columns that say in which month a row is. */
 const monthOf: Record<Kind, string> = {
@@ -108,14 +102,7 @@ const copyUnits = (pool: Pool, { kind, name }: Partition, units: Unit[]): Promis
       text: `INSERT INTO ${copySchema}.sums (partner_id, mode, month, kind, rows, digest)
                SELECT partner_id, mode, $5, $6, rows, digest
                  FROM unnest($1::uuid[], $2::mode[], $3::bigint[], $4::numeric[]) AS n (partner_id, mode, rows, digest)`,
-      values: [
-        copied.map(({ partner_id }) => partner_id),
-        copied.map(({ mode }) => mode),
-        copied.map(({ rows }) => rows),
-        copied.map(({ digest }) => digest),
-        units[0]!.month,
-        kind,
-      ],
+      values: [...columnsOf(copied), units[0]!.month, kind],
     });
     return rowCount ?? 0;
   });
@@ -127,15 +114,16 @@ interface Sum {
   digest: string;
 }
 
+const columnsOf = (sums: Sum[]) =>
+  (['partner_id', 'mode', 'rows', 'digest'] as const).map(name => sums.map(sum => sum[name]));
+
 /** Read on the workers. Of these partners, or of all. */
-async function sumsOf(db: Queryable, name: string, partners?: string[]): Promise<Sum[]> {
-  const { rows } = await db.query<Sum>({
+const sumsOf = (db: Queryable, name: string, partners?: string[]) =>
+  readRows<Sum>(db, {
     text: `SELECT a.partner_id, a.mode, count(*) AS rows, sum(archive_digest(to_jsonb(a)))::text AS digest
              FROM ${copySchema}.${name} a ${partners ? 'WHERE a.partner_id = ANY ($1)' : ''} GROUP BY 1, 2`,
     values: partners ? [partners] : [],
   });
-  return rows;
-}
 
 /** Reads all rows of a partition on the workers once more. What is not as it was copied is missing from then on, and is copied again. */
 export const verifyPartition = (pool: Pool, { kind, name }: Partition): Promise<number> =>
@@ -149,14 +137,7 @@ export const verifyPartition = (pool: Pool, { kind, name }: Partition): Promise<
                       USING (partner_id, mode)
                 WHERE (c.rows, c.digest) IS DISTINCT FROM (f.rows, f.digest)
              ON CONFLICT (partner_id, mode, month, kind) DO UPDATE SET rows = excluded.rows`,
-      values: [
-        found.map(({ partner_id }) => partner_id),
-        found.map(({ mode }) => mode),
-        found.map(({ rows }) => rows),
-        found.map(({ digest }) => digest),
-        kind,
-        name,
-      ],
+      values: [...columnsOf(found), kind, name],
     });
     return Number(found.reduce((sum, { rows }) => sum + rows, 0n));
   });

@@ -1,7 +1,6 @@
 import { type AuditContext, recordChange } from '../../../db/audit/index.ts';
-import type { Queryable } from '../../../db/postgres/index.ts';
-import { isArchiveDistributed } from '../is-distributed.ts';
-import { withArchiveLock } from '../lock.ts';
+import { hasRow, type Queryable, readRow, readRows } from '../../../db/postgres/index.ts';
+import { isArchiveDistributed, withArchiveLock } from '../lock.ts';
 import { copyMissing, countCopied, countMissing, verifyPartition } from './copy.ts';
 import { dropLocal, hasLocalLeft, setViews, swap } from './swap.ts';
 import { createTables, listPartitions, longTransaction } from './tables.ts';
@@ -90,32 +89,27 @@ async function moveToWorkers(audit: AuditContext, onProgress: NonNullable<Distri
 
 const maxRounds = 5;
 
-interface Worker {
-  node: string;
-}
-
-async function listWorkers(db: Queryable): Promise<Worker[]> {
-  const { rows } = await db.query<Worker>({
+const listWorkers = (db: Queryable) =>
+  readRows<{ node: string }>(db, {
     text: `SELECT format('%s:%s', nodename, nodeport) AS node FROM pg_dist_node
             WHERE noderole = 'primary' AND isactive AND shouldhaveshards AND groupid <> 0 ORDER BY 1`,
   });
-  return rows;
-}
 
 async function findRefusal(db: Queryable): Promise<DistributeRefusal | undefined> {
-  const { rows } = await db.query<{ has_citus: boolean; is_owner: boolean; owner: string }>({
+  const { has_citus, is_owner, owner } = await readRow<{
+    has_citus: boolean;
+    is_owner: boolean;
+    owner: string;
+  }>(db, {
     text: `SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS has_citus,
                   pg_has_role(c.relowner, 'USAGE') AND has_database_privilege(current_database(), 'CREATE') AS is_owner,
                   pg_get_userbyid(c.relowner) AS owner
              FROM pg_class c WHERE c.oid = 'public.payments_archive'::regclass`,
   });
-  const { has_citus, is_owner, owner } = rows[0]!;
   if (!has_citus) return { outcome: 'no_citus' };
   if (!is_owner) return { outcome: 'no_rights', owner };
-  const { rowCount: isWorker } = await db.query({
-    text: 'SELECT FROM pg_dist_local_group WHERE groupid <> 0',
-  });
-  if (isWorker) return { outcome: 'not_coordinator' };
+  if (await hasRow(db, { text: 'SELECT FROM pg_dist_local_group WHERE groupid <> 0' }))
+    return { outcome: 'not_coordinator' };
   if ((await listWorkers(db)).length === 0) return { outcome: 'no_workers' };
   return findUnfitWorker(db);
 }

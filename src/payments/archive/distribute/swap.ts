@@ -1,5 +1,5 @@
 import type { AuditContext } from '../../../db/audit/index.ts';
-import { type Queryable, sqlStateOf } from '../../../db/postgres/index.ts';
+import { hasRow, type Queryable, sqlStateOf } from '../../../db/postgres/index.ts';
 import { countMissing } from './copy.ts';
 import { copySchema, kinds, listPartitions, localSchema, longTransaction, tableOf } from './tables.ts';
 
@@ -100,13 +100,11 @@ export async function* dropLocal(deps: SwapDeps): AsyncGenerator<void> {
 }
 
 /** Whether a swap was not followed by all of `dropLocal`. */
-export async function hasLocalLeft(db: Queryable): Promise<boolean> {
-  const { rowCount } = await db.query({
+export const hasLocalLeft = (db: Queryable) =>
+  hasRow(db, {
     text: 'SELECT FROM pg_namespace WHERE nspname = ANY ($1)',
     values: [[copySchema, localSchema]],
   });
-  return rowCount! > 0;
-}
 
 const maxAttempts = 60;
 

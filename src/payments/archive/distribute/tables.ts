@@ -1,4 +1,11 @@
-import { type Pool, type Queryable, type Statement, transaction } from '../../../db/postgres/index.ts';
+import {
+  type Pool,
+  type Queryable,
+  readRows,
+  readValue,
+  type Statement,
+  transaction,
+} from '../../../db/postgres/index.ts';
 
 /** Where the tables on the workers are made and filled. Readers do not look there. */
 export const copySchema = 'archive_copy';
@@ -33,8 +40,8 @@ export interface Partition {
 }
 
 /** The partitions of the tables in a schema, oldest month first. */
-export async function listPartitions(db: Queryable, schema: string): Promise<Partition[]> {
-  const { rows } = await db.query<Partition>({
+export const listPartitions = (db: Queryable, schema: string) =>
+  readRows<Partition>(db, {
     text: `SELECT k.kind, c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound, n.nspname AS schema
              FROM unnest($2::text[]) WITH ORDINALITY AS k (kind, nth)
              JOIN pg_inherits i ON i.inhparent = to_regclass($1 || '.' || k.kind || '_archive')
@@ -42,8 +49,6 @@ export async function listPartitions(db: Queryable, schema: string): Promise<Par
             ORDER BY right(c.relname, 7), k.nth`,
     values: [schema, kinds],
   });
-  return rows;
-}
 
 /** Functions that statements call on the workers. Citus takes there by itself only what is made after the workers were added. */
 const functionsOnWorkers = ['archive_digest(jsonb)'];
@@ -77,13 +82,11 @@ export async function createTables(pool: Pool): Promise<void> {
   }
 }
 
-async function isThere(db: Queryable, name: string): Promise<boolean> {
-  const { rows } = await db.query<{ found: boolean }>({
+const isThere = (db: Queryable, name: string) =>
+  readValue<boolean>(db, {
     text: 'SELECT to_regclass($1) IS NOT NULL AS found',
     values: [name],
   });
-  return rows[0]!.found;
-}
 
 async function createTable(tx: Queryable, kind: Kind): Promise<void> {
   const [local, copy] = [`public.${tableOf(kind)}`, `${copySchema}.${tableOf(kind)}`];

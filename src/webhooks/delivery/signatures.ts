@@ -1,5 +1,13 @@
 import { createHmac, type KeyObject, sign as signWithKey } from 'node:crypto';
 
+const digestOf = (secret: string, signed: string) =>
+  createHmac('sha256', secret).update(signed).digest('hex');
+
+/** The header `X-Service-Signature`: one digest of the exact bytes per valid secret. */
+export function sign(secrets: string[], atSec: number, body: string): string {
+  return [`t=${atSec}`, ...secrets.map(secret => `v1=${digestOf(secret, `${atSec}.${body}`)}`)].join(',');
+}
+
 /** The headers of Standard Webhooks, which every request carries beside those of the contract. */
 export interface StandardHeaders {
   'webhook-id': string;

@@ -1,0 +1,31 @@
+import type { Queryable, Statement } from './pool.ts';
+
+export const readRows = async <Row extends object>(db: Queryable, statement: Statement): Promise<Row[]> =>
+  (await db.query<Row>(statement)).rows;
+
+/** The first row, if there is one. */
+export const findRow = async <Row extends object>(
+  db: Queryable,
+  statement: Statement,
+): Promise<Row | undefined> => (await db.query<Row>(statement)).rows[0];
+
+/** The first row of a statement that always gives one. */
+export async function readRow<Row extends object>(db: Queryable, statement: Statement): Promise<Row> {
+  const row = await findRow<Row>(db, statement);
+  if (!row) throw new Error('a statement that always gives a row has given none');
+  return row;
+}
+
+/** The only column of the first row, if there is one. */
+export async function findValue<Value>(db: Queryable, statement: Statement): Promise<Value | undefined> {
+  const row = await findRow<Record<string, Value>>(db, statement);
+  return row && Object.values(row)[0];
+}
+
+/** The only column of a statement that always gives a row. */
+export const readValue = async <Value>(db: Queryable, statement: Statement): Promise<Value> =>
+  Object.values(await readRow<Record<string, Value>>(db, statement))[0]!;
+
+/** Whether the statement has found or changed a row. */
+export const hasRow = async (db: Queryable, statement: Statement): Promise<boolean> =>
+  (await db.query(statement)).rowCount! > 0;

@@ -61,9 +61,10 @@ export function createBreaker({ clock, onChange, check, signal }: BreakerOptions
 
   return {
     /**
-     * Whether to make a call that may as well be skipped. While open, some may try. A partner that had no failure since the last success is not held back: if its calls work, only others' codes are bad, and its
-     * first answer closes the breaker. The others try in turn, each partner by itself, and codes that have failed together: a bad
-     * code takes nobody else's turn.
+     * Whether to make a call that may as well be skipped. While open, some may try. A partner that had no failure since the
+     * last success is not held back: if its calls work, only others' codes are bad, and its first answer closes the breaker.
+     * The others try in turn, each partner by itself, and codes that have failed together: a bad code takes nobody else's
+     * turn.
      */
     allowsCall: (source: FailureSource) => {
       if (!tries) return true;

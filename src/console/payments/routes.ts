@@ -83,7 +83,6 @@ const showPayment = get('/payments/:id', 'see', {}, async (request, deps): Answe
       qr_url: payment.qrUrl,
       idempotency_key: payment.idempotencyKey,
       gateway_order_id: payment.gatewayOrderId,
-      rate_id: `${payment.rateId}`,
       metadata: payment.metadata,
       is_under_way: payment.isUnderWay,
       next_poll_at: payment.nextPollAt?.toISOString() ?? null,

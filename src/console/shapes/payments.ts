@@ -26,7 +26,6 @@ export interface PaymentDetail {
   payment: PaymentRow &
     PaymentFacts & {
       gateway_order_id: string | null;
-      rate_id: string;
       /** A process holds its lease: it is paying or polling the gateway now. */
       is_under_way: boolean;
       next_poll_at: string | null;

@@ -8,7 +8,6 @@ import { finishAll } from '../store.ts';
 
 export interface PaymentForOperator extends Payment {
   partnerName: string;
-  rateId: bigint;
   /** Null when it is finished. */
   nextPollAt: Date | null;
   supportSince: Date | null;
@@ -18,7 +17,6 @@ export interface PaymentForOperator extends Payment {
 
 interface WatchedRow extends PaymentRow {
   partner_name: string;
-  rate_id: bigint;
   next_at: Date | null;
   support_since: Date | null;
   lease_holder: number | null;
@@ -53,7 +51,6 @@ export async function findPaymentAnywhere(
     row && {
       ...toPayment(row),
       partnerName: row.partner_name,
-      rateId: row.rate_id,
       nextPollAt: row.next_at,
       supportSince: row.support_since,
       isUnderWay: row.lease_holder !== null,

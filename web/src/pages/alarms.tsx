@@ -5,9 +5,8 @@ import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { shortId } from '../parts/short.tsx';
-import { Empty } from '../parts/states.tsx';
-import { Ago } from '../parts/time.tsx';
+import { Empty } from '../parts/page.tsx';
+import { Ago, shortId } from '../parts/values.tsx';
 import { useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 

@@ -4,13 +4,9 @@ import type { DepositChainList, DepositRow } from '../../../src/console/shapes/d
 import { query } from '../api.ts';
 import { SearchField, SelectField } from '../parts/fields.tsx';
 import { ClearFilters, NoneFound, useFilters } from '../parts/filters.tsx';
-import { Count } from '../parts/money.tsx';
-import { Card, PageFrame } from '../parts/page.tsx';
+import { Card, Empty, Failure, KeysetTable, PageFrame, Rows, useLive, Waiting } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
-import { useLive } from '../parts/polling.ts';
-import { Empty, Failure } from '../parts/states.tsx';
-import { KeysetTable, Rows, Waiting } from '../parts/table.tsx';
-import { Duration, Time } from '../parts/time.tsx';
+import { Count, Duration, Time } from '../parts/values.tsx';
 import { useShared, useTexts } from '../texts/index.ts';
 import { useDepositColumns } from './deposits/columns.tsx';
 import { HeldDeposits } from './deposits/held.tsx';

@@ -1,4 +1,4 @@
-import { numberIn } from '../parts/money.tsx';
+import { numberIn } from '../parts/values.tsx';
 import { inBoth } from '../texts/index.ts';
 
 const plural = new Intl.PluralRules('ru');

@@ -4,14 +4,10 @@ import { State, TestMark } from '../parts/badge.tsx';
 import { Download } from '../parts/download.tsx';
 import { SearchField, SelectField, TextField } from '../parts/fields.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
-import { Rub, Usdt } from '../parts/money.tsx';
-import { PageFrame } from '../parts/page.tsx';
+import { type Column, KeysetTable, PageFrame, useLive } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
-import { useLive } from '../parts/polling.ts';
-import { Middle, Name, ShortId } from '../parts/short.tsx';
-import { type Column, KeysetTable } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
+import { Middle, Name, Rub, ShortId, Time, Usdt } from '../parts/values.tsx';
 import { useShared, useTexts } from '../texts/index.ts';
 import { texts } from './payments.texts.ts';
 

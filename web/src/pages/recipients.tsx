@@ -5,12 +5,8 @@ import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { SearchField, TextField } from '../parts/fields.tsx';
-import { Count } from '../parts/money.tsx';
-import { PageFrame } from '../parts/page.tsx';
-import { useLive } from '../parts/polling.ts';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Rows, Waiting } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
+import { Empty, Failure, PageFrame, Rows, useLive, Waiting } from '../parts/page.tsx';
+import { Count, Time } from '../parts/values.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({

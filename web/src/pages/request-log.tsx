@@ -2,15 +2,10 @@ import { Link } from 'wouter';
 import type { LoggedRequestRow } from '../../../src/console/shapes/request-log.ts';
 import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
-import { Copyable } from '../parts/copy.tsx';
-import { SelectField, TextField } from '../parts/fields.tsx';
+import { SelectField, TextField, UtcTimeInput } from '../parts/fields.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
-import { PageFrame } from '../parts/page.tsx';
-import { Cut, Middle, Name, shortId } from '../parts/short.tsx';
-import { Empty } from '../parts/states.tsx';
-import { KeysetTable } from '../parts/table.tsx';
-import { Duration, Time } from '../parts/time.tsx';
-import { UtcTimeInput } from '../parts/utc-time-input.tsx';
+import { Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
+import { Copyable, Cut, Duration, Middle, Name, shortId, Time } from '../parts/values.tsx';
 import { useShared, useTexts } from '../texts/index.ts';
 import { texts } from './request-log.texts.ts';
 

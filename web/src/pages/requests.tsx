@@ -1,11 +1,8 @@
 import { useSearchParams } from 'wouter';
 import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
-import { Choice } from '../parts/choice.tsx';
-import { PageFrame } from '../parts/page.tsx';
-import { useLive } from '../parts/polling.ts';
+import { Choice } from '../parts/fields.tsx';
+import { Empty, Failure, PageFrame, useLive, Waiting } from '../parts/page.tsx';
 import { RequestCard } from '../parts/request.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Waiting } from '../parts/table.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({

@@ -1,12 +1,8 @@
 import type { ReviewRow } from '../../../src/console/shapes/payments.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, State, TestMark } from '../parts/badge.tsx';
-import { Rub } from '../parts/money.tsx';
-import { PageFrame } from '../parts/page.tsx';
-import { Name, ShortId } from '../parts/short.tsx';
-import { Empty } from '../parts/states.tsx';
-import { type Column, KeysetTable } from '../parts/table.tsx';
-import { durationIn, Time } from '../parts/time.tsx';
+import { type Column, Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
+import { durationIn, Name, Rub, ShortId, Time } from '../parts/values.tsx';
 import { inBoth, useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts as paymentTexts } from './payment.texts.ts';
 import { useAsk } from './payment.tsx';

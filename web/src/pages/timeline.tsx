@@ -1,7 +1,5 @@
 import type { TimelineItem } from '../../../src/console/shapes/payments.ts';
-import { amountIn } from '../parts/money.tsx';
-import { actorName } from '../parts/short.tsx';
-import { Duration, Time } from '../parts/time.tsx';
+import { actorName, amountIn, Duration, Time } from '../parts/values.tsx';
 import { faultTexts } from '../texts/faults.ts';
 import { useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './payment.texts.ts';

@@ -1,8 +1,8 @@
 import { Button, type ButtonProps, Tooltip } from '@mantine/core';
-import type { ComponentPropsWithoutRef } from 'react';
-import type { Permission } from '../../../src/console/shapes/access.ts';
+import { type ComponentPropsWithoutRef, useSyncExternalStore } from 'react';
+import type { Permission, Session } from '../../../src/console/shapes/access.ts';
+import { session } from '../api.ts';
 import { useShared } from '../texts/index.ts';
-import { useMay } from './session.ts';
 
 interface ActionProps extends ButtonProps, Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> {
   needs: Permission;
@@ -28,4 +28,16 @@ export function Action({ needs, why, onClick, ...props }: ActionProps) {
       />
     </Tooltip>
   );
+}
+
+/** The session of the signed-in operator; pages are shown only with one. */
+export function useSession(): Session {
+  const now = useSyncExternalStore(session.subscribe, session.get) as Session | null | undefined;
+  if (!now) throw new Error('nobody is signed in');
+  return now;
+}
+
+export function useMay(): (permission: Permission) => boolean {
+  const { permissions } = useSession();
+  return permission => permissions.includes(permission);
 }

@@ -1,8 +1,8 @@
 import type { PartnerBalance } from '../../../src/console/shapes/approvals.ts';
 import { inBoth, useTexts } from '../texts/index.ts';
 import { TestMark } from './badge.tsx';
-import { Rub, Usdt } from './money.tsx';
 import { Facts } from './page.tsx';
+import { Rub, Usdt } from './values.tsx';
 
 const texts = inBoth({
   available: ['Available balance, USDT', 'Доступный баланс, USDT'],

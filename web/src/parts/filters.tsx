@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useCommon } from '../texts/common.ts';
-import { Empty } from './states.tsx';
+import { Empty } from './page.tsx';
 
 type Change<Name extends string> = (change: Partial<Record<Name, string>>) => void;
 

@@ -1,4 +1,6 @@
 import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useCommon, useSentence } from '../texts/common.ts';
 
 /** Shows the result of an action as a notification in the corner of the window. */
@@ -17,4 +19,26 @@ export function useNotify(): { done: (message: string) => void; failed: (error: 
         closeButtonProps,
       }),
   };
+}
+
+/** Runs an action that needs no confirmation, shows its result, and reloads the page's data. */
+export function useRun(): { pending: boolean; run: (what: () => Promise<unknown>, said?: string) => void } {
+  const t = useCommon();
+  const notify = useNotify();
+  const queries = useQueryClient();
+  const [pending, setPending] = useState(false);
+  async function run(what: () => Promise<unknown>, said: string) {
+    if (pending) return;
+    setPending(true);
+    try {
+      await what();
+      notify.done(said);
+    } catch (error) {
+      notify.failed(error);
+    } finally {
+      setPending(false);
+      void queries.invalidateQueries();
+    }
+  }
+  return { pending, run: (what, said = t.done) => void run(what, said) };
 }

@@ -2,11 +2,9 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { inBoth, useServerText, useShared, useTexts, type Words, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
-import { Rate } from './money.tsx';
-import { orReload } from './or-reload.ts';
-import { Empty } from './states.tsx';
-import { Rows } from './table.tsx';
-import { Time } from './time.tsx';
+import { orReload } from './lazy-page.tsx';
+import { Empty, Rows } from './page.tsx';
+import { Rate, Time } from './values.tsx';
 
 const Chart = lazy(() => orReload(import('./chart.tsx')).then(part => ({ default: part.Chart })));
 

@@ -7,11 +7,9 @@ import { useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { State } from './badge.tsx';
 import { BalanceChange } from './balance-change.tsx';
 import { Confirm } from './confirm.tsx';
-import { Rub, Usdt } from './money.tsx';
 import { Facts } from './page.tsx';
 import { texts } from './request.texts.ts';
-import { actorName } from './short.tsx';
-import { Ago, Time } from './time.tsx';
+import { Ago, actorName, Rub, Time, Usdt } from './values.tsx';
 
 type Words = (typeof texts)['en'];
 type Decision = 'approve' | 'refuse' | 'withdraw';

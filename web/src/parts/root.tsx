@@ -1,17 +1,14 @@
-import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { Alert, Button, localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { type ReactNode, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { Component, type ReactNode, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Link, Router, useLocation } from 'wouter';
 import type { AnySession } from '../../../src/web/shapes.ts';
 import { appPath, ask, connected, Refused, session } from '../api.ts';
-import { ErrorBoundary } from '../error-boundary.tsx';
 import { useCommon } from '../texts/common.ts';
 import { noVariables, theme } from '../theme.ts';
-import { FirstLoad } from './first-load.tsx';
 import { preloadPages } from './lazy-page.tsx';
-import { PageFrame } from './page.tsx';
-import { Waiting } from './table.tsx';
+import { PageFrame, Waiting } from './page.tsx';
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -136,5 +133,38 @@ export function NoSuchPage() {
     <PageFrame title={t.noSuchPage}>
       <Link href="/">{t.toOverview}</Link>
     </PageFrame>
+  );
+}
+
+/** Shown until the first answer of the server arrives; `index.html` has the same before the script is loaded. */
+export const FirstLoad = () => (
+  <div className="first-load" role="status" aria-busy="true" aria-label={useCommon().loading}>
+    <div className="first-load-top" />
+    <div className="first-load-lines" />
+  </div>
+);
+
+/** Keeps the rest of the console alive when a page fails, or its file is gone after an update. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
+  override state = { broken: false };
+
+  static getDerivedStateFromError() {
+    return { broken: true };
+  }
+
+  override render() {
+    return this.state.broken ? <Sorry /> : this.props.children;
+  }
+}
+
+function Sorry() {
+  const t = useCommon();
+  return (
+    <Alert color="red" role="alert" title={t.pageBroke}>
+      <p>{t.pageBrokeHint}</p>
+      <Button size="xs" variant="default" onClick={() => location.reload()}>
+        {t.reload}
+      </Button>
+    </Alert>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps, Modal, Stack, Tooltip } from '@mantine/core';
 import type { ComponentPropsWithoutRef, ReactNode } from 'react';
 import type { MemberRole } from '../../../src/portal/shapes/access.ts';
-import { Copyable } from '../parts/copy.tsx';
+import { Copyable } from '../parts/values.tsx';
 import { useCommon } from '../texts/common.ts';
 import { inBoth, useTexts } from '../texts/language.ts';
 import { usePartner } from './partner.ts';

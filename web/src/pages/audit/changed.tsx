@@ -1,5 +1,4 @@
-import { amountIn, numberIn, percentIn } from '../../parts/money.tsx';
-import { timeIn } from '../../parts/time.tsx';
+import { amountIn, numberIn, percentIn, timeIn } from '../../parts/values.tsx';
 import { useLanguage, useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts as overviewTexts } from '../overview.texts.ts';
 import { texts } from './texts.ts';

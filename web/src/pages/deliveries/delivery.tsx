@@ -5,13 +5,8 @@ import type { DeliveryDetail } from '../../../../src/console/shapes/deliveries.t
 import { query } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';
-import { Copyable } from '../../parts/copy.tsx';
-import { Count } from '../../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { Rows, Waiting } from '../../parts/table.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
+import { Card, Empty, Facts, Failure, PageFrame, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Copyable, Count, Duration, Time } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { ResendDialog } from './resend.tsx';
 import { texts } from './texts.ts';

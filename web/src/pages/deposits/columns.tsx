@@ -1,10 +1,8 @@
 import { Link } from 'wouter';
 import type { DepositRow } from '../../../../src/console/shapes/deposits.ts';
 import { State } from '../../parts/badge.tsx';
-import { Usdt } from '../../parts/money.tsx';
-import { Name, ShortHash, ShortId } from '../../parts/short.tsx';
-import type { Column } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import type { Column } from '../../parts/page.tsx';
+import { Name, ShortHash, ShortId, Time, Usdt } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

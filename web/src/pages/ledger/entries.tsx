@@ -3,13 +3,9 @@ import type { Mode } from '../../../../src/console/shapes/common.ts';
 import type { EntryRow } from '../../../../src/console/shapes/ledger.ts';
 import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import { query } from '../../api.ts';
-import { Choice } from '../../parts/choice.tsx';
-import { Usdt } from '../../parts/money.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { useOnce } from '../../parts/polling.ts';
-import { Empty } from '../../parts/states.tsx';
-import { KeysetTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Choice } from '../../parts/fields.tsx';
+import { Empty, KeysetTable, PageFrame, useOnce } from '../../parts/page.tsx';
+import { Time, Usdt } from '../../parts/values.tsx';
 import { useServerText, useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

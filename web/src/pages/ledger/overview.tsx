@@ -1,10 +1,7 @@
 import type { AccountRow, TrialBalance } from '../../../../src/console/shapes/ledger.ts';
 import { Badge, TestMark } from '../../parts/badge.tsx';
-import { Count, Usdt } from '../../parts/money.tsx';
-import { Card, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { KeysetTable, Rows, Waiting } from '../../parts/table.tsx';
+import { Card, Empty, Failure, KeysetTable, PageFrame, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Count, Usdt } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 import { Verify } from './verify.tsx';

@@ -6,11 +6,8 @@ import type { Verification } from '../../../../src/console/shapes/ledger.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
-import { Count } from '../../parts/money.tsx';
-import { Card } from '../../parts/page.tsx';
-import { ShortId } from '../../parts/short.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
+import { Card, Failure } from '../../parts/page.tsx';
+import { Count, Duration, ShortId, Time } from '../../parts/values.tsx';
 import { useServerText, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

@@ -7,13 +7,10 @@ import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { BalanceChange } from '../../parts/balance-change.tsx';
-import { Choice } from '../../parts/choice.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { Usdt } from '../../parts/money.tsx';
-import { Card } from '../../parts/page.tsx';
-import { useOnce } from '../../parts/polling.ts';
-import { Rows } from '../../parts/table.tsx';
+import { Choice, TextField } from '../../parts/fields.tsx';
+import { Card, Rows, useOnce } from '../../parts/page.tsx';
+import { Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

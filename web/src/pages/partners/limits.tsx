@@ -5,8 +5,8 @@ import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { Count, editableIn, Rub } from '../../parts/money.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
+import { Count, editableIn, Rub } from '../../parts/values.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

@@ -7,11 +7,8 @@ import { Action } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SearchField, TextField } from '../../parts/fields.tsx';
-import { Usdt } from '../../parts/money.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
-import { KeysetTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
+import { Time, Usdt } from '../../parts/values.tsx';
 import { useShared, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

@@ -1,8 +1,6 @@
 import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
-import { Card } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
-import { Rows } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Card, Empty, Rows } from '../../parts/page.tsx';
+import { Time } from '../../parts/values.tsx';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import type { Mode } from '../../../../src/console/shapes/common.ts';
 import { query } from '../../api.ts';
-import { Choice } from '../../parts/choice.tsx';
 import { Download } from '../../parts/download.tsx';
+import { Choice, UtcDayInput } from '../../parts/fields.tsx';
 import { Card } from '../../parts/page.tsx';
-import { UtcDayInput } from '../../parts/utc-time-input.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

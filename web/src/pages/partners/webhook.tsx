@@ -5,12 +5,9 @@ import type { AttemptRow, CheckResult, EndpointRow } from '../../../../src/conso
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, Badge, State } from '../../parts/badge.tsx';
-import { Count } from '../../parts/money.tsx';
-import { Card, Facts } from '../../parts/page.tsx';
-import { useRun } from '../../parts/run.ts';
-import { Empty } from '../../parts/states.tsx';
-import { KeysetTable, Rows } from '../../parts/table.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
+import { useRun } from '../../parts/notify.ts';
+import { Card, Empty, Facts, KeysetTable, Rows } from '../../parts/page.tsx';
+import { Count, Duration, Time } from '../../parts/values.tsx';
 import { faultTexts } from '../../texts/faults.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { AddEndpoint, EndpointActions } from './endpoint-actions.tsx';

@@ -1,6 +1,6 @@
 import type { RateRules } from '../../../../src/console/shapes/rates.ts';
 import { TextField } from '../../parts/fields.tsx';
-import { editableIn, percentIn } from '../../parts/money.tsx';
+import { editableIn, percentIn } from '../../parts/values.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

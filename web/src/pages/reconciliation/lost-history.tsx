@@ -6,10 +6,8 @@ import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Count, Rub } from '../../parts/money.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { Rows } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Rows, useLive } from '../../parts/page.tsx';
+import { Count, Rub, Time } from '../../parts/values.tsx';
 import { inBoth, useShared, useTexts, type Words, wordIn } from '../../texts/index.ts';
 
 const texts = inBoth({

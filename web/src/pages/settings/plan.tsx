@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { send } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { UtcTimeInput } from '../../parts/utc-time-input.tsx';
+import { UtcTimeInput } from '../../parts/fields.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

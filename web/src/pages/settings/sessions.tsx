@@ -2,13 +2,11 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { SessionRow } from '../../../../src/console/shapes/access.ts';
 import { send } from '../../api.ts';
+import { useMay } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { useMay } from '../../parts/session.ts';
-import { Failure } from '../../parts/states.tsx';
-import { Rows, Waiting } from '../../parts/table.tsx';
-import { Ago, Time } from '../../parts/time.tsx';
+import { Failure, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Ago, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

@@ -3,16 +3,21 @@ import type { DepositRow, Balance as Shape } from '../../../../src/portal/shapes
 import { send } from '../../api.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Copyable } from '../../parts/copy.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { Rub, Usdt } from '../../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { useRun } from '../../parts/run.ts';
-import { ShortHash } from '../../parts/short.tsx';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { type Column, KeysetTable, Rows, Waiting } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { useRun } from '../../parts/notify.ts';
+import {
+  Card,
+  type Column,
+  Empty,
+  Facts,
+  Failure,
+  KeysetTable,
+  PageFrame,
+  Rows,
+  useLive,
+  Waiting,
+} from '../../parts/page.tsx';
+import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { Action } from '../parts.tsx';

@@ -2,14 +2,18 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { PaymentDetail, TimelineItem } from '../../../../src/portal/shapes/payments.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
-import { Copyable } from '../../parts/copy.tsx';
-import { amountIn, Rate, Rub, Usdt } from '../../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { ShortId, shortId } from '../../parts/short.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { Waiting } from '../../parts/table.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
+import { Card, Facts, Failure, PageFrame, useLive, Waiting } from '../../parts/page.tsx';
+import {
+  amountIn,
+  Copyable,
+  Duration,
+  Rate,
+  Rub,
+  ShortId,
+  shortId,
+  Time,
+  Usdt,
+} from '../../parts/values.tsx';
 import { faultTexts } from '../../texts/faults.ts';
 import { useLanguage, useTexts, wordIn } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';

@@ -4,12 +4,8 @@ import type { Invitation, MemberRow, Team as Shape } from '../../../../src/porta
 import { ask, send, session } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField } from '../../parts/fields.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { Name } from '../../parts/short.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { type Column, Rows, Waiting } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { type Column, Failure, PageFrame, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Name, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { Action, ShowSecret } from '../parts.tsx';

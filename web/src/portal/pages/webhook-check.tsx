@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../../../src/portal/shapes/webhook.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Card } from '../../parts/page.tsx';
-import { Duration } from '../../parts/time.tsx';
+import { Duration } from '../../parts/values.tsx';
 import { useTexts, wordIn } from '../../texts/language.ts';
 import { texts } from './webhook.texts.ts';
 

@@ -1,10 +1,8 @@
 import { useState } from 'react';
 import type { EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes/webhook.ts';
 import { send } from '../../api.ts';
-import { CheckList } from '../../parts/check-list.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { EndpointUrl } from '../../parts/endpoint-url.tsx';
-import { SelectField } from '../../parts/fields.tsx';
+import { CheckList, EndpointUrl, SelectField } from '../../parts/fields.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';

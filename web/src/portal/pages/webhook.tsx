@@ -9,13 +9,9 @@ import type {
 } from '../../../../src/portal/shapes/webhook.ts';
 import { send } from '../../api.ts';
 import { State } from '../../parts/badge.tsx';
-import { useNotify } from '../../parts/notify.ts';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { useRun } from '../../parts/run.ts';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { Waiting } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { useNotify, useRun } from '../../parts/notify.ts';
+import { Card, Empty, Facts, Failure, PageFrame, useLive, Waiting } from '../../parts/page.tsx';
+import { Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { ShowSecret } from '../parts.tsx';

@@ -5,7 +5,7 @@ import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { Badge, State } from '../parts/badge.tsx';
 import { Choice } from '../parts/fields.tsx';
 import { orReload } from '../parts/lazy-page.tsx';
-import { Card, Failure, PageFrame, useLive, Waiting } from '../parts/page.tsx';
+import { Card, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
 import { Ago, Count, durationIn, numberIn, Percent, Rate, Usdt } from '../parts/values.tsx';
 import { useLanguage, useShared, useTexts } from '../texts/index.ts';
@@ -34,8 +34,7 @@ export default function Overview() {
         />
       }
     >
-      {live.isPending && <Waiting />}
-      {live.isError && <Failure error={live.error} again={() => void live.refetch()} />}
+      <Loaded of={live} />
       {live.data && (
         <div className="stack">
           <Figures now={live.data} minutes={Number(minutes)} />

@@ -8,7 +8,7 @@ import { State, TestMark } from '../parts/badge.tsx';
 import { BalanceChange } from '../parts/balance-change.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { useRun } from '../parts/notify.ts';
-import { Card, Facts, Failure, PageFrame, useLive, Waiting } from '../parts/page.tsx';
+import { Card, Facts, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RequestCard } from '../parts/request.tsx';
 import { Copyable, Duration, percentIn, Rate, Rub, Time, Usdt } from '../parts/values.tsx';
 import { useLanguage, useTexts, wordIn } from '../texts/index.ts';
@@ -27,7 +27,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
   if (!found.data) {
     return (
       <PageFrame title={t.payment} lead={<code>{paymentId}</code>}>
-        {found.isError ? <Failure error={found.error} again={() => void found.refetch()} /> : <Waiting />}
+        <Loaded of={found} />
       </PageFrame>
     );
   }

@@ -4,7 +4,7 @@ import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes/
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';
 import { Choice } from '../parts/fields.tsx';
-import { Card, Empty, Facts, Failure, PageFrame, Rows, useLive, Waiting } from '../parts/page.tsx';
+import { Card, Empty, Facts, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
 import { actorName, durationIn, Rate, Time } from '../parts/values.tsx';
 import { useLanguage, useShared, useTexts } from '../texts/index.ts';
@@ -24,8 +24,7 @@ export default function Rates() {
   const page = read.data;
   return (
     <PageFrame title={shared.nav.rates} lead={t.lead}>
-      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
-      {read.isPending && <Waiting />}
+      <Loaded of={read} />
       {page && (
         <div className="stack">
           <div className="grid">

@@ -5,7 +5,7 @@ import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { SearchField, TextField } from '../parts/fields.tsx';
-import { Empty, Failure, PageFrame, Rows, useLive, Waiting } from '../parts/page.tsx';
+import { Empty, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { Count, Time } from '../parts/values.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
@@ -62,8 +62,7 @@ export default function Recipients() {
         </Action>
       }
     >
-      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
-      {list.isPending && <Waiting />}
+      <Loaded of={list} />
       {found && (
         <>
           <search className="filters">

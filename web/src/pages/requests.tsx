@@ -1,7 +1,7 @@
 import { useSearchParams } from 'wouter';
 import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
 import { Choice } from '../parts/fields.tsx';
-import { Empty, Failure, PageFrame, useLive, Waiting } from '../parts/page.tsx';
+import { Empty, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RequestCard } from '../parts/request.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
@@ -44,8 +44,7 @@ export default function Requests() {
         />
       }
     >
-      {list.isPending && <Waiting />}
-      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
+      <Loaded of={list} />
       {list.data?.data.length === 0 && (
         <Empty title={state === 'waiting' ? t.none : t.noneElse}>{state === 'waiting' && t.noneHint}</Empty>
       )}

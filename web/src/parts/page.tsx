@@ -1,5 +1,11 @@
 import { Alert, Button, Skeleton } from '@mantine/core';
-import { keepPreviousData, type QueryKey, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  type QueryKey,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Page } from '../../../src/web/shapes.ts';
@@ -54,16 +60,21 @@ export function Card({ title, side, children }: { title?: string; side?: ReactNo
   );
 }
 
+/** Without a value: nothing to show. */
+export type Fact = [name: string, value: ReactNode] | false | null | undefined | '';
+
 /** Names and their values. */
-export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
+export function Facts({ facts }: { facts: Fact[] }) {
   return (
     <dl className="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {facts
+        .filter(fact => !!fact)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }
@@ -252,6 +263,20 @@ export function Waiting({ rows = 6 }: { rows?: number }) {
     </div>
   );
 }
+
+interface LoadedProps<T> {
+  of: UseQueryResult<T>;
+  children?: (data: T) => ReactNode;
+}
+
+/** What was read; before it placeholders, and why it cannot be read. */
+export const Loaded = <T,>({ of, children }: LoadedProps<T>) => (
+  <>
+    {of.isError && <Failure error={of.error} again={() => void of.refetch()} />}
+    {of.isPending && <Waiting />}
+    {of.data !== undefined && children?.(of.data)}
+  </>
+);
 
 /** Polls `path`, except while the page is hidden. */
 export const useLive = <T,>(key: QueryKey, path: string, everyMs: number | false) =>

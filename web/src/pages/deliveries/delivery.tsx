@@ -5,7 +5,7 @@ import type { DeliveryDetail } from '../../../../src/console/shapes/deliveries.t
 import { query } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';
-import { Card, Empty, Facts, Failure, PageFrame, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, Empty, Facts, Failure, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { Copyable, Count, Duration, Time } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { ResendDialog } from './resend.tsx';
@@ -22,7 +22,7 @@ export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId
   if (!found.data)
     return (
       <PageFrame title={t.delivery} lead={<code>{eventId}</code>}>
-        {found.isError ? <Failure error={found.error} again={() => void found.refetch()} /> : <Waiting />}
+        <Loaded of={found} />
       </PageFrame>
     );
   const { delivery, request, attempts } = found.data;

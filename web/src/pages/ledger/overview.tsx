@@ -1,6 +1,6 @@
 import type { AccountRow, TrialBalance } from '../../../../src/console/shapes/ledger.ts';
 import { Badge, TestMark } from '../../parts/badge.tsx';
-import { Card, Empty, Failure, KeysetTable, PageFrame, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, Empty, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { Count, Usdt } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
@@ -75,8 +75,7 @@ function Trial() {
       title={t.trial}
       side={trial && <Badge tone={adds ? 'good' : 'bad'}>{adds ? t.addsUp : t.doesNotAddUp}</Badge>}
     >
-      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
-      {read.isPending && <Waiting />}
+      <Loaded of={read} />
       {trial && (
         <>
           <Rows

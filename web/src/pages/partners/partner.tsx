@@ -5,7 +5,7 @@ import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge, State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Failure, PageFrame, useLive, Waiting } from '../../parts/page.tsx';
+import { Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { Copyable, Time } from '../../parts/values.tsx';
@@ -28,7 +28,7 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
   if (!detail)
     return (
       <PageFrame title={shared.nav.partners}>
-        {read.isError ? <Failure error={read.error} again={() => void read.refetch()} /> : <Waiting />}
+        <Loaded of={read} />
       </PageFrame>
     );
   const { partner, requests } = detail;
@@ -58,7 +58,7 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
       }
       actions={<Decisions partner={partner} />}
     >
-      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
+      <Loaded of={read} />
       <Tabs
         label={t.parts}
         tabs={[

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import { Link } from 'wouter';
 import type { ReconciliationDetail } from '../../../../src/console/shapes/controls.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { Card, Empty, Facts, Failure, PageFrame, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, Empty, Facts, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { actorName, Count, Rub, Time } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { Period, Result } from './runs.tsx';
@@ -21,8 +21,7 @@ export function OneRun({ runId }: { runId: string }) {
       badge={run && <Result run={run} />}
       lead={<Link href="/reconciliation">{t.allRuns}</Link>}
     >
-      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
-      {read.isPending && <Waiting />}
+      <Loaded of={read} />
       {read.data && run && (
         <div className="stack">
           <Card>

@@ -6,7 +6,7 @@ import { Action, useSession } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
-import { Failure, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Loaded, Rows, useLive } from '../../parts/page.tsx';
 import { Ago, Copyable, Time } from '../../parts/values.tsx';
 import { useShared, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
@@ -31,8 +31,7 @@ export function Operators() {
           {t.createOperator}
         </Action>
       </div>
-      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
-      {list.isPending && <Waiting />}
+      <Loaded of={list} />
       {list.data && (
         <Rows
           label={t.operators}

@@ -4,7 +4,7 @@ import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Card, Empty, Failure, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, Empty, Loaded, Rows, useLive } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
 import { actorName, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
@@ -16,8 +16,7 @@ export function Service() {
   const read = useLive<SettingsPage>(['settings'], '/settings', 5000);
   return (
     <>
-      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
-      {read.isPending && <Waiting />}
+      <Loaded of={read} />
       {read.data && (
         <div className="stack">
           {read.data.requests.map(request => (

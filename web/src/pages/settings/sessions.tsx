@@ -5,7 +5,7 @@ import { send } from '../../api.ts';
 import { useMay } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Failure, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Loaded, Rows, useLive } from '../../parts/page.tsx';
 import { Ago, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
@@ -19,8 +19,7 @@ export function Sessions() {
   return (
     <>
       <p className="dim card-lead">{seesAll ? t.allSessions : t.ownSessions}</p>
-      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
-      {list.isPending && <Waiting />}
+      <Loaded of={list} />
       {list.data && (
         <Rows
           label={t.sessions}

@@ -10,12 +10,11 @@ import {
   type Column,
   Empty,
   Facts,
-  Failure,
   KeysetTable,
+  Loaded,
   PageFrame,
   Rows,
   useLive,
-  Waiting,
 } from '../../parts/page.tsx';
 import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
@@ -29,11 +28,11 @@ export default function Balance() {
   const portal = usePortal();
   const { api } = usePartner();
   const creditColumns = useCreditColumns();
-  const { data, error, refetch } = useLive<Shape>(['balance', api('')], api('/balance'), 15_000);
+  const read = useLive<Shape>(['balance', api('')], api('/balance'), 15_000);
+  const { data } = read;
   return (
     <PageFrame title={portal.nav.balance}>
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data && <Money balance={data} />}
       {data && <TopUp balance={data} />}
       {data && <Limits limits={data.limits} />}

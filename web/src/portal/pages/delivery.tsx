@@ -4,7 +4,7 @@ import type { DeliveryDetail } from '../../../../src/portal/shapes/webhook.ts';
 import { query, send } from '../../api.ts';
 import { Answer, State } from '../../parts/badge.tsx';
 import { useRun } from '../../parts/notify.ts';
-import { Card, Facts, Failure, PageFrame, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Duration, ShortId, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
@@ -17,11 +17,8 @@ export default function Delivery({ eventId }: { eventId: string }) {
   const endpoint_id = params.get('endpoint_id') ?? undefined;
   const path = api(`/deliveries/${eventId}`);
   const { pending, run } = useRun();
-  const { data, error, refetch } = useLive<DeliveryDetail>(
-    ['delivery', path, endpoint_id],
-    path + query({ endpoint_id }),
-    5000,
-  );
+  const read = useLive<DeliveryDetail>(['delivery', path, endpoint_id], path + query({ endpoint_id }), 5000);
+  const { data } = read;
   return (
     <PageFrame
       title={eventId}
@@ -41,8 +38,7 @@ export default function Delivery({ eventId }: { eventId: string }) {
         )
       }
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data && <Details detail={data} />}
     </PageFrame>
   );

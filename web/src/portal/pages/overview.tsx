@@ -4,7 +4,7 @@ import type { Overview as Shape } from '../../../../src/portal/shapes/overview.t
 import { State } from '../../parts/badge.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { Choice } from '../../parts/fields.tsx';
-import { Card, Failure, PageFrame, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Count, Percent, Rate, Rub, Usdt } from '../../parts/values.tsx';
 import { useCommon } from '../../texts/common.ts';
 import { useTexts } from '../../texts/language.ts';
@@ -22,7 +22,8 @@ export default function Overview() {
   const { api, may } = usePartner();
   const [days, setDays] = useState<(typeof periods)[number]>('30');
   const path = api(`/overview?mode=${mode}&days=${days}`);
-  const { data, error, refetch } = useLive<Shape>(['overview', path], path, 15_000);
+  const read = useLive<Shape>(['overview', path], path, 15_000);
+  const { data } = read;
   return (
     <PageFrame
       title={portal.nav.overview}
@@ -35,8 +36,7 @@ export default function Overview() {
         />
       }
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data?.is_maintenance && <div className="banner">{common.maintenance}</div>}
       {data && !['active', 'none'].includes(data.webhook_state) && may('developer') && (
         <div className="banner">

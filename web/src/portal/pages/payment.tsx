@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { PaymentDetail, TimelineItem } from '../../../../src/portal/shapes/payments.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
-import { Card, Facts, Failure, PageFrame, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import {
   amountIn,
   Copyable,
@@ -24,7 +24,8 @@ export default function Payment({ paymentId }: { paymentId: string }) {
   const t = useTexts(texts);
   const { api } = usePartner();
   const path = api(`/payments/${paymentId}`);
-  const { data, error, refetch } = useLive<PaymentDetail>(['payment', path], path, 5000);
+  const read = useLive<PaymentDetail>(['payment', path], path, 5000);
+  const { data } = read;
   return (
     <PageFrame
       title={`${t.title} ${shortId(paymentId)}`}
@@ -38,8 +39,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
       }
       lead={<Link href="/payments">{t.all}</Link>}
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data && <Details detail={data} />}
     </PageFrame>
   );

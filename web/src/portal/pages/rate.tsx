@@ -3,7 +3,7 @@ import type { LockedQuotes, RatePage } from '../../../../src/portal/shapes/rate.
 import { State } from '../../parts/badge.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { Choice } from '../../parts/fields.tsx';
-import { Card, type Column, Empty, Failure, PageFrame, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, type Column, Empty, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { amountIn, Rate, Rub, ShortId, Time, Usdt } from '../../parts/values.tsx';
 import { useLanguage, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
@@ -20,11 +20,11 @@ export default function RateOfPartner() {
   const { api } = usePartner();
   const [hours, setHours] = useState<Span>('24');
   const path = api(`/rate?hours=${hours}`);
-  const { data, error, refetch } = useLive<RatePage>(['rate', path], path, 15_000);
+  const read = useLive<RatePage>(['rate', path], path, 15_000);
+  const { data } = read;
   return (
     <PageFrame title={portal.nav.rate}>
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data?.now?.is_stale && <div className="banner">{t.stale}</div>}
       {data && (
         <div className="charts portal-section">

@@ -4,7 +4,7 @@ import type { Invitation, MemberRow, Team as Shape } from '../../../../src/porta
 import { ask, send, session } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField } from '../../parts/fields.tsx';
-import { type Column, Failure, PageFrame, Rows, useLive, Waiting } from '../../parts/page.tsx';
+import { type Column, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { Name, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
@@ -22,7 +22,8 @@ export default function Team() {
   const { api, partner } = usePartner();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [invitation, setInvitation] = useState<Invitation | null>(null);
-  const { data, error, refetch } = useLive<Shape>(['team', api('')], api('/team'), 20_000);
+  const read = useLive<Shape>(['team', api('')], api('/team'), 20_000);
+  const { data } = read;
   const columns = useColumns(setDialog);
   const close = () => setDialog(null);
   return (
@@ -40,8 +41,7 @@ export default function Team() {
         </Action>
       }
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data && (
         <Rows label={portal.nav.team} columns={columns} rows={data.data} keyOf={({ user_id }) => user_id} />
       )}

@@ -10,7 +10,7 @@ import type {
 import { send } from '../../api.ts';
 import { State } from '../../parts/badge.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
-import { Card, Empty, Facts, Failure, PageFrame, useLive, Waiting } from '../../parts/page.tsx';
+import { Card, Empty, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
@@ -25,7 +25,8 @@ export default function Webhook() {
   const portal = usePortal();
   const { api } = usePartner();
   const [isAdding, setAdding] = useState(false);
-  const { data, error, refetch } = useLive<WebhookPage>(['webhook', api('')], api('/webhook'), 10_000);
+  const read = useLive<WebhookPage>(['webhook', api('')], api('/webhook'), 10_000);
+  const { data } = read;
   return (
     <PageFrame
       title={portal.nav.webhook}
@@ -39,8 +40,7 @@ export default function Webhook() {
         </span>
       }
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data?.endpoints.length === 0 && <Empty title={t.noEndpoint}>{t.noEndpointHint}</Empty>}
       {data?.endpoints.map(endpoint => (
         <Endpoint key={endpoint.endpoint_id} endpoint={endpoint} kinds={data.event_kinds} />

@@ -1,12 +1,11 @@
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type { AlarmRow } from '../../../src/console/shapes/overview.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty } from '../parts/page.tsx';
-import { Ago, shortId } from '../parts/values.tsx';
+import { Ago, IdLink, shortId } from '../parts/values.tsx';
 import { useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 
@@ -60,7 +59,6 @@ export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
 
 function Subject({ subject }: { subject: string }) {
   const { subjects } = useShared();
-  if (subject.startsWith('pay_')) return <Link href={`/payments/${subject}`}>{shortId(subject)}</Link>;
-  if (subject.startsWith('prt_')) return <Link href={`/partners/${subject}`}>{shortId(subject)}</Link>;
+  if (/^(pay|prt)_/.test(subject)) return <IdLink id={subject} text={shortId(subject)} />;
   return <span className="dim">{wordIn(subjects, subject)}</span>;
 }

@@ -3,10 +3,9 @@ import { Link } from 'wouter';
 import type { AuditHeadsState, AuditRow } from '../../../src/console/shapes/audit.ts';
 import { query } from '../api.ts';
 import { Download } from '../parts/download.tsx';
-import { SelectField, TextField, UtcDayInput } from '../parts/fields.tsx';
 import { FilterForm, useFilters } from '../parts/filters.tsx';
 import { Empty, KeysetTable, PageFrame, useLive } from '../parts/page.tsx';
-import { actorName, Time } from '../parts/values.tsx';
+import { actorName, IdLink, Time } from '../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../texts/index.ts';
 import { Changed } from './audit/changed.tsx';
 import { texts } from './audit/texts.ts';
@@ -97,35 +96,23 @@ function HeadsState() {
 function Fields({ of }: { of: ReturnType<typeof useFilters<(typeof names)[number]>> }) {
   const t = useTexts(texts);
   return (
-    <FilterForm of={of} verb={t.filter}>
-      {(draft, set, setNow) => (
-        <>
-          <TextField
-            label={t.actor}
-            placeholder="admin"
-            value={draft.actor}
-            onChange={actor => set({ actor })}
-            data-search
-          />
-          <SelectField
-            label={t.action}
-            value={draft.action}
-            any={t.any}
-            words={t.actions}
-            values={actionsIn(t.actions, draft.action)}
-            onChange={action => setNow({ action })}
-          />
-          <TextField
-            label={t.subject}
-            placeholder="pay_… prt_…"
-            value={draft.subject}
-            onChange={subject => set({ subject })}
-          />
-          <UtcDayInput label={t.since} value={draft.since} onChange={since => set({ since })} />
-          <UtcDayInput label={t.until} value={draft.until} onChange={until => set({ until })} />
-        </>
-      )}
-    </FilterForm>
+    <FilterForm
+      of={of}
+      verb={t.filter}
+      fields={[
+        { name: 'actor', label: t.actor, placeholder: 'admin', 'data-search': true },
+        {
+          name: 'action',
+          label: t.action,
+          any: t.any,
+          words: t.actions,
+          values: actionsIn(t.actions, of.filters.action),
+        },
+        { name: 'subject', label: t.subject, placeholder: 'pay_… prt_…' },
+        { name: 'since', label: t.since, as: 'day' },
+        { name: 'until', label: t.until, as: 'day' },
+      ]}
+    />
   );
 }
 
@@ -139,17 +126,6 @@ function actionsIn(names: Record<string, string>, chosen: string): string[] {
 /** Subjects with a page are links. */
 function Subject({ subject }: { subject: string }) {
   const { subjects } = useShared();
-  if (subject.startsWith('pay_'))
-    return (
-      <Link href={`/payments/${subject}`}>
-        <code>{subject}</code>
-      </Link>
-    );
-  if (subject.startsWith('prt_'))
-    return (
-      <Link href={`/partners/${subject}`}>
-        <code>{subject}</code>
-      </Link>
-    );
+  if (/^(pay|prt)_/.test(subject)) return <IdLink id={subject} />;
   return <span className="wrap-anywhere">{wordIn(subjects, subject)}</span>;
 }

@@ -2,7 +2,6 @@ import { Link } from 'wouter';
 import type { LoggedRequestRow } from '../../../src/console/shapes/request-log.ts';
 import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
-import { SelectField, TextField, UtcTimeInput } from '../parts/fields.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
 import { Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
 import { Copyable, Cut, Duration, Middle, Name, shortId, Time } from '../parts/values.tsx';
@@ -99,52 +98,40 @@ function Fields({ of }: { of: ReturnType<typeof useFilters<(typeof names)[number
   const { status } = of.filters;
   const isOneStatus = status !== '' && !(status in t.classes);
   return (
-    <FilterForm of={of}>
-      {(draft, set, setNow) => {
-        const field = (name: (typeof names)[number]) => ({
-          value: draft[name],
-          onChange: (text: string) => set({ [name]: text }),
-        });
-        return (
-          <>
-            <TextField
-              label={t.request}
-              placeholder="req_…"
-              spellCheck={false}
-              data-search
-              {...field('request_id')}
-            />
-            <TextField label={t.partner} placeholder={t.partnerHint} {...field('partner')} />
-            <TextField
-              label={t.path}
-              placeholder="/v1/payments"
-              list="request-log-routes"
-              spellCheck={false}
-              {...field('path')}
-            />
-            <datalist id="request-log-routes">
-              {routes.map(route => (
-                <option key={route} value={route} />
-              ))}
-            </datalist>
-            <SelectField
-              label={t.status}
-              value={draft.status}
-              any={t.any}
-              words={{ ...t.classes, ...(isOneStatus ? { [status]: status } : {}) }}
-              onChange={chosen => setNow({ status: chosen })}
-            />
-            <TextField
-              label={t.error}
-              placeholder="rate_limited"
-              spellCheck={false}
-              {...field('error_code')}
-            />
-            <UtcTimeInput label={t.since} {...field('since')} />
-            <UtcTimeInput label={t.until} {...field('until')} />
-          </>
-        );
-      }}
-    </FilterForm>
+    <FilterForm
+      of={of}
+      fields={[
+        {
+          name: 'request_id',
+          label: t.request,
+          placeholder: 'req_…',
+          spellCheck: false,
+          'data-search': true,
+        },
+        { name: 'partner', label: t.partner, placeholder: t.partnerHint },
+        {
+          name: 'path',
+          label: t.path,
+          placeholder: '/v1/payments',
+          list: 'request-log-routes',
+          spellCheck: false,
+        },
+        () => (
+          <datalist id="request-log-routes">
+            {routes.map(route => (
+              <option key={route} value={route} />
+            ))}
+          </datalist>
+        ),
+        {
+          name: 'status',
+          label: t.status,
+          words: { ...t.classes, ...(isOneStatus ? { [status]: status } : {}) },
+        },
+        { name: 'error_code', label: t.error, placeholder: 'rate_limited', spellCheck: false },
+        { name: 'since', label: t.since, as: 'time' },
+        { name: 'until', label: t.until, as: 'time' },
+      ]}
+    />
   );
 }

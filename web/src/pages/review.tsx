@@ -1,13 +1,12 @@
 import type { ReviewRow } from '../../../src/console/shapes/payments.ts';
 import { Action } from '../parts/action.tsx';
-import { Badge, State, TestMark } from '../parts/badge.tsx';
+import { Badge, Owner, State } from '../parts/badge.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
 import { durationIn, Name, Rub, ShortId, Time } from '../parts/values.tsx';
 import { inBoth, useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts as paymentTexts } from './payment.texts.ts';
-import { useAsk } from './payment.tsx';
+import { useAsk, usePaymentFacts } from './payment.tsx';
 import { texts as listTexts } from './payments.texts.ts';
-import { useFactLine } from './timeline.tsx';
 
 const texts = inBoth({
   lead: [
@@ -48,10 +47,7 @@ export default function Review() {
       head: list.partner,
       cell: row => (
         <>
-          <span className="inline">
-            <Name text={row.partner} />
-            <TestMark mode={row.mode} />
-          </span>
+          <Owner of={row} />
           <span className="under">
             <Name text={row.recipient} />
           </span>
@@ -97,7 +93,7 @@ export default function Review() {
 
 function LastAnswer({ row: { last_answer: last } }: { row: ReviewRow }) {
   const payment = useTexts(paymentTexts);
-  const factLine = useFactLine();
+  const factLine = usePaymentFacts();
   if (!last) return <span className="dim">—</span>;
   const { call, ...facts } = last;
   return <Name text={`${wordIn(payment.what, call)}: ${factLine(facts)}`} />;

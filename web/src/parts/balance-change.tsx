@@ -68,12 +68,10 @@ export function BalanceChange({ balance, effect, rub, usdt }: BalanceChangeProps
             after={effect === 'debit' ? null : sum(available, usdt, 1n)}
           />,
         ],
-        ...(effect === 'credit'
-          ? []
-          : ([[t.held, <BeforeAfter key="held" before={held} after={sum(held, usdt, -1n)} />]] as [
-              string,
-              React.ReactNode,
-            ][])),
+        effect !== 'credit' && [
+          t.held,
+          <BeforeAfter key="held" before={held} after={sum(held, usdt, -1n)} />,
+        ],
       ]}
     />
   );

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import { useCommon } from '../texts/common.ts';
 import { useLanguage } from '../texts/language.ts';
 import { Icon } from './icon.tsx';
@@ -179,6 +180,14 @@ export const shortId = (id: string): string =>
   id.length > 18 ? `${id.slice(0, id.indexOf('_') + 1)}…${id.slice(-8)}` : id;
 
 export const ShortId = ({ id }: { id: string }) => <code title={id}>{shortId(id)}</code>;
+
+const pages: Record<string, string> = { pay: 'payments', prt: 'partners' };
+
+/** A link to the payment or the partner with this id; the text, or the id, where there is no such page. */
+export function IdLink({ id, text = <code>{id}</code> }: { id: string; text?: ReactNode }) {
+  const page = pages[id.split('_', 1)[0]!];
+  return page ? <Link href={`/${page}/${id}`}>{text}</Link> : text;
+}
 
 /** Actors are stored with their kind; for operators the kind is left out. */
 export const actorName = (actor: string): string => actor.replace(/^operator:/, '');

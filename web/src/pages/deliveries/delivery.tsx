@@ -6,7 +6,7 @@ import { query } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';
 import { Card, Empty, Facts, Failure, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
-import { Copyable, Count, Duration, Time } from '../../parts/values.tsx';
+import { Copyable, Count, Duration, IdLink, Time } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { ResendDialog } from './resend.tsx';
 import { texts } from './texts.ts';
@@ -72,19 +72,16 @@ function DeliveryFacts({ delivery }: Pick<DeliveryDetail, 'delivery'>) {
         facts={[
           [t.event, wordIn(t.events, delivery.event)],
           [t.created, <Time key="at" at={delivery.event_at} />],
-          [
-            shared.partner,
-            <Link key="partner" href={`/partners/${delivery.partner_id}`}>
-              {delivery.partner}
-            </Link>,
-          ],
+          [shared.partner, <IdLink key="partner" id={delivery.partner_id} text={delivery.partner} />],
           [t.attempts, <Count key="attempts" value={delivery.attempts} />],
           [t.next, <Time key="next" at={delivery.next_attempt_at} />],
           [
             t.payment,
-            <Link key="payment" href={`/payments/${delivery.payment_id}`}>
-              <code className="wrap-anywhere">{delivery.payment_id}</code>
-            </Link>,
+            <IdLink
+              key="payment"
+              id={delivery.payment_id}
+              text={<code className="wrap-anywhere">{delivery.payment_id}</code>}
+            />,
           ],
           [
             t.endpoint,

@@ -1,16 +1,14 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type { DeliveryRow } from '../../../../src/console/shapes/deliveries.ts';
 import { query } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
-import { Answer, State, TestMark } from '../../parts/badge.tsx';
-import { SelectField } from '../../parts/fields.tsx';
-import { ClearFilters, NoneFound, useFilters } from '../../parts/filters.tsx';
+import { LastAnswer, Owner, State } from '../../parts/badge.tsx';
+import { ClearFilters, FilterFields, NoneFound, useFilters } from '../../parts/filters.tsx';
 import { type Column, KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { PartnerField } from '../../parts/partner-field.tsx';
-import { type Period, PeriodFields, timesOf } from '../../parts/period.tsx';
-import { Count, Name, ShortId, Time } from '../../parts/values.tsx';
+import { PeriodFields, timesOf } from '../../parts/period.tsx';
+import { Count, IdLink, ShortId, Time } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { ResendDialog } from './resend.tsx';
 import { texts } from './texts.ts';
@@ -79,10 +77,7 @@ function useColumns(
       head: shared.partner,
       cell: row => (
         <>
-          <span className="inline">
-            <Name text={row.partner} />
-            <TestMark mode={row.mode} />
-          </span>
+          <Owner of={row} />
           {row.endpoint && <span className="under wrap-anywhere">{row.endpoint.url}</span>}
           {row.endpoint && row.endpoint.state !== 'active' && <State state={row.endpoint.state} />}
         </>
@@ -90,20 +85,11 @@ function useColumns(
     },
     {
       head: t.payment,
-      cell: row => (
-        <Link href={`/payments/${row.payment_id}`}>
-          <ShortId id={row.payment_id} />
-        </Link>
-      ),
+      cell: row => <IdLink id={row.payment_id} text={<ShortId id={row.payment_id} />} />,
     },
     {
       head: t.answer,
-      cell: row =>
-        row.last_attempt ? (
-          <Answer status={row.last_attempt.http_status} error={row.last_attempt.error} />
-        ) : (
-          <span className="dim">—</span>
-        ),
+      cell: row => <LastAnswer of={row.last_attempt} />,
     },
     { head: t.created, cell: row => <Time at={row.event_at} as="short" /> },
     {
@@ -178,28 +164,24 @@ function Selection({
 
 function Fields({ of }: { of: Filters }) {
   const t = useTexts(texts);
-  const { filters, apply } = of;
-  const select = (
-    label: string,
-    name: 'state' | 'event' | 'mode',
-    words: Record<string, string | undefined>,
-  ) => (
-    <SelectField
-      label={label}
-      value={filters[name]}
-      any={t.any}
-      words={words}
-      onChange={value => apply({ [name]: value })}
-    />
-  );
+  const { apply } = of;
   const { pending, delivered, failed } = t.states;
   return (
     <search className="filters">
-      {select(t.state, 'state', { pending, delivered, failed })}
-      <PartnerField partnerId={filters.partner_id} onChoose={partner_id => apply({ partner_id })} />
-      {select(t.event, 'event', t.events)}
-      {select(t.mode, 'mode', { live: t.live, test: t.test })}
-      <PeriodFields value={filters satisfies Period} onChoose={apply} onTimes={apply} />
+      <FilterFields
+        draft={of.filters}
+        set={apply}
+        setNow={apply}
+        fields={[
+          { name: 'state', label: t.state, words: { pending, delivered, failed } },
+          ({ partner_id }) => (
+            <PartnerField partnerId={partner_id} onChoose={partner_id => apply({ partner_id })} />
+          ),
+          { name: 'event', label: t.event, words: t.events },
+          { name: 'mode', label: t.mode, words: { live: t.live, test: t.test } },
+          draft => <PeriodFields value={draft} onChoose={apply} onTimes={apply} />,
+        ]}
+      />
       <ClearFilters of={of} />
     </search>
   );

@@ -1,8 +1,7 @@
-import { Link } from 'wouter';
 import type { DepositRow } from '../../../../src/console/shapes/deposits.ts';
 import { State } from '../../parts/badge.tsx';
 import type { Column } from '../../parts/page.tsx';
-import { Name, ShortHash, ShortId, Time, Usdt } from '../../parts/values.tsx';
+import { IdLink, Name, ShortHash, ShortId, Time, Usdt } from '../../parts/values.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -32,11 +31,7 @@ export function useDepositColumns(): Column<DepositRow>[] {
     },
     {
       head: shared.partner,
-      cell: row => (
-        <Link href={`/partners/${row.partner_id}`}>
-          <Name text={row.partner} />
-        </Link>
-      ),
+      cell: row => <IdLink id={row.partner_id} text={<Name text={row.partner} />} />,
     },
     { head: t.amount, right: true, cell: row => <Usdt bare amount={row.amount_usdt} /> },
     {

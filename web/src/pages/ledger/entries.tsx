@@ -5,7 +5,7 @@ import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import { query } from '../../api.ts';
 import { Choice } from '../../parts/fields.tsx';
 import { Empty, KeysetTable, PageFrame, useOnce } from '../../parts/page.tsx';
-import { Time, Usdt } from '../../parts/values.tsx';
+import { IdLink, Time, Usdt } from '../../parts/values.tsx';
 import { useServerText, useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -70,12 +70,7 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
 
 function BelongsTo({ entry: { payment_id, reference } }: { entry: EntryRow }) {
   const serverText = useServerText();
-  if (payment_id)
-    return (
-      <Link href={`/payments/${payment_id}`}>
-        <code>{payment_id}</code>
-      </Link>
-    );
+  if (payment_id) return <IdLink id={payment_id} />;
   if (reference?.startsWith('kopeck: ')) return <span>{serverText(reference)}</span>;
   return <span className="wrap-anywhere">{reference ?? '—'}</span>;
 }

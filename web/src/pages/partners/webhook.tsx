@@ -7,7 +7,7 @@ import { Action } from '../../parts/action.tsx';
 import { Answer, Badge, State } from '../../parts/badge.tsx';
 import { useRun } from '../../parts/notify.ts';
 import { Card, Empty, Facts, KeysetTable, Rows } from '../../parts/page.tsx';
-import { Count, Duration, Time } from '../../parts/values.tsx';
+import { Count, Duration, IdLink, Time } from '../../parts/values.tsx';
 import { faultTexts } from '../../texts/faults.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { AddEndpoint, EndpointActions } from './endpoint-actions.tsx';
@@ -152,14 +152,7 @@ function Log({ partnerId, endpoints }: Endpoints) {
             </>
           ),
         },
-        {
-          head: t.payment,
-          cell: row => (
-            <Link href={`/payments/${row.payment_id}`}>
-              <code>{row.payment_id}</code>
-            </Link>
-          ),
-        },
+        { head: t.payment, cell: row => <IdLink id={row.payment_id} /> },
         { head: t.actions, right: true, cell: row => <Resend partnerId={partnerId} row={row} /> },
       ]}
     />

@@ -1,13 +1,12 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type { LostHistory as Answer } from '../../../../src/console/shapes/controls.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Rows, useLive } from '../../parts/page.tsx';
-import { Count, Rub, Time } from '../../parts/values.tsx';
+import { Count, IdLink, Rub, Time } from '../../parts/values.tsx';
 import { inBoth, useShared, useTexts, type Words, wordIn } from '../../texts/index.ts';
 
 const texts = inBoth({
@@ -106,14 +105,7 @@ function Recovered({ payments }: { payments: Answer['recovered'] }) {
         rows={payments}
         keyOf={one => one.payment_id}
         columns={[
-          {
-            head: t.payment,
-            cell: one => (
-              <Link href={`/payments/${one.payment_id}`}>
-                <code>{one.payment_id}</code>
-              </Link>
-            ),
-          },
+          { head: t.payment, cell: one => <IdLink id={one.payment_id} /> },
           { head: t.partner, cell: one => one.partner },
           { head: t.amount, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
           { head: t.status, cell: one => wordIn(shared.states, one.status) },

@@ -59,14 +59,10 @@ function Costs({ quote }: { quote: Quote }) {
       <Facts
         facts={[
           [t.atNow, cost(quote)],
-          ...(quote.locked
-            ? [
-                [t.locked(durationIn(language, quote.locked.lifetime_sec * 1000)), cost(quote.locked)] as [
-                  string,
-                  ReturnType<typeof cost>,
-                ],
-              ]
-            : []),
+          quote.locked && [
+            t.locked(durationIn(language, quote.locked.lifetime_sec * 1000)),
+            cost(quote.locked),
+          ],
         ]}
       />
       {!quote.is_within_limits && <p className="bad-text">{t.outside}</p>}

@@ -32,7 +32,7 @@ export const texts = inBoth({
     given_up: ['All webhook attempts failed', 'Все попытки доставки исчерпаны'],
     next_attempt: ['Next webhook attempt', 'Следующая попытка доставки'],
   } as Words,
-  facts: {
+  named: {
     usdt: value => [`${value} USDT`, `${value} USDT`],
     rub: value => [`${value} ₽`, `${value} ₽`],
     attempt: value => [`attempt ${value}`, `попытка ${value}`],

@@ -2,7 +2,6 @@ import { Link } from 'wouter';
 import type { LoggedRequestRow } from '../../../../src/portal/shapes/request-log.ts';
 import { query } from '../../api.ts';
 import { Badge, TestMark } from '../../parts/badge.tsx';
-import { SelectField, TextField } from '../../parts/fields.tsx';
 import { FilterForm, useFilters } from '../../parts/filters.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { Copyable, Duration, shortId, Time } from '../../parts/values.tsx';
@@ -20,33 +19,14 @@ export default function RequestLog() {
   const of = useFilters(names);
   return (
     <PageFrame title={portal.nav.requests} lead={t.lead}>
-      <FilterForm of={of}>
-        {(draft, set, setNow) => (
-          <>
-            <TextField
-              className="filter-wide"
-              label={t.id}
-              placeholder="req_…"
-              value={draft.request_id}
-              onChange={request_id => set({ request_id })}
-            />
-            <SelectField
-              label={t.status}
-              value={draft.status}
-              any={t.any}
-              words={{}}
-              values={['2xx', '4xx', '5xx']}
-              onChange={status => setNow({ status })}
-            />
-            <TextField
-              label={t.error}
-              placeholder="insufficient_balance"
-              value={draft.error_code}
-              onChange={error_code => set({ error_code })}
-            />
-          </>
-        )}
-      </FilterForm>
+      <FilterForm
+        of={of}
+        fields={[
+          { name: 'request_id', label: t.id, placeholder: 'req_…', className: 'filter-wide' },
+          { name: 'status', label: t.status, words: {}, values: ['2xx', '4xx', '5xx'] },
+          { name: 'error_code', label: t.error, placeholder: 'insufficient_balance' },
+        ]}
+      />
       <KeysetTable<LoggedRequestRow>
         label={portal.nav.requests}
         queryKey={['requests']}

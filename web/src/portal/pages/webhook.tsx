@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type {
   CheckResult,
@@ -77,17 +77,8 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
             [t.events, endpoint.events.join(', ')],
             [t.waiting, endpoint.waiting],
             [t.givenUp, endpoint.given_up],
-            ...(endpoint.has_ed25519
-              ? [
-                  [t.publicKeys, <PublicKeys key="keys" paths={endpoint.public_keys} />] as [
-                    string,
-                    ReactNode,
-                  ],
-                ]
-              : []),
-            ...(endpoint.old_secret_until
-              ? [[t.oldSecret, <Time key="until" at={endpoint.old_secret_until} />] as [string, ReactNode]]
-              : []),
+            endpoint.has_ed25519 && [t.publicKeys, <PublicKeys key="keys" paths={endpoint.public_keys} />],
+            endpoint.old_secret_until && [t.oldSecret, <Time key="until" at={endpoint.old_secret_until} />],
           ]}
         />
         <div className="portal-actions">

@@ -1,33 +1,17 @@
-import { Button, type ButtonProps, Tooltip } from '@mantine/core';
-import { type ComponentPropsWithoutRef, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import type { Permission, Session } from '../../../src/console/shapes/access.ts';
 import { session } from '../api.ts';
 import { useShared } from '../texts/index.ts';
+import { type ButtonProps, HintButton } from './fields.tsx';
 
-interface ActionProps extends ButtonProps, Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> {
-  needs: Permission;
-  /** Why the action is not possible now. */
-  why?: string | undefined;
-}
-
-/** A button that explains why it is disabled and can still get the focus. */
-export function Action({ needs, why, onClick, ...props }: ActionProps) {
+/** A button of a page, for operators with the permission. */
+export function Action({
+  needs,
+  why,
+  ...props
+}: ButtonProps & { needs: Permission; why?: string | undefined }) {
   const t = useShared();
-  const may = useMay();
-  const hint = may(needs) ? why : t.needsRole(t.permissions[needs]);
-  if (!hint) return <Button size="xs" variant="default" onClick={onClick} {...props} />;
-  return (
-    <Tooltip label={hint} multiline maw={320}>
-      <Button
-        size="xs"
-        variant="default"
-        {...props}
-        data-disabled
-        aria-disabled="true"
-        aria-description={hint}
-      />
-    </Tooltip>
-  );
+  return <HintButton {...props} hint={useMay()(needs) ? why : t.needsRole(t.permissions[needs])} />;
 }
 
 /** The session of the signed-in operator; pages are shown only with one. */

@@ -1,7 +1,34 @@
-import { NativeSelect, type NativeSelectProps, TextInput, type TextInputProps } from '@mantine/core';
-import { useState } from 'react';
+import {
+  Button,
+  NativeSelect,
+  type NativeSelectProps,
+  type ButtonProps as OwnButtonProps,
+  TextInput,
+  type TextInputProps,
+  Tooltip,
+} from '@mantine/core';
+import { type ComponentPropsWithoutRef, useState } from 'react';
 import { useCommon } from '../texts/common.ts';
 import { Icon } from './icon.tsx';
+
+export type ButtonProps = OwnButtonProps & Omit<ComponentPropsWithoutRef<'button'>, keyof OwnButtonProps>;
+
+/** A button that explains why it is disabled, if it is, and can still get the focus. */
+export function HintButton({ hint, onClick, ...props }: ButtonProps & { hint: string | undefined }) {
+  if (!hint) return <Button size="xs" variant="default" onClick={onClick} {...props} />;
+  return (
+    <Tooltip label={hint} multiline maw={320}>
+      <Button
+        size="xs"
+        variant="default"
+        {...props}
+        data-disabled
+        aria-disabled="true"
+        aria-description={hint}
+      />
+    </Tooltip>
+  );
+}
 
 interface OfText {
   onChange: (text: string) => void;

@@ -1,8 +1,15 @@
 import { Alert, Button, localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { Component, type ReactNode, Suspense, useEffect, useSyncExternalStore } from 'react';
-import { Link, Router, useLocation } from 'wouter';
+import {
+  Component,
+  type ComponentType,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useSyncExternalStore,
+} from 'react';
+import { Link, Route, Router, Switch, useLocation } from 'wouter';
 import type { AnySession } from '../../../src/web/shapes.ts';
 import { appPath, ask, connected, Refused, session } from '../api.ts';
 import { useCommon } from '../texts/common.ts';
@@ -117,17 +124,30 @@ export function Banner() {
   );
 }
 
-/** A page that fails, or is still being loaded, leaves the frame around it alone. */
-export const PageArea = ({ children }: { children: ReactNode }) => {
+/**
+ * The page of the URL: one of these by its path, or a route among the children. A page that fails, or is still being
+ * loaded, leaves the frame around it alone.
+ */
+export function Pages({ of, children }: { of: Record<string, ComponentType>; children: ReactNode }) {
   const [path] = useLocation();
   return (
     <ErrorBoundary key={path}>
-      <Suspense fallback={<Waiting />}>{children}</Suspense>
+      <Suspense fallback={<Waiting />}>
+        <Switch>
+          {Object.entries(of).map(([route, Page]) => (
+            <Route key={route} path={route}>
+              <Page />
+            </Route>
+          ))}
+          {children}
+          <Route component={NoSuchPage} />
+        </Switch>
+      </Suspense>
     </ErrorBoundary>
   );
-};
+}
 
-export function NoSuchPage() {
+function NoSuchPage() {
   const t = useCommon();
   return (
     <PageFrame title={t.noSuchPage}>

@@ -8,10 +8,8 @@ import { Card, Empty, Facts, Loaded, PageFrame, Rows, useLive } from '../parts/p
 import { RateChart, RateSources } from '../parts/rate.tsx';
 import { actorName, durationIn, Rate, Time } from '../parts/values.tsx';
 import { useLanguage, useShared, useTexts } from '../texts/index.ts';
-import { ChangeRules } from './rates/change.tsx';
+import { ChangeRules, Percents, Spread, TryRules } from './rates/rules.tsx';
 import { texts } from './rates/texts.ts';
-import { Percents, Spread } from './rates/values.tsx';
-import { TryRules } from './rates/what-if.tsx';
 
 const spans = ['1', '24', '168', '720'] as const;
 

@@ -11,10 +11,9 @@ import { lazyPage } from '../parts/lazy-page.tsx';
 import { NotYetKnown, Pages, Root, useCurrentSession } from '../parts/root.tsx';
 import { isQuestion, signInOnArrival } from './arrival.ts';
 import { Layout } from './layout.tsx';
-import { NoPartner } from './no-partner.tsx';
-import { OtherPersonQuestion } from './other-person.tsx';
+import { NoPartner } from './new-partner.tsx';
 import { PartnerContext } from './partner.ts';
-import { SignIn } from './sign-in.tsx';
+import { OtherPersonQuestion, SignIn } from './sign-in.tsx';
 
 const Delivery = lazyPage(() => import('./pages/delivery.tsx'));
 const Payment = lazyPage(() => import('./pages/payment.tsx'));

@@ -42,3 +42,22 @@ export function useRun(): { pending: boolean; run: (what: () => Promise<unknown>
   }
   return { pending, run: (what, said = t.done) => void run(what, said) };
 }
+
+/** Sends a form; why it was refused last is shown in the form. */
+export function useAttempt() {
+  const [pending, setPending] = useState(false);
+  const [refusal, setRefusal] = useState<unknown>(null);
+  async function attempt(what: () => Promise<unknown>, onRefused?: () => void): Promise<void> {
+    setPending(true);
+    setRefusal(null);
+    try {
+      await what();
+    } catch (error) {
+      setRefusal(error);
+      onRefused?.();
+    } finally {
+      setPending(false);
+    }
+  }
+  return { pending, refusal, attempt };
+}

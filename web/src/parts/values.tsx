@@ -18,6 +18,9 @@ export function amountIn(language: string, amount: string): string {
 export const editableIn = (language: string, amount: string): string =>
   language === 'ru' ? amount.replace('.', ',') : amount;
 
+/** A number as it was typed, with the separators of either language, as the server reads it. */
+export const clean = (text: string) => text.replaceAll(/[\s\u00a0]/g, '').replace(',', '.');
+
 export const numberIn = (language: string, value: number, digits = 0): string =>
   new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
 

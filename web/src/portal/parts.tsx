@@ -60,3 +60,19 @@ export function ShowSecret({ title, secrets, says, onClose }: SecretProps) {
     </Modal>
   );
 }
+
+interface TileProps {
+  name: string;
+  value: ReactNode;
+  /** Under the value. */
+  children?: ReactNode;
+}
+
+/** A figure at a glance. */
+export const Tile = ({ name, value, children }: TileProps) => (
+  <div className="tile">
+    <p className="dim">{name}</p>
+    <p className="tile-value">{value}</p>
+    {children}
+  </div>
+);

@@ -1,7 +1,7 @@
 import { Alert, Button } from '@mantine/core';
-import { useState } from 'react';
 import type { Identity, OtherPerson, SignInAnswer } from '../../../src/portal/shapes/access.ts';
 import { hasSessionEnded } from '../api.ts';
+import { useAttempt } from '../parts/notify.ts';
 import { SignInCard } from '../parts/shell.tsx';
 import { useSentence } from '../texts/common.ts';
 import { isMiniApp, signInInstead } from './arrival.ts';
@@ -43,14 +43,8 @@ interface Asked {
 export function OtherPersonQuestion({ question, onAnswer }: Asked) {
   const t = usePortal().otherPerson;
   const sentence = useSentence();
-  const [isSending, setSending] = useState(false);
-  const [refusal, setRefusal] = useState<unknown>(null);
-  const agree = () => {
-    setSending(true);
-    signInInstead(question)
-      .then(onAnswer, setRefusal)
-      .finally(() => setSending(false));
-  };
+  const { pending, refusal, attempt } = useAttempt();
+  const agree = () => void attempt(async () => onAnswer(await signInInstead(question)));
   const { signed_in, arriving } = question;
   return (
     <SignInCard title={t.title}>
@@ -66,7 +60,7 @@ export function OtherPersonQuestion({ question, onAnswer }: Asked) {
       <Button fullWidth onClick={() => onAnswer(null)}>
         {signed_in ? t.stay : t.doNotSignIn}
       </Button>
-      <Button fullWidth mt="xs" variant="default" loading={isSending} onClick={agree}>
+      <Button fullWidth mt="xs" variant="default" loading={pending} onClick={agree}>
         {t.change}
       </Button>
     </SignInCard>

@@ -10,7 +10,7 @@ import { BalanceChange } from '../../parts/balance-change.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Choice, TextField } from '../../parts/fields.tsx';
 import { Card, Rows, useOnce } from '../../parts/page.tsx';
-import { Usdt } from '../../parts/values.tsx';
+import { clean, Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -65,10 +65,7 @@ function Credit({ detail: { partner, balances }, onClose }: { detail: PartnerDet
   const [amount, setAmount] = useState('');
   const [reference, setReference] = useState('');
   const threshold = useOnce<SettingsPage>(['settings'], '/settings').data?.thresholds.credit_usdt;
-  const usdt = amount
-    .trim()
-    .replaceAll(/[\s\u00a0]/g, '')
-    .replace(',', '.');
+  const usdt = clean(amount);
   const needsSecond =
     mode === 'live' && threshold !== undefined && isAmount(usdt) && Number(usdt) > Number(threshold);
   return (

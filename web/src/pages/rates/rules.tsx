@@ -2,11 +2,12 @@ import { Alert, Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { RateRules, WhatIf } from '../../../../src/console/shapes/rates.ts';
 import { send } from '../../api.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Confirm, Outdated } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';
+import { useAttempt } from '../../parts/notify.ts';
 import { Card, Failure, Rows } from '../../parts/page.tsx';
 import { RateSources } from '../../parts/rate.tsx';
-import { editableIn, percentIn, Rate, Usdt } from '../../parts/values.tsx';
+import { clean, editableIn, percentIn, Rate, Usdt } from '../../parts/values.tsx';
 import { useLanguage, useServerText, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -36,18 +37,14 @@ export function ChangeRules({ rules, onClose }: { rules: RateRules; onClose: () 
         <RuleInputs fields={fields} onChange={setFields} />
       </div>
       {isStale && (
-        <Alert color="yellow" role="alert" title={t.stale}>
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => {
-              setSeen(rules);
-              setFields(fieldsOf(rules, language));
-            }}
-          >
-            {t.takePresent}
-          </Button>
-        </Alert>
+        <Outdated
+          title={t.stale}
+          verb={t.takePresent}
+          onTake={() => {
+            setSeen(rules);
+            setFields(fieldsOf(rules, language));
+          }}
+        />
       )}
     </Confirm>
   );
@@ -60,26 +57,18 @@ export function TryRules({ rules }: { rules: RateRules }) {
   const [fields, setFields] = useState(() => fieldsOf(rules, language));
   const [amount, setAmount] = useState('10000');
   const [answer, setAnswer] = useState<WhatIf | null>(null);
-  const [refusal, setRefusal] = useState<unknown>(null);
-  const [pending, setPending] = useState(false);
+  const { pending, refusal, attempt } = useAttempt();
   const asked = readRules(fields);
-  const amountRub = amount.replaceAll(/[\s\u00a0]/g, '').replace(',', '.');
+  const amountRub = clean(amount);
   const isAmount = /^\d{1,9}(\.\d{1,2})?$/.test(amountRub) && Number(amountRub) > 0;
 
-  async function submit(event: FormEvent) {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!asked || !isAmount) return;
-    setPending(true);
-    setRefusal(null);
-    try {
-      setAnswer(await send<WhatIf>('/rates/what-if', { ...asked, amount_rub: amountRub }));
-    } catch (error) {
-      setAnswer(null);
-      setRefusal(error);
-    } finally {
-      setPending(false);
-    }
-  }
+    const body = { ...asked, amount_rub: amountRub };
+    const forget = () => setAnswer(null);
+    void attempt(async () => setAnswer(await send<WhatIf>('/rates/what-if', body)), forget);
+  };
 
   return (
     <Card title={t.whatIf}>

@@ -1,14 +1,14 @@
-import { Alert, Button } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Confirm, Outdated } from '../../parts/confirm.tsx';
 import { TextField, UtcTimeInput } from '../../parts/fields.tsx';
 import { Card, Empty, Facts, Loaded, Rows, useLive } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
-import { actorName, editableIn, Rub, Time, Usdt } from '../../parts/values.tsx';
+import { actorName, clean, editableIn, Rub, Time, Usdt } from '../../parts/values.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -189,8 +189,6 @@ export function Thresholds({ thresholds }: { thresholds: Values }) {
   );
 }
 
-const clean = (text: string) => text.replaceAll(/[\s\u00a0]/g, '').replace(',', '.');
-
 function Change({ thresholds, onClose }: { thresholds: Values; onClose: () => void }) {
   const t = useTexts(texts);
   const language = useLanguage();
@@ -240,19 +238,15 @@ function Change({ thresholds, onClose }: { thresholds: Values; onClose: () => vo
       </div>
       {isRaised && <Alert color="yellow">{t.raised}</Alert>}
       {isStale && (
-        <Alert color="yellow" role="alert" title={t.stale}>
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => {
-              setSeen(thresholds);
-              setRub(editableIn(language, thresholds.resolve_rub));
-              setUsdt(editableIn(language, thresholds.credit_usdt));
-            }}
-          >
-            {t.takePresent}
-          </Button>
-        </Alert>
+        <Outdated
+          title={t.stale}
+          verb={t.takePresent}
+          onTake={() => {
+            setSeen(thresholds);
+            setRub(editableIn(language, thresholds.resolve_rub));
+            setUsdt(editableIn(language, thresholds.credit_usdt));
+          }}
+        />
       )}
     </Confirm>
   );

@@ -19,7 +19,7 @@ import {
 import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
-import { Action } from '../parts.tsx';
+import { Action, Tile } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
 import { texts } from './balance.texts.ts';
 
@@ -72,22 +72,16 @@ function Money({ balance }: { balance: Shape }) {
     <>
       <section className="tiles" aria-label={portal.nav.balance}>
         {(['live', 'test'] as const).map(mode => (
-          <div key={mode} className="tile">
-            <p className="dim">{portal[mode]}</p>
-            <p className="tile-value">
-              <Usdt amount={balance[mode].available_usdt} cents />
-            </p>
+          <Tile key={mode} name={portal[mode]} value={<Usdt amount={balance[mode].available_usdt} cents />}>
             <p className="dim">
               {t.held} <Usdt amount={balance[mode].held_usdt} cents />
             </p>
-          </div>
+          </Tile>
         ))}
-        <div className="tile">
-          <p className="dim">{t.alert}</p>
-          <p className="tile-value">
-            {balance.alert_usdt === null ? t.noAlert : <Usdt amount={balance.alert_usdt} cents />}
-          </p>
-        </div>
+        <Tile
+          name={t.alert}
+          value={balance.alert_usdt === null ? t.noAlert : <Usdt amount={balance.alert_usdt} cents />}
+        />
       </section>
       <p className="inline">
         <Action needs="owner" onClick={() => setSetting(true)}>

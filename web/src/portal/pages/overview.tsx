@@ -9,6 +9,7 @@ import { Count, Percent, Rate, Rub, Usdt } from '../../parts/values.tsx';
 import { useCommon } from '../../texts/common.ts';
 import { useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
+import { Tile } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 
@@ -55,49 +56,30 @@ function Tiles({ overview }: { overview: Shape }) {
   const { balance, rate } = overview;
   return (
     <section className="tiles" aria-label={t.summary}>
-      <div className="tile">
-        <p className="dim">{t.available}</p>
-        <p className="tile-value">
-          <Usdt amount={balance.available_usdt} cents />
-        </p>
+      <Tile name={t.available} value={<Usdt amount={balance.available_usdt} cents />}>
         <p className="dim">
           {t.held} <Usdt amount={balance.held_usdt} cents />
         </p>
-      </div>
-      <div className="tile">
-        <p className="dim">{t.turnover}</p>
-        <p className="tile-value">
-          <Rub amount={overview.turnover_rub} />
-        </p>
+      </Tile>
+      <Tile name={t.turnover} value={<Rub amount={overview.turnover_rub} />}>
         <p className="dim">
           <Usdt amount={overview.spent_usdt} cents />
         </p>
-      </div>
-      <div className="tile">
-        <p className="dim">{t.payments}</p>
-        <p className="tile-value">
-          <Count value={overview.created} />
-        </p>
+      </Tile>
+      <Tile name={t.payments} value={<Count value={overview.created} />}>
         <p className="dim">
           {t.failed} <Count value={overview.failed} />
         </p>
-      </div>
-      <div className="tile">
-        <p className="dim">{t.success}</p>
-        <p className="tile-value">
-          <Percent share={overview.success_share} />
-        </p>
-      </div>
-      <div className="tile">
-        <p className="dim">{t.rate}</p>
-        <p className="tile-value">
-          <Rate rate={rate?.rate} />
-        </p>
+      </Tile>
+      <Tile name={t.success} value={<Percent share={overview.success_share} />} />
+      <Tile name={t.rate} value={<Rate rate={rate?.rate} />}>
         {rate && <State state={rate.is_stale ? 'stale' : 'fresh'} />}
-      </div>
+      </Tile>
     </section>
   );
 }
+
+type Day = NonNullable<Shape['days'][number]>;
 
 function Charts({ overview }: { overview: Shape }) {
   const t = useTexts(texts);
@@ -106,60 +88,33 @@ function Charts({ overview }: { overview: Shape }) {
   const share = days.map(({ succeeded, failed }) =>
     succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100,
   );
+  const ofDays = (label: string, colour: string, value: (day: Day) => number, fill = false) => ({
+    label,
+    values: days.map(value),
+    colour,
+    fill,
+  });
+  const charts = [
+    {
+      title: t.payments,
+      series: [
+        ofDays(t.succeeded, '--chart-2', day => day.succeeded, true),
+        ofDays(t.failed, '--chart-3', day => day.failed),
+      ],
+    },
+    { title: t.success, digits: 1, series: [{ label: '%', values: share, colour: '--chart-4' }] },
+    { title: t.turnover, series: [ofDays('₽', '--chart-1', day => Number(day.turnover_rub), true)] },
+    { title: t.balance, series: [ofDays('USDT', '--chart-1', day => Number(day.available_usdt))] },
+  ];
   return (
     <>
       {!overview.is_complete && <p className="dim">{t.counting}</p>}
       <div className="charts">
-        <Card title={t.payments}>
-          <Chart
-            title={t.payments}
-            at={at}
-            series={[
-              {
-                label: t.succeeded,
-                values: days.map(({ succeeded }) => succeeded),
-                colour: '--chart-2',
-                fill: true,
-              },
-              { label: t.failed, values: days.map(({ failed }) => failed), colour: '--chart-3' },
-            ]}
-          />
-        </Card>
-        <Card title={t.success}>
-          <Chart
-            title={t.success}
-            at={at}
-            digits={1}
-            series={[{ label: '%', values: share, colour: '--chart-4' }]}
-          />
-        </Card>
-        <Card title={t.turnover}>
-          <Chart
-            title={t.turnover}
-            at={at}
-            series={[
-              {
-                label: '₽',
-                values: days.map(({ turnover_rub }) => Number(turnover_rub)),
-                colour: '--chart-1',
-                fill: true,
-              },
-            ]}
-          />
-        </Card>
-        <Card title={t.balance}>
-          <Chart
-            title={t.balance}
-            at={at}
-            series={[
-              {
-                label: 'USDT',
-                values: days.map(({ available_usdt }) => Number(available_usdt)),
-                colour: '--chart-1',
-              },
-            ]}
-          />
-        </Card>
+        {charts.map(chart => (
+          <Card key={chart.title} title={chart.title}>
+            <Chart at={at} {...chart} />
+          </Card>
+        ))}
       </div>
     </>
   );

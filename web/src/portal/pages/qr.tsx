@@ -4,6 +4,7 @@ import type { QrPhoto, ResolvedQr } from '../../../../src/portal/shapes/qr.ts';
 import { Refused, send, sendFile } from '../../api.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { TextField } from '../../parts/fields.tsx';
+import { useAttempt } from '../../parts/notify.ts';
 import { Card, Facts, Failure, PageFrame } from '../../parts/page.tsx';
 import { Copyable, Rub, Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
@@ -18,31 +19,24 @@ export default function Qr() {
   const mode = useMode();
   const [link, setLink] = useState('');
   const [found, setFound] = useState<ResolvedQr | null>(null);
-  const [refusal, setRefusal] = useState<unknown>(null);
-  const [pending, setPending] = useState(false);
+  const { pending, refusal, attempt } = useAttempt();
 
-  async function resolve(read: () => Promise<string>) {
-    setPending(true);
+  function resolve(read: () => Promise<string>): void {
     setFound(null);
-    setRefusal(null);
-    try {
+    void attempt(async () => {
       const qr_url = await read();
       setLink(qr_url);
       setFound(await send<ResolvedQr>(api('/qr'), { mode, qr_url }));
-    } catch (error) {
-      setRefusal(error);
-    } finally {
-      setPending(false);
-    }
+    });
   }
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void resolve(async () => link.trim());
+    resolve(async () => link.trim());
   };
   const take = (file: File | null) => {
     if (!file) return;
-    void resolve(async () => {
+    resolve(async () => {
       const photo = await smallPhoto(file).catch(() => {
         throw new Refused('invalid_request', 0, t.notAPicture);
       });

@@ -16,7 +16,7 @@ import {
   Rows,
   useLive,
 } from '../../parts/page.tsx';
-import { amountIn, durationIn, Rate, Rub, ShortId, Time, Usdt } from '../../parts/values.tsx';
+import { amountIn, clean, durationIn, Rate, Rub, ShortId, Time, Usdt } from '../../parts/values.tsx';
 import { useLanguage, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
@@ -144,7 +144,7 @@ export function Calculator() {
   const t = useTexts(texts);
   const { api } = usePartner();
   const [typed, setTyped] = useState('1500');
-  const amount_rub = typed.replaceAll(/[\s\u00a0]/g, '').replace(',', '.');
+  const amount_rub = clean(typed);
   const isAmount = /^\d{1,9}(\.\d{1,2})?$/.test(amount_rub) && Number(amount_rub) > 0;
   const path = api(`/quote${query({ amount_rub })}`);
   const { data, error } = useQuery({

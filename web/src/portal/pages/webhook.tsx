@@ -62,6 +62,12 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
   const path = api(`/webhook/${endpoint.endpoint_id}`);
   const show = () =>
     void send<Secrets>(`${path}/secret`).then(found => setSecrets(found.secrets), notify.failed);
+  const switchEd25519 = () => run(() => send(`${path}/ed25519`, { is_on: !endpoint.has_ed25519 }));
+  const button = (text: string, onClick: () => void, disabled = false) => (
+    <Button size="xs" variant="default" disabled={disabled} onClick={onClick}>
+      {text}
+    </Button>
+  );
   const check = () => run(async () => setChecked(await send<CheckResult>(`${path}/check`)), t.checked);
   return (
     <>
@@ -85,29 +91,12 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
           <Button size="xs" loading={pending} onClick={check}>
             {t.check}
           </Button>
-          <Button size="xs" variant="default" onClick={() => setDialog('address')}>
-            {t.changeAddress}
-          </Button>
-          <Button size="xs" variant="default" onClick={() => setDialog('events')}>
-            {t.events}
-          </Button>
-          <Button size="xs" variant="default" onClick={show}>
-            {t.secret}
-          </Button>
-          <Button size="xs" variant="default" onClick={() => setDialog('rotate')}>
-            {t.rotate}
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            disabled={pending}
-            onClick={() => run(() => send(`${path}/ed25519`, { is_on: !endpoint.has_ed25519 }))}
-          >
-            {endpoint.has_ed25519 ? t.withoutEd25519 : t.withEd25519}
-          </Button>
-          <Button size="xs" variant="default" onClick={() => setDialog('remove')}>
-            {t.remove}
-          </Button>
+          {button(t.changeAddress, () => setDialog('address'))}
+          {button(t.events, () => setDialog('events'))}
+          {button(t.secret, show)}
+          {button(t.rotate, () => setDialog('rotate'))}
+          {button(endpoint.has_ed25519 ? t.withoutEd25519 : t.withEd25519, switchEd25519, pending)}
+          {button(t.remove, () => setDialog('remove'))}
         </div>
       </Card>
       {checked && <CheckCard result={checked} />}
@@ -194,56 +183,40 @@ export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecre
   const t = useTexts(texts);
   const [url, setUrl] = useState(endpoint.url);
   const [events, setEvents] = useState(endpoint.events);
-  switch (dialog) {
-    case 'address':
-      return (
-        <Confirm
-          title={t.changeAddress}
-          says={t.changeAddressSays}
-          verb={t.save}
-          ready={url.trim() !== '' && url.trim() !== endpoint.url}
-          run={() => send(`${path}/address`, { url: url.trim() })}
-          onClose={onClose}
-        >
-          <EndpointUrl label={t.address} value={url} onChange={setUrl} />
-        </Confirm>
-      );
-    case 'events':
-      return (
-        <Confirm
-          title={t.events}
-          says={endpoint.is_first ? t.firstEvents : endpoint.url}
-          verb={t.save}
-          ready={events.length > 0}
-          run={() => send(`${path}/events`, { events })}
-          onClose={onClose}
-        >
-          <CheckList label={t.events} options={kinds} chosen={events} onChange={setEvents} />
-        </Confirm>
-      );
-    case 'rotate':
-      return (
-        <Confirm
-          title={t.rotate}
-          says={t.rotateSays}
-          verb={t.rotate}
-          run={() => send<Secrets>(`${path}/rotate`)}
-          onClose={onClose}
-          onDone={answer => onSecrets((answer as Secrets).secrets)}
-        />
-      );
-    case 'remove':
-      return (
-        <Confirm
-          title={t.remove}
-          says={t.removeSays(endpoint.url)}
-          verb={t.remove}
-          danger
-          run={() => send(`${path}/remove`)}
-          onClose={onClose}
-        />
-      );
-  }
+  const dialogs = {
+    address: {
+      title: t.changeAddress,
+      says: t.changeAddressSays,
+      body: { url: url.trim() },
+      ready: url.trim() !== '' && url.trim() !== endpoint.url,
+    },
+    events: {
+      title: t.events,
+      says: endpoint.is_first ? t.firstEvents : endpoint.url,
+      body: { events },
+      ready: events.length > 0,
+    },
+    rotate: { title: t.rotate, says: t.rotateSays, body: {}, ready: true },
+    remove: { title: t.remove, says: t.removeSays(endpoint.url), body: {}, ready: true },
+  };
+  const { title, says, body, ready } = dialogs[dialog];
+  return (
+    <Confirm
+      title={title}
+      says={says}
+      verb={dialog === 'address' || dialog === 'events' ? t.save : title}
+      danger={dialog === 'remove'}
+      ready={ready}
+      run={() => send(`${path}/${dialog}`, body)}
+      onClose={onClose}
+      onDone={answer => dialog === 'rotate' && onSecrets((answer as Secrets).secrets)}
+    >
+      {dialog === 'address' && <EndpointUrl label={t.address} value={url} onChange={setUrl} />}
+      {dialog === 'events' && (
+        <CheckList label={t.events} options={kinds} chosen={events} onChange={setEvents} />
+      )}
+    </Confirm>
+  );
 }
 
 export function CheckCard({ result }: { result: CheckResult }) {

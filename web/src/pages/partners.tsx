@@ -46,7 +46,7 @@ export function PartnerList() {
         <SearchField
           className="filter-wide"
           aria-label={t.search}
-          placeholder={t.searchHint}
+          placeholder={t.partnerHint}
           defaultValue={asked}
           onChange={search}
         />

@@ -86,7 +86,7 @@ function Fields({ of }: { of: ReturnType<typeof useFilters<keyof Filters>> }) {
           values: ['processing', 'manual_review', 'succeeded', 'failed'],
         },
         { name: 'mode', label: t.mode, words: { live: t.live, test: t.test } },
-        { name: 'amount_rub', label: t.amount, inputMode: 'decimal', className: 'filter-short' },
+        { name: 'amount_rub', label: t.rub, inputMode: 'decimal', className: 'filter-short' },
         ({ partner_id }, _, setNow) => (
           <PartnerField partnerId={partner_id} onChoose={partner_id => setNow({ partner_id })} />
         ),

@@ -10,7 +10,6 @@ const texts = inBoth({
     'Dual approval: one operator requests an action above the threshold, another approves or rejects it.',
     'Подтверждение вторым сотрудником: один запрашивает операцию свыше порога, другой подтверждает или отклоняет её.',
   ],
-  which: ['Status', 'Статус'],
   waiting: ['Pending', 'Ожидают'],
   approved: ['Approved', 'Подтверждены'],
   refused: ['Rejected', 'Отклонены'],
@@ -37,7 +36,7 @@ export default function Requests() {
       lead={t.lead}
       actions={
         <Choice
-          label={t.which}
+          label={t.status}
           value={state}
           options={states.map(one => [one, t[one]])}
           onChange={chosen => setParams(chosen === 'waiting' ? {} : { state: chosen })}

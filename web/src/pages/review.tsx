@@ -14,7 +14,6 @@ const texts = inBoth({
     'Платежи, результат которых ещё неизвестен, сначала старые. Kopeck продолжает проверять их статус в шлюзе.',
   ],
   age: ['Age', 'Прошло'],
-  last: ['Last response', 'Последний ответ'],
   times: (n: number) => [`checks: ${n}`, `проверок: ${n}`],
   next: ['next at', 'следующая в'],
   now: ['checking now', 'проверяется сейчас'],
@@ -56,7 +55,7 @@ export default function Review() {
     },
     { head: list.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
     {
-      head: t.last,
+      head: t.answer,
       cell: row => (
         <>
           <LastAnswer row={row} />

@@ -12,7 +12,6 @@ const texts = inBoth({
   withSpread: ['rate', 'курс'],
   mid: ['mid rate', 'средний курс'],
   source: ['Source', 'Источник'],
-  outcome: ['Status', 'Статус'],
   midHead: ['Mid rate, ₽', 'Средний курс, ₽'],
   asOf: ['As of, UTC', 'Время котировки, UTC'],
   outcomes: {
@@ -73,7 +72,7 @@ export function RateSources({ sources }: { sources: RateNow['sources'] }) {
         { head: t.source, cell: source => source.source },
         { head: t.midHead, right: true, cell: source => <Rate rate={source.mid} /> },
         {
-          head: t.outcome,
+          head: t.status,
           cell: source => (
             <span title={source.reason ? serverText(source.reason) : undefined}>
               <Badge tone={source.outcome === 'used' ? 'good' : 'warn'}>

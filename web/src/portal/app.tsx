@@ -1,11 +1,6 @@
 import { useState } from 'react';
 import { Redirect, Route, Router, useLocation } from 'wouter';
-import type {
-  CurrentSession,
-  OtherPerson,
-  Session,
-  SignInAnswer,
-} from '../../../src/portal/shapes/access.ts';
+import type { CurrentSession, OtherPerson, Session, SignInAnswer } from '../../../src/portal/shapes.ts';
 import { ask, session } from '../api.ts';
 import { lazyPage } from '../parts/lazy-page.tsx';
 import { NotYetKnown, Pages, Root, useCurrentSession } from '../parts/root.tsx';

@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { NewPartner } from '../../../src/portal/shapes/access.ts';
+import type { NewPartner } from '../../../src/portal/shapes.ts';
 import { send, session, signOut } from '../api.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useNotify } from '../parts/notify.ts';

@@ -1,6 +1,6 @@
 import { Button, Modal, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { MemberRole } from '../../../src/portal/shapes/access.ts';
+import type { MemberRole } from '../../../src/portal/shapes.ts';
 import { type ButtonProps, HintButton } from '../parts/fields.tsx';
 import { Copyable } from '../parts/values.tsx';
 import { useCommon } from '../texts/common.ts';

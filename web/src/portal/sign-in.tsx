@@ -1,5 +1,5 @@
 import { Alert, Button } from '@mantine/core';
-import type { Identity, OtherPerson, SignInAnswer } from '../../../src/portal/shapes/access.ts';
+import type { Identity, OtherPerson, SignInAnswer } from '../../../src/portal/shapes.ts';
 import { hasSessionEnded } from '../api.ts';
 import { useAttempt } from '../parts/notify.ts';
 import { SignInCard } from '../parts/shell.tsx';

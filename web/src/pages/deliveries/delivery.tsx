@@ -45,7 +45,7 @@ export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId
       <div className="stack">
         {found.isError && <Failure error={found.error} />}
         <DeliveryFacts delivery={delivery} />
-        <Card title={t.attemptLog}>
+        <Card title={t.attempts}>
           <AttemptRows attempts={attempts} />
         </Card>
         <RequestCard request={request} />
@@ -103,7 +103,7 @@ function AttemptRows({ attempts }: Pick<DeliveryDetail, 'attempts'>) {
   const t = useTexts(texts);
   return (
     <Rows
-      label={t.attemptLog}
+      label={t.attempts}
       rows={attempts}
       keyOf={one => `${one.attempt} ${one.at}`}
       empty={<Empty title={t.noAttempts} />}

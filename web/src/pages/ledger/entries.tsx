@@ -61,7 +61,7 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
             right: true,
             cell: row => <Usdt bare amount={row.available_after_usdt} />,
           },
-          { head: t.belongsTo, cell: row => <BelongsTo entry={row} /> },
+          { head: t.reference, cell: row => <BelongsTo entry={row} /> },
         ]}
       />
     </PageFrame>

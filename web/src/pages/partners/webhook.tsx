@@ -112,7 +112,7 @@ function Checked({ result }: { result: CheckResult }) {
         columns={[
           { head: t.probe, cell: one => wordIn(t.probes, one.name) },
           { head: t.expected, cell: one => t.expectations[one.expected] },
-          { head: t.answered, cell: one => wordIn(faults, one.answered) },
+          { head: t.response, cell: one => wordIn(faults, one.answered) },
           { head: t.took, right: true, cell: one => <Duration ms={one.duration_ms} /> },
           {
             head: t.verdict,
@@ -140,7 +140,7 @@ function Log({ partnerId, endpoints }: Endpoints) {
       empty={<Empty title={t.noDeliveries}>{t.noDeliveriesHint}</Empty>}
       columns={[
         { head: t.at, cell: row => <Time as="short" at={row.at} /> },
-        { head: t.answer, cell: row => <Answer status={row.status} error={row.error} /> },
+        { head: t.response, cell: row => <Answer status={row.status} error={row.error} /> },
         { head: t.attempt, right: true, cell: row => <Count value={row.attempt} /> },
         { head: t.took, right: true, wideOnly: true, cell: row => <Duration ms={row.duration_ms} /> },
         {

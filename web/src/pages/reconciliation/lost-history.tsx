@@ -33,12 +33,10 @@ const texts = inBoth({
   orders: ['Orders read', 'Прочитано поручений'],
   rebuilt: ['Payments restored', 'Восстановлено платежей'],
   recovered: ['Restored payments', 'Восстановленные платежи'],
-  amount: ['Amount, ₽', 'Сумма, ₽'],
   at: ['Restored', 'Восстановлен'],
   stray: ['Unmatched orders', 'Несопоставленные поручения'],
   code: ['QR code', 'QR-код'],
   unknownCode: ['unknown: all new payments are paused', 'неизвестен: новые платежи приостановлены'],
-  why: ['Reason', 'Причина'],
   reasons: {
     unreadable: ['Reference cannot be read', 'Не читается ссылка на платёж'],
     no_account: ['Partner not found', 'Партнёр не найден'],
@@ -107,7 +105,7 @@ function Recovered({ payments }: { payments: Answer['recovered'] }) {
         columns={[
           { head: t.payment, cell: one => <IdLink id={one.payment_id} /> },
           { head: t.partner, cell: one => one.partner },
-          { head: t.amount, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
+          { head: t.rub, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
           { head: t.status, cell: one => wordIn(shared.states, one.status) },
           { head: t.at, wideOnly: true, cell: one => <Time as="short" at={one.recovered_at} /> },
         ]}
@@ -128,8 +126,8 @@ function Stray({ orders }: { orders: Answer['stray'] }) {
         keyOf={one => one.order}
         columns={[
           { head: t.order, cell: one => <code className="wrap-anywhere">{one.order}</code> },
-          { head: t.why, cell: one => <Badge tone="bad">{wordIn(t.reasons, one.why)}</Badge> },
-          { head: t.amount, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
+          { head: t.reason, cell: one => <Badge tone="bad">{wordIn(t.reasons, one.why)}</Badge> },
+          { head: t.rub, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
           { head: t.code, cell: one => (one.qrc_id ? <code>{one.qrc_id}</code> : t.unknownCode) },
           {
             head: t.actions,

@@ -126,7 +126,7 @@ export function PlanWindow({ onClose }: { onClose: () => void }) {
     <Confirm
       title={t.plan}
       says={t.planSays}
-      verb={t.planVerb}
+      verb={t.plan}
       ready={start !== undefined && end !== undefined && wrong === undefined}
       run={() =>
         send('/settings/maintenance/plan', { from: start?.toISOString(), until: end?.toISOString() })

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { DepositRow, Balance as Shape } from '../../../../src/portal/shapes/money.ts';
+import type { DepositRow, Balance as Shape } from '../../../../src/portal/shapes.ts';
 import { send } from '../../api.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';

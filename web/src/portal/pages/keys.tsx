@@ -1,6 +1,6 @@
 import { Textarea } from '@mantine/core';
 import { useState } from 'react';
-import type { KeyRow, NewKey } from '../../../../src/portal/shapes/keys.ts';
+import type { KeyRow, NewKey } from '../../../../src/portal/shapes.ts';
 import { send } from '../../api.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';

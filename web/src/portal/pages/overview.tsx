@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Overview as Shape } from '../../../../src/portal/shapes/overview.ts';
+import type { Overview as Shape } from '../../../../src/portal/shapes.ts';
 import { State } from '../../parts/badge.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { Choice } from '../../parts/fields.tsx';

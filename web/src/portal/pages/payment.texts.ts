@@ -2,14 +2,12 @@ import { type Facts, inBoth, type Words } from '../../texts/language.ts';
 import { paymentErrors } from '../../texts/payment-errors.ts';
 
 export const texts = inBoth({
-  title: ['Payment', 'Платёж'],
   all: ['← All payments', '← Все платежи'],
   inReview: [
     'The bank has not confirmed the result yet. Do not pay again and do not refund your customer: we keep checking.',
     'Банк ещё не подтвердил результат. Не платите повторно и не возвращайте деньги клиенту: мы продолжаем проверять.',
   ],
   debited: ['Debited', 'Списано'],
-  error: ['Reason', 'Причина'],
   refunded: ['Refunded to the balance', 'Возвращено на баланс'],
   id: ['Payment ID', 'ID платежа'],
   key: 'Idempotency-Key',

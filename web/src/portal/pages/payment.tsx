@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { PaymentDetail } from '../../../../src/portal/shapes/payments.ts';
+import type { PaymentDetail } from '../../../../src/portal/shapes.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { stateOf } from '../../parts/payments.tsx';
@@ -17,7 +17,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
   const { data } = read;
   return (
     <PageFrame
-      title={`${t.title} ${shortId(paymentId)}`}
+      title={`${t.payment} ${shortId(paymentId)}`}
       badge={
         data && (
           <>
@@ -53,7 +53,7 @@ function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
               </span>,
             ],
             [t.recipient, payment.recipient],
-            payment.error_code && [t.error, wordIn(t.errors, payment.error_code)],
+            payment.error_code && [t.reason, wordIn(t.errors, payment.error_code)],
             payment.refunded && [t.refunded, <Usdt key="refund" amount={payment.refunded.usdt} />],
             [t.created, <Time key="created" at={payment.created_at} />],
             [t.settled, <Time key="settled" at={payment.settled_at} />],

@@ -1,6 +1,6 @@
 import { Button, FileButton } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { QrPhoto, ResolvedQr } from '../../../../src/portal/shapes/qr.ts';
+import type { QrPhoto, ResolvedQr } from '../../../../src/portal/shapes.ts';
 import { Refused, send, sendFile } from '../../api.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { TextField } from '../../parts/fields.tsx';

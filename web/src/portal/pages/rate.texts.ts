@@ -18,7 +18,6 @@ export const texts = inBoth({
   },
   rate: ['rate', 'курс'],
   calculator: ['What a payment costs', 'Сколько спишется'],
-  amount: ['Amount, ₽', 'Сумма, ₽'],
   notAnAmount: ['Enter an amount such as 1500 or 1500.50', 'Введите сумму, например 1500 или 1500,50'],
   atNow: ['At the current rate', 'По текущему курсу'],
   locked: (time: string) => [`With a locked rate, valid for ${time}`, `С фиксацией курса на ${time}`],

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { LockedQuotes, Quote, RatePage } from '../../../../src/portal/shapes/rate.ts';
+import type { LockedQuotes, Quote, RatePage } from '../../../../src/portal/shapes.ts';
 import { ask, query } from '../../api.ts';
 import { State } from '../../parts/badge.tsx';
 import { Chart } from '../../parts/chart.tsx';
@@ -132,7 +132,7 @@ function useColumns(): Column<LockedQuotes['data'][number]>[] {
   const t = useTexts(texts);
   return [
     { head: t.quote, cell: row => <ShortId id={row.quote_id} /> },
-    { head: t.amount, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
+    { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
     { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
     { head: t.perUsdt, cell: row => <Rate rate={row.rate} />, right: true },
     { head: t.expires, cell: row => <Time at={row.expires_at} as="clock" /> },
@@ -156,7 +156,7 @@ export function Calculator() {
   return (
     <Card title={t.calculator}>
       <TextField
-        label={t.amount}
+        label={t.rub}
         inputMode="decimal"
         maxLength={14}
         value={typed}

@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { SessionRow } from '../../../../src/portal/shapes/access.ts';
-import type { NoticeSettings } from '../../../../src/portal/shapes/settings.ts';
+import type { NoticeSettings, SessionRow } from '../../../../src/portal/shapes.ts';
 import { send } from '../../api.ts';
 import { SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';

@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import type { MemberRole } from '../../../../src/portal/shapes/access.ts';
-import type { Invitation, MemberRow, Team as Shape } from '../../../../src/portal/shapes/team.ts';
+import type { Invitation, MemberRole, MemberRow, Team as Shape } from '../../../../src/portal/shapes.ts';
 import { ask, send, session } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField } from '../../parts/fields.tsx';

@@ -1,12 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type {
-  CheckResult,
-  EndpointRow,
-  Secrets,
-  WebhookPage,
-} from '../../../../src/portal/shapes/webhook.ts';
+import type { CheckResult, EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes.ts';
 import { send } from '../../api.ts';
 import { Badge, State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';

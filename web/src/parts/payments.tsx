@@ -20,7 +20,7 @@ interface TotalsProps {
   path: string;
   everyMs: number;
   t: { totals: string; totalsCut: string; payments: (count: number) => string };
-  /** What became of the amounts in USDT; without it they have two decimal places. */
+  /** Whether the amounts in USDT are debited, held or returned; without it they have two decimal places. */
   moved?: Record<PaymentState, string>;
 }
 

@@ -7,11 +7,29 @@ import { Choice } from '../../parts/fields.tsx';
 import { Card, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Count, Percent, Rate, Rub, Usdt } from '../../parts/values.tsx';
 import { useCommon } from '../../texts/common.ts';
-import { useTexts } from '../../texts/language.ts';
+import { inBoth, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { Tile } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './overview.texts.ts';
+
+const texts = inBoth({
+  period: ['Period', 'Период'],
+  days: (count: number) => [`${count} days`, `${count} дней`],
+  summary: ['Summary', 'Сводка'],
+  available: ['Available', 'Доступно'],
+  turnover: ['Turnover', 'Оборот'],
+  rate: ['Rate, RUB for 1 USDT', 'Курс, ₽ за 1 USDT'],
+  balance: ['Balance at the end of the day', 'Баланс на конец дня'],
+  counting: ['Older days are still being counted.', 'Более ранние дни ещё подсчитываются.'],
+  toWebhook: ['Open the webhook', 'Открыть вебхук'],
+  webhook: {
+    failing: ['Your endpoint does not accept our events.', 'Ваш сервер не принимает наши события.'],
+    suspended: [
+      'Webhooks are suspended: three events in a row were not delivered.',
+      'Отправка вебхуков приостановлена: три события подряд не доставлены.',
+    ],
+  },
+});
 
 const periods = ['7', '30', '90'] as const;
 

@@ -6,10 +6,29 @@ import { KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { PaymentTotals, paymentColumns } from '../../parts/payments.tsx';
 import { PeriodFields, timesOf } from '../../parts/period.tsx';
 import { useCommon } from '../../texts/common.ts';
-import { useTexts } from '../../texts/language.ts';
+import { inBoth, useTexts } from '../../texts/language.ts';
 import { type Mode, useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './payments.texts.ts';
+
+const inRussian = new Intl.PluralRules('ru');
+const platezh = { one: 'платёж', few: 'платежа' } as Record<string, string>;
+
+const texts = inBoth({
+  created: ['Created, UTC', 'Создан, UTC'],
+  usdt: 'USDT',
+  totalsCut: ['Only the newest 20,000 payments are counted.', 'Подсчитаны только последние 20 000 платежей.'],
+  payments: (count: number) => [
+    count === 1 ? '1 payment' : `${count} payments`,
+    `${count} ${platezh[inRussian.select(count)] ?? 'платежей'}`,
+  ],
+  none: ['No payments found', 'Ничего не найдено'],
+  noneHint: ['Remove some filters.', 'Уберите часть фильтров.'],
+  noneYet: ['No payments yet', 'Платежей пока нет'],
+  noneYetHint: [
+    'Payments that you create with the API appear here.',
+    'Здесь появятся платежи, созданные через API.',
+  ],
+});
 
 const names = ['q', 'status', 'period', 'created_after', 'created_before'] as const;
 type Filters = Record<(typeof names)[number], string>;

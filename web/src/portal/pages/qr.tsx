@@ -7,10 +7,46 @@ import { TextField } from '../../parts/fields.tsx';
 import { useAttempt } from '../../parts/notify.ts';
 import { Card, Facts, Failure, PageFrame } from '../../parts/page.tsx';
 import { Copyable, Rub, Usdt } from '../../parts/values.tsx';
-import { useTexts } from '../../texts/language.ts';
+import { inBoth, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './qr.texts.ts';
+
+const texts = inBoth({
+  lead: [
+    'Shows who would be paid and how much. Nothing is paid.',
+    'Показывает, кому и сколько будет уплачено. Платёж не создаётся.',
+  ],
+  link: ['Link of the QR code', 'Ссылка из QR-кода'],
+  photo: ['Photo of the code', 'Фото кода'],
+  notAPicture: [
+    'This file is not a picture. Choose a photo of the QR code.',
+    'Это не изображение. Выберите фото QR-кода.',
+  ],
+  purpose: ['Purpose', 'Назначение'],
+  cost: ['At the current rate', 'По текущему курсу'],
+  noRate: [
+    'The rate is out of date, so the amount in USDT is not known.',
+    'Курс устарел, сумма в USDT неизвестна.',
+  ],
+  code: ['QR code ID', 'ID QR-кода'],
+  payable: ['Can be paid', 'Можно оплатить'],
+  notPayable: ['Cannot be paid', 'Оплатить нельзя'],
+  whyNot: {
+    recipient_blocked: ['Payments to this recipient are blocked.', 'Платежи этому получателю заблокированы.'],
+    below_minimum: [
+      'The amount is below your smallest payment.',
+      'Сумма меньше вашего минимального платежа.',
+    ],
+    above_maximum: [
+      'The amount is above your largest payment.',
+      'Сумма больше вашего максимального платежа.',
+    ],
+  },
+  inTest: [
+    'Test mode: any well-formed link can be paid, and the recipient is made up.',
+    'Тестовый режим: подходит любая правильная ссылка, получатель вымышленный.',
+  ],
+});
 
 export default function Qr() {
   const t = useTexts(texts);

@@ -5,10 +5,18 @@ import { Badge, TestMark } from '../../parts/badge.tsx';
 import { FilterForm, useFilters } from '../../parts/filters.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { Copyable, Duration, shortId, Time } from '../../parts/values.tsx';
-import { useTexts } from '../../texts/language.ts';
+import { inBoth, useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './request-log.texts.ts';
+
+const texts = inBoth({
+  lead: [
+    'What your keys sent to the API in the last days, and how it was answered. Without bodies, headers and query parameters.',
+    'Что ваши ключи отправляли в API за последние дни и какой получили ответ. Без тел, заголовков и параметров запроса.',
+  ],
+  id: ['Request ID', 'ID запроса'],
+  hint: ['Requests appear here within seconds.', 'Запросы появляются здесь через несколько секунд.'],
+});
 
 const names = ['request_id', 'status', 'error_code'] as const;
 

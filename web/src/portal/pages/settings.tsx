@@ -5,11 +5,34 @@ import { SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
 import { Card, type Column, Failure, KeysetTable, PageFrame, useOnce, Waiting } from '../../parts/page.tsx';
 import { Ago, Cut, Time } from '../../parts/values.tsx';
-import { useTexts, wordIn } from '../../texts/language.ts';
+import { inBoth, useTexts, type Words, wordIn } from '../../texts/language.ts';
 import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
 import { Action } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './settings.texts.ts';
+
+const texts = inBoth({
+  notices: ['Notifications in Telegram', 'Уведомления в Telegram'],
+  noticesHint: [
+    'For all your partners. Notifications about keys and the team are always sent.',
+    'По всем вашим партнёрам. Уведомления о ключах и команде приходят всегда.',
+  ],
+  language: ['Language of the bot', 'Язык бота'],
+  topics: {
+    delivery: ['Events that were not delivered', 'Недоставленные события'],
+    sending: ['Webhook suspended or active again', 'Вебхук приостановлен или возобновлён'],
+    review: ['Delayed payments', 'Задержанные платежи'],
+    low: ['Low balance', 'Низкий баланс'],
+    credited: ['Top-ups', 'Пополнения'],
+    maintenance: ['Maintenance', 'Технические работы'],
+    rate: ['Rate out of date', 'Устаревший курс'],
+  } as Words,
+  sessions: ['Where you are signed in', 'Где выполнен вход'],
+  began: ['Signed in, UTC', 'Вход, UTC'],
+  seen: ['Last activity', 'Последняя активность'],
+  thisOne: ['This session', 'Этот сеанс'],
+  end: ['Sign out', 'Завершить'],
+  newPartner: ['One more partner', 'Ещё один партнёр'],
+});
 
 export default function Settings() {
   const t = useTexts(texts);

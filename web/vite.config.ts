@@ -55,6 +55,8 @@ export const configOf = (app: WebApp) =>
     plugins: [react(), entryOf(app), firstLoad(limits[app])],
     build: {
       emptyOutDir: true,
+      // The first load is limited above; one file of it more or less makes no difference.
+      chunkSizeWarningLimit: 600,
       target: 'baseline-widely-available',
       // The content security policy allows only our own files: nothing inline, and no data: URLs.
       assetsInlineLimit: 0,

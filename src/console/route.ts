@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify';
+import type { AuditContext } from '../db/audit/index.ts';
 import type { Permission } from '../operators/index.ts';
 import { routesOf } from '../web/index.ts';
 import type { ConsoleDeps } from './deps.ts';
@@ -7,3 +9,10 @@ export const { get, post } = routesOf<ConsoleDeps, Permission | 'nothing'>((url,
   url,
   config: { needs },
 }));
+
+/** Changes are recorded in the audit log under the signed-in operator. */
+export const auditContextOf = ({ pool, clock }: ConsoleDeps, { operator }: FastifyRequest): AuditContext => ({
+  pool,
+  clock,
+  actor: `operator:${operator.name}`,
+});

@@ -8,7 +8,6 @@ import type { PortalDeps, RouteDeps } from './deps.ts';
 import { guard, prefix } from './guard.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { moneyRoutes } from './money/routes.ts';
-import { statementRoute } from './money/statement-route.ts';
 import { overviewRoute } from './overview/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { photoRoute } from './qr/photo-route.ts';
@@ -32,7 +31,6 @@ const routes: Route<RouteDeps>[] = [
   ...webhookRoutes,
   ...deliveryRoutes,
   ...moneyRoutes,
-  statementRoute,
   ...rateRoutes,
   qrRoute,
   photoRoute,

@@ -11,6 +11,29 @@ export const Instant = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d)$',
 });
 export const Text = Type.String({ minLength: 1, maxLength: 256 });
+export const SearchText = Type.Optional(Type.String({ maxLength: 2_048 }));
+export const oneOf = <const Values extends string[]>(...values: Values) =>
+  Type.Union(values.map(value => Type.Literal(value)) as { [At in keyof Values]: Type.TLiteral<Values[At]> });
+export const StatementFormat = oneOf('csv', 'json');
+
+type ReadField = <Value>(
+  text: string | undefined,
+  parse: (text: string) => Value | undefined,
+) => Value | undefined;
+
+/** The fields of a filter that are given; undefined when one of them cannot be parsed. */
+export function readFields<Filter extends object>(
+  readAll: (read: ReadField) => Filter,
+): Partial<Filter> | undefined {
+  let isValid = true;
+  const filter = readAll((text, parse) => {
+    const value = text ? parse(text) : undefined;
+    if (text && value === undefined) isValid = false;
+    return value;
+  });
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return isValid ? (Object.fromEntries(given) as Partial<Filter>) : undefined;
+}
 
 /** A numeric id in a URL; undefined if it is not a number. */
 export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : undefined);

@@ -1,7 +1,21 @@
 export { prepareApiScope, refuseUnknown } from './api-scope.ts';
 export { readCookie, setCookie } from './cookies.ts';
 export { csrfTokenOf, isCsrfToken, isFromOurPage } from './csrf.ts';
-export { Day, Instant, Mode, pageOf, Rubles, readEndpoint, readNumber, Text, Usdt } from './fields.ts';
+export {
+  Day,
+  Instant,
+  Mode,
+  oneOf,
+  pageOf,
+  Rubles,
+  readEndpoint,
+  readFields,
+  readNumber,
+  SearchText,
+  StatementFormat,
+  Text,
+  Usdt,
+} from './fields.ts';
 export {
   badAddress,
   Download,
@@ -13,6 +27,7 @@ export {
   throttled,
   unsearchable,
 } from './replies.ts';
+export { readRequestFilter, requestLogQuery } from './request-log.ts';
 export { type Answer, type Route, routesOf } from './routes.ts';
 export {
   checkResult,

@@ -1,26 +1,30 @@
-import { Route, Switch, useLocation } from 'wouter';
+import { Route, useLocation } from 'wouter';
 import type { Session } from '../../src/console/shapes/access.ts';
 import { Layout } from './layout.tsx';
 import { lazyPage } from './parts/lazy-page.tsx';
-import { NoSuchPage, NotYetKnown, PageArea, Root, useCurrentSession } from './parts/root.tsx';
+import { NotYetKnown, Pages, Root, useCurrentSession } from './parts/root.tsx';
 
-const Audit = lazyPage(() => import('./pages/audit.tsx'));
-const Deliveries = lazyPage(() => import('./pages/deliveries.tsx'));
-const Deposits = lazyPage(() => import('./pages/deposits.tsx'));
-const Ledger = lazyPage(() => import('./pages/ledger.tsx'));
-const Overview = lazyPage(() => import('./pages/overview.tsx'));
-const Partners = lazyPage(() => import('./pages/partners.tsx'));
 const Payment = lazyPage(() => import('./pages/payment.tsx'));
-const Payments = lazyPage(() => import('./pages/payments.tsx'));
-const Rates = lazyPage(() => import('./pages/rates.tsx'));
-const Recipients = lazyPage(() => import('./pages/recipients.tsx'));
-const Reconciliation = lazyPage(() => import('./pages/reconciliation.tsx'));
-const RequestLog = lazyPage(() => import('./pages/request-log.tsx'));
-const Requests = lazyPage(() => import('./pages/requests.tsx'));
-const Review = lazyPage(() => import('./pages/review.tsx'));
-const Settings = lazyPage(() => import('./pages/settings.tsx'));
 const Setup = lazyPage(() => import('./pages/setup.tsx'));
 const SignIn = lazyPage(() => import('./pages/sign-in.tsx'));
+
+/** A page with sub-pages (one partner, one run) has a wildcard route. */
+const pages = {
+  '/': lazyPage(() => import('./pages/overview.tsx')),
+  '/payments': lazyPage(() => import('./pages/payments.tsx')),
+  '/review': lazyPage(() => import('./pages/review.tsx')),
+  '/requests': lazyPage(() => import('./pages/requests.tsx')),
+  '/deliveries/*?': lazyPage(() => import('./pages/deliveries.tsx')),
+  '/partners/*?': lazyPage(() => import('./pages/partners.tsx')),
+  '/deposits': lazyPage(() => import('./pages/deposits.tsx')),
+  '/ledger/*?': lazyPage(() => import('./pages/ledger.tsx')),
+  '/rates': lazyPage(() => import('./pages/rates.tsx')),
+  '/recipients': lazyPage(() => import('./pages/recipients.tsx')),
+  '/reconciliation/*?': lazyPage(() => import('./pages/reconciliation.tsx')),
+  '/request-log': lazyPage(() => import('./pages/request-log.tsx')),
+  '/audit': lazyPage(() => import('./pages/audit.tsx')),
+  '/settings/*?': lazyPage(() => import('./pages/settings.tsx')),
+};
 
 export const App = () => (
   <Root>
@@ -41,33 +45,9 @@ function SignedInOrNot() {
   if (now === null) return <SignIn />;
   return (
     <Layout>
-      <PageArea>
-        <Pages />
-      </PageArea>
+      <Pages of={pages}>
+        <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
+      </Pages>
     </Layout>
-  );
-}
-
-/** A page with sub-pages (one partner, one run) has a wildcard route. */
-function Pages() {
-  return (
-    <Switch>
-      <Route path="/" component={Overview} />
-      <Route path="/payments" component={Payments} />
-      <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
-      <Route path="/review" component={Review} />
-      <Route path="/requests" component={Requests} />
-      <Route path="/deliveries/*?" component={Deliveries} />
-      <Route path="/partners/*?" component={Partners} />
-      <Route path="/deposits" component={Deposits} />
-      <Route path="/ledger/*?" component={Ledger} />
-      <Route path="/rates" component={Rates} />
-      <Route path="/recipients" component={Recipients} />
-      <Route path="/reconciliation/*?" component={Reconciliation} />
-      <Route path="/request-log" component={RequestLog} />
-      <Route path="/audit" component={Audit} />
-      <Route path="/settings/*?" component={Settings} />
-      <Route component={NoSuchPage} />
-    </Switch>
   );
 }

@@ -5,9 +5,9 @@ import { query } from './api.ts';
 import { Keys } from './keyboard.tsx';
 import { navigation } from './navigation.ts';
 import { Palette } from './palette.tsx';
+import { useSession } from './parts/action.tsx';
 import { SearchField } from './parts/fields.tsx';
-import { useLive } from './parts/polling.ts';
-import { useSession } from './parts/session.ts';
+import { useLive } from './parts/page.tsx';
 import { AccountMenu, PlaceList, Shell } from './parts/shell.tsx';
 import { useShared } from './texts/index.ts';
 

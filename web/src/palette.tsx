@@ -9,7 +9,7 @@ import type { PaymentRow } from '../../src/console/shapes/payments.ts';
 import { ask, query } from './api.ts';
 import { navigation } from './navigation.ts';
 import { Icon } from './parts/icon.tsx';
-import { shortId } from './parts/short.tsx';
+import { shortId } from './parts/values.tsx';
 import { useShared } from './texts/index.ts';
 
 /** Something that the palette can open. */

@@ -18,9 +18,8 @@ import {
   signOutOperator,
 } from '../../operators/index.ts';
 import { done, refuse } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { Invitation, OperatorRow } from '../shapes/access.ts';
 
 const needs = 'operators.manage';

@@ -9,11 +9,10 @@ import {
   type SignedIn,
 } from '../../operators/index.ts';
 import { csrfTokenOf, done, refuse, sessionRow } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { CurrentSession, Session, SessionRow } from '../shapes/access.ts';
 
 export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {

@@ -9,7 +9,17 @@ import {
   readAudit,
 } from '../../db/audit/index.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
-import { Download, Instant, pageOf, paging, readNumber, refuse, Text } from '../../web/index.ts';
+import {
+  Download,
+  Instant,
+  pageOf,
+  paging,
+  readFields,
+  readNumber,
+  refuse,
+  StatementFormat,
+  Text,
+} from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { get } from '../route.ts';
 import type { AuditHeadsState, AuditRow } from '../shapes/audit.ts';
@@ -25,12 +35,14 @@ const filters = {
 type Asked = { [Name in keyof typeof filters]?: string };
 
 /** Undefined when one of the times does not exist. */
-function readFilter({ actor, action, subject, ...times }: Asked): AuditFilter | undefined {
-  const since = times.since === undefined ? undefined : parseInstant(times.since);
-  const until = times.until === undefined ? undefined : parseInstant(times.until);
-  const isReadable = (times.since === undefined || since) && (times.until === undefined || until);
-  return isReadable ? { actor, action, subject, since, until } : undefined;
-}
+const readFilter = ({ actor, action, subject, since, until }: Asked): AuditFilter | undefined =>
+  readFields(read => ({
+    actor,
+    action,
+    subject,
+    since: read(since, parseInstant),
+    until: read(until, parseInstant),
+  }));
 
 const refuseFilter = refuse(422, 'invalid_request', 'This time does not exist.');
 
@@ -47,23 +59,13 @@ export const auditRoutes = [
     return pageOf(lines, limit, last => `${last.at.getTime()}.${last.auditId}`, auditRow);
   }),
   get('/audit/heads', 'see', {}, (_request, deps) => headsState(deps)),
-  get(
-    '/audit/export',
-    'see',
-    {
-      query: {
-        ...filters,
-        format: Type.Union([Type.Literal('csv'), Type.Literal('json')]),
-      },
-    },
-    (request, { db }) => {
-      const { format } = request.query;
-      const filter = readFilter(request.query);
-      if (!filter) return refuseFilter;
-      const write = format === 'csv' ? writeCsv : writeJson;
-      return new Download(`audit.${format}`, write(db, filter));
-    },
-  ),
+  get('/audit/export', 'see', { query: { ...filters, format: StatementFormat } }, (request, { db }) => {
+    const { format } = request.query;
+    const filter = readFilter(request.query);
+    if (!filter) return refuseFilter;
+    const write = format === 'csv' ? writeCsv : writeJson;
+    return new Download(`audit.${format}`, write(db, filter));
+  }),
 ];
 
 async function headsState({ db, auditHeads }: ConsoleDeps): Promise<AuditHeadsState> {

@@ -4,8 +4,7 @@ import { formatKopecks } from '../../base/money.ts';
 import { incarnationObject, listIncarnations, listRecovered, listStray } from '../../payments/index.ts';
 import { refuse, Text } from '../../web/index.ts';
 import { answer } from '../approval-replies.ts';
-import { auditContextOf } from '../audit-context.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { LostHistory } from '../shapes/controls.ts';
 
 const recoveredShown = 100;

@@ -5,9 +5,8 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../../controls/index.ts';
 import { findRun, listRuns, type Run, reconcileDay } from '../../payments/index.ts';
 import { Day, done, pageOf, paging, type Route, readNumber, refuse, Text } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { ReconciliationDetail, ReconciliationRow } from '../shapes/controls.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 

@@ -7,8 +7,10 @@ import {
   deliveryRow,
   Instant,
   Mode,
+  oneOf,
   paging,
   readEndpoint,
+  readFields,
   refuse,
   Text,
   unsearchable,
@@ -28,16 +30,8 @@ import type { Page } from '../shapes/common.ts';
 import type { DeliveryDetail, DeliveryRow } from '../shapes/deliveries.ts';
 
 const Search = Type.Object({
-  state: Type.Optional(
-    Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')]),
-  ),
-  event: Type.Optional(
-    Type.Union([
-      Type.Literal('payment.succeeded'),
-      Type.Literal('payment.failed'),
-      Type.Literal('payment.refunded'),
-    ]),
-  ),
+  state: Type.Optional(oneOf('pending', 'delivered', 'failed')),
+  event: Type.Optional(oneOf('payment.succeeded', 'payment.failed', 'payment.refunded')),
   partner_id: Type.Optional(Type.String({ maxLength: 100 })),
   mode: Type.Optional(Mode),
   since: Type.Optional(Instant),
@@ -71,18 +65,15 @@ const kinds = {
 } as const;
 
 /** Undefined when a field cannot be parsed. */
-function readFilter(query: Type.Static<typeof Search>): DeliveryFilter | undefined {
-  const { state, event, mode } = query;
-  const partnerId = query.partner_id ? parseId('prt', query.partner_id) : undefined;
-  const from = query.since === undefined ? undefined : parseInstant(query.since);
-  const before = query.until === undefined ? undefined : parseInstant(query.until);
-  const isReadable =
-    (!query.partner_id || partnerId) &&
-    (query.since === undefined || from) &&
-    (query.until === undefined || before);
-  const outcome = event === undefined ? undefined : kinds[event];
-  return isReadable ? { state, mode, outcome, partnerId, from, before } : undefined;
-}
+const readFilter = (query: Type.Static<typeof Search>): DeliveryFilter | undefined =>
+  readFields(read => ({
+    state: query.state,
+    mode: query.mode,
+    outcome: query.event && kinds[query.event],
+    partnerId: read(query.partner_id, text => parseId('prt', text)),
+    from: read(query.since, parseInstant),
+    before: read(query.until, parseInstant),
+  }));
 
 const showDelivery = get(
   '/deliveries/:partner_id/:event_id',

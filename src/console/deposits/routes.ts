@@ -8,9 +8,8 @@ import { depositStates, listChainProgress, type SomeDeposit, searchDeposits } fr
 import type { SignedIn } from '../../operators/index.ts';
 import { type Answer, paging, refuse, Text, unsearchable } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
-import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { DepositChainList, DepositRow } from '../shapes/deposits.ts';
 

@@ -9,9 +9,17 @@ import {
   verifyShared,
 } from '../../ledger/index.ts';
 import { findPartner } from '../../partners/index.ts';
-import { Day, Mode, pageOf, paging, readNumber, refuse, statementOf } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
-import { get, post } from '../route.ts';
+import {
+  Day,
+  Mode,
+  pageOf,
+  paging,
+  readNumber,
+  refuse,
+  StatementFormat,
+  statementOf,
+} from '../../web/index.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { AccountRow, EntryRow, TrialBalance, Verification } from '../shapes/ledger.ts';
 
 const maxEntryNo = 2n ** 62n;
@@ -73,13 +81,7 @@ const verify = post('/ledger/verify', 'ledger.verify', {}, async (request, deps)
 const downloadStatement = get(
   '/partners/:id/statement',
   'see',
-  {
-    query: {
-      mode: Mode,
-      day: Day,
-      format: Type.Union([Type.Literal('csv'), Type.Literal('json')]),
-    },
-  },
+  { query: { mode: Mode, day: Day, format: StatementFormat } },
   async (request, deps) => {
     const { db } = deps;
     const { mode } = request.query;

@@ -9,11 +9,10 @@ import { countAwaitingApproval } from '../../partners/index.ts';
 import { countInReview, createThroughputReader } from '../../payments/index.ts';
 import { done, type Route, refuse } from '../../web/index.ts';
 import { countDeliveries } from '../../webhooks/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
 import { readRateNow } from '../rates/rows.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { Overview } from '../shapes/overview.ts';
 
 /** Requests within this time get the same answer. */

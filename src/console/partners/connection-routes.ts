@@ -19,9 +19,8 @@ import {
   parseEventId,
   resendEvent,
 } from '../../webhooks/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import { whyNotAllowed } from '../guard.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { AttemptRow } from '../shapes/partners.ts';
 
 const maxAddresses = 100;

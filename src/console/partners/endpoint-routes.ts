@@ -16,10 +16,9 @@ import {
   setEvents,
   type Webhook,
 } from '../../webhooks/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { whyNotAllowed } from '../guard.ts';
-import { post } from '../route.ts';
+import { auditContextOf, post } from '../route.ts';
 
 const Url = Type.String({ maxLength: 2_100 });
 const Events = Type.Array(Type.Union(eventKinds.map(kind => Type.Literal(kind))), {

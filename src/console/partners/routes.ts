@@ -22,9 +22,8 @@ import { done, endpointRow, Mode, pageOf, paging, Rubles, refuse, Text, Usdt } f
 import { eventKinds, listEndpoints, listWebhooks } from '../../webhooks/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
-import { auditContextOf } from '../audit-context.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
 import { moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 

@@ -14,17 +14,16 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import { type Answer, Download, refuse, unsearchable, writePayments } from '../../web/index.ts';
+import { type Answer, Download, oneOf, refuse, unsearchable, writePayments } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { readBalance } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
-import { auditContextOf } from '../audit-context.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes/payments.ts';
 import { paymentsCsv } from './export.ts';
 import { paymentRow, timelineOf, totalsRow } from './rows.ts';
-import { Filters, oneOf, readFilters, Search } from './search-filter.ts';
+import { Filters, readFilters, Search } from './search-filter.ts';
 
 const noPayment = refuse(404, 'not_found', 'Payment not found.');
 

@@ -4,25 +4,21 @@ import { parseInstant } from '../../base/instants.ts';
 import { parseKopecks } from '../../base/money.ts';
 import { parseQrLink } from '../../base/qr.ts';
 import { type PaymentFilter, readSearchWords } from '../../payments/index.ts';
-import { paging } from '../../web/index.ts';
-
-const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
-export const oneOf = <const Values extends string[]>(...values: Values) =>
-  Type.Union(values.map(value => Type.Literal(value)) as { [At in keyof Values]: Type.TLiteral<Values[At]> });
+import { oneOf, paging, readFields, SearchText } from '../../web/index.ts';
 
 const filters = {
-  q: Text,
-  payment_id: Text,
-  external_id: Text,
-  qr: Text,
-  recipient: Text,
-  partner_id: Text,
+  q: SearchText,
+  payment_id: SearchText,
+  external_id: SearchText,
+  qr: SearchText,
+  recipient: SearchText,
+  partner_id: SearchText,
   mode: Type.Optional(oneOf('live', 'test')),
   status: Type.Optional(oneOf('processing', 'succeeded', 'failed')),
   status_detail: Type.Optional(oneOf('awaiting_gateway', 'manual_review', 'gateway_declined')),
-  amount_rub: Text,
-  created_after: Text,
-  created_before: Text,
+  amount_rub: SearchText,
+  created_after: SearchText,
+  created_before: SearchText,
 };
 
 /** The query string of the payment search, of its totals and of its export. */
@@ -39,41 +35,20 @@ export function readFilters(
   return filter && words.map(one => ({ ...one, ...filter }));
 }
 
-function readFilter(
-  query: Type.Static<typeof Filters>,
-  qrHosts: readonly string[],
-): PaymentFilter | undefined {
-  const filter: PaymentFilter = {
-    ...(query.external_id ? { externalId: query.external_id } : {}),
-    ...(query.recipient ? { recipient: query.recipient } : {}),
-    ...(query.mode ? { mode: query.mode } : {}),
-    ...(query.status ? { status: query.status } : {}),
-    ...(query.status_detail ? { statusDetail: query.status_detail } : {}),
-  };
-  let isValid = true;
-  const read = <Value>(text: string | undefined, parse: (text: string) => Value | undefined) => {
-    if (!text) return undefined;
-    const value = parse(text);
-    if (value === undefined) isValid = false;
-    return value;
-  };
-  const paymentId = read(query.payment_id, text => parseId('pay', text));
-  const partnerId = read(query.partner_id, text => parseId('prt', text));
-  const qrcId = read(query.qr, text => readCode(text, qrHosts));
-  const amountKopecks = read(query.amount_rub, parseKopecks);
-  const createdFrom = read(query.created_after, parseInstant);
-  const createdBefore = read(query.created_before, parseInstant);
-  if (!isValid) return undefined;
-  return {
-    ...filter,
-    ...(paymentId ? { paymentId } : {}),
-    ...(partnerId ? { partnerId } : {}),
-    ...(qrcId ? { qrcId } : {}),
-    ...(amountKopecks === undefined ? {} : { amountKopecks }),
-    ...(createdFrom ? { createdFrom } : {}),
-    ...(createdBefore ? { createdBefore } : {}),
-  };
-}
+const readFilter = (query: Type.Static<typeof Filters>, qrHosts: readonly string[]) =>
+  readFields(read => ({
+    externalId: query.external_id || undefined,
+    recipient: query.recipient || undefined,
+    mode: query.mode,
+    status: query.status,
+    statusDetail: query.status_detail,
+    paymentId: read(query.payment_id, text => parseId('pay', text)),
+    partnerId: read(query.partner_id, text => parseId('prt', text)),
+    qrcId: read(query.qr, text => readCode(text, qrHosts)),
+    amountKopecks: read(query.amount_rub, parseKopecks),
+    createdFrom: read(query.created_after, parseInstant),
+    createdBefore: read(query.created_before, parseInstant),
+  }));
 
 /** The link of a QR code in any form, or the code's id itself. */
 function readCode(text: string, qrHosts: readonly string[]): string | undefined {

@@ -9,8 +9,7 @@ import {
   readRateRules,
 } from '../../rates/index.ts';
 import { Rubles, refuse, Text } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { RatesPage, WhatIf } from '../shapes/rates.ts';
 import { readRateNow, rulesRow, sourceRow } from './rows.ts';
 

@@ -1,33 +1,23 @@
 import Type from 'typebox';
 import { type Id, parseId } from '../../base/ids.ts';
-import { parseInstant } from '../../base/instants.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
 import { findPartnersByName, searchPartners } from '../../partners/index.ts';
+import { type LoggedRequest, searchRequests } from '../../request-log/index.ts';
 import {
-  type LoggedRequest,
-  parseStatus,
-  type RequestFilter,
-  searchRequests,
-} from '../../request-log/index.ts';
-import { type Answer, loggedRequestRow, paging, refuse, unsearchable } from '../../web/index.ts';
+  type Answer,
+  loggedRequestRow,
+  readRequestFilter,
+  refuse,
+  requestLogQuery,
+  SearchText,
+  unsearchable,
+} from '../../web/index.ts';
 import { get } from '../route.ts';
 import type { Page } from '../shapes/common.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
 
-const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
-
-const Query = Type.Object({
-  request_id: Text,
-  /** An id or a name. */
-  partner: Text,
-  path: Text,
-  /** `4xx` or `404`. */
-  status: Text,
-  error_code: Text,
-  since: Text,
-  until: Text,
-  ...paging,
-});
+/** `partner` is an id or a name. */
+const Query = Type.Object({ ...requestLogQuery, partner: SearchText, path: SearchText });
 
 /** The requests of partners to the API, for support: who asked for what, and how it was answered. */
 export const requestLogRoute = get(
@@ -36,7 +26,7 @@ export const requestLogRoute = get(
   { query: Query },
   async (request, { db }): Answer<Page<LoggedRequestRow>> => {
     const { limit, after: cursor, partner } = request.query;
-    const filter = readFilter(request.query);
+    const filter = readRequestFilter(request.query);
     const after = cursor === undefined ? undefined : parseId('req', cursor);
     if (!filter || (cursor !== undefined && !after)) return unsearchable;
     const name = partner?.trim();
@@ -48,27 +38,6 @@ export const requestLogRoute = get(
     return { data: page.requests.map(requestRow), next_cursor: page.next };
   },
 );
-
-/** Undefined when a field cannot be parsed. */
-function readFilter(query: Type.Static<typeof Query>): RequestFilter | undefined {
-  let isValid = true;
-  const read = <Value>(text: string | undefined, parse: (text: string) => Value | undefined) => {
-    const trimmed = text?.trim();
-    if (!trimmed) return undefined;
-    const value = parse(trimmed);
-    if (value === undefined) isValid = false;
-    return value;
-  };
-  const filter = {
-    requestId: read(query.request_id, text => parseId('req', text)),
-    path: read(query.path, text => text.split('?', 1)[0]),
-    status: read(query.status, parseStatus),
-    errorCode: read(query.error_code, text => text),
-    since: read(query.since, parseInstant),
-    until: read(query.until, parseInstant),
-  };
-  return isValid ? filter : undefined;
-}
 
 /** A whole name is preferred to one that only contains the text. */
 async function partnersMeant(db: Queryable, text: string): Promise<Id<'prt'>[]> {

@@ -11,8 +11,7 @@ import {
 } from '../../controls/index.ts';
 import { done, Instant, Rubles, readNumber, refuse, Usdt } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
-import { auditContextOf } from '../audit-context.ts';
-import { get, post } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 import type { SettingsPage } from '../shapes/settings.ts';
 
 const refusals = {

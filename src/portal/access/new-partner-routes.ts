@@ -5,11 +5,10 @@ import { isLabel } from '../../base/label.ts';
 import { invitationPrefix } from '../../bot/index.ts';
 import { acceptInvitation, signUp } from '../../partners/index.ts';
 import { type Answer, refuse } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import { readSessionToken } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
-import { post } from '../route.ts';
-import type { NewPartner } from '../shapes/access.ts';
+import { auditContextOf, post } from '../route.ts';
+import type { NewPartner } from '../shapes.ts';
 import { sessionObject } from './session-object.ts';
 
 const refusals = {

@@ -11,12 +11,11 @@ import {
   signInWithLink,
 } from '../../partners/index.ts';
 import { done, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
-import { get, post } from '../route.ts';
-import type { CurrentSession, SignInAnswer } from '../shapes/access.ts';
+import { auditContextOf, get, post } from '../route.ts';
+import type { CurrentSession, SignInAnswer } from '../shapes.ts';
 import { readInitData } from './init-data.ts';
 import { identityOf, sessionObject } from './session-object.ts';
 

@@ -2,7 +2,7 @@ import { idleEndOf } from '../../db/sessions/index.ts';
 import { listMemberships, type Person, type PortalSession } from '../../partners/index.ts';
 import { csrfTokenOf } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
-import type { Identity, Session } from '../shapes/access.ts';
+import type { Identity, Session } from '../shapes.ts';
 
 /** A person as pages show them, with their teams as they are now. */
 export async function identityOf(deps: RouteDeps, { userId, name }: Person): Promise<Identity> {

@@ -20,11 +20,10 @@ import {
   type WantedKey,
 } from '../../partners/index.ts';
 import { type Answer, done, Mode, Refused, Rubles, refuse } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole } from '../guard.ts';
-import { get, post } from '../route.ts';
-import type { KeyList, NewKey } from '../shapes/keys.ts';
+import { auditContextOf, get, post } from '../route.ts';
+import type { KeyList, NewKey } from '../shapes.ts';
 
 const below = '/keys';
 const hourMs = 3_600_000;

@@ -6,10 +6,21 @@ import { readBalanceMark, setBalanceMark } from '../../bot/index.ts';
 import { type Deposit, listDeposits, openAddresses } from '../../deposits/index.ts';
 import { listCredits, readBalances } from '../../ledger/index.ts';
 import { limitsObject, refillTestBalance } from '../../partners/index.ts';
-import { type Answer, done, type Page, paging, refuse, Usdt, unsearchable } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
-import { get, post } from '../route.ts';
-import type { Balance, DepositRow } from '../shapes/money.ts';
+import {
+  type Answer,
+  Day,
+  done,
+  Mode,
+  type Page,
+  paging,
+  refuse,
+  StatementFormat,
+  statementOf,
+  Usdt,
+  unsearchable,
+} from '../../web/index.ts';
+import { auditContextOf, get, post } from '../route.ts';
+import type { Balance, DepositRow } from '../shapes.ts';
 
 const creditsShown = 50;
 
@@ -91,5 +102,18 @@ const setAlert = post('/balance/alert', 'owner', { body: { alert_usdt } }, async
   return done;
 });
 
-/** Balances, limits, how to top up, and what has arrived. */
-export const moneyRoutes = [showBalance, findDeposits, refill, setAlert];
+/** The statement of a day, with the same bytes as from the API. */
+const downloadStatement = get(
+  '/statement',
+  'viewer',
+  { query: { mode: Mode, day: Day, format: StatementFormat } },
+  async (request, deps) => {
+    const { partnerId } = request.member.partner;
+    const { mode } = request.query;
+    const reading = { db: deps.readsOf(partnerId), clock: deps.clock };
+    return statementOf(reading, { partnerId, mode }, request.query);
+  },
+);
+
+/** Balances, limits, how to top up, and what has arrived, and what has moved on a day. */
+export const moneyRoutes = [showBalance, findDeposits, refill, setAlert, downloadStatement];

@@ -8,7 +8,7 @@ import { Mode, type Route } from '../../web/index.ts';
 import { listEndpoints, worstState } from '../../webhooks/index.ts';
 import type { RouteDeps } from '../deps.ts';
 import { get } from '../route.ts';
-import type { Overview } from '../shapes/overview.ts';
+import type { Overview } from '../shapes.ts';
 import { createDayReader, type Day } from './days.ts';
 
 const Query = Type.Object({

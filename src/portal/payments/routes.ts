@@ -21,7 +21,7 @@ import {
 } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { get } from '../route.ts';
-import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes/payments.ts';
+import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes.ts';
 import { timelineOf } from './rows.ts';
 import { Filters, readFilters, Search } from './search-filter.ts';
 

@@ -1,7 +1,7 @@
 import type { TimelineEvent } from '../../payments/index.ts';
 import { deliveryItems, inOrderOfTime, timelineItem } from '../../web/index.ts';
 import type { DeliveryHistory } from '../../webhooks/index.ts';
-import type { TimelineItem } from '../shapes/payments.ts';
+import type { TimelineItem } from '../shapes.ts';
 
 /** What a partner may see of the timeline of operators: not the calls to the gateway, not support, no ids of other systems. */
 const shownPhases = new Set(['created', 'manual_review', 'succeeded', 'failed']);

@@ -2,18 +2,14 @@ import Type from 'typebox';
 import type { Id } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import { type PaymentFilter, readSearchWords } from '../../payments/index.ts';
-import { Mode, paging } from '../../web/index.ts';
-
-const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
+import { Mode, oneOf, paging, readFields, SearchText } from '../../web/index.ts';
 
 const filters = {
   mode: Mode,
-  q: Text,
-  status: Type.Optional(
-    Type.Union([Type.Literal('processing'), Type.Literal('succeeded'), Type.Literal('failed')]),
-  ),
-  created_after: Text,
-  created_before: Text,
+  q: SearchText,
+  status: Type.Optional(oneOf('processing', 'succeeded', 'failed')),
+  created_after: SearchText,
+  created_before: SearchText,
 };
 
 /** The query string of the payment search, of its totals and of its export. */
@@ -26,18 +22,14 @@ export function readFilters(
   partnerId: Id<'prt'>,
   qrHosts: readonly string[],
 ): PaymentFilter[] | undefined {
-  const createdFrom = query.created_after ? parseInstant(query.created_after) : undefined;
-  const createdBefore = query.created_before ? parseInstant(query.created_before) : undefined;
-  if ((query.created_after && !createdFrom) || (query.created_before && !createdBefore)) return undefined;
-  const words = query.q ? readSearchWords(query.q, qrHosts).filter(isOwn) : [{}];
-  return words.map(word => ({
-    ...word,
-    ...(query.status ? { status: query.status } : {}),
-    ...(createdFrom ? { createdFrom } : {}),
-    ...(createdBefore ? { createdBefore } : {}),
-    mode: query.mode,
-    partnerId,
+  const filter = readFields(read => ({
+    status: query.status,
+    createdFrom: read(query.created_after, parseInstant),
+    createdBefore: read(query.created_before, parseInstant),
   }));
+  if (!filter) return undefined;
+  const words = query.q ? readSearchWords(query.q, qrHosts).filter(isOwn) : [{}];
+  return words.map(word => ({ ...word, ...filter, mode: query.mode, partnerId }));
 
   /** Names and ids of partners are words for operators. Here they would match everything. */
   function isOwn(word: PaymentFilter): boolean {

@@ -2,7 +2,7 @@ import { createQrReader } from '../../bot/index.ts';
 import { type Answer, type Route, refuse, throttled } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
 import { post } from '../route.ts';
-import type { QrPhoto } from '../shapes/qr.ts';
+import type { QrPhoto } from '../shapes.ts';
 
 /** The page makes photos smaller than this before it sends them. */
 const maxBytes = 2 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { resolveQr } from '../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
 import { type Answer, Mode, refuse } from '../../web/index.ts';
 import { post } from '../route.ts';
-import type { ResolvedQr } from '../shapes/qr.ts';
+import type { ResolvedQr } from '../shapes.ts';
 
 /** As long as a link of the API may be. */
 const Link = Type.String({ minLength: 1, maxLength: 2_048 });

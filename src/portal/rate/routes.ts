@@ -12,7 +12,7 @@ import { listUsableQuotes, readExposure } from '../../payments/index.ts';
 import { chartRates, isStale, partnerRateE4, readCurrentRate } from '../../rates/index.ts';
 import { type Answer, Mode, Rubles, refuse } from '../../web/index.ts';
 import { get } from '../route.ts';
-import type { LockedQuotes, Quote, RatePage } from '../shapes/rate.ts';
+import type { LockedQuotes, Quote, RatePage } from '../shapes.ts';
 
 const hourMs = 3_600_000;
 const quotesShown = 50;

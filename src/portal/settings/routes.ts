@@ -9,7 +9,7 @@ import {
 } from '../../bot/index.ts';
 import { done } from '../../web/index.ts';
 import { get, post } from '../route.ts';
-import type { NoticeSettings } from '../shapes/settings.ts';
+import type { NoticeSettings } from '../shapes.ts';
 
 const Topic = Type.Union(mutableTopics.map(topic => Type.Literal(topic)));
 

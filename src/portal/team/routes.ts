@@ -10,10 +10,9 @@ import {
   removeMember,
 } from '../../partners/index.ts';
 import { done, readNumber, refuse } from '../../web/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import { refuseRole } from '../guard.ts';
-import { get, post } from '../route.ts';
-import type { Invitation, Team } from '../shapes/team.ts';
+import { auditContextOf, get, post } from '../route.ts';
+import type { Invitation, Team } from '../shapes.ts';
 
 const below = '/team';
 const Role = Type.Union(memberRoles.map(role => Type.Literal(role)));

@@ -5,6 +5,7 @@ import {
   deliveryRow,
   done,
   Mode,
+  oneOf,
   type Page,
   paging,
   readEndpoint,
@@ -18,17 +19,14 @@ import {
   parseEventId,
   resendEvent,
 } from '../../webhooks/index.ts';
-import { auditContextOf } from '../audit-context.ts';
-import { get, post } from '../route.ts';
-import type { DeliveryDetail, DeliveryRow } from '../shapes/webhook.ts';
+import { auditContextOf, get, post } from '../route.ts';
+import type { DeliveryDetail, DeliveryRow } from '../shapes.ts';
 
 const below = '/deliveries';
 const endpoint_id = Type.Optional(Type.String({ maxLength: 100 }));
 const Search = Type.Object({
   mode: Mode,
-  state: Type.Optional(
-    Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')]),
-  ),
+  state: Type.Optional(oneOf('pending', 'delivered', 'failed')),
   ...paging,
 });
 

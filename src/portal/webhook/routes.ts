@@ -30,11 +30,10 @@ import {
   setWebhook,
   type Webhook,
 } from '../../webhooks/index.ts';
-import { auditContextOf } from '../audit-context.ts';
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole, whyNotAllowed } from '../guard.ts';
-import { get, post } from '../route.ts';
-import type { CheckResult, Secrets, WebhookPage } from '../shapes/webhook.ts';
+import { auditContextOf, get, post } from '../route.ts';
+import type { CheckResult, Secrets, WebhookPage } from '../shapes.ts';
 
 const below = '/webhook';
 const Url = Type.String({ maxLength: 2_100 });

@@ -1,6 +1,18 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import { OneDelivery } from './deliveries/delivery.tsx';
-import { DeliveryList } from './deliveries/list.tsx';
+import type { DeliveryRow } from '../../../src/console/shapes/deliveries.ts';
+import { query } from '../api.ts';
+import { Action } from '../parts/action.tsx';
+import { LastAnswer, Owner, State } from '../parts/badge.tsx';
+import { ClearFilters, FilterFields, NoneFound, useFilters } from '../parts/filters.tsx';
+import { type Column, KeysetTable, PageFrame } from '../parts/page.tsx';
+import { PartnerField } from '../parts/partner-field.tsx';
+import { PeriodFields, timesOf } from '../parts/period.tsx';
+import { Count, IdLink, ShortId, Time } from '../parts/values.tsx';
+import { useShared, useTexts, wordIn } from '../texts/index.ts';
+import { OneDelivery, ResendDialog } from './deliveries/delivery.tsx';
+import { texts } from './deliveries/texts.ts';
 
 export default function Deliveries() {
   return (
@@ -10,5 +22,179 @@ export default function Deliveries() {
         {({ partner, event }) => <OneDelivery key={event} partnerId={partner} eventId={event} />}
       </Route>
     </Switch>
+  );
+}
+
+const names = ['state', 'event', 'mode', 'partner_id', 'period', 'created_after', 'created_before'] as const;
+type Filters = ReturnType<typeof useFilters<(typeof names)[number]>>;
+
+const keyOf = ({ event_id, endpoint_id }: DeliveryRow) => `${event_id} ${endpoint_id}`;
+
+export function DeliveryList() {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const of = useFilters(names);
+  const [chosen, setChosen] = useState<ReadonlyMap<string, DeliveryRow>>(new Map());
+  const choose = (rows: DeliveryRow[], isChosen: boolean) => {
+    const next = new Map(chosen);
+    for (const row of rows) isChosen ? next.set(keyOf(row), row) : next.delete(keyOf(row));
+    setChosen(next);
+  };
+  const { period, created_after, created_before, ...rest } = of.filters;
+  const { from, until } = timesOf({ period, created_after, created_before });
+  return (
+    <PageFrame title={shared.nav.deliveries} lead={t.lead}>
+      <Fields of={of} />
+      <KeysetTable<DeliveryRow>
+        label={shared.nav.deliveries}
+        queryKey={['all deliveries']}
+        path={`/deliveries${query({ ...rest, since: from, until })}`}
+        everyMs={5000}
+        columns={useColumns(chosen, (row, isChosen) => choose([row], isChosen))}
+        keyOf={keyOf}
+        hrefOf={row =>
+          `/deliveries/${row.partner_id}/${row.event_id}${query({ endpoint_id: row.endpoint_id })}`
+        }
+        above={rows => (
+          <Selection
+            chosen={[...chosen.values()]}
+            onAll={() => choose(rows, true)}
+            onNone={() => setChosen(new Map())}
+          />
+        )}
+        empty={<NoneFound of={of} t={t} />}
+      />
+    </PageFrame>
+  );
+}
+
+function useColumns(
+  chosen: ReadonlyMap<string, DeliveryRow>,
+  onChoose: (row: DeliveryRow, isChosen: boolean) => void,
+): Column<DeliveryRow>[] {
+  const t = useTexts(texts);
+  const shared = useShared();
+  return [
+    {
+      head: t.event,
+      cell: row => (
+        <>
+          <code>{row.event_id}</code>
+          <span className="under">{wordIn(t.events, row.event)}</span>
+        </>
+      ),
+    },
+    { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
+    {
+      head: shared.partner,
+      cell: row => (
+        <>
+          <Owner of={row} />
+          {row.endpoint && <span className="under wrap-anywhere">{row.endpoint.url}</span>}
+          {row.endpoint && row.endpoint.state !== 'active' && <State state={row.endpoint.state} />}
+        </>
+      ),
+    },
+    {
+      head: t.payment,
+      cell: row => <IdLink id={row.payment_id} text={<ShortId id={row.payment_id} />} />,
+    },
+    {
+      head: t.answer,
+      cell: row => <LastAnswer of={row.last_attempt} />,
+    },
+    { head: t.created, cell: row => <Time at={row.event_at} as="short" /> },
+    {
+      head: t.attempts,
+      cell: row => (
+        <>
+          <Count value={row.attempts} />
+          {row.next_attempt_at && (
+            <span className="under">
+              {t.nextAt} <Time at={row.next_attempt_at} as="short" />
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      head: t.select,
+      cell: row => (
+        <input
+          type="checkbox"
+          className="select-row"
+          aria-label={t.selectOne(row.event_id)}
+          checked={chosen.has(keyOf(row))}
+          onChange={event => onChoose(row, event.currentTarget.checked)}
+        />
+      ),
+    },
+  ];
+}
+
+function Selection({
+  chosen,
+  onAll,
+  onNone,
+}: {
+  chosen: DeliveryRow[];
+  onAll: () => void;
+  onNone: () => void;
+}) {
+  const t = useTexts(texts);
+  const [isSending, setSending] = useState(false);
+  return (
+    <div className="selection">
+      <Button size="xs" variant="default" onClick={onAll}>
+        {t.selectAll}
+      </Button>
+      {chosen.length > 0 && (
+        <>
+          <Button size="xs" variant="default" onClick={onNone}>
+            {t.selectNone}
+          </Button>
+          <Action needs="events.resend" variant="filled" onClick={() => setSending(true)}>
+            {t.resendMany(chosen.length)}
+          </Action>
+        </>
+      )}
+      <span className="dim" role="status">
+        {chosen.length > 0 && t.selected(chosen.length)}
+      </span>
+      {isSending && (
+        <ResendDialog
+          chosen={chosen}
+          onClose={all => {
+            setSending(false);
+            if (all) onNone();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function Fields({ of }: { of: Filters }) {
+  const t = useTexts(texts);
+  const { apply } = of;
+  const { pending, delivered, failed } = t.states;
+  return (
+    <search className="filters">
+      <FilterFields
+        draft={of.filters}
+        set={apply}
+        setNow={apply}
+        fields={[
+          { name: 'state', label: t.state, words: { pending, delivered, failed } },
+          ({ partner_id }) => (
+            <PartnerField partnerId={partner_id} onChoose={partner_id => apply({ partner_id })} />
+          ),
+          { name: 'event', label: t.event, words: t.events },
+          { name: 'mode', label: t.mode, words: { live: t.live, test: t.test } },
+          draft => <PeriodFields value={draft} onChoose={apply} onTimes={apply} />,
+        ]}
+      />
+      <ClearFilters of={of} />
+    </search>
   );
 }

@@ -1,19 +1,32 @@
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Page } from '../../../src/console/shapes/common.ts';
 import type { DepositChainList, DepositRow } from '../../../src/console/shapes/deposits.ts';
-import { query } from '../api.ts';
+import type { PartnerDetail } from '../../../src/console/shapes/partners.ts';
+import { query, send } from '../api.ts';
+import { Action } from '../parts/action.tsx';
+import { State } from '../parts/badge.tsx';
+import { BalanceChange } from '../parts/balance-change.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { SearchField, SelectField } from '../parts/fields.tsx';
 import { ClearFilters, NoneFound, useFilters } from '../parts/filters.tsx';
-import { Count } from '../parts/money.tsx';
-import { Card, PageFrame } from '../parts/page.tsx';
+import {
+  Card,
+  type Column,
+  Empty,
+  Facts,
+  Failure,
+  KeysetTable,
+  PageFrame,
+  Rows,
+  useLive,
+  useOnce,
+  Waiting,
+} from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
-import { useLive } from '../parts/polling.ts';
-import { Empty, Failure } from '../parts/states.tsx';
-import { KeysetTable, Rows, Waiting } from '../parts/table.tsx';
-import { Duration, Time } from '../parts/time.tsx';
-import { useShared, useTexts } from '../texts/index.ts';
-import { useDepositColumns } from './deposits/columns.tsx';
-import { HeldDeposits } from './deposits/held.tsx';
+import { Copyable, Count, Duration, IdLink, Name, ShortHash, ShortId, Time, Usdt } from '../parts/values.tsx';
+import { useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './deposits/texts.ts';
 
 /** USDT deposits: held ones first, then how far each chain is booked, then all. */
@@ -113,5 +126,174 @@ function AllDeposits() {
         empty={<NoneFound of={of} t={t} />}
       />
     </Card>
+  );
+}
+
+interface Deciding {
+  deposit: DepositRow;
+  how: 'release' | 'reject';
+}
+
+/** What waits for an operator; nothing, if nothing does. */
+export function HeldDeposits() {
+  const t = useTexts(texts);
+  const columns = useDepositColumns();
+  const [deciding, setDeciding] = useState<Deciding | null>(null);
+  const held = useLive<Page<DepositRow>>(['held deposits'], '/deposits?state=held&limit=100', 5000);
+  const rows = held.data?.data ?? [];
+  if (held.isError) return <Failure error={held.error} again={() => void held.refetch()} />;
+  if (rows.length === 0) return null;
+  return (
+    <Card title={t.held}>
+      <p className="dim card-lead">{t.heldLead}</p>
+      <Rows
+        label={t.held}
+        rows={rows}
+        keyOf={row => row.deposit_id}
+        columns={[
+          ...columns,
+          {
+            head: t.actions,
+            cell: deposit =>
+              deposit.request ? (
+                <Link href="/requests">{t.waiting}</Link>
+              ) : (
+                <div className="actions">
+                  <Action
+                    needs="balances.credit"
+                    why={deposit.held_for === 'amount' ? t.tooLarge : undefined}
+                    onClick={() => setDeciding({ deposit, how: 'release' })}
+                  >
+                    {t.credit}
+                  </Action>
+                  <Action needs="balances.credit" onClick={() => setDeciding({ deposit, how: 'reject' })}>
+                    {t.reject}
+                  </Action>
+                </div>
+              ),
+          },
+        ]}
+      />
+      {deciding && <Decide {...deciding} onClose={() => setDeciding(null)} />}
+    </Card>
+  );
+}
+
+function Decide({ deposit, how, onClose }: Deciding & { onClose: () => void }) {
+  const t = useTexts(texts);
+  const isRelease = how === 'release';
+  const verb = isRelease ? t.credit : t.reject;
+  return (
+    <Confirm
+      title={isRelease ? t.creditTitle : t.rejectTitle}
+      says={
+        <div className="stack">
+          <Effect deposit={deposit} isRelease={isRelease} />
+          <Origin deposit={deposit} />
+          <p>{isRelease ? t.creditSays : t.rejectSays}</p>
+        </div>
+      }
+      verb={verb}
+      danger={!isRelease}
+      withReason
+      run={reason => send(`/deposits/${deposit.deposit_id}/${how}`, { reason })}
+      onClose={onClose}
+    />
+  );
+}
+
+/** What the decision changes, so that it need not be remembered from the page behind the dialog. */
+function Effect({ deposit, isRelease }: { deposit: DepositRow; isRelease: boolean }) {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const { partner_id, partner, amount_usdt: usdt } = deposit;
+  const found = useOnce<PartnerDetail>(['partner', partner_id], `/partners/${partner_id}`);
+  const money = found.data?.balances.live;
+  if (isRelease && money)
+    return (
+      <BalanceChange balance={{ partner_id, partner, mode: 'live', ...money }} effect="credit" usdt={usdt} />
+    );
+  return (
+    <Facts
+      facts={[
+        [shared.partner, partner],
+        [t.amount, <Usdt key="amount" bare amount={usdt} />],
+      ]}
+    />
+  );
+}
+
+/** What an operator checks elsewhere before deciding, in full. */
+function Origin({ deposit }: { deposit: DepositRow }) {
+  const t = useTexts(texts);
+  const { chain_title, sender, transaction_id } = deposit;
+  const hash = <code className="wrap-anywhere">{transaction_id}</code>;
+  return (
+    <dl className="origin">
+      <dt>{t.chain}</dt>
+      <dd>{chain_title}</dd>
+      <dt>{t.sender}</dt>
+      <dd>
+        <Copyable text={sender} />
+      </dd>
+      <dt>{t.transaction}</dt>
+      <dd>
+        <Transaction deposit={deposit} text={hash} />
+      </dd>
+    </dl>
+  );
+}
+
+/** What every list of deposits shows. */
+export function useDepositColumns(): Column<DepositRow>[] {
+  const t = useTexts(texts);
+  const shared = useShared();
+  return [
+    {
+      head: t.deposit,
+      cell: row => (
+        <>
+          <ShortId id={row.deposit_id} />
+          <span className="under">{row.chain_title}</span>
+        </>
+      ),
+    },
+    {
+      head: t.state,
+      cell: row => (
+        <>
+          <State state={row.state} words={t.states} />
+          {row.held_for && <span className="under">{wordIn(t.heldFor, row.held_for)}</span>}
+          {row.decision_reason && <span className="under">{row.decision_reason}</span>}
+        </>
+      ),
+    },
+    {
+      head: shared.partner,
+      cell: row => <IdLink id={row.partner_id} text={<Name text={row.partner} />} />,
+    },
+    { head: t.amount, right: true, cell: row => <Usdt bare amount={row.amount_usdt} /> },
+    {
+      head: t.transaction,
+      cell: row => (
+        <>
+          <Transaction deposit={row} text={<ShortHash text={row.transaction_id} />} />
+          <span className="under one-line">
+            {t.from} <ShortHash text={row.sender} />
+          </span>
+        </>
+      ),
+    },
+    { head: t.seen, cell: row => <Time at={row.seen_at} as="short" /> },
+  ];
+}
+
+/** Opens the transaction in a block explorer, if its chain is configured. */
+export function Transaction({ deposit, text }: { deposit: DepositRow; text: React.ReactNode }) {
+  if (!deposit.explorer_url) return text;
+  return (
+    <a href={deposit.explorer_url} target="_blank" rel="noopener noreferrer" className="one-line">
+      {text} <span aria-hidden="true">↗</span>
+    </a>
   );
 }

@@ -1,6 +1,16 @@
-import { Route, Switch } from 'wouter';
+import { Alert, Loader } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Link, Route, Switch } from 'wouter';
+import type { AccountRow, TrialBalance, Verification } from '../../../src/console/shapes/ledger.ts';
+import { send } from '../api.ts';
+import { Action } from '../parts/action.tsx';
+import { Badge, TestMark } from '../parts/badge.tsx';
+import { Card, Empty, Failure, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
+import { Count, Duration, ShortId, Time, Usdt } from '../parts/values.tsx';
+import { useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { Entries } from './ledger/entries.tsx';
-import { LedgerOverview } from './ledger/overview.tsx';
+import { texts } from './ledger/texts.ts';
 
 export default function Ledger() {
   return (
@@ -10,5 +20,191 @@ export default function Ledger() {
       </Route>
       <Route component={LedgerOverview} />
     </Switch>
+  );
+}
+
+export function LedgerOverview() {
+  const shared = useShared();
+  const t = useTexts(texts);
+  return (
+    <PageFrame title={shared.nav.ledger} lead={t.lead}>
+      <div className="stack">
+        <div className="grid">
+          <Trial />
+          <Verify />
+        </div>
+        <section>
+          <h2 className="section-title">{t.accounts}</h2>
+          <KeysetTable<AccountRow>
+            label={t.accounts}
+            queryKey={['accounts']}
+            path="/ledger/accounts"
+            everyMs={10_000}
+            keyOf={row => row.partner_id + row.mode}
+            hrefOf={row => `/ledger/${row.partner_id}/${row.mode}`}
+            empty={<Empty title={t.noAccounts}>{t.noAccountsHint}</Empty>}
+            columns={[
+              {
+                head: t.partner,
+                cell: row => (
+                  <>
+                    {row.partner} <TestMark mode={row.mode} />
+                  </>
+                ),
+              },
+              {
+                head: t.names.available,
+                right: true,
+                cell: row => <Usdt bare amount={row.available_usdt} />,
+              },
+              { head: t.names.held, right: true, cell: row => <Usdt bare amount={row.held_usdt} /> },
+              { head: t.names.settled, right: true, cell: row => <Usdt bare amount={row.settled_usdt} /> },
+              {
+                head: t.names.topup,
+                right: true,
+                wideOnly: true,
+                cell: row => <Usdt bare amount={row.topup_usdt} />,
+              },
+              {
+                head: t.names.treasury,
+                right: true,
+                wideOnly: true,
+                cell: row => <Usdt bare amount={row.treasury_usdt} />,
+              },
+              { head: t.entries, right: true, cell: row => <Count value={row.entries} /> },
+            ]}
+          />
+        </section>
+      </div>
+    </PageFrame>
+  );
+}
+
+const isNothing = (amount: string) => /^-?[0.]+$/.test(amount);
+
+function Trial() {
+  const t = useTexts(texts);
+  const read = useLive<TrialBalance>(['trial-balance'], '/ledger/trial-balance', 10_000);
+  const trial = read.data;
+  const adds = trial && isNothing(trial.total.live_usdt) && isNothing(trial.total.test_usdt);
+  return (
+    <Card
+      title={t.trial}
+      side={trial && <Badge tone={adds ? 'good' : 'bad'}>{adds ? t.addsUp : t.doesNotAddUp}</Badge>}
+    >
+      <Loaded of={read} />
+      {trial && (
+        <>
+          <Rows
+            label={t.trial}
+            rows={[...trial.rows, { account: 'total', ...trial.total }]}
+            keyOf={row => row.account}
+            columns={[
+              {
+                head: t.account,
+                cell: row => (
+                  <span title={wordIn(t.meanings, row.account)}>{wordIn(t.names, row.account)}</span>
+                ),
+              },
+              { head: t.liveUsdt, right: true, cell: row => <Usdt bare amount={row.live_usdt} /> },
+              { head: t.testUsdt, right: true, cell: row => <Usdt bare amount={row.test_usdt} /> },
+            ]}
+          />
+          <p className="dim card-foot">{t.trialSays}</p>
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** Verifies the whole ledger. It may take a while, so the elapsed time is shown. */
+export function Verify() {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const [startedMs, setStartedMs] = useState<number | null>(null);
+  const [result, setResult] = useState<{ at: string; found: Verification } | null>(null);
+  const [refusal, setRefusal] = useState<unknown>(null);
+  async function verify() {
+    setStartedMs(Date.now());
+    setRefusal(null);
+    try {
+      const found = await send<Verification>('/ledger/verify');
+      setResult({ at: new Date().toISOString(), found });
+    } catch (error) {
+      setRefusal(error);
+    } finally {
+      setStartedMs(null);
+      void queries.invalidateQueries({ queryKey: ['trial-balance'] });
+    }
+  }
+  return (
+    <Card
+      title={t.verify}
+      side={
+        <Action needs="ledger.verify" loading={startedMs !== null} onClick={() => void verify()}>
+          {t.verifyNow}
+        </Action>
+      }
+    >
+      <div aria-live="polite">
+        {startedMs !== null && <Running sinceMs={startedMs} />}
+        {refusal !== null && <Failure error={refusal} />}
+        {startedMs === null && refusal === null && !result && <p className="dim">{t.verifySays}</p>}
+        {result && startedMs === null && <Found {...result} />}
+      </div>
+    </Card>
+  );
+}
+
+function Running({ sinceMs }: { sinceMs: number }) {
+  const t = useTexts(texts);
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p className="inline">
+      <Loader size="xs" /> {t.verifying}{' '}
+      <span className="dim" aria-hidden="true">
+        <Duration ms={Math.max(1000, nowMs - sinceMs)} />
+      </span>
+    </p>
+  );
+}
+
+function Found({ at, found }: { at: string; found: Verification }) {
+  const t = useTexts(texts);
+  const serverText = useServerText();
+  return (
+    <>
+      <Alert color={found.ok ? 'green' : 'red'} mb="md" title={found.ok ? t.inOrder : t.notInOrder}>
+        <Count value={found.entries} /> {t.entriesRead} · <Duration ms={found.duration_ms} /> ·{' '}
+        <Time at={at} as="clock" /> UTC
+      </Alert>
+      <ul className="checks">
+        {found.invariants.map(invariant => {
+          const findings = found.findings.filter(one => one.invariant === invariant);
+          return (
+            <li key={invariant}>
+              <Badge tone={findings.length ? 'bad' : 'good'}>
+                {findings.length ? t.broken(findings.length) : t.holds}
+              </Badge>
+              <div>
+                {wordIn(t.invariants, invariant)}
+                {findings.map(one => (
+                  <p key={`${one.partner_id} ${one.mode} ${one.detail}`} className="wrap-anywhere">
+                    <Link href={`/ledger/${one.partner_id}/${one.mode}`}>
+                      <ShortId id={one.partner_id} /> {wordIn(t.modes, one.mode)}
+                    </Link>
+                    : {serverText(one.detail)}
+                  </p>
+                ))}
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </>
   );
 }

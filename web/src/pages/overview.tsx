@@ -1,19 +1,18 @@
-import { lazy, type ReactNode, Suspense, useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { Overview as OverviewNow } from '../../../src/console/shapes/overview.ts';
+import type { AlarmRow, Overview as OverviewNow } from '../../../src/console/shapes/overview.ts';
 import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
+import { send } from '../api.ts';
+import { Action } from '../parts/action.tsx';
 import { Badge, State } from '../parts/badge.tsx';
-import { Choice } from '../parts/choice.tsx';
-import { Count, numberIn, Percent, Rate, Usdt } from '../parts/money.tsx';
-import { orReload } from '../parts/or-reload.ts';
-import { Card, PageFrame } from '../parts/page.tsx';
-import { useLive } from '../parts/polling.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Choice } from '../parts/fields.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { orReload } from '../parts/lazy-page.tsx';
+import { Card, Empty, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
-import { Failure } from '../parts/states.tsx';
-import { Waiting } from '../parts/table.tsx';
-import { Ago, durationIn } from '../parts/time.tsx';
-import { useLanguage, useShared, useTexts } from '../texts/index.ts';
-import { Alarms } from './alarms.tsx';
+import { Ago, Count, durationIn, IdLink, numberIn, Percent, Rate, shortId, Usdt } from '../parts/values.tsx';
+import { useLanguage, useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 
 const Chart = lazy(() => orReload(import('../parts/chart.tsx')).then(part => ({ default: part.Chart })));
@@ -38,8 +37,7 @@ export default function Overview() {
         />
       }
     >
-      {live.isPending && <Waiting />}
-      {live.isError && <Failure error={live.error} again={() => void live.refetch()} />}
+      <Loaded of={live} />
       {live.data && (
         <div className="stack">
           <Figures now={live.data} minutes={Number(minutes)} />
@@ -193,4 +191,58 @@ function Sources({ rate }: { rate: RateNow | null }) {
       <RateSources sources={rate?.sources ?? []} />
     </Card>
   );
+}
+
+/** The open alarms, with links to their subjects. */
+export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
+  const t = useTexts(texts);
+  const serverText = useServerText();
+  const [clearing, setClearing] = useState<AlarmRow | null>(null);
+  if (alarms.length === 0) return <Empty title={t.noAlarms}>{t.noAlarmsHint}</Empty>;
+  return (
+    <>
+      <ul className="alarms">
+        {alarms.map(alarm => (
+          <li key={alarm.alarm_id}>
+            <Icon name="alarm" />
+            <div className="alarm-body">
+              <p>
+                <strong>{wordIn(t.kinds, alarm.kind)}</strong> <Subject subject={alarm.subject} />
+              </p>
+              <p className="wrap-anywhere">{serverText(alarm.detail)}</p>
+              <p className="dim">
+                <Ago at={alarm.last_at} />
+                {alarm.times > 1 && ` · ${t.times(alarm.times)}`}
+              </p>
+            </div>
+            <Action needs="alarms.clear" size="compact-xs" onClick={() => setClearing(alarm)}>
+              {t.clear}
+            </Action>
+          </li>
+        ))}
+      </ul>
+      {clearing && (
+        <Confirm
+          title={t.clearTitle}
+          says={
+            <>
+              <p>
+                <strong>{wordIn(t.kinds, clearing.kind)}</strong>
+              </p>
+              <p>{t.clearSays}</p>
+            </>
+          }
+          verb={t.clear}
+          run={() => send(`/alarms/${clearing.alarm_id}/clear`)}
+          onClose={() => setClearing(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function Subject({ subject }: { subject: string }) {
+  const { subjects } = useShared();
+  if (/^(pay|prt)_/.test(subject)) return <IdLink id={subject} text={shortId(subject)} />;
+  return <span className="dim">{wordIn(subjects, subject)}</span>;
 }

@@ -1,25 +1,20 @@
 import { Group } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { PaymentDetail } from '../../../src/console/shapes/payments.ts';
+import type { PaymentDetail, TimelineItem } from '../../../src/console/shapes/payments.ts';
 import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State, TestMark } from '../parts/badge.tsx';
 import { BalanceChange } from '../parts/balance-change.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Copyable } from '../parts/copy.tsx';
-import { percentIn, Rate, Rub, Usdt } from '../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../parts/page.tsx';
-import { useLive } from '../parts/polling.ts';
+import { useRun } from '../parts/notify.ts';
+import { Card, type Fact, Facts, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
+import { stateOf } from '../parts/payments.tsx';
 import { RequestCard } from '../parts/request.tsx';
-import { useRun } from '../parts/run.ts';
-import { Failure } from '../parts/states.tsx';
-import { Waiting } from '../parts/table.tsx';
-import { Duration, Time } from '../parts/time.tsx';
-import { useLanguage, useTexts, wordIn } from '../texts/index.ts';
+import { Timeline, useFactLine } from '../parts/timeline.tsx';
+import { actorName, Copyable, Duration, IdLink, percentIn, Rate, Rub, Time, Usdt } from '../parts/values.tsx';
+import { useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './payment.texts.ts';
-import { stateOf } from './payments.tsx';
-import { Timeline } from './timeline.tsx';
 
 export default function Payment({ paymentId }: { paymentId: string }) {
   const t = useTexts(texts);
@@ -32,7 +27,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
   if (!found.data) {
     return (
       <PageFrame title={t.payment} lead={<code>{paymentId}</code>}>
-        {found.isError ? <Failure error={found.error} again={() => void found.refetch()} /> : <Waiting />}
+        <Loaded of={found} />
       </PageFrame>
     );
   }
@@ -55,7 +50,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
         <div className="two-to-three">
           <PaymentFacts payment={payment} />
           <Card title={t.timeline}>
-            <Timeline items={timeline} />
+            <History items={timeline} />
           </Card>
         </div>
       </div>
@@ -76,88 +71,61 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
         facts={[
           [t.moved[payment.status], <Usdt key="usdt" amount={payment.amount_usdt} />],
           [t.rate, <Rate key="rate" rate={payment.rate} />],
-          ...(payment.quote
-            ? [
-                fact(
-                  t.quote,
-                  <>
-                    <Copyable text={payment.quote.quote_id} /> · {t.lockedAt}{' '}
-                    <Time at={payment.quote.locked_at} /> · {t.lockSpread}{' '}
-                    {percentIn(language, payment.quote.spread_percent)}
-                  </>,
-                ),
-              ]
-            : []),
-          ...(payment.refunded
-            ? [
-                fact(
-                  t.refunded,
-                  <>
-                    <Rub amount={payment.refunded.rub} /> = <Usdt amount={payment.refunded.usdt} />
-                  </>,
-                ),
-              ]
-            : []),
-          [
-            t.partner,
-            <Link key="partner" href={`/partners/${payment.partner_id}`}>
-              {payment.partner}
-            </Link>,
-          ],
+          payment.quote &&
+            fact(
+              t.quote,
+              <>
+                <Copyable text={payment.quote.quote_id} /> · {t.lockedAt}{' '}
+                <Time at={payment.quote.locked_at} /> · {t.lockSpread}{' '}
+                {percentIn(language, payment.quote.spread_percent)}
+              </>,
+            ),
+          payment.refunded &&
+            fact(
+              t.refunded,
+              <>
+                <Rub amount={payment.refunded.rub} /> = <Usdt amount={payment.refunded.usdt} />
+              </>,
+            ),
+          [t.partner, <IdLink key="partner" id={payment.partner_id} text={payment.partner} />],
           [t.recipient, payment.recipient],
           [t.created, <Time key="created" at={payment.created_at} />],
           [t.settled, <Time key="settled" at={payment.settled_at} />],
-          ...(tookMs === null ? [] : [fact(t.took, <Duration key="took" ms={tookMs} />)]),
-          ...(payment.error_code
-            ? [
-                fact(
-                  t.why,
-                  <>
-                    {wordIn(t.errors, payment.error_code)} <code>{payment.error_code}</code>
-                  </>,
-                ),
-              ]
-            : []),
-          ...(payment.support_since
-            ? [fact(t.support, <Time key="support" at={payment.support_since} />)]
-            : []),
-          ...(payment.status === 'processing'
-            ? [
-                fact(
-                  t.nextPoll,
-                  payment.is_under_way ? t.now : <Time key="next" at={payment.next_poll_at} as="clock" />,
-                ),
-              ]
-            : []),
-          ...(payment.external_id
-            ? [fact(t.externalId, <Copyable key="ext" text={payment.external_id} />)]
-            : []),
+          tookMs !== null && [t.took, <Duration key="took" ms={tookMs} />],
+          payment.error_code &&
+            fact(
+              t.why,
+              <>
+                {wordIn(t.errors, payment.error_code)} <code>{payment.error_code}</code>
+              </>,
+            ),
+          payment.support_since && [t.support, <Time key="support" at={payment.support_since} />],
+          payment.status === 'processing' && [
+            t.nextPoll,
+            payment.is_under_way ? t.now : <Time key="next" at={payment.next_poll_at} as="clock" />,
+          ],
+          payment.external_id && [t.externalId, <Copyable key="ext" text={payment.external_id} />],
           [
             t.order,
             payment.gateway_order_id ? <Copyable key="order" text={payment.gateway_order_id} /> : '—',
           ],
           [t.qr, <Copyable key="qr" text={payment.qr_url} />],
           [t.idempotencyKey, <Copyable key="key" text={payment.idempotency_key} />],
-          ...(payment.api_request_id
-            ? [
-                fact(
-                  t.apiRequest,
-                  <Link key="request" href={`/request-log${query({ request_id: payment.api_request_id })}`}>
-                    <code className="whole-line">{payment.api_request_id}</code>
-                  </Link>,
-                ),
-              ]
-            : []),
-          ...(payment.metadata && payment.metadata !== '{}'
-            ? [fact(t.metadata, <code key="meta">{payment.metadata}</code>)]
-            : []),
+          payment.api_request_id && [
+            t.apiRequest,
+            <Link key="request" href={`/request-log${query({ request_id: payment.api_request_id })}`}>
+              <code className="whole-line">{payment.api_request_id}</code>
+            </Link>,
+          ],
+          payment.metadata &&
+            payment.metadata !== '{}' && [t.metadata, <code key="meta">{payment.metadata}</code>],
         ]}
       />
     </Card>
   );
 }
 
-const fact = (name: string, value: React.ReactNode): [string, React.ReactNode] => [name, value];
+const fact = (name: string, value: React.ReactNode): Fact => [name, value];
 
 function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
   const { payment, request, needs_second_operator } = detail;
@@ -223,6 +191,55 @@ function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
       )}
     </Group>
   );
+}
+
+/** The facts of a timeline in one line. */
+export const usePaymentFacts = () => useFactLine(useTexts(texts), ['usdt']);
+
+function History({ items }: { items: TimelineItem[] }) {
+  const t = useTexts(texts);
+  const { actors } = useShared();
+  return (
+    <Timeline
+      items={items}
+      factsOf={usePaymentFacts()}
+      whatOf={({ kind, what, actor }) => (
+        <>
+          <span className="timeline-kind">{t.kinds[kind]}</span>
+          <strong>{wordIn(t.what, what)}</strong>
+          {actor && <span className="dim">{t.by(wordIn(actors, actorName(actor)))}</span>}
+        </>
+      )}
+      moreOf={({ gateway_call: call }) =>
+        call && (
+          <details className="gateway-call">
+            <summary>{t.show}</summary>
+            <h3>{t.request}</h3>
+            <pre>{pretty(call.request)}</pre>
+            <h3>{t.response}</h3>
+            {call.response === null ? (
+              <p className="dim">{t.noResponse}</p>
+            ) : (
+              <pre>{pretty(call.response)}</pre>
+            )}
+          </details>
+        )
+      }
+    />
+  );
+}
+
+/** JSON is indented; anything else, and JSON with numbers that would lose digits, is shown as it is. */
+function pretty(text: string): string {
+  const start = text.indexOf('{');
+  if (start < 0) return text;
+  try {
+    const laidOut = JSON.stringify(JSON.parse(text.slice(start)), null, 2);
+    const isSame = laidOut.replace(/\s/g, '') === text.slice(start).replace(/\s/g, '');
+    return isSame ? text.slice(0, start) + laidOut : text;
+  } catch {
+    return text;
+  }
 }
 
 /** Polling the gateway changes nothing, so it needs no confirmation. */

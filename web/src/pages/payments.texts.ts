@@ -1,4 +1,4 @@
-import { numberIn } from '../parts/money.tsx';
+import { numberIn } from '../parts/values.tsx';
 import { inBoth } from '../texts/index.ts';
 
 const plural = new Intl.PluralRules('ru');
@@ -26,7 +26,6 @@ export const texts = inBoth({
   exportHint: ['Up to the newest 50,000', 'Не больше 50 000 последних'],
   live: ['Live', 'Боевой'],
   test: ['Test', 'Тестовый'],
-  amount: ['Amount, ₽', 'Сумма, ₽'],
   searchHint: [
     'Payment ID, external ID, QR link or code, recipient, partner, amount',
     'ID платежа, внешний ID, ссылка или код QR, получатель, партнёр, сумма',

@@ -3,20 +3,13 @@ import { useSearchParams } from 'wouter';
 import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';
-import { Choice } from '../parts/choice.tsx';
-import { Rate } from '../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../parts/page.tsx';
-import { useLive } from '../parts/polling.ts';
+import { Choice } from '../parts/fields.tsx';
+import { Card, Empty, Facts, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
-import { actorName } from '../parts/short.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Rows, Waiting } from '../parts/table.tsx';
-import { durationIn, Time } from '../parts/time.tsx';
+import { actorName, durationIn, Rate, Time } from '../parts/values.tsx';
 import { useLanguage, useShared, useTexts } from '../texts/index.ts';
-import { ChangeRules } from './rates/change.tsx';
+import { ChangeRules, Percents, Spread, TryRules } from './rates/rules.tsx';
 import { texts } from './rates/texts.ts';
-import { Percents, Spread } from './rates/values.tsx';
-import { TryRules } from './rates/what-if.tsx';
 
 const spans = ['1', '24', '168', '720'] as const;
 
@@ -29,8 +22,7 @@ export default function Rates() {
   const page = read.data;
   return (
     <PageFrame title={shared.nav.rates} lead={t.lead}>
-      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
-      {read.isPending && <Waiting />}
+      <Loaded of={read} />
       {page && (
         <div className="stack">
           <div className="grid">

@@ -5,12 +5,8 @@ import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { SearchField, TextField } from '../parts/fields.tsx';
-import { Count } from '../parts/money.tsx';
-import { PageFrame } from '../parts/page.tsx';
-import { useLive } from '../parts/polling.ts';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Rows, Waiting } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
+import { Empty, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
+import { Count, Time } from '../parts/values.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
@@ -66,8 +62,7 @@ export default function Recipients() {
         </Action>
       }
     >
-      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
-      {list.isPending && <Waiting />}
+      <Loaded of={list} />
       {found && (
         <>
           <search className="filters">

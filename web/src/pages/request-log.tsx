@@ -2,17 +2,45 @@ import { Link } from 'wouter';
 import type { LoggedRequestRow } from '../../../src/console/shapes/request-log.ts';
 import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
-import { Copyable } from '../parts/copy.tsx';
-import { SelectField, TextField } from '../parts/fields.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
-import { PageFrame } from '../parts/page.tsx';
-import { Cut, Middle, Name, shortId } from '../parts/short.tsx';
-import { Empty } from '../parts/states.tsx';
-import { KeysetTable } from '../parts/table.tsx';
-import { Duration, Time } from '../parts/time.tsx';
-import { UtcTimeInput } from '../parts/utc-time-input.tsx';
-import { useShared, useTexts } from '../texts/index.ts';
-import { texts } from './request-log.texts.ts';
+import { Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
+import { Copyable, Cut, Duration, Middle, Name, shortId, Time } from '../parts/values.tsx';
+import { inBoth, useShared, useTexts } from '../texts/index.ts';
+
+const texts = inBoth({
+  lead: [
+    'What partners sent to the API, and how it was answered. Without bodies, headers and query parameters.',
+    'Что партнёры отправляли в API и какой получили ответ. Без тел, заголовков и параметров запроса (после «?»).',
+  ],
+  request: ['Request ID', 'ID запроса'],
+  noPartner: [
+    'Unknown (key missing, not valid or not checked)',
+    'Неизвестен (ключ не указан, недействителен или не проверялся)',
+  ],
+  key: ['Key ID', 'ID ключа'],
+  path: ['Path', 'Путь'],
+  notHttp: ['Not valid HTTP', 'Некорректный HTTP'],
+  classes: {
+    '2xx': ['2xx: success', '2xx: успешные'],
+    '4xx': ['4xx: rejected', '4xx: отклонённые'],
+    '5xx': ['5xx: service errors', '5xx: ошибки сервиса'],
+  },
+  since: ['From, UTC', 'С, UTC'],
+  until: ['Before, UTC', 'До, UTC'],
+  noneHint: [
+    'Remove some filters. Requests are kept for REQUEST_LOG_DAYS days (7 by default).',
+    'Уберите часть фильтров. Запросы хранятся REQUEST_LOG_DAYS дней (по умолчанию 7).',
+  ],
+  noneSoFar: ['No requests found so far', 'Пока ничего не найдено'],
+  noneSoFarHint: [
+    'Only part of the log has been searched. Select “Show more” to search older requests.',
+    'Просмотрена только часть журнала. Нажмите «Показать ещё», чтобы искать в более старых запросах.',
+  ],
+  noneYetHint: [
+    'Requests from partners appear here within seconds, unless the log is turned off.',
+    'Запросы партнёров появляются здесь через несколько секунд, если журнал не отключён.',
+  ],
+});
 
 const names = ['request_id', 'partner', 'path', 'status', 'error_code', 'since', 'until'] as const;
 /** The routes of the API, to choose from. */
@@ -104,52 +132,40 @@ function Fields({ of }: { of: ReturnType<typeof useFilters<(typeof names)[number
   const { status } = of.filters;
   const isOneStatus = status !== '' && !(status in t.classes);
   return (
-    <FilterForm of={of}>
-      {(draft, set, setNow) => {
-        const field = (name: (typeof names)[number]) => ({
-          value: draft[name],
-          onChange: (text: string) => set({ [name]: text }),
-        });
-        return (
-          <>
-            <TextField
-              label={t.request}
-              placeholder="req_…"
-              spellCheck={false}
-              data-search
-              {...field('request_id')}
-            />
-            <TextField label={t.partner} placeholder={t.partnerHint} {...field('partner')} />
-            <TextField
-              label={t.path}
-              placeholder="/v1/payments"
-              list="request-log-routes"
-              spellCheck={false}
-              {...field('path')}
-            />
-            <datalist id="request-log-routes">
-              {routes.map(route => (
-                <option key={route} value={route} />
-              ))}
-            </datalist>
-            <SelectField
-              label={t.status}
-              value={draft.status}
-              any={t.any}
-              words={{ ...t.classes, ...(isOneStatus ? { [status]: status } : {}) }}
-              onChange={chosen => setNow({ status: chosen })}
-            />
-            <TextField
-              label={t.error}
-              placeholder="rate_limited"
-              spellCheck={false}
-              {...field('error_code')}
-            />
-            <UtcTimeInput label={t.since} {...field('since')} />
-            <UtcTimeInput label={t.until} {...field('until')} />
-          </>
-        );
-      }}
-    </FilterForm>
+    <FilterForm
+      of={of}
+      fields={[
+        {
+          name: 'request_id',
+          label: t.request,
+          placeholder: 'req_…',
+          spellCheck: false,
+          'data-search': true,
+        },
+        { name: 'partner', label: t.partner, placeholder: t.partnerHint },
+        {
+          name: 'path',
+          label: t.path,
+          placeholder: '/v1/payments',
+          list: 'request-log-routes',
+          spellCheck: false,
+        },
+        () => (
+          <datalist id="request-log-routes">
+            {routes.map(route => (
+              <option key={route} value={route} />
+            ))}
+          </datalist>
+        ),
+        {
+          name: 'status',
+          label: t.status,
+          words: { ...t.classes, ...(isOneStatus ? { [status]: status } : {}) },
+        },
+        { name: 'error_code', label: t.error, placeholder: 'rate_limited', spellCheck: false },
+        { name: 'since', label: t.since, as: 'time' },
+        { name: 'until', label: t.until, as: 'time' },
+      ]}
+    />
   );
 }

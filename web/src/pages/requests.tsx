@@ -1,11 +1,8 @@
 import { useSearchParams } from 'wouter';
 import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
-import { Choice } from '../parts/choice.tsx';
-import { PageFrame } from '../parts/page.tsx';
-import { useLive } from '../parts/polling.ts';
+import { Choice } from '../parts/fields.tsx';
+import { Empty, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RequestCard } from '../parts/request.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Waiting } from '../parts/table.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
@@ -13,7 +10,6 @@ const texts = inBoth({
     'Dual approval: one operator requests an action above the threshold, another approves or rejects it.',
     'Подтверждение вторым сотрудником: один запрашивает операцию свыше порога, другой подтверждает или отклоняет её.',
   ],
-  which: ['Status', 'Статус'],
   waiting: ['Pending', 'Ожидают'],
   approved: ['Approved', 'Подтверждены'],
   refused: ['Rejected', 'Отклонены'],
@@ -40,15 +36,14 @@ export default function Requests() {
       lead={t.lead}
       actions={
         <Choice
-          label={t.which}
+          label={t.status}
           value={state}
           options={states.map(one => [one, t[one]])}
           onChange={chosen => setParams(chosen === 'waiting' ? {} : { state: chosen })}
         />
       }
     >
-      {list.isPending && <Waiting />}
-      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
+      <Loaded of={list} />
       {list.data?.data.length === 0 && (
         <Empty title={state === 'waiting' ? t.none : t.noneElse}>{state === 'waiting' && t.noneHint}</Empty>
       )}

@@ -1,17 +1,12 @@
 import type { ReviewRow } from '../../../src/console/shapes/payments.ts';
 import { Action } from '../parts/action.tsx';
-import { Badge, State, TestMark } from '../parts/badge.tsx';
-import { Rub } from '../parts/money.tsx';
-import { PageFrame } from '../parts/page.tsx';
-import { Name, ShortId } from '../parts/short.tsx';
-import { Empty } from '../parts/states.tsx';
-import { type Column, KeysetTable } from '../parts/table.tsx';
-import { durationIn, Time } from '../parts/time.tsx';
+import { Badge, Owner, State } from '../parts/badge.tsx';
+import { type Column, Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
+import { durationIn, Name, Rub, ShortId, Time } from '../parts/values.tsx';
 import { inBoth, useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts as paymentTexts } from './payment.texts.ts';
-import { useAsk } from './payment.tsx';
+import { useAsk, usePaymentFacts } from './payment.tsx';
 import { texts as listTexts } from './payments.texts.ts';
-import { useFactLine } from './timeline.tsx';
 
 const texts = inBoth({
   lead: [
@@ -19,7 +14,6 @@ const texts = inBoth({
     'Платежи, результат которых ещё неизвестен, сначала старые. Kopeck продолжает проверять их статус в шлюзе.',
   ],
   age: ['Age', 'Прошло'],
-  last: ['Last response', 'Последний ответ'],
   times: (n: number) => [`checks: ${n}`, `проверок: ${n}`],
   next: ['next at', 'следующая в'],
   now: ['checking now', 'проверяется сейчас'],
@@ -52,10 +46,7 @@ export default function Review() {
       head: list.partner,
       cell: row => (
         <>
-          <span className="inline">
-            <Name text={row.partner} />
-            <TestMark mode={row.mode} />
-          </span>
+          <Owner of={row} />
           <span className="under">
             <Name text={row.recipient} />
           </span>
@@ -64,7 +55,7 @@ export default function Review() {
     },
     { head: list.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
     {
-      head: t.last,
+      head: t.answer,
       cell: row => (
         <>
           <LastAnswer row={row} />
@@ -101,7 +92,7 @@ export default function Review() {
 
 function LastAnswer({ row: { last_answer: last } }: { row: ReviewRow }) {
   const payment = useTexts(paymentTexts);
-  const factLine = useFactLine();
+  const factLine = usePaymentFacts();
   if (!last) return <span className="dim">—</span>;
   const { call, ...facts } = last;
   return <Name text={`${wordIn(payment.what, call)}: ${factLine(facts)}`} />;

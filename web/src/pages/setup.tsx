@@ -3,9 +3,10 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Enrolment, Session } from '../../../src/console/shapes/access.ts';
 import { Refused, send, session } from '../api.ts';
-import { Copyable } from '../parts/copy.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { Waiting } from '../parts/table.tsx';
+import { useAttempt } from '../parts/notify.ts';
+import { Waiting } from '../parts/page.tsx';
+import { Copyable } from '../parts/values.tsx';
 import { useSentence, useShared, useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
 import { CodeAndSubmit, SignInFrame } from './sign-in-frame.tsx';
@@ -47,26 +48,20 @@ function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
   const [password, setPassword] = useState('');
   const [again, setAgain] = useState('');
   const [code, setCode] = useState('');
-  const [pending, setPending] = useState(false);
   const [tried, setTried] = useState(false);
-  const [refusal, setRefusal] = useState<unknown>(null);
+  const { pending, refusal, attempt } = useAttempt();
   const tooShort = password.length < 12;
   const differ = password !== again;
 
-  async function submit(event: FormEvent) {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
     if (tooShort || differ) return;
-    setPending(true);
-    setRefusal(null);
-    try {
+    void attempt(async () => {
       session.set(await send<Session>('/setup', { token, password, code: code.replaceAll(' ', '') }));
       go('/', { replace: true });
-    } catch (error) {
-      setRefusal(error);
-      setPending(false);
-    }
-  }
+    });
+  };
 
   return (
     <form onSubmit={submit}>

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import type { Session } from '../../../src/console/shapes/access.ts';
 import { hasSessionEnded, send, session } from '../api.ts';
 import { TextField } from '../parts/fields.tsx';
+import { useAttempt } from '../parts/notify.ts';
 import { useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
 import { CodeAndSubmit, SignInFrame } from './sign-in-frame.tsx';
@@ -12,24 +13,15 @@ export default function SignIn() {
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
-  const [pending, setPending] = useState(false);
-  const [refusal, setRefusal] = useState<unknown>(null);
+  const { pending, refusal, attempt } = useAttempt();
 
-  async function submit(event: FormEvent) {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    setPending(true);
-    setRefusal(null);
-    try {
-      session.set(
-        await send<Session>('/login', { name: name.trim(), password, code: code.replaceAll(' ', '') }),
-      );
-    } catch (error) {
-      setRefusal(error);
-      // A code can be used once.
-      setCode('');
-      setPending(false);
-    }
-  }
+    const credentials = { name: name.trim(), password, code: code.replaceAll(' ', '') };
+    // A code can be used once.
+    const forget = () => setCode('');
+    void attempt(async () => session.set(await send<Session>('/login', credentials)), forget);
+  };
 
   return (
     <SignInFrame title={t.signIn}>

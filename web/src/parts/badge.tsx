@@ -1,6 +1,7 @@
 import { useCommon } from '../texts/common.ts';
 import { faultTexts } from '../texts/faults.ts';
 import { useTexts, wordIn } from '../texts/language.ts';
+import { Name } from './values.tsx';
 
 type Tone = 'good' | 'bad' | 'open' | 'warn' | 'plain';
 
@@ -61,6 +62,14 @@ export function TestMark({ mode }: { mode: 'live' | 'test' }) {
   return mode === 'test' ? <span className="test-mark">{t.test}</span> : null;
 }
 
+/** The partner of a row, and its mode. */
+export const Owner = ({ of }: { of: { partner: string; mode: 'live' | 'test' } }) => (
+  <span className="inline">
+    <Name text={of.partner} />
+    <TestMark mode={of.mode} />
+  </span>
+);
+
 /** What an endpoint answered to an event: the HTTP status, or why there was none. */
 export function Answer({ status, error }: { status: number | null; error: string | null }) {
   const faults = useTexts(faultTexts);
@@ -78,3 +87,7 @@ export function Answer({ status, error }: { status: number | null; error: string
     </span>
   );
 }
+
+/** The answer to the last attempt; null: there was none. */
+export const LastAnswer = ({ of }: { of: { http_status: number | null; error: string | null } | null }) =>
+  of ? <Answer status={of.http_status} error={of.error} /> : <span className="dim">—</span>;

@@ -1,8 +1,8 @@
 import type { PartnerBalance } from '../../../src/console/shapes/approvals.ts';
 import { inBoth, useTexts } from '../texts/index.ts';
 import { TestMark } from './badge.tsx';
-import { Rub, Usdt } from './money.tsx';
 import { Facts } from './page.tsx';
+import { Rub, Usdt } from './values.tsx';
 
 const texts = inBoth({
   available: ['Available balance, USDT', 'Доступный баланс, USDT'],
@@ -68,12 +68,10 @@ export function BalanceChange({ balance, effect, rub, usdt }: BalanceChangeProps
             after={effect === 'debit' ? null : sum(available, usdt, 1n)}
           />,
         ],
-        ...(effect === 'credit'
-          ? []
-          : ([[t.held, <BeforeAfter key="held" before={held} after={sum(held, usdt, -1n)} />]] as [
-              string,
-              React.ReactNode,
-            ][])),
+        effect !== 'credit' && [
+          t.held,
+          <BeforeAfter key="held" before={held} after={sum(held, usdt, -1n)} />,
+        ],
       ]}
     />
   );

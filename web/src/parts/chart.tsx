@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { useCommon } from '../texts/common.ts';
 import { useLanguage } from '../texts/language.ts';
-import { amountIn, numberIn } from './money.tsx';
+import { amountIn, numberIn } from './values.tsx';
 
 interface Series {
   label: string;

@@ -129,3 +129,21 @@ function useWordOnLeaving(): { with: (word: unknown) => void } {
 }
 
 const isWaiting = (answer: unknown): boolean => (answer as Partial<Done> | null)?.outcome === 'waiting';
+
+interface OutdatedProps {
+  title: string;
+  verb: string;
+  onTake: () => void;
+  /** What differs now. */
+  children?: ReactNode;
+}
+
+/** Another operator has changed what this dialog would change. */
+export const Outdated = ({ title, verb, onTake, children }: OutdatedProps) => (
+  <Alert color="yellow" role="alert" title={title}>
+    {children}
+    <Button size="xs" variant="default" onClick={onTake} {...(children ? { mt: 'xs' } : {})}>
+      {verb}
+    </Button>
+  </Alert>
+);

@@ -1,8 +1,9 @@
-import { Button } from '@mantine/core';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button, type TextInputProps } from '@mantine/core';
+import { type FormEvent, Fragment, type ReactNode, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useCommon } from '../texts/common.ts';
-import { Empty } from './states.tsx';
+import { SearchField, SelectField, TextField, UtcDayInput, UtcTimeInput } from './fields.tsx';
+import { Empty } from './page.tsx';
 
 type Change<Name extends string> = (change: Partial<Record<Name, string>>) => void;
 
@@ -31,18 +32,71 @@ export function useFilters<const Name extends string>(names: readonly Name[]): F
   };
 }
 
-interface FormProps<Name extends string> {
+type Draft<Name extends string> = Record<Name, string>;
+
+interface Field<Name extends string> extends Omit<TextInputProps, 'name' | 'onChange' | 'value'> {
+  name: Name;
+  as?: 'search' | 'time' | 'day';
+  /** The texts of the values; without them it is a field for text. */
+  words?: { readonly [value: string]: string | undefined };
+  /** Those that can be chosen; without them, all that have a text. */
+  values?: readonly string[];
+  any?: string;
+  'data-search'?: true;
+}
+
+type DrawnField<Name extends string> =
+  | Field<Name>
+  | ((draft: Draft<Name>, set: Change<Name>, setNow: Change<Name>) => ReactNode);
+
+interface FieldsProps<Name extends string> {
+  draft: Draft<Name>;
+  /** Keeps what is typed until the button is pressed. */
+  set: Change<Name>;
+  /** Applies what was chosen at once. */
+  setNow: Change<Name>;
+  fields: DrawnField<NoInfer<Name>>[];
+}
+
+const textFields = { text: TextField, search: SearchField, time: UtcTimeInput, day: UtcDayInput };
+
+/** Fields by their descriptions; a function draws its own. */
+export function FilterFields<Name extends string>({ draft, set, setNow, fields }: FieldsProps<Name>) {
+  const t = useCommon();
+  return fields.map((field, index) => {
+    // biome-ignore lint/suspicious/noArrayIndexKey: a form has the same fields as long as it is shown
+    if (typeof field === 'function') return <Fragment key={index}>{field(draft, set, setNow)}</Fragment>;
+    const { name, as = 'text', words, values, any = t.any, ...props } = field;
+    const change = (text: string) => ({ [name]: text }) as Partial<Draft<Name>>;
+    if (words)
+      return (
+        <SelectField<string>
+          key={name}
+          label={field.label}
+          value={draft[name]}
+          any={any}
+          words={words}
+          values={values ?? Object.keys(words)}
+          onChange={value => setNow(change(value))}
+        />
+      );
+    const TextKind = textFields[as];
+    return (
+      <TextKind key={name} {...props} value={draft[name]} onChange={(text: string) => set(change(text))} />
+    );
+  });
+}
+
+interface FormProps<Name extends string> extends Pick<FieldsProps<Name>, 'fields'> {
   of: Filters<Name>;
   /** The label of the button, if it is not to search. */
   verb?: string;
   /** What was typed, as the filters need it. */
-  read?: (draft: Record<Name, string>) => Partial<Record<Name, string>>;
-  /** The fields. `set` keeps what is typed until the button is pressed, `setNow` applies it at once. */
-  children: (draft: Record<Name, string>, set: Change<Name>, setNow: Change<Name>) => ReactNode;
+  read?: (draft: Draft<Name>) => Partial<Draft<Name>>;
 }
 
 /** The fields above a list. */
-export function FilterForm<Name extends string>({ of, verb, read, children }: FormProps<Name>) {
+export function FilterForm<Name extends string>({ of, verb, read, fields }: FormProps<Name>) {
   const t = useCommon();
   const [draft, setDraft] = useState(of.filters);
   // The URL changes also without this form; the fields keep the focus.
@@ -59,11 +113,12 @@ export function FilterForm<Name extends string>({ of, verb, read, children }: Fo
   return (
     <search>
       <form onSubmit={submit} className="filters">
-        {children(
-          draft,
-          change => setDraft({ ...draft, ...change }),
-          change => of.apply({ ...draft, ...change }),
-        )}
+        <FilterFields
+          draft={draft}
+          set={change => setDraft({ ...draft, ...change })}
+          setNow={change => of.apply({ ...draft, ...change })}
+          fields={fields}
+        />
         <Button type="submit">{verb ?? t.find}</Button>
         <ClearFilters of={of} />
       </form>

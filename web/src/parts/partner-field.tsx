@@ -6,7 +6,7 @@ import type { PartnerRow } from '../../../src/console/shapes/partners.ts';
 import { ask, query } from '../api.ts';
 import { useShared } from '../texts/index.ts';
 import { TextField } from './fields.tsx';
-import { shortId } from './short.tsx';
+import { shortId } from './values.tsx';
 
 /** Partners may have the same name, so the end of the id stands beside it. */
 const labelOf = ({ name, partner_id }: PartnerRow) => `${name} (${shortId(partner_id)})`;

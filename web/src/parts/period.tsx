@@ -1,6 +1,5 @@
 import { useCommon } from '../texts/common.ts';
-import { SelectField } from './fields.tsx';
-import { UtcTimeInput } from './utc-time-input.tsx';
+import { SelectField, UtcTimeInput } from './fields.tsx';
 
 /** Times without a zone, as in a form: they are UTC. */
 export interface Period {

@@ -2,11 +2,9 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { inBoth, useServerText, useShared, useTexts, type Words, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
-import { Rate } from './money.tsx';
-import { orReload } from './or-reload.ts';
-import { Empty } from './states.tsx';
-import { Rows } from './table.tsx';
-import { Time } from './time.tsx';
+import { orReload } from './lazy-page.tsx';
+import { Empty, Rows } from './page.tsx';
+import { Rate, Time } from './values.tsx';
 
 const Chart = lazy(() => orReload(import('./chart.tsx')).then(part => ({ default: part.Chart })));
 
@@ -14,7 +12,6 @@ const texts = inBoth({
   withSpread: ['rate', 'курс'],
   mid: ['mid rate', 'средний курс'],
   source: ['Source', 'Источник'],
-  outcome: ['Status', 'Статус'],
   midHead: ['Mid rate, ₽', 'Средний курс, ₽'],
   asOf: ['As of, UTC', 'Время котировки, UTC'],
   outcomes: {
@@ -75,7 +72,7 @@ export function RateSources({ sources }: { sources: RateNow['sources'] }) {
         { head: t.source, cell: source => source.source },
         { head: t.midHead, right: true, cell: source => <Rate rate={source.mid} /> },
         {
-          head: t.outcome,
+          head: t.status,
           cell: source => (
             <span title={source.reason ? serverText(source.reason) : undefined}>
               <Badge tone={source.outcome === 'used' ? 'good' : 'warn'}>

@@ -7,11 +7,9 @@ import { useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { State } from './badge.tsx';
 import { BalanceChange } from './balance-change.tsx';
 import { Confirm } from './confirm.tsx';
-import { Rub, Usdt } from './money.tsx';
-import { Facts } from './page.tsx';
+import { type Fact, Facts } from './page.tsx';
 import { texts } from './request.texts.ts';
-import { actorName } from './short.tsx';
-import { Ago, Time } from './time.tsx';
+import { Ago, actorName, IdLink, Rub, Time, Usdt } from './values.tsx';
 
 type Words = (typeof texts)['en'];
 type Decision = 'approve' | 'refuse' | 'withdraw';
@@ -40,7 +38,7 @@ export function RequestCard({
       </div>
       <Facts
         facts={[
-          ...amountOf(t, request),
+          amountOf(t, request),
           ...changeOf(t, request),
           [
             t.requestedBy,
@@ -48,16 +46,12 @@ export function RequestCard({
               {actorName(request.asked_by)} · <Ago at={request.asked_at} />
             </span>,
           ],
-          ...(request.decided_by
-            ? ([
-                [
-                  t.decidedBy,
-                  <span key="by">
-                    {actorName(request.decided_by)} · <Time at={request.decided_at} as="short" />
-                  </span>,
-                ],
-              ] as [string, React.ReactNode][])
-            : []),
+          request.decided_by && [
+            t.decidedBy,
+            <span key="by">
+              {actorName(request.decided_by)} · <Time at={request.decided_at} as="short" />
+            </span>,
+          ],
         ]}
       />
       {reason && <p className="quote">{reason}</p>}
@@ -65,12 +59,12 @@ export function RequestCard({
   );
 }
 
-function amountOf(t: Words, { amount_rub, amount_usdt, kind }: RequestRow): [string, React.ReactNode][] {
-  if (amount_rub) return [[t.amount, <Rub key="rub" amount={amount_rub} />]];
-  return amount_usdt && kind !== 'credit' ? [[t.amount, <Usdt key="usdt" amount={amount_usdt} />]] : [];
+function amountOf(t: Words, { amount_rub, amount_usdt, kind }: RequestRow): Fact {
+  if (amount_rub) return [t.amount, <Rub key="rub" amount={amount_rub} />];
+  return amount_usdt && kind !== 'credit' && [t.amount, <Usdt key="usdt" amount={amount_usdt} />];
 }
 
-const changeOf = (t: Words, { change, reason }: RequestRow): [string, React.ReactNode][] =>
+const changeOf = (t: Words, { change, reason }: RequestRow): Fact[] =>
   Object.entries(change)
     .filter(([, value]) => value !== reason)
     .map(([name, value]) => [wordIn(t.names, name), wordOf(t, name, value)]);
@@ -82,17 +76,17 @@ function wordOf(t: Words, name: string, value: string): React.ReactNode {
 }
 
 function Subject({ request: { kind, subject } }: { request: RequestRow }) {
-  if (kind === 'resolve') return <Link href={`/payments/${subject}`}>{subject}</Link>;
+  if (kind === 'resolve' || kind === 'credit') return <IdLink id={subject} text={subject} />;
   if (kind === 'deposit') return <Link href={`/deposits?q=${subject}`}>{subject}</Link>;
   if (kind === 'release') return <code className="wrap-anywhere">{subject}</code>;
-  return kind === 'credit' ? <Link href={`/partners/${subject}`}>{subject}</Link> : null;
+  return null;
 }
 
 /** What the request would change, so that it need not be remembered from the page behind the dialog. */
 function Effects({ request }: { request: RequestRow }) {
   const t = useTexts(texts);
   const { balance, amount_rub, amount_usdt, change, kind } = request;
-  if (!balance || !amount_usdt) return <Facts facts={[...amountOf(t, request), ...changeOf(t, request)]} />;
+  if (!balance || !amount_usdt) return <Facts facts={[amountOf(t, request), ...changeOf(t, request)]} />;
   const isCredit = kind === 'credit' || kind === 'deposit';
   const effect = isCredit ? 'credit' : change.outcome === 'succeeded' ? 'debit' : 'return';
   return <BalanceChange balance={balance} effect={effect} rub={amount_rub} usdt={amount_usdt} />;

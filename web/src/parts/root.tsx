@@ -1,17 +1,21 @@
-import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { Alert, Button, localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { type ReactNode, Suspense, useEffect, useSyncExternalStore } from 'react';
-import { Link, Router, useLocation } from 'wouter';
+import {
+  Component,
+  type ComponentType,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useSyncExternalStore,
+} from 'react';
+import { Link, Route, Router, Switch, useLocation } from 'wouter';
 import type { AnySession } from '../../../src/web/shapes.ts';
 import { appPath, ask, connected, Refused, session } from '../api.ts';
-import { ErrorBoundary } from '../error-boundary.tsx';
 import { useCommon } from '../texts/common.ts';
 import { noVariables, theme } from '../theme.ts';
-import { FirstLoad } from './first-load.tsx';
 import { preloadPages } from './lazy-page.tsx';
-import { PageFrame } from './page.tsx';
-import { Waiting } from './table.tsx';
+import { PageFrame, Waiting } from './page.tsx';
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -120,21 +124,67 @@ export function Banner() {
   );
 }
 
-/** A page that fails, or is still being loaded, leaves the frame around it alone. */
-export const PageArea = ({ children }: { children: ReactNode }) => {
+/**
+ * The page of the URL: one of these by its path, or a route among the children. A page that fails, or is still being
+ * loaded, leaves the frame around it alone.
+ */
+export function Pages({ of, children }: { of: Record<string, ComponentType>; children: ReactNode }) {
   const [path] = useLocation();
   return (
     <ErrorBoundary key={path}>
-      <Suspense fallback={<Waiting />}>{children}</Suspense>
+      <Suspense fallback={<Waiting />}>
+        <Switch>
+          {Object.entries(of).map(([route, Page]) => (
+            <Route key={route} path={route}>
+              <Page />
+            </Route>
+          ))}
+          {children}
+          <Route component={NoSuchPage} />
+        </Switch>
+      </Suspense>
     </ErrorBoundary>
   );
-};
+}
 
-export function NoSuchPage() {
+function NoSuchPage() {
   const t = useCommon();
   return (
     <PageFrame title={t.noSuchPage}>
       <Link href="/">{t.toOverview}</Link>
     </PageFrame>
+  );
+}
+
+/** Shown until the first answer of the server arrives; `index.html` has the same before the script is loaded. */
+export const FirstLoad = () => (
+  <div className="first-load" role="status" aria-busy="true" aria-label={useCommon().loading}>
+    <div className="first-load-top" />
+    <div className="first-load-lines" />
+  </div>
+);
+
+/** Keeps the rest of the console alive when a page fails, or its file is gone after an update. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
+  override state = { broken: false };
+
+  static getDerivedStateFromError() {
+    return { broken: true };
+  }
+
+  override render() {
+    return this.state.broken ? <Sorry /> : this.props.children;
+  }
+}
+
+function Sorry() {
+  const t = useCommon();
+  return (
+    <Alert color="red" role="alert" title={t.pageBroke}>
+      <p>{t.pageBrokeHint}</p>
+      <Button size="xs" variant="default" onClick={() => location.reload()}>
+        {t.reload}
+      </Button>
+    </Alert>
   );
 }

@@ -1,35 +1,32 @@
 import { useState } from 'react';
-import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
-import type {
-  CurrentSession,
-  OtherPerson,
-  Session,
-  SignInAnswer,
-} from '../../../src/portal/shapes/access.ts';
+import { Redirect, Route, Router, useLocation } from 'wouter';
+import type { CurrentSession, OtherPerson, Session, SignInAnswer } from '../../../src/portal/shapes.ts';
 import { ask, session } from '../api.ts';
 import { lazyPage } from '../parts/lazy-page.tsx';
-import { NoSuchPage, NotYetKnown, PageArea, Root, useCurrentSession } from '../parts/root.tsx';
+import { NotYetKnown, Pages, Root, useCurrentSession } from '../parts/root.tsx';
 import { isQuestion, signInOnArrival } from './arrival.ts';
 import { Layout } from './layout.tsx';
-import { NoPartner } from './no-partner.tsx';
-import { OtherPersonQuestion } from './other-person.tsx';
+import { NoPartner } from './new-partner.tsx';
 import { PartnerContext } from './partner.ts';
-import { SignIn } from './sign-in.tsx';
+import { OtherPersonQuestion, SignIn } from './sign-in.tsx';
 
-const Balance = lazyPage(() => import('./pages/balance.tsx'));
-const Deliveries = lazyPage(() => import('./pages/deliveries.tsx'));
 const Delivery = lazyPage(() => import('./pages/delivery.tsx'));
-const Keys = lazyPage(() => import('./pages/keys.tsx'));
-const Overview = lazyPage(() => import('./pages/overview.tsx'));
 const Payment = lazyPage(() => import('./pages/payment.tsx'));
-const Payments = lazyPage(() => import('./pages/payments.tsx'));
-const Qr = lazyPage(() => import('./pages/qr.tsx'));
-const RateOfPartner = lazyPage(() => import('./pages/rate.tsx'));
-const RequestLog = lazyPage(() => import('./pages/request-log.tsx'));
-const Settings = lazyPage(() => import('./pages/settings.tsx'));
-const Statements = lazyPage(() => import('./pages/statements.tsx'));
-const Team = lazyPage(() => import('./pages/team.tsx'));
-const Webhook = lazyPage(() => import('./pages/webhook.tsx'));
+
+const pages = {
+  '/': lazyPage(() => import('./pages/overview.tsx')),
+  '/payments': lazyPage(() => import('./pages/payments.tsx')),
+  '/balance': lazyPage(() => import('./pages/balance.tsx')),
+  '/statements': lazyPage(() => import('./pages/statements.tsx')),
+  '/rate': lazyPage(() => import('./pages/rate.tsx')),
+  '/qr': lazyPage(() => import('./pages/qr.tsx')),
+  '/keys': lazyPage(() => import('./pages/keys.tsx')),
+  '/webhook': lazyPage(() => import('./pages/webhook.tsx')),
+  '/deliveries': lazyPage(() => import('./pages/deliveries.tsx')),
+  '/requests': lazyPage(() => import('./pages/request-log.tsx')),
+  '/team': lazyPage(() => import('./pages/team.tsx')),
+  '/settings': lazyPage(() => import('./pages/settings.tsx')),
+};
 
 export const App = () => (
   <Root>
@@ -79,33 +76,12 @@ function OfPartner({ now }: { now: Session }) {
     <PartnerContext value={partner}>
       <Router base={`/${partner.partner_id}`}>
         <Layout key={partner.partner_id}>
-          <PageArea>
-            <Pages />
-          </PageArea>
+          <Pages of={pages}>
+            <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
+            <Route path="/deliveries/:id">{({ id }) => <Delivery key={id} eventId={id} />}</Route>
+          </Pages>
         </Layout>
       </Router>
     </PartnerContext>
-  );
-}
-
-function Pages() {
-  return (
-    <Switch>
-      <Route path="/" component={Overview} />
-      <Route path="/payments" component={Payments} />
-      <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
-      <Route path="/balance" component={Balance} />
-      <Route path="/statements" component={Statements} />
-      <Route path="/rate" component={RateOfPartner} />
-      <Route path="/qr" component={Qr} />
-      <Route path="/keys" component={Keys} />
-      <Route path="/webhook" component={Webhook} />
-      <Route path="/deliveries" component={Deliveries} />
-      <Route path="/deliveries/:id">{({ id }) => <Delivery key={id} eventId={id} />}</Route>
-      <Route path="/requests" component={RequestLog} />
-      <Route path="/team" component={Team} />
-      <Route path="/settings" component={Settings} />
-      <Route component={NoSuchPage} />
-    </Switch>
   );
 }

@@ -1,4 +1,4 @@
-import type { OtherPerson, SignInAnswer } from '../../../src/portal/shapes/access.ts';
+import type { OtherPerson, SignInAnswer } from '../../../src/portal/shapes.ts';
 import { send } from '../api.ts';
 
 /** How somebody arrived: with a link of the bot, as a Mini App of Telegram, or otherwise. */

@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { Choice } from '../parts/choice.tsx';
+import { Choice } from '../parts/fields.tsx';
 import { AccountMenu, PlaceList, Shell } from '../parts/shell.tsx';
 import { chooseMode, useMode, usePartner, usePerson } from './partner.ts';
 import { usePortal } from './texts/index.ts';

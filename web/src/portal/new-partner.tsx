@@ -1,9 +1,11 @@
 import { Button, Group } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { NewPartner } from '../../../src/portal/shapes/access.ts';
-import { send, session } from '../api.ts';
+import type { NewPartner } from '../../../src/portal/shapes.ts';
+import { send, session, signOut } from '../api.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useNotify } from '../parts/notify.ts';
+import { SignInCard } from '../parts/shell.tsx';
+import { useCommon } from '../texts/common.ts';
 import { usePortal } from './texts/index.ts';
 
 interface FormProps {
@@ -81,5 +83,25 @@ export function JoinForm() {
       maxLength={500}
       run={invitation => send<NewPartner>('/join', { invitation })}
     />
+  );
+}
+
+/** For somebody who is in no team, or in none any more. */
+export function NoPartner() {
+  const t = usePortal().noPartner;
+  const common = useCommon();
+  return (
+    <SignInCard
+      title={t.title}
+      lead={t.lead}
+      beside={
+        <Button variant="subtle" size="xs" onClick={() => void signOut()}>
+          {common.signOut}
+        </Button>
+      }
+    >
+      <JoinForm />
+      <NewPartnerForm />
+    </SignInCard>
   );
 }

@@ -1,5 +1,5 @@
 import { createContext, use, useSyncExternalStore } from 'react';
-import type { MemberRole, PartnerChoice, Session } from '../../../src/portal/shapes/access.ts';
+import type { MemberRole, PartnerChoice, Session } from '../../../src/portal/shapes.ts';
 import { outside, session } from '../api.ts';
 
 /** The session of the signed-in person; pages are shown only with one. */

@@ -1,7 +1,8 @@
-import { Button, type ButtonProps, Modal, Stack, Tooltip } from '@mantine/core';
-import type { ComponentPropsWithoutRef, ReactNode } from 'react';
-import type { MemberRole } from '../../../src/portal/shapes/access.ts';
-import { Copyable } from '../parts/copy.tsx';
+import { Button, Modal, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { MemberRole } from '../../../src/portal/shapes.ts';
+import { type ButtonProps, HintButton } from '../parts/fields.tsx';
+import { Copyable } from '../parts/values.tsx';
 import { useCommon } from '../texts/common.ts';
 import { inBoth, useTexts } from '../texts/language.ts';
 import { usePartner } from './partner.ts';
@@ -15,31 +16,16 @@ const texts = inBoth({
   ],
 });
 
-interface ActionProps extends ButtonProps, Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> {
-  needs: MemberRole;
-  /** Why the action is not possible now. */
-  why?: string | undefined;
-}
-
-/** A button that explains why it is disabled and can still get the focus. */
-export function Action({ needs, why, onClick, ...props }: ActionProps) {
+/** A button of a page, for members with the role. */
+export function Action({
+  needs,
+  why,
+  ...props
+}: ButtonProps & { needs: MemberRole; why?: string | undefined }) {
   const t = useTexts(texts);
   const { roles } = usePortal();
   const { may } = usePartner();
-  const hint = may(needs) ? why : t.needs(roles[needs]);
-  if (!hint) return <Button size="xs" variant="default" onClick={onClick} {...props} />;
-  return (
-    <Tooltip label={hint} multiline maw={320}>
-      <Button
-        size="xs"
-        variant="default"
-        {...props}
-        data-disabled
-        aria-disabled="true"
-        aria-description={hint}
-      />
-    </Tooltip>
-  );
+  return <HintButton {...props} hint={may(needs) ? why : t.needs(roles[needs])} />;
 }
 
 interface SecretProps {
@@ -74,3 +60,19 @@ export function ShowSecret({ title, secrets, says, onClose }: SecretProps) {
     </Modal>
   );
 }
+
+interface TileProps {
+  name: string;
+  value: ReactNode;
+  /** Under the value. */
+  children?: ReactNode;
+}
+
+/** A figure at a glance. */
+export const Tile = ({ name, value, children }: TileProps) => (
+  <div className="tile">
+    <p className="dim">{name}</p>
+    <p className="tile-value">{value}</p>
+    {children}
+  </div>
+);

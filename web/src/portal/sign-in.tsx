@@ -1,8 +1,10 @@
 import { Alert, Button } from '@mantine/core';
+import type { Identity, OtherPerson, SignInAnswer } from '../../../src/portal/shapes.ts';
 import { hasSessionEnded } from '../api.ts';
+import { useAttempt } from '../parts/notify.ts';
 import { SignInCard } from '../parts/shell.tsx';
 import { useSentence } from '../texts/common.ts';
-import { isMiniApp } from './arrival.ts';
+import { isMiniApp, signInInstead } from './arrival.ts';
 import { usePortal } from './texts/index.ts';
 
 /** There is no password: the bot knows who somebody is, and gives a link. */
@@ -28,5 +30,59 @@ export function SignIn({ botName, refusal }: { botName: string | null; refusal: 
         </Button>
       )}
     </SignInCard>
+  );
+}
+
+interface Asked {
+  question: OtherPerson;
+  /** Null: the reader stays who they are. */
+  onAnswer(answer: SignInAnswer | null): void;
+}
+
+/** Any site can open the portal with a link of its own. Names may be the same, so numbers and partners are shown too. */
+export function OtherPersonQuestion({ question, onAnswer }: Asked) {
+  const t = usePortal().otherPerson;
+  const sentence = useSentence();
+  const { pending, refusal, attempt } = useAttempt();
+  const agree = () => void attempt(async () => onAnswer(await signInInstead(question)));
+  const { signed_in, arriving } = question;
+  return (
+    <SignInCard title={t.title}>
+      {signed_in ? (
+        <WhoItIs heading={t.now} identity={signed_in} />
+      ) : (
+        <p className="sign-in-how">{t.somebodyElse}</p>
+      )}
+      <WhoItIs heading={t.arriving} identity={arriving} />
+      <Alert color={refusal === null ? 'yellow' : 'red'} role="alert" my="md">
+        {refusal === null ? t.warning : sentence(refusal)}
+      </Alert>
+      <Button fullWidth onClick={() => onAnswer(null)}>
+        {signed_in ? t.stay : t.doNotSignIn}
+      </Button>
+      <Button fullWidth mt="xs" variant="default" loading={pending} onClick={agree}>
+        {t.change}
+      </Button>
+    </SignInCard>
+  );
+}
+
+function WhoItIs({ heading, identity: { person, partners } }: { heading: string; identity: Identity }) {
+  const t = usePortal().otherPerson;
+  return (
+    <section className="identity" aria-label={heading}>
+      <h2 className="dim">{heading}</h2>
+      <p>
+        <b>{person.name}</b> <span className="dim">{t.telegramId(person.user_id)}</span>
+      </p>
+      {partners.length === 0 && <p className="dim">{t.noPartners}</p>}
+      <ul>
+        {partners.map(({ partner_id, name }) => (
+          <li key={partner_id}>
+            {name} <code className="dim">{partner_id}</code>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

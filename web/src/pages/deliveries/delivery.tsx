@@ -1,19 +1,14 @@
-import { Alert } from '@mantine/core';
-import { useState } from 'react';
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { DeliveryDetail } from '../../../../src/console/shapes/deliveries.ts';
-import { query } from '../../api.ts';
+import type { DeliveryDetail, DeliveryRow } from '../../../../src/console/shapes/deliveries.ts';
+import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';
-import { Copyable } from '../../parts/copy.tsx';
-import { Count } from '../../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { Rows, Waiting } from '../../parts/table.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
-import { useShared, useTexts, wordIn } from '../../texts/index.ts';
-import { ResendDialog } from './resend.tsx';
+import { Card, Empty, Facts, Failure, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
+import { Copyable, Count, Duration, IdLink, Time } from '../../parts/values.tsx';
+import { useSentence, useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 /** One delivery: what is sent, and what came back on each attempt. */
@@ -27,7 +22,7 @@ export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId
   if (!found.data)
     return (
       <PageFrame title={t.delivery} lead={<code>{eventId}</code>}>
-        {found.isError ? <Failure error={found.error} again={() => void found.refetch()} /> : <Waiting />}
+        <Loaded of={found} />
       </PageFrame>
     );
   const { delivery, request, attempts } = found.data;
@@ -50,7 +45,7 @@ export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId
       <div className="stack">
         {found.isError && <Failure error={found.error} />}
         <DeliveryFacts delivery={delivery} />
-        <Card title={t.attemptLog}>
+        <Card title={t.attempts}>
           <AttemptRows attempts={attempts} />
         </Card>
         <RequestCard request={request} />
@@ -77,19 +72,16 @@ function DeliveryFacts({ delivery }: Pick<DeliveryDetail, 'delivery'>) {
         facts={[
           [t.event, wordIn(t.events, delivery.event)],
           [t.created, <Time key="at" at={delivery.event_at} />],
-          [
-            shared.partner,
-            <Link key="partner" href={`/partners/${delivery.partner_id}`}>
-              {delivery.partner}
-            </Link>,
-          ],
+          [shared.partner, <IdLink key="partner" id={delivery.partner_id} text={delivery.partner} />],
           [t.attempts, <Count key="attempts" value={delivery.attempts} />],
           [t.next, <Time key="next" at={delivery.next_attempt_at} />],
           [
             t.payment,
-            <Link key="payment" href={`/payments/${delivery.payment_id}`}>
-              <code className="wrap-anywhere">{delivery.payment_id}</code>
-            </Link>,
+            <IdLink
+              key="payment"
+              id={delivery.payment_id}
+              text={<code className="wrap-anywhere">{delivery.payment_id}</code>}
+            />,
           ],
           [
             t.endpoint,
@@ -111,7 +103,7 @@ function AttemptRows({ attempts }: Pick<DeliveryDetail, 'attempts'>) {
   const t = useTexts(texts);
   return (
     <Rows
-      label={t.attemptLog}
+      label={t.attempts}
       rows={attempts}
       keyOf={one => `${one.attempt} ${one.at}`}
       empty={<Empty title={t.noAttempts} />}
@@ -136,5 +128,91 @@ function RequestCard({ request: { headers, body } }: Pick<DeliveryDetail, 'reque
       <h3 className="card-lead card-foot">{t.body}</h3>
       <pre>{body}</pre>
     </Card>
+  );
+}
+
+export type Chosen = Pick<DeliveryRow, 'event_id' | 'partner_id' | 'endpoint_id'>;
+
+interface Progress {
+  done: number;
+  failures: number;
+  error: unknown;
+  isRunning: boolean;
+}
+
+/** Queues the chosen events one after the other, and shows how far it is. Open while it is mounted. */
+export function ResendDialog({ chosen, onClose }: { chosen: Chosen[]; onClose: (all: boolean) => void }) {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const sentence = useSentence();
+  const queries = useQueryClient();
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const isStopped = useRef(false);
+
+  async function run() {
+    const now: Progress = { done: 0, failures: 0, error: null, isRunning: true };
+    setProgress({ ...now });
+    for (const { event_id, partner_id, endpoint_id } of chosen) {
+      if (isStopped.current) break;
+      try {
+        await send(`/events/${event_id}/resend${query({ partner_id, endpoint_id })}`);
+        now.done += 1;
+      } catch (error) {
+        now.failures += 1;
+        now.error ??= error;
+      }
+      setProgress({ ...now });
+    }
+    setProgress({ ...now, isRunning: false });
+    void queries.invalidateQueries();
+  }
+
+  const isRunning = progress?.isRunning ?? false;
+  const close = () => {
+    if (!isRunning) onClose(progress?.done === chosen.length);
+  };
+  return (
+    <Modal opened onClose={close} title={t.resend} closeButtonProps={{ 'aria-label': shared.close }}>
+      <Stack gap="md">
+        <p>{t.resendSays(chosen.length)}</p>
+        {progress && (
+          <div role="status">
+            <progress
+              className="progress"
+              max={chosen.length}
+              value={progress.done + progress.failures}
+              aria-label={t.resend}
+            />
+            <p>{t.resendProgress(progress.done, chosen.length)}</p>
+          </div>
+        )}
+        {progress && progress.failures > 0 && (
+          <Alert color="red" role="alert">
+            {t.resendFailed(progress.failures)} {sentence(progress.error)}
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="sm">
+          {isRunning ? (
+            <Button
+              variant="default"
+              onClick={() => {
+                isStopped.current = true;
+              }}
+            >
+              {t.resendStop}
+            </Button>
+          ) : (
+            <Button variant="default" onClick={close}>
+              {progress ? shared.done : shared.cancel}
+            </Button>
+          )}
+          {(!progress || isRunning) && (
+            <Button loading={isRunning} onClick={() => void run()} data-autofocus>
+              {t.resendMany(chosen.length)}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Modal>
   );
 }

@@ -41,7 +41,6 @@ export const texts = inBoth({
   ],
   resendFailed: (count: number) => [`Not queued: ${count}.`, `Не поставлено в очередь: ${count}.`],
   resendStop: ['Stop', 'Остановить'],
-  resendDone: ['The event is queued.', 'Событие поставлено в очередь.'],
   none: ['No deliveries found', 'Ничего не найдено'],
   noneHint: [
     'Remove some filters, or choose a longer period.',
@@ -65,6 +64,5 @@ export const texts = inBoth({
   toPartner: ['Webhook of the partner', 'Вебхук партнёра'],
   signature: ['made for each attempt, not stored', 'создаётся для каждой попытки и не хранится'],
   body: ['Body', 'Тело'],
-  attemptLog: ['Attempts', 'Попытки'],
   noAttempts: ['No attempts in the last 30 days', 'За последние 30 дней попыток не было'],
 });

@@ -3,13 +3,9 @@ import type { Mode } from '../../../../src/console/shapes/common.ts';
 import type { EntryRow } from '../../../../src/console/shapes/ledger.ts';
 import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import { query } from '../../api.ts';
-import { Choice } from '../../parts/choice.tsx';
-import { Usdt } from '../../parts/money.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { useOnce } from '../../parts/polling.ts';
-import { Empty } from '../../parts/states.tsx';
-import { KeysetTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Choice } from '../../parts/fields.tsx';
+import { Empty, KeysetTable, PageFrame, useOnce } from '../../parts/page.tsx';
+import { IdLink, Time, Usdt } from '../../parts/values.tsx';
 import { useServerText, useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -65,7 +61,7 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
             right: true,
             cell: row => <Usdt bare amount={row.available_after_usdt} />,
           },
-          { head: t.belongsTo, cell: row => <BelongsTo entry={row} /> },
+          { head: t.reference, cell: row => <BelongsTo entry={row} /> },
         ]}
       />
     </PageFrame>
@@ -74,12 +70,7 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
 
 function BelongsTo({ entry: { payment_id, reference } }: { entry: EntryRow }) {
   const serverText = useServerText();
-  if (payment_id)
-    return (
-      <Link href={`/payments/${payment_id}`}>
-        <code>{payment_id}</code>
-      </Link>
-    );
+  if (payment_id) return <IdLink id={payment_id} />;
   if (reference?.startsWith('kopeck: ')) return <span>{serverText(reference)}</span>;
   return <span className="wrap-anywhere">{reference ?? '—'}</span>;
 }

@@ -128,5 +128,4 @@ export const texts = inBoth({
   fromTo: ['From → to', 'Откуда → куда'],
   amount: ['Amount, USDT', 'Сумма, USDT'],
   availableAfter: ['Available balance, USDT', 'Доступный остаток, USDT'],
-  belongsTo: ['Reference', 'Основание'],
 });

@@ -7,13 +7,10 @@ import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { BalanceChange } from '../../parts/balance-change.tsx';
-import { Choice } from '../../parts/choice.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { TextField } from '../../parts/fields.tsx';
-import { Usdt } from '../../parts/money.tsx';
-import { Card } from '../../parts/page.tsx';
-import { useOnce } from '../../parts/polling.ts';
-import { Rows } from '../../parts/table.tsx';
+import { Choice, TextField } from '../../parts/fields.tsx';
+import { Card, Rows, useOnce } from '../../parts/page.tsx';
+import { clean, Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -68,10 +65,7 @@ function Credit({ detail: { partner, balances }, onClose }: { detail: PartnerDet
   const [amount, setAmount] = useState('');
   const [reference, setReference] = useState('');
   const threshold = useOnce<SettingsPage>(['settings'], '/settings').data?.thresholds.credit_usdt;
-  const usdt = amount
-    .trim()
-    .replaceAll(/[\s\u00a0]/g, '')
-    .replace(',', '.');
+  const usdt = clean(amount);
   const needsSecond =
     mode === 'live' && threshold !== undefined && isAmount(usdt) && Number(usdt) > Number(threshold);
   return (

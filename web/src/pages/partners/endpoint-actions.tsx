@@ -2,10 +2,8 @@ import { useState } from 'react';
 import type { EndpointRow } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
-import { CheckList } from '../../parts/check-list.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { EndpointUrl } from '../../parts/endpoint-url.tsx';
-import { SelectField } from '../../parts/fields.tsx';
+import { CheckList, EndpointUrl, SelectField } from '../../parts/fields.tsx';
 import { useCommon } from '../../texts/common.ts';
 import { inBoth, useTexts } from '../../texts/index.ts';
 

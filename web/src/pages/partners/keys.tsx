@@ -5,10 +5,8 @@ import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Card } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
-import { Rows } from '../../parts/table.tsx';
-import { Ago, Time } from '../../parts/time.tsx';
+import { Card, Empty, Rows } from '../../parts/page.tsx';
+import { Ago, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 

@@ -1,12 +1,11 @@
-import { Alert, Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Limits } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Confirm, Outdated } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { Count, editableIn, Rub } from '../../parts/money.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
+import { Count, clean, editableIn, Rub } from '../../parts/values.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -14,6 +13,7 @@ const inRub = ['min_rub', 'max_rub', 'daily_rub'] as const;
 const inNumbers = ['concurrent', 'create_rps', 'create_burst', 'other_rps'] as const;
 const names = [...inRub, ...inNumbers];
 type Name = (typeof names)[number];
+type Counts = Record<(typeof inNumbers)[number], number>;
 
 export function LimitsCard({ partnerId, limits }: { partnerId: string; limits: Limits }) {
   const t = useTexts(texts);
@@ -46,8 +46,6 @@ type Fields = Record<Name, string>;
 const fieldsOf = (limits: Limits, language: string) =>
   Object.fromEntries(names.map(name => [name, editableIn(language, `${limits[name] ?? ''}`)])) as Fields;
 
-const clean = (text: string) => text.replaceAll(/[\s\u00a0]/g, '').replace(',', '.');
-
 function wrongIn(fields: Fields): Name | undefined {
   return (
     inRub.find(
@@ -58,18 +56,12 @@ function wrongIn(fields: Fields): Name | undefined {
   );
 }
 
-function toLimits(fields: Fields): Limits {
-  const daily = clean(fields.daily_rub);
-  return {
-    min_rub: clean(fields.min_rub),
-    max_rub: clean(fields.max_rub),
-    daily_rub: daily === '' ? null : daily,
-    concurrent: Number(clean(fields.concurrent)),
-    create_rps: Number(clean(fields.create_rps)),
-    create_burst: Number(clean(fields.create_burst)),
-    other_rps: Number(clean(fields.other_rps)),
-  };
-}
+const toLimits = (fields: Fields): Limits => ({
+  min_rub: clean(fields.min_rub),
+  max_rub: clean(fields.max_rub),
+  daily_rub: clean(fields.daily_rub) || null,
+  ...(Object.fromEntries(inNumbers.map(name => [name, Number(clean(fields[name]))])) as Counts),
+});
 
 const isSame = (one: Limits, other: Limits) => names.every(name => one[name] === other[name]);
 
@@ -109,7 +101,14 @@ function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Lim
         ))}
       </div>
       {isStale && (
-        <Alert color="yellow" role="alert" title={t.limitsStale}>
+        <Outdated
+          title={t.limitsStale}
+          verb={t.takePresent}
+          onTake={() => {
+            setSeen(limits);
+            setFields(fieldsOf(limits, language));
+          }}
+        >
           <ul>
             {names
               .filter(name => seen[name] !== limits[name])
@@ -120,18 +119,7 @@ function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Lim
                 </li>
               ))}
           </ul>
-          <Button
-            size="xs"
-            variant="default"
-            mt="xs"
-            onClick={() => {
-              setSeen(limits);
-              setFields(fieldsOf(limits, language));
-            }}
-          >
-            {t.takePresent}
-          </Button>
-        </Alert>
+        </Outdated>
       )}
     </Confirm>
   );

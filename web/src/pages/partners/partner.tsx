@@ -1,24 +1,21 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { Mode } from '../../../../src/console/shapes/common.ts';
 import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes/partners.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge, State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Copyable } from '../../parts/copy.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
+import { Download } from '../../parts/download.tsx';
+import { Choice, UtcDayInput } from '../../parts/fields.tsx';
+import { Card, Empty, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { Waiting } from '../../parts/table.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useShared, useTexts } from '../../texts/index.ts';
+import { Copyable, Time } from '../../parts/values.tsx';
+import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { Balances } from './balances.tsx';
 import { KeysCard } from './keys.tsx';
 import { LimitsCard } from './limits.tsx';
-import { Members } from './members.tsx';
-import { StatementCard } from './statement.tsx';
 import { texts } from './texts.ts';
 import { Webhook } from './webhook.tsx';
 
@@ -32,7 +29,7 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
   if (!detail)
     return (
       <PageFrame title={shared.nav.partners}>
-        {read.isError ? <Failure error={read.error} again={() => void read.refetch()} /> : <Waiting />}
+        <Loaded of={read} />
       </PageFrame>
     );
   const { partner, requests } = detail;
@@ -62,7 +59,7 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
       }
       actions={<Decisions partner={partner} />}
     >
-      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
+      <Loaded of={read} />
       <Tabs
         label={t.parts}
         tabs={[
@@ -143,5 +140,56 @@ function Decisions({ partner }: { partner: PartnerRow }) {
         />
       )}
     </>
+  );
+}
+
+export function Members({ members }: Pick<PartnerDetail, 'members'>) {
+  const t = useTexts(texts);
+  return (
+    <Card title={t.members}>
+      <Rows
+        label={t.members}
+        rows={members}
+        keyOf={member => member.name + member.joined_at}
+        empty={<Empty title={t.noMembers}>{t.noMembersHint}</Empty>}
+        columns={[
+          { head: t.memberName, cell: member => member.name },
+          { head: t.role, cell: member => wordIn(t.memberRoles, member.role) },
+          { head: t.joined, cell: member => <Time as="short" at={member.joined_at} /> },
+        ]}
+      />
+    </Card>
+  );
+}
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** The statement of one UTC day. */
+export function StatementCard({ partnerId }: { partnerId: string }) {
+  const t = useTexts(texts);
+  const [mode, setMode] = useState<Mode>('live');
+  const [day, setDay] = useState(() => dayOf(Date.now() - 86_400_000));
+  const today = dayOf(Date.now());
+  const isWrong = !/^\d{4}-\d\d-\d\d$/.test(day) || day > today;
+  const path = (format: 'csv' | 'json') => `/partners/${partnerId}/statement${query({ mode, day, format })}`;
+  return (
+    <Card title={t.statement}>
+      <p className="dim card-lead">{t.statementSays}</p>
+      <div className="filters">
+        <UtcDayInput label={t.day} value={day} error={isWrong && t.notADay} onChange={setDay} />
+        <Choice
+          label={t.mode}
+          value={mode}
+          options={[
+            ['live', t.modes.live],
+            ['test', t.modes.test],
+          ]}
+          onChange={setMode}
+        />
+        <Download path={path('csv')} label={t.csv} size="sm" disabled={isWrong} />
+        <Download path={path('json')} label={t.json} size="sm" disabled={isWrong} />
+      </div>
+      {day === today && <p className="dim">{t.dayOpen}</p>}
+    </Card>
   );
 }

@@ -8,7 +8,6 @@ export const texts = inBoth({
   ],
   createVerb: ['Create', 'Создать'],
   search: ['Search partners', 'Поиск партнёров'],
-  searchHint: ['Name or ID', 'Название или ID'],
   none: ['No partners yet', 'Партнёров пока нет'],
   noneHint: [
     'Partners sign up in the chat bot, or you create them here.',
@@ -207,7 +206,6 @@ export const texts = inBoth({
     accept: ['accept', 'принять'],
     refuse: ['reject', 'отклонить'],
   },
-  answered: ['Response', 'Ответ'],
   verdict: ['Result', 'Результат'],
   passed: ['Passed', 'Пройдено'],
   notPassed: ['Failed', 'Не пройдено'],
@@ -217,7 +215,6 @@ export const texts = inBoth({
     'Every attempt of the last 30 days is listed here.',
     'Здесь видны все попытки за последние 30 дней.',
   ],
-  answer: ['Response', 'Ответ'],
   resent: ['The event is being resent.', 'Событие отправляется повторно.'],
   statement: ['Daily statement', 'Выписка за день'],
   statementSays: [

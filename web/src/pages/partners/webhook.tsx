@@ -5,12 +5,9 @@ import type { AttemptRow, CheckResult, EndpointRow } from '../../../../src/conso
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, Badge, State } from '../../parts/badge.tsx';
-import { Count } from '../../parts/money.tsx';
-import { Card, Facts } from '../../parts/page.tsx';
-import { useRun } from '../../parts/run.ts';
-import { Empty } from '../../parts/states.tsx';
-import { KeysetTable, Rows } from '../../parts/table.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
+import { useRun } from '../../parts/notify.ts';
+import { Card, Empty, Facts, KeysetTable, Rows } from '../../parts/page.tsx';
+import { Count, Duration, IdLink, Time } from '../../parts/values.tsx';
 import { faultTexts } from '../../texts/faults.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { AddEndpoint, EndpointActions } from './endpoint-actions.tsx';
@@ -115,7 +112,7 @@ function Checked({ result }: { result: CheckResult }) {
         columns={[
           { head: t.probe, cell: one => wordIn(t.probes, one.name) },
           { head: t.expected, cell: one => t.expectations[one.expected] },
-          { head: t.answered, cell: one => wordIn(faults, one.answered) },
+          { head: t.response, cell: one => wordIn(faults, one.answered) },
           { head: t.took, right: true, cell: one => <Duration ms={one.duration_ms} /> },
           {
             head: t.verdict,
@@ -143,7 +140,7 @@ function Log({ partnerId, endpoints }: Endpoints) {
       empty={<Empty title={t.noDeliveries}>{t.noDeliveriesHint}</Empty>}
       columns={[
         { head: t.at, cell: row => <Time as="short" at={row.at} /> },
-        { head: t.answer, cell: row => <Answer status={row.status} error={row.error} /> },
+        { head: t.response, cell: row => <Answer status={row.status} error={row.error} /> },
         { head: t.attempt, right: true, cell: row => <Count value={row.attempt} /> },
         { head: t.took, right: true, wideOnly: true, cell: row => <Duration ms={row.duration_ms} /> },
         {
@@ -155,14 +152,7 @@ function Log({ partnerId, endpoints }: Endpoints) {
             </>
           ),
         },
-        {
-          head: t.payment,
-          cell: row => (
-            <Link href={`/payments/${row.payment_id}`}>
-              <code>{row.payment_id}</code>
-            </Link>
-          ),
-        },
+        { head: t.payment, cell: row => <IdLink id={row.payment_id} /> },
         { head: t.actions, right: true, cell: row => <Resend partnerId={partnerId} row={row} /> },
       ]}
     />

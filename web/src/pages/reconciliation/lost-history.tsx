@@ -1,15 +1,12 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type { LostHistory as Answer } from '../../../../src/console/shapes/controls.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Count, Rub } from '../../parts/money.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { Rows } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Rows, useLive } from '../../parts/page.tsx';
+import { Count, IdLink, Rub, Time } from '../../parts/values.tsx';
 import { inBoth, useShared, useTexts, type Words, wordIn } from '../../texts/index.ts';
 
 const texts = inBoth({
@@ -36,12 +33,10 @@ const texts = inBoth({
   orders: ['Orders read', 'Прочитано поручений'],
   rebuilt: ['Payments restored', 'Восстановлено платежей'],
   recovered: ['Restored payments', 'Восстановленные платежи'],
-  amount: ['Amount, ₽', 'Сумма, ₽'],
   at: ['Restored', 'Восстановлен'],
   stray: ['Unmatched orders', 'Несопоставленные поручения'],
   code: ['QR code', 'QR-код'],
   unknownCode: ['unknown: all new payments are paused', 'неизвестен: новые платежи приостановлены'],
-  why: ['Reason', 'Причина'],
   reasons: {
     unreadable: ['Reference cannot be read', 'Не читается ссылка на платёж'],
     no_account: ['Partner not found', 'Партнёр не найден'],
@@ -108,16 +103,9 @@ function Recovered({ payments }: { payments: Answer['recovered'] }) {
         rows={payments}
         keyOf={one => one.payment_id}
         columns={[
-          {
-            head: t.payment,
-            cell: one => (
-              <Link href={`/payments/${one.payment_id}`}>
-                <code>{one.payment_id}</code>
-              </Link>
-            ),
-          },
+          { head: t.payment, cell: one => <IdLink id={one.payment_id} /> },
           { head: t.partner, cell: one => one.partner },
-          { head: t.amount, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
+          { head: t.rub, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
           { head: t.status, cell: one => wordIn(shared.states, one.status) },
           { head: t.at, wideOnly: true, cell: one => <Time as="short" at={one.recovered_at} /> },
         ]}
@@ -138,8 +126,8 @@ function Stray({ orders }: { orders: Answer['stray'] }) {
         keyOf={one => one.order}
         columns={[
           { head: t.order, cell: one => <code className="wrap-anywhere">{one.order}</code> },
-          { head: t.why, cell: one => <Badge tone="bad">{wordIn(t.reasons, one.why)}</Badge> },
-          { head: t.amount, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
+          { head: t.reason, cell: one => <Badge tone="bad">{wordIn(t.reasons, one.why)}</Badge> },
+          { head: t.rub, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
           { head: t.code, cell: one => (one.qrc_id ? <code>{one.qrc_id}</code> : t.unknownCode) },
           {
             head: t.actions,

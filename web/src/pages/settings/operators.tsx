@@ -2,16 +2,12 @@ import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Invitation, OperatorRole, OperatorRow } from '../../../../src/console/shapes/access.ts';
 import { send } from '../../api.ts';
-import { Action } from '../../parts/action.tsx';
+import { Action, useSession } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Copyable } from '../../parts/copy.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { useSession } from '../../parts/session.ts';
-import { Failure } from '../../parts/states.tsx';
-import { Rows, Waiting } from '../../parts/table.tsx';
-import { Ago, Time } from '../../parts/time.tsx';
+import { Loaded, Rows, useLive } from '../../parts/page.tsx';
+import { Ago, Copyable, Time } from '../../parts/values.tsx';
 import { useShared, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -35,8 +31,7 @@ export function Operators() {
           {t.createOperator}
         </Action>
       </div>
-      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
-      {list.isPending && <Waiting />}
+      <Loaded of={list} />
       {list.data && (
         <Rows
           label={t.operators}

@@ -28,7 +28,6 @@ export const texts = inBoth({
     'The maintenance starts and ends automatically. Partners are notified now.',
     'Технические работы начнутся и завершатся автоматически. Партнёры получат уведомление сейчас.',
   ],
-  planVerb: ['Schedule', 'Запланировать'],
   windows: ['Scheduled maintenance', 'Запланированные технические работы'],
   noWindows: ['No maintenance scheduled', 'Технические работы не запланированы'],
   noWindowsHint: [

@@ -1,21 +1,25 @@
 import { useState } from 'react';
-import type { DepositRow, Balance as Shape } from '../../../../src/portal/shapes/money.ts';
+import type { DepositRow, Balance as Shape } from '../../../../src/portal/shapes.ts';
 import { send } from '../../api.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Copyable } from '../../parts/copy.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { Rub, Usdt } from '../../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { useRun } from '../../parts/run.ts';
-import { ShortHash } from '../../parts/short.tsx';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { type Column, KeysetTable, Rows, Waiting } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { useRun } from '../../parts/notify.ts';
+import {
+  Card,
+  type Column,
+  Empty,
+  Facts,
+  KeysetTable,
+  Loaded,
+  PageFrame,
+  Rows,
+  useLive,
+} from '../../parts/page.tsx';
+import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
-import { Action } from '../parts.tsx';
+import { Action, Tile } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
 import { texts } from './balance.texts.ts';
 
@@ -24,11 +28,11 @@ export default function Balance() {
   const portal = usePortal();
   const { api } = usePartner();
   const creditColumns = useCreditColumns();
-  const { data, error, refetch } = useLive<Shape>(['balance', api('')], api('/balance'), 15_000);
+  const read = useLive<Shape>(['balance', api('')], api('/balance'), 15_000);
+  const { data } = read;
   return (
     <PageFrame title={portal.nav.balance}>
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data && <Money balance={data} />}
       {data && <TopUp balance={data} />}
       {data && <Limits limits={data.limits} />}
@@ -68,22 +72,16 @@ function Money({ balance }: { balance: Shape }) {
     <>
       <section className="tiles" aria-label={portal.nav.balance}>
         {(['live', 'test'] as const).map(mode => (
-          <div key={mode} className="tile">
-            <p className="dim">{portal[mode]}</p>
-            <p className="tile-value">
-              <Usdt amount={balance[mode].available_usdt} cents />
-            </p>
+          <Tile key={mode} name={portal[mode]} value={<Usdt amount={balance[mode].available_usdt} cents />}>
             <p className="dim">
               {t.held} <Usdt amount={balance[mode].held_usdt} cents />
             </p>
-          </div>
+          </Tile>
         ))}
-        <div className="tile">
-          <p className="dim">{t.alert}</p>
-          <p className="tile-value">
-            {balance.alert_usdt === null ? t.noAlert : <Usdt amount={balance.alert_usdt} cents />}
-          </p>
-        </div>
+        <Tile
+          name={t.alert}
+          value={balance.alert_usdt === null ? t.noAlert : <Usdt amount={balance.alert_usdt} cents />}
+        />
       </section>
       <p className="inline">
         <Action needs="owner" onClick={() => setSetting(true)}>

@@ -1,13 +1,11 @@
 import { Link } from 'wouter';
-import type { DeliveryRow } from '../../../../src/portal/shapes/webhook.ts';
+import type { DeliveryRow } from '../../../../src/portal/shapes.ts';
 import { query } from '../../api.ts';
-import { Answer, State } from '../../parts/badge.tsx';
+import { LastAnswer, State } from '../../parts/badge.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { useFilters } from '../../parts/filters.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
-import { type Column, KeysetTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
+import { Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
@@ -54,12 +52,7 @@ function useColumns(): Column<DeliveryRow>[] {
     { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
     {
       head: t.answer,
-      cell: row =>
-        row.last_attempt ? (
-          <Answer status={row.last_attempt.http_status} error={row.last_attempt.error} />
-        ) : (
-          <span className="dim">—</span>
-        ),
+      cell: row => <LastAnswer of={row.last_attempt} />,
     },
     { head: t.attempts, cell: row => row.attempts, right: true },
     { head: t.next, cell: row => <Time at={row.next_attempt_at} as="short" />, wideOnly: true },

@@ -1,15 +1,11 @@
 import { Button } from '@mantine/core';
 import { Link, useSearchParams } from 'wouter';
-import type { DeliveryDetail } from '../../../../src/portal/shapes/webhook.ts';
+import type { DeliveryDetail } from '../../../../src/portal/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Answer, State } from '../../parts/badge.tsx';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { useRun } from '../../parts/run.ts';
-import { ShortId } from '../../parts/short.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { Waiting } from '../../parts/table.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
+import { useRun } from '../../parts/notify.ts';
+import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
+import { Duration, ShortId, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { texts } from './webhook.texts.ts';
@@ -21,11 +17,8 @@ export default function Delivery({ eventId }: { eventId: string }) {
   const endpoint_id = params.get('endpoint_id') ?? undefined;
   const path = api(`/deliveries/${eventId}`);
   const { pending, run } = useRun();
-  const { data, error, refetch } = useLive<DeliveryDetail>(
-    ['delivery', path, endpoint_id],
-    path + query({ endpoint_id }),
-    5000,
-  );
+  const read = useLive<DeliveryDetail>(['delivery', path, endpoint_id], path + query({ endpoint_id }), 5000);
+  const { data } = read;
   return (
     <PageFrame
       title={eventId}
@@ -45,8 +38,7 @@ export default function Delivery({ eventId }: { eventId: string }) {
         )
       }
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data && <Details detail={data} />}
     </PageFrame>
   );

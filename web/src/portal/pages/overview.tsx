@@ -1,19 +1,35 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Overview as Shape } from '../../../../src/portal/shapes/overview.ts';
+import type { Overview as Shape } from '../../../../src/portal/shapes.ts';
 import { State } from '../../parts/badge.tsx';
 import { Chart } from '../../parts/chart.tsx';
-import { Choice } from '../../parts/choice.tsx';
-import { Count, Percent, Rate, Rub, Usdt } from '../../parts/money.tsx';
-import { Card, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { Failure } from '../../parts/states.tsx';
-import { Waiting } from '../../parts/table.tsx';
+import { Choice } from '../../parts/fields.tsx';
+import { Card, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
+import { Count, Percent, Rate, Rub, Usdt } from '../../parts/values.tsx';
 import { useCommon } from '../../texts/common.ts';
-import { useTexts } from '../../texts/language.ts';
+import { inBoth, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
+import { Tile } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './overview.texts.ts';
+
+const texts = inBoth({
+  period: ['Period', 'Период'],
+  days: (count: number) => [`${count} days`, `${count} дней`],
+  summary: ['Summary', 'Сводка'],
+  available: ['Available', 'Доступно'],
+  turnover: ['Turnover', 'Оборот'],
+  rate: ['Rate, RUB for 1 USDT', 'Курс, ₽ за 1 USDT'],
+  balance: ['Balance at the end of the day', 'Баланс на конец дня'],
+  counting: ['Older days are still being counted.', 'Более ранние дни ещё подсчитываются.'],
+  toWebhook: ['Open the webhook', 'Открыть вебхук'],
+  webhook: {
+    failing: ['Your endpoint does not accept our events.', 'Ваш сервер не принимает наши события.'],
+    suspended: [
+      'Webhooks are suspended: three events in a row were not delivered.',
+      'Отправка вебхуков приостановлена: три события подряд не доставлены.',
+    ],
+  },
+});
 
 const periods = ['7', '30', '90'] as const;
 
@@ -25,7 +41,8 @@ export default function Overview() {
   const { api, may } = usePartner();
   const [days, setDays] = useState<(typeof periods)[number]>('30');
   const path = api(`/overview?mode=${mode}&days=${days}`);
-  const { data, error, refetch } = useLive<Shape>(['overview', path], path, 15_000);
+  const read = useLive<Shape>(['overview', path], path, 15_000);
+  const { data } = read;
   return (
     <PageFrame
       title={portal.nav.overview}
@@ -38,8 +55,7 @@ export default function Overview() {
         />
       }
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data?.is_maintenance && <div className="banner">{common.maintenance}</div>}
       {data && !['active', 'none'].includes(data.webhook_state) && may('developer') && (
         <div className="banner">
@@ -58,49 +74,30 @@ function Tiles({ overview }: { overview: Shape }) {
   const { balance, rate } = overview;
   return (
     <section className="tiles" aria-label={t.summary}>
-      <div className="tile">
-        <p className="dim">{t.available}</p>
-        <p className="tile-value">
-          <Usdt amount={balance.available_usdt} cents />
-        </p>
+      <Tile name={t.available} value={<Usdt amount={balance.available_usdt} cents />}>
         <p className="dim">
           {t.held} <Usdt amount={balance.held_usdt} cents />
         </p>
-      </div>
-      <div className="tile">
-        <p className="dim">{t.turnover}</p>
-        <p className="tile-value">
-          <Rub amount={overview.turnover_rub} />
-        </p>
+      </Tile>
+      <Tile name={t.turnover} value={<Rub amount={overview.turnover_rub} />}>
         <p className="dim">
           <Usdt amount={overview.spent_usdt} cents />
         </p>
-      </div>
-      <div className="tile">
-        <p className="dim">{t.payments}</p>
-        <p className="tile-value">
-          <Count value={overview.created} />
-        </p>
+      </Tile>
+      <Tile name={t.payments} value={<Count value={overview.created} />}>
         <p className="dim">
           {t.failed} <Count value={overview.failed} />
         </p>
-      </div>
-      <div className="tile">
-        <p className="dim">{t.success}</p>
-        <p className="tile-value">
-          <Percent share={overview.success_share} />
-        </p>
-      </div>
-      <div className="tile">
-        <p className="dim">{t.rate}</p>
-        <p className="tile-value">
-          <Rate rate={rate?.rate} />
-        </p>
+      </Tile>
+      <Tile name={t.success} value={<Percent share={overview.success_share} />} />
+      <Tile name={t.rate} value={<Rate rate={rate?.rate} />}>
         {rate && <State state={rate.is_stale ? 'stale' : 'fresh'} />}
-      </div>
+      </Tile>
     </section>
   );
 }
+
+type Day = NonNullable<Shape['days'][number]>;
 
 function Charts({ overview }: { overview: Shape }) {
   const t = useTexts(texts);
@@ -109,60 +106,33 @@ function Charts({ overview }: { overview: Shape }) {
   const share = days.map(({ succeeded, failed }) =>
     succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100,
   );
+  const ofDays = (label: string, colour: string, value: (day: Day) => number, fill = false) => ({
+    label,
+    values: days.map(value),
+    colour,
+    fill,
+  });
+  const charts = [
+    {
+      title: t.payments,
+      series: [
+        ofDays(t.succeeded, '--chart-2', day => day.succeeded, true),
+        ofDays(t.failed, '--chart-3', day => day.failed),
+      ],
+    },
+    { title: t.success, digits: 1, series: [{ label: '%', values: share, colour: '--chart-4' }] },
+    { title: t.turnover, series: [ofDays('₽', '--chart-1', day => Number(day.turnover_rub), true)] },
+    { title: t.balance, series: [ofDays('USDT', '--chart-1', day => Number(day.available_usdt))] },
+  ];
   return (
     <>
       {!overview.is_complete && <p className="dim">{t.counting}</p>}
       <div className="charts">
-        <Card title={t.payments}>
-          <Chart
-            title={t.payments}
-            at={at}
-            series={[
-              {
-                label: t.succeeded,
-                values: days.map(({ succeeded }) => succeeded),
-                colour: '--chart-2',
-                fill: true,
-              },
-              { label: t.failed, values: days.map(({ failed }) => failed), colour: '--chart-3' },
-            ]}
-          />
-        </Card>
-        <Card title={t.success}>
-          <Chart
-            title={t.success}
-            at={at}
-            digits={1}
-            series={[{ label: '%', values: share, colour: '--chart-4' }]}
-          />
-        </Card>
-        <Card title={t.turnover}>
-          <Chart
-            title={t.turnover}
-            at={at}
-            series={[
-              {
-                label: '₽',
-                values: days.map(({ turnover_rub }) => Number(turnover_rub)),
-                colour: '--chart-1',
-                fill: true,
-              },
-            ]}
-          />
-        </Card>
-        <Card title={t.balance}>
-          <Chart
-            title={t.balance}
-            at={at}
-            series={[
-              {
-                label: 'USDT',
-                values: days.map(({ available_usdt }) => Number(available_usdt)),
-                colour: '--chart-1',
-              },
-            ]}
-          />
-        </Card>
+        {charts.map(chart => (
+          <Card key={chart.title} title={chart.title}>
+            <Chart at={at} {...chart} />
+          </Card>
+        ))}
       </div>
     </>
   );

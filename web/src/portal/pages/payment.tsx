@@ -1,29 +1,64 @@
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { PaymentDetail, TimelineItem } from '../../../../src/portal/shapes/payments.ts';
+import type { PaymentDetail } from '../../../../src/portal/shapes.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
-import { Copyable } from '../../parts/copy.tsx';
-import { amountIn, Rate, Rub, Usdt } from '../../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { ShortId, shortId } from '../../parts/short.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { Waiting } from '../../parts/table.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
-import { faultTexts } from '../../texts/faults.ts';
-import { useLanguage, useTexts, wordIn } from '../../texts/language.ts';
+import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
+import { stateOf } from '../../parts/payments.tsx';
+import { Timeline, useFactLine } from '../../parts/timeline.tsx';
+import { Copyable, Rate, Rub, ShortId, shortId, Time, Usdt } from '../../parts/values.tsx';
+import { type Facts as FactWords, inBoth, useTexts, type Words, wordIn } from '../../texts/language.ts';
+import { paymentErrors } from '../../texts/payment-errors.ts';
 import { usePartner } from '../partner.ts';
-import { texts } from './payment.texts.ts';
-import { stateOf } from './payments.tsx';
+
+const texts = inBoth({
+  all: ['← All payments', '← Все платежи'],
+  inReview: [
+    'The bank has not confirmed the result yet. Do not pay again and do not refund your customer: we keep checking.',
+    'Банк ещё не подтвердил результат. Не платите повторно и не возвращайте деньги клиенту: мы продолжаем проверять.',
+  ],
+  debited: ['Debited', 'Списано'],
+  refunded: ['Refunded to the balance', 'Возвращено на баланс'],
+  id: ['Payment ID', 'ID платежа'],
+  key: 'Idempotency-Key',
+  qr: ['QR link', 'Ссылка QR'],
+  request: ['API request', 'Запрос к API'],
+  timeline: ['Timeline', 'История'],
+  what: {
+    created: ['Created', 'Создан'],
+    manual_review: ['Waiting for the bank', 'Ждём ответа банка'],
+    succeeded: ['Succeeded', 'Успешный'],
+    failed: ['Failed', 'Неуспешный'],
+    hold: ['Amount put on hold', 'Сумма захолдирована'],
+    settle: ['Debit is final', 'Списание окончательное'],
+    release: ['Amount returned to the balance', 'Сумма возвращена на баланс'],
+    refund: ['Refunded by the recipient', 'Получатель вернул деньги'],
+    'payment.succeeded': ['Event payment.succeeded', 'Событие payment.succeeded'],
+    'payment.failed': ['Event payment.failed', 'Событие payment.failed'],
+    delivered: ['Webhook delivered', 'Вебхук доставлен'],
+    not_delivered: ['Webhook not delivered', 'Вебхук не доставлен'],
+    given_up: ['All webhook attempts failed', 'Все попытки доставки исчерпаны'],
+    next_attempt: ['Next webhook attempt', 'Следующая попытка доставки'],
+  } as Words,
+  named: {
+    usdt: value => [`${value} USDT`, `${value} USDT`],
+    rub: value => [`${value} ₽`, `${value} ₽`],
+    attempt: value => [`attempt ${value}`, `попытка ${value}`],
+    http_status: value => [`HTTP ${value}`, `HTTP ${value}`],
+  } as FactWords,
+  errors: {
+    ...paymentErrors,
+    not_executed: ['The payment was not executed.', 'Платёж не исполнен.'],
+  } as Words,
+});
 
 export default function Payment({ paymentId }: { paymentId: string }) {
   const t = useTexts(texts);
   const { api } = usePartner();
   const path = api(`/payments/${paymentId}`);
-  const { data, error, refetch } = useLive<PaymentDetail>(['payment', path], path, 5000);
+  const read = useLive<PaymentDetail>(['payment', path], path, 5000);
+  const { data } = read;
   return (
     <PageFrame
-      title={`${t.title} ${shortId(paymentId)}`}
+      title={`${t.payment} ${shortId(paymentId)}`}
       badge={
         data && (
           <>
@@ -34,16 +69,11 @@ export default function Payment({ paymentId }: { paymentId: string }) {
       }
       lead={<Link href="/payments">{t.all}</Link>}
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data && <Details detail={data} />}
     </PageFrame>
   );
 }
-
-const signs = { good: '✓', bad: '✕', open: '◔' };
-
-type Fact = [name: string, value: ReactNode];
 
 function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
   const t = useTexts(texts);
@@ -57,53 +87,37 @@ function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
             [t.amount, <Rub key="rub" amount={payment.amount_rub} />],
             [t.debited, <Usdt key="usdt" amount={payment.amount_usdt} />],
             [t.rate, <Rate key="rate" rate={payment.rate} />],
-            ...(payment.quote
-              ? [
-                  [
-                    t.quote,
-                    <span key="quote">
-                      <ShortId id={payment.quote.quote_id} /> ·{' '}
-                      <Time at={payment.quote.locked_at} as="short" />
-                    </span>,
-                  ] as Fact,
-                ]
-              : []),
+            payment.quote && [
+              t.quote,
+              <span key="quote">
+                <ShortId id={payment.quote.quote_id} /> · <Time at={payment.quote.locked_at} as="short" />
+              </span>,
+            ],
             [t.recipient, payment.recipient],
-            ...(payment.error_code ? [[t.error, wordIn(t.errors, payment.error_code)] as Fact] : []),
-            ...(payment.refunded
-              ? [[t.refunded, <Usdt key="refund" amount={payment.refunded.usdt} />] as Fact]
-              : []),
+            payment.error_code && [t.reason, wordIn(t.errors, payment.error_code)],
+            payment.refunded && [t.refunded, <Usdt key="refund" amount={payment.refunded.usdt} />],
             [t.created, <Time key="created" at={payment.created_at} />],
             [t.settled, <Time key="settled" at={payment.settled_at} />],
             [t.id, <Copyable key="id" text={payment.payment_id} />],
             [t.externalId, payment.external_id ? <Copyable key="ext" text={payment.external_id} /> : '—'],
             [t.key, <Copyable key="idem" text={payment.idempotency_key} />],
             [t.qr, <Copyable key="qr" text={payment.qr_url} />],
-            ...(payment.api_request_id && may('developer')
-              ? [
-                  [
-                    t.request,
-                    <Link key="request" href={`/requests?request_id=${payment.api_request_id}`}>
-                      {shortId(payment.api_request_id)}
-                    </Link>,
-                  ] as Fact,
-                ]
-              : []),
+            payment.api_request_id &&
+              may('developer') && [
+                t.request,
+                <Link key="request" href={`/requests?request_id=${payment.api_request_id}`}>
+                  {shortId(payment.api_request_id)}
+                </Link>,
+              ],
           ]}
         />
       </Card>
       <Card title={t.timeline}>
-        <ol className="timeline">
-          {timeline.map((item, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the timeline only grows, and two items may have the same time
-            <li key={index} className={`timeline-${item.outcome ?? 'plain'}`}>
-              <span className="timeline-sign" aria-hidden="true">
-                {item.outcome ? signs[item.outcome] : '•'}
-              </span>
-              <Item item={item} />
-            </li>
-          ))}
-        </ol>
+        <Timeline
+          items={timeline}
+          factsOf={useFactLine(t, ['usdt', 'rub'])}
+          whatOf={({ what }) => <strong>{wordIn(t.what, what)}</strong>}
+        />
       </Card>
       {payment.metadata !== '{}' && (
         <Card title={t.metadata}>
@@ -111,38 +125,5 @@ function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
         </Card>
       )}
     </>
-  );
-}
-
-function Item({ item }: { item: TimelineItem }) {
-  const t = useTexts(texts);
-  const faults = useTexts(faultTexts);
-  const language = useLanguage();
-  const factIn = (name: string, value: string | number) => {
-    if (name === 'error') return wordIn(faults, `${value}`);
-    if (name === 'error_code') return wordIn(t.errors, `${value}`);
-    const shown = name === 'usdt' || name === 'rub' ? amountIn(language, `${value}`) : `${value}`;
-    return t.facts[name]?.(shown) ?? shown;
-  };
-  const facts = Object.entries(item.facts).flatMap(([name, value]) =>
-    value === null ? [] : [factIn(name, value)],
-  );
-  return (
-    <div className="timeline-body">
-      <div className="timeline-line">
-        <span className="timeline-what">
-          <strong>{wordIn(t.what, item.what)}</strong>
-        </span>
-        <span className="timeline-when dim">
-          {item.duration_ms !== null && (
-            <>
-              <Duration ms={item.duration_ms} /> ·{' '}
-            </>
-          )}
-          <Time at={item.at} as="clock" />
-        </span>
-      </div>
-      {facts.length > 0 && <p className="dim wrap-anywhere">{facts.join(', ')}</p>}
-    </div>
   );
 }

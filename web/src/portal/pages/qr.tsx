@@ -1,18 +1,52 @@
 import { Button, FileButton } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { QrPhoto, ResolvedQr } from '../../../../src/portal/shapes/qr.ts';
+import type { QrPhoto, ResolvedQr } from '../../../../src/portal/shapes.ts';
 import { Refused, send, sendFile } from '../../api.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { Copyable } from '../../parts/copy.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { Rub, Usdt } from '../../parts/money.tsx';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { useTexts } from '../../texts/language.ts';
+import { useAttempt } from '../../parts/notify.ts';
+import { Card, Facts, Failure, PageFrame } from '../../parts/page.tsx';
+import { Copyable, Rub, Usdt } from '../../parts/values.tsx';
+import { inBoth, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
-import { smallPhoto } from './photo.ts';
-import { texts } from './qr.texts.ts';
+
+const texts = inBoth({
+  lead: [
+    'Shows who would be paid and how much. Nothing is paid.',
+    'Показывает, кому и сколько будет уплачено. Платёж не создаётся.',
+  ],
+  link: ['Link of the QR code', 'Ссылка из QR-кода'],
+  photo: ['Photo of the code', 'Фото кода'],
+  notAPicture: [
+    'This file is not a picture. Choose a photo of the QR code.',
+    'Это не изображение. Выберите фото QR-кода.',
+  ],
+  purpose: ['Purpose', 'Назначение'],
+  cost: ['At the current rate', 'По текущему курсу'],
+  noRate: [
+    'The rate is out of date, so the amount in USDT is not known.',
+    'Курс устарел, сумма в USDT неизвестна.',
+  ],
+  code: ['QR code ID', 'ID QR-кода'],
+  payable: ['Can be paid', 'Можно оплатить'],
+  notPayable: ['Cannot be paid', 'Оплатить нельзя'],
+  whyNot: {
+    recipient_blocked: ['Payments to this recipient are blocked.', 'Платежи этому получателю заблокированы.'],
+    below_minimum: [
+      'The amount is below your smallest payment.',
+      'Сумма меньше вашего минимального платежа.',
+    ],
+    above_maximum: [
+      'The amount is above your largest payment.',
+      'Сумма больше вашего максимального платежа.',
+    ],
+  },
+  inTest: [
+    'Test mode: any well-formed link can be paid, and the recipient is made up.',
+    'Тестовый режим: подходит любая правильная ссылка, получатель вымышленный.',
+  ],
+});
 
 export default function Qr() {
   const t = useTexts(texts);
@@ -21,31 +55,24 @@ export default function Qr() {
   const mode = useMode();
   const [link, setLink] = useState('');
   const [found, setFound] = useState<ResolvedQr | null>(null);
-  const [refusal, setRefusal] = useState<unknown>(null);
-  const [pending, setPending] = useState(false);
+  const { pending, refusal, attempt } = useAttempt();
 
-  async function resolve(read: () => Promise<string>) {
-    setPending(true);
+  function resolve(read: () => Promise<string>): void {
     setFound(null);
-    setRefusal(null);
-    try {
+    void attempt(async () => {
       const qr_url = await read();
       setLink(qr_url);
       setFound(await send<ResolvedQr>(api('/qr'), { mode, qr_url }));
-    } catch (error) {
-      setRefusal(error);
-    } finally {
-      setPending(false);
-    }
+    });
   }
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void resolve(async () => link.trim());
+    resolve(async () => link.trim());
   };
   const take = (file: File | null) => {
     if (!file) return;
-    void resolve(async () => {
+    resolve(async () => {
       const photo = await smallPhoto(file).catch(() => {
         throw new Refused('invalid_request', 0, t.notAPicture);
       });
@@ -106,4 +133,25 @@ function Resolved({ qr }: { qr: ResolvedQr }) {
       />
     </Card>
   );
+}
+
+/** Enough for a code that fills a quarter of the picture. */
+const maxSide = 1600;
+
+/** The picture as a JPEG that is small enough to send over a slow network. Rejects if the file is no picture. */
+export async function smallPhoto(file: File): Promise<Blob> {
+  const image = await createImageBitmap(file);
+  const scale = Math.min(1, maxSide / Math.max(image.width, image.height));
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.max(1, Math.round(image.width * scale));
+  canvas.height = Math.max(1, Math.round(image.height * scale));
+  const drawing = canvas.getContext('2d')!;
+  // A code without a background would be black on black.
+  drawing.fillStyle = 'white';
+  drawing.fillRect(0, 0, canvas.width, canvas.height);
+  drawing.drawImage(image, 0, 0, canvas.width, canvas.height);
+  image.close();
+  const { promise, resolve, reject } = Promise.withResolvers<Blob>();
+  canvas.toBlob(blob => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/jpeg', 0.9);
+  return promise;
 }

@@ -1,20 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { LockedQuotes, RatePage } from '../../../../src/portal/shapes/rate.ts';
+import type { LockedQuotes, Quote, RatePage } from '../../../../src/portal/shapes.ts';
+import { ask, query } from '../../api.ts';
 import { State } from '../../parts/badge.tsx';
 import { Chart } from '../../parts/chart.tsx';
-import { Choice } from '../../parts/choice.tsx';
-import { amountIn, Rate, Rub, Usdt } from '../../parts/money.tsx';
-import { Card, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { ShortId } from '../../parts/short.tsx';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { type Column, Rows, Waiting } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useLanguage, useTexts } from '../../texts/language.ts';
+import { Choice, TextField } from '../../parts/fields.tsx';
+import {
+  Card,
+  type Column,
+  Empty,
+  Facts,
+  Failure,
+  Loaded,
+  PageFrame,
+  Rows,
+  useLive,
+} from '../../parts/page.tsx';
+import { amountIn, clean, durationIn, Rate, Rub, ShortId, Time, Usdt } from '../../parts/values.tsx';
+import { inBoth, useLanguage, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
-import { Calculator } from './calculator.tsx';
-import { texts } from './rate.texts.ts';
+
+const texts = inBoth({
+  now: ['Now', 'Сейчас'],
+  perUsdt: ['₽ for 1 USDT', '₽ за 1 USDT'],
+  asOf: ['As of', 'На момент'],
+  noRate: ['No rate yet', 'Курса пока нет'],
+  stale: [
+    'The rate is out of date: payments are closed until it is updated.',
+    'Курс устарел: платежи не принимаются, пока он не обновится.',
+  ],
+  history: ['History', 'История'],
+  span: ['Period', 'Период'],
+  spans: {
+    '24': ['24 hours', '24 часа'],
+    '168': ['7 days', '7 дней'],
+    '720': ['30 days', '30 дней'],
+  },
+  rate: ['rate', 'курс'],
+  calculator: ['What a payment costs', 'Сколько спишется'],
+  notAnAmount: ['Enter an amount such as 1500 or 1500.50', 'Введите сумму, например 1500 или 1500,50'],
+  atNow: ['At the current rate', 'По текущему курсу'],
+  locked: (time: string) => [`With a locked rate, valid for ${time}`, `С фиксацией курса на ${time}`],
+  outside: [
+    'Your limits do not allow a payment of this amount.',
+    'Ваши лимиты не допускают платёж на эту сумму.',
+  ],
+  fee: [
+    'There is no fee: the cost of the service is in the rate.',
+    'Комиссии нет: стоимость сервиса уже в курсе.',
+  ],
+  quotes: ['Locked quotes', 'Зафиксированные курсы'],
+  quotesSays: (used: string, max: string) => [
+    `Locked now: ${used} of ${max} USDT.`,
+    `Сейчас зафиксировано: ${used} из ${max} USDT.`,
+  ],
+  noQuotes: ['No locked quotes', 'Нет зафиксированных курсов'],
+  noQuotesHint: [
+    'Lock a rate with POST /v1/quote and "lock": true. Quotes are here until they are used or expire.',
+    'Курс фиксирует запрос POST /v1/quote с "lock": true. Здесь видны котировки, пока их не использовали и срок не истёк.',
+  ],
+  quote: ['Quote', 'Котировка'],
+});
 
 const spans = ['24', '168', '720'] as const;
 type Span = (typeof spans)[number];
@@ -25,11 +72,11 @@ export default function RateOfPartner() {
   const { api } = usePartner();
   const [hours, setHours] = useState<Span>('24');
   const path = api(`/rate?hours=${hours}`);
-  const { data, error, refetch } = useLive<RatePage>(['rate', path], path, 15_000);
+  const read = useLive<RatePage>(['rate', path], path, 15_000);
+  const { data } = read;
   return (
     <PageFrame title={portal.nav.rate}>
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data?.now?.is_stale && <div className="banner">{t.stale}</div>}
       {data && (
         <div className="charts portal-section">
@@ -126,9 +173,70 @@ function useColumns(): Column<LockedQuotes['data'][number]>[] {
   const t = useTexts(texts);
   return [
     { head: t.quote, cell: row => <ShortId id={row.quote_id} /> },
-    { head: t.amount, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
+    { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
     { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
     { head: t.perUsdt, cell: row => <Rate rate={row.rate} />, right: true },
     { head: t.expires, cell: row => <Time at={row.expires_at} as="clock" /> },
   ];
+}
+
+/** What an amount in rubles costs now. The service computes it: a page that rounds by itself would show another sum. */
+export function Calculator() {
+  const t = useTexts(texts);
+  const { api } = usePartner();
+  const [typed, setTyped] = useState('1500');
+  const amount_rub = clean(typed);
+  const isAmount = /^\d{1,9}(\.\d{1,2})?$/.test(amount_rub) && Number(amount_rub) > 0;
+  const path = api(`/quote${query({ amount_rub })}`);
+  const { data, error } = useQuery({
+    queryKey: ['quote', path],
+    queryFn: ({ signal }) => ask<Quote>(path, signal),
+    enabled: isAmount,
+    refetchInterval: 15_000,
+  });
+  return (
+    <Card title={t.calculator}>
+      <TextField
+        label={t.rub}
+        inputMode="decimal"
+        maxLength={14}
+        value={typed}
+        error={!isAmount && typed !== '' && t.notAnAmount}
+        onChange={setTyped}
+      />
+      <div aria-live="polite" className="portal-cost">
+        {error && isAmount && <Failure error={error} />}
+        {data && isAmount && <Costs quote={data} />}
+      </div>
+    </Card>
+  );
+}
+
+function Costs({ quote }: { quote: Quote }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const cost = ({ amount_usdt, rate }: { amount_usdt: string; rate: string }) => (
+    <>
+      <strong>
+        <Usdt amount={amount_usdt} />
+      </strong>
+      <span className="under">
+        <Rate rate={rate} /> {t.perUsdt}
+      </span>
+    </>
+  );
+  return (
+    <>
+      <Facts
+        facts={[
+          [t.atNow, cost(quote)],
+          quote.locked && [
+            t.locked(durationIn(language, quote.locked.lifetime_sec * 1000)),
+            cost(quote.locked),
+          ],
+        ]}
+      />
+      {!quote.is_within_limits && <p className="bad-text">{t.outside}</p>}
+    </>
+  );
 }

@@ -1,19 +1,22 @@
 import { Link } from 'wouter';
-import type { LoggedRequestRow } from '../../../../src/portal/shapes/request-log.ts';
+import type { LoggedRequestRow } from '../../../../src/portal/shapes.ts';
 import { query } from '../../api.ts';
 import { Badge, TestMark } from '../../parts/badge.tsx';
-import { Copyable } from '../../parts/copy.tsx';
-import { SelectField, TextField } from '../../parts/fields.tsx';
 import { FilterForm, useFilters } from '../../parts/filters.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { shortId } from '../../parts/short.tsx';
-import { Empty } from '../../parts/states.tsx';
-import { type Column, KeysetTable } from '../../parts/table.tsx';
-import { Duration, Time } from '../../parts/time.tsx';
-import { useTexts } from '../../texts/language.ts';
+import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
+import { Copyable, Duration, shortId, Time } from '../../parts/values.tsx';
+import { inBoth, useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './request-log.texts.ts';
+
+const texts = inBoth({
+  lead: [
+    'What your keys sent to the API in the last days, and how it was answered. Without bodies, headers and query parameters.',
+    'Что ваши ключи отправляли в API за последние дни и какой получили ответ. Без тел, заголовков и параметров запроса.',
+  ],
+  id: ['Request ID', 'ID запроса'],
+  hint: ['Requests appear here within seconds.', 'Запросы появляются здесь через несколько секунд.'],
+});
 
 const names = ['request_id', 'status', 'error_code'] as const;
 
@@ -24,33 +27,14 @@ export default function RequestLog() {
   const of = useFilters(names);
   return (
     <PageFrame title={portal.nav.requests} lead={t.lead}>
-      <FilterForm of={of}>
-        {(draft, set, setNow) => (
-          <>
-            <TextField
-              className="filter-wide"
-              label={t.id}
-              placeholder="req_…"
-              value={draft.request_id}
-              onChange={request_id => set({ request_id })}
-            />
-            <SelectField
-              label={t.status}
-              value={draft.status}
-              any={t.any}
-              words={{}}
-              values={['2xx', '4xx', '5xx']}
-              onChange={status => setNow({ status })}
-            />
-            <TextField
-              label={t.error}
-              placeholder="insufficient_balance"
-              value={draft.error_code}
-              onChange={error_code => set({ error_code })}
-            />
-          </>
-        )}
-      </FilterForm>
+      <FilterForm
+        of={of}
+        fields={[
+          { name: 'request_id', label: t.id, placeholder: 'req_…', className: 'filter-wide' },
+          { name: 'status', label: t.status, words: {}, values: ['2xx', '4xx', '5xx'] },
+          { name: 'error_code', label: t.error, placeholder: 'insufficient_balance' },
+        ]}
+      />
       <KeysetTable<LoggedRequestRow>
         label={portal.nav.requests}
         queryKey={['requests']}

@@ -1,21 +1,38 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { SessionRow } from '../../../../src/portal/shapes/access.ts';
-import type { NoticeSettings } from '../../../../src/portal/shapes/settings.ts';
+import type { NoticeSettings, SessionRow } from '../../../../src/portal/shapes.ts';
 import { send } from '../../api.ts';
 import { SelectField } from '../../parts/fields.tsx';
-import { useNotify } from '../../parts/notify.ts';
-import { Card, PageFrame } from '../../parts/page.tsx';
-import { useOnce } from '../../parts/polling.ts';
-import { useRun } from '../../parts/run.ts';
-import { Cut } from '../../parts/short.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { type Column, KeysetTable, Waiting } from '../../parts/table.tsx';
-import { Ago, Time } from '../../parts/time.tsx';
-import { useTexts, wordIn } from '../../texts/language.ts';
+import { useNotify, useRun } from '../../parts/notify.ts';
+import { Card, type Column, Failure, KeysetTable, PageFrame, useOnce, Waiting } from '../../parts/page.tsx';
+import { Ago, Cut, Time } from '../../parts/values.tsx';
+import { inBoth, useTexts, type Words, wordIn } from '../../texts/language.ts';
 import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
 import { Action } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './settings.texts.ts';
+
+const texts = inBoth({
+  notices: ['Notifications in Telegram', 'Уведомления в Telegram'],
+  noticesHint: [
+    'For all your partners. Notifications about keys and the team are always sent.',
+    'По всем вашим партнёрам. Уведомления о ключах и команде приходят всегда.',
+  ],
+  language: ['Language of the bot', 'Язык бота'],
+  topics: {
+    delivery: ['Events that were not delivered', 'Недоставленные события'],
+    sending: ['Webhook suspended or active again', 'Вебхук приостановлен или возобновлён'],
+    review: ['Delayed payments', 'Задержанные платежи'],
+    low: ['Low balance', 'Низкий баланс'],
+    credited: ['Top-ups', 'Пополнения'],
+    maintenance: ['Maintenance', 'Технические работы'],
+    rate: ['Rate out of date', 'Устаревший курс'],
+  } as Words,
+  sessions: ['Where you are signed in', 'Где выполнен вход'],
+  began: ['Signed in, UTC', 'Вход, UTC'],
+  seen: ['Last activity', 'Последняя активность'],
+  thisOne: ['This session', 'Этот сеанс'],
+  end: ['Sign out', 'Завершить'],
+  newPartner: ['One more partner', 'Ещё один партнёр'],
+});
 
 export default function Settings() {
   const t = useTexts(texts);

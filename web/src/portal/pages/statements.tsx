@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import { query } from '../../api.ts';
 import { Download } from '../../parts/download.tsx';
-import { SelectField } from '../../parts/fields.tsx';
+import { SelectField, UtcDayInput } from '../../parts/fields.tsx';
 import { Card, PageFrame } from '../../parts/page.tsx';
-import { UtcDayInput } from '../../parts/utc-time-input.tsx';
 import { inBoth, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { usePortal } from '../texts/index.ts';

@@ -1,20 +1,62 @@
 import { useState } from 'react';
-import type { MemberRole } from '../../../../src/portal/shapes/access.ts';
-import type { Invitation, MemberRow, Team as Shape } from '../../../../src/portal/shapes/team.ts';
+import type { Invitation, MemberRole, MemberRow, Team as Shape } from '../../../../src/portal/shapes.ts';
 import { ask, send, session } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField } from '../../parts/fields.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { Name } from '../../parts/short.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { type Column, Rows, Waiting } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useTexts } from '../../texts/language.ts';
+import { type Column, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
+import { Name, Time } from '../../parts/values.tsx';
+import { inBoth, useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { Action, ShowSecret } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
-import { texts } from './team.texts.ts';
+
+const texts = inBoth({
+  lead: [
+    'Who works with this partner. All of them are notified of changes to keys and to the team.',
+    'Кто работает с этим партнёром. Все получают уведомления об изменениях ключей и команды.',
+  ],
+  you: ['(you)', '(вы)'],
+  joined: ['Joined, UTC', 'В команде с, UTC'],
+  what: {
+    viewer: ['Sees payments, balance and statements.', 'Видит платежи, баланс и выписки.'],
+    developer: [
+      'Also manages test keys and the webhook, and sees API requests.',
+      'Ещё управляет тестовыми ключами и вебхуком, видит запросы к API.',
+    ],
+    owner: [
+      'Also manages live keys, the team and alerts.',
+      'Ещё управляет боевыми ключами, командой и уведомлениями.',
+    ],
+  },
+  invite: ['Invite', 'Пригласить'],
+  inviteSays: [
+    'The link adds one person to the team. It works once, within 24 hours.',
+    'Ссылка добавит в команду одного человека. Действует 24 часа и только один раз.',
+  ],
+  invitation: ['Invitation', 'Приглашение'],
+  linkSays: [
+    'Send this link to the person. It works once, within 24 hours.',
+    'Отправьте эту ссылку человеку. Она действует 24 часа и только один раз.',
+  ],
+  commandSays: [
+    'The person sends this text to the bot. It works once, within 24 hours.',
+    'Этот текст человек отправляет боту. Он действует 24 часа и только один раз.',
+  ],
+  full: (max: number) => [
+    `A team has ${max} members at most`,
+    `В команде может быть не больше ${max} человек`,
+  ],
+  changeRole: ['Change role', 'Сменить роль'],
+  removeSays: (name: string, partner: string) => [
+    `${name} loses access to ${partner} at once.`,
+    `${name} сразу потеряет доступ к ${partner}.`,
+  ],
+  leave: ['Leave', 'Выйти из команды'],
+  leaveSays: (partner: string) => [
+    `You lose access to ${partner} at once.`,
+    `Вы сразу потеряете доступ к ${partner}.`,
+  ],
+});
 
 type Dialog = { kind: 'invite' } | { kind: 'role' | 'remove'; member: MemberRow };
 
@@ -26,7 +68,8 @@ export default function Team() {
   const { api, partner } = usePartner();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [invitation, setInvitation] = useState<Invitation | null>(null);
-  const { data, error, refetch } = useLive<Shape>(['team', api('')], api('/team'), 20_000);
+  const read = useLive<Shape>(['team', api('')], api('/team'), 20_000);
+  const { data } = read;
   const columns = useColumns(setDialog);
   const close = () => setDialog(null);
   return (
@@ -44,8 +87,7 @@ export default function Team() {
         </Action>
       }
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data && (
         <Rows label={portal.nav.team} columns={columns} rows={data.data} keyOf={({ user_id }) => user_id} />
       )}

@@ -1,35 +1,27 @@
 import { Button } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
-import type {
-  CheckResult,
-  EndpointRow,
-  Secrets,
-  WebhookPage,
-} from '../../../../src/portal/shapes/webhook.ts';
+import type { CheckResult, EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes.ts';
 import { send } from '../../api.ts';
-import { State } from '../../parts/badge.tsx';
-import { useNotify } from '../../parts/notify.ts';
-import { Card, Facts, PageFrame } from '../../parts/page.tsx';
-import { useLive } from '../../parts/polling.ts';
-import { useRun } from '../../parts/run.ts';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { Waiting } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useTexts } from '../../texts/language.ts';
-import { usePartner } from '../partner.ts';
+import { Badge, State } from '../../parts/badge.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { CheckList, EndpointUrl, SelectField } from '../../parts/fields.tsx';
+import { useNotify, useRun } from '../../parts/notify.ts';
+import { Card, Empty, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
+import { Duration, Time } from '../../parts/values.tsx';
+import { useTexts, wordIn } from '../../texts/language.ts';
+import { useMode, usePartner } from '../partner.ts';
 import { ShowSecret } from '../parts.tsx';
 import { usePortal } from '../texts/index.ts';
 import { texts } from './webhook.texts.ts';
-import { CheckCard } from './webhook-check.tsx';
-import { AddDialog, type Dialog, EndpointDialog } from './webhook-dialogs.tsx';
 
 export default function Webhook() {
   const t = useTexts(texts);
   const portal = usePortal();
   const { api } = usePartner();
   const [isAdding, setAdding] = useState(false);
-  const { data, error, refetch } = useLive<WebhookPage>(['webhook', api('')], api('/webhook'), 10_000);
+  const read = useLive<WebhookPage>(['webhook', api('')], api('/webhook'), 10_000);
+  const { data } = read;
   return (
     <PageFrame
       title={portal.nav.webhook}
@@ -43,8 +35,7 @@ export default function Webhook() {
         </span>
       }
     >
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      <Loaded of={read} />
       {data?.endpoints.length === 0 && <Empty title={t.noEndpoint}>{t.noEndpointHint}</Empty>}
       {data?.endpoints.map(endpoint => (
         <Endpoint key={endpoint.endpoint_id} endpoint={endpoint} kinds={data.event_kinds} />
@@ -66,6 +57,12 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
   const path = api(`/webhook/${endpoint.endpoint_id}`);
   const show = () =>
     void send<Secrets>(`${path}/secret`).then(found => setSecrets(found.secrets), notify.failed);
+  const switchEd25519 = () => run(() => send(`${path}/ed25519`, { is_on: !endpoint.has_ed25519 }));
+  const button = (text: string, onClick: () => void, disabled = false) => (
+    <Button size="xs" variant="default" disabled={disabled} onClick={onClick}>
+      {text}
+    </Button>
+  );
   const check = () => run(async () => setChecked(await send<CheckResult>(`${path}/check`)), t.checked);
   return (
     <>
@@ -81,46 +78,20 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
             [t.events, endpoint.events.join(', ')],
             [t.waiting, endpoint.waiting],
             [t.givenUp, endpoint.given_up],
-            ...(endpoint.has_ed25519
-              ? [
-                  [t.publicKeys, <PublicKeys key="keys" paths={endpoint.public_keys} />] as [
-                    string,
-                    ReactNode,
-                  ],
-                ]
-              : []),
-            ...(endpoint.old_secret_until
-              ? [[t.oldSecret, <Time key="until" at={endpoint.old_secret_until} />] as [string, ReactNode]]
-              : []),
+            endpoint.has_ed25519 && [t.publicKeys, <PublicKeys key="keys" paths={endpoint.public_keys} />],
+            endpoint.old_secret_until && [t.oldSecret, <Time key="until" at={endpoint.old_secret_until} />],
           ]}
         />
         <div className="portal-actions">
           <Button size="xs" loading={pending} onClick={check}>
             {t.check}
           </Button>
-          <Button size="xs" variant="default" onClick={() => setDialog('address')}>
-            {t.changeAddress}
-          </Button>
-          <Button size="xs" variant="default" onClick={() => setDialog('events')}>
-            {t.events}
-          </Button>
-          <Button size="xs" variant="default" onClick={show}>
-            {t.secret}
-          </Button>
-          <Button size="xs" variant="default" onClick={() => setDialog('rotate')}>
-            {t.rotate}
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            disabled={pending}
-            onClick={() => run(() => send(`${path}/ed25519`, { is_on: !endpoint.has_ed25519 }))}
-          >
-            {endpoint.has_ed25519 ? t.withoutEd25519 : t.withEd25519}
-          </Button>
-          <Button size="xs" variant="default" onClick={() => setDialog('remove')}>
-            {t.remove}
-          </Button>
+          {button(t.changeAddress, () => setDialog('address'))}
+          {button(t.events, () => setDialog('events'))}
+          {button(t.secret, show)}
+          {button(t.rotate, () => setDialog('rotate'))}
+          {button(endpoint.has_ed25519 ? t.withoutEd25519 : t.withEd25519, switchEd25519, pending)}
+          {button(t.remove, () => setDialog('remove'))}
         </div>
       </Card>
       {checked && <CheckCard result={checked} />}
@@ -155,5 +126,112 @@ function PublicKeys({ paths }: { paths: string[] }) {
       <a href={live}>{portal.live}</a>
       <a href={test}>{portal.test}</a>
     </span>
+  );
+}
+
+export type Dialog = 'address' | 'events' | 'rotate' | 'remove';
+
+/** The first endpoint gets both modes and all events of the contract; the others what they ask for. */
+export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () => void }) {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api } = usePartner();
+  const [url, setUrl] = useState('');
+  const [mode, setMode] = useState<string>(useMode());
+  const [events, setEvents] = useState<string[]>(page.event_kinds);
+  const isFirst = !page.endpoints.some(({ is_first }) => is_first);
+  return (
+    <Confirm
+      title={t.add}
+      says={isFirst ? t.addFirstSays : t.addSays(page.max_endpoints)}
+      verb={t.add}
+      ready={url.trim() !== '' && (isFirst || events.length > 0)}
+      run={() => send(api('/webhook'), { url: url.trim(), ...(isFirst ? {} : { mode, events }) })}
+      onClose={onClose}
+    >
+      <EndpointUrl label={t.address} value={url} onChange={setUrl} />
+      {!isFirst && (
+        <>
+          <SelectField
+            label={portal.mode}
+            value={mode}
+            onChange={setMode}
+            words={{ live: portal.live, test: portal.test }}
+          />
+          <CheckList label={t.events} options={page.event_kinds} chosen={events} onChange={setEvents} />
+        </>
+      )}
+    </Confirm>
+  );
+}
+
+interface DialogProps {
+  dialog: Dialog;
+  endpoint: EndpointRow;
+  kinds: string[];
+  path: string;
+  onClose: () => void;
+  onSecrets: (secrets: string[]) => void;
+}
+
+export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecrets }: DialogProps) {
+  const t = useTexts(texts);
+  const [url, setUrl] = useState(endpoint.url);
+  const [events, setEvents] = useState(endpoint.events);
+  const dialogs = {
+    address: {
+      title: t.changeAddress,
+      says: t.changeAddressSays,
+      body: { url: url.trim() },
+      ready: url.trim() !== '' && url.trim() !== endpoint.url,
+    },
+    events: {
+      title: t.events,
+      says: endpoint.is_first ? t.firstEvents : endpoint.url,
+      body: { events },
+      ready: events.length > 0,
+    },
+    rotate: { title: t.rotate, says: t.rotateSays, body: {}, ready: true },
+    remove: { title: t.remove, says: t.removeSays(endpoint.url), body: {}, ready: true },
+  };
+  const { title, says, body, ready } = dialogs[dialog];
+  return (
+    <Confirm
+      title={title}
+      says={says}
+      verb={dialog === 'address' || dialog === 'events' ? t.save : title}
+      danger={dialog === 'remove'}
+      ready={ready}
+      run={() => send(`${path}/${dialog}`, body)}
+      onClose={onClose}
+      onDone={answer => dialog === 'rotate' && onSecrets((answer as Secrets).secrets)}
+    >
+      {dialog === 'address' && <EndpointUrl label={t.address} value={url} onChange={setUrl} />}
+      {dialog === 'events' && (
+        <CheckList label={t.events} options={kinds} chosen={events} onChange={setEvents} />
+      )}
+    </Confirm>
+  );
+}
+
+export function CheckCard({ result }: { result: CheckResult }) {
+  const t = useTexts(texts);
+  return (
+    <Card title={t.checkTitle}>
+      <p>{result.passed ? t.passed : result.can_receive ? t.canReceive : t.cannotReceive}</p>
+      {result.re_enabled && <p>{t.reEnabled}</p>}
+      <ul className="portal-notices">
+        {result.results.map(({ name, passed, answered, duration_ms }) => (
+          <li key={name} className="between">
+            <span>
+              <Badge tone={passed ? 'good' : 'bad'}>{answered}</Badge> {wordIn(t.checks, name)}
+            </span>
+            <span className="dim">
+              <Duration ms={duration_ms} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }

@@ -1,4 +1,4 @@
-import type { MemberRole } from '../../../../src/portal/shapes/access.ts';
+import type { MemberRole } from '../../../../src/portal/shapes.ts';
 import { type Both, inBoth } from '../../texts/language.ts';
 
 export const texts = inBoth({

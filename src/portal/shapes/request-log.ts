@@ -1,1 +1,0 @@
-export type { LoggedRequestRow } from '../../web/index.ts';

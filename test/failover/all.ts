@@ -1,6 +1,7 @@
 import type { DatabaseServer } from '../faults/database-server.ts';
 import type { Load } from '../faults/load.ts';
-import type { Program, Round } from '../faults/round.ts';
+import type { Program } from '../faults/programs.ts';
+import type { Round } from '../faults/round.ts';
 import { runRound } from '../faults/run.ts';
 import { createWorld } from '../faults/world.ts';
 import { createRandom } from '../helpers/random.ts';

@@ -3,8 +3,8 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import { newOrder, pay } from '../faults/calls.ts';
 import { createDatabaseServer, type DatabaseServer } from '../faults/database-server.ts';
 import type { Load } from '../faults/load.ts';
-import type { Program } from '../faults/round.ts';
-import { check, count, limit, type Round, until } from '../faults/round.ts';
+import { type Program, until } from '../faults/programs.ts';
+import { check, count, limit, type Round } from '../faults/round.ts';
 import { answeredBetween, checkRepeats, noteGap, untilOpen } from './nodes.ts';
 import { createAddress } from './replicated-servers.ts';
 

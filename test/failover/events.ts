@@ -5,8 +5,8 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
-import type { Program, Round } from '../faults/round.ts';
-import { until } from '../faults/round.ts';
+import { type Program, until } from '../faults/programs.ts';
+import type { Round } from '../faults/round.ts';
 import type { Partner } from '../faults/world.ts';
 
 /** What a partner has seen of its events. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pay } from '../faults/calls.ts';
 import type { Call, Order } from '../faults/history.ts';
 import type { Load } from '../faults/load.ts';
-import type { Program } from '../faults/round.ts';
-import { answersOk, callBank, check, note, type Round, until } from '../faults/round.ts';
+import { answersOk, type Program, until } from '../faults/programs.ts';
+import { callBank, check, note, type Round } from '../faults/round.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { followFeeds, receiveWebhooks } from './events.ts';
 

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import pg from 'pg';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 import { type DatabaseServer, familyOf } from '../faults/database-server.ts';
-import { answersOk, until } from '../faults/round.ts';
+import { answersOk, until } from '../faults/programs.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
 import { freePort } from '../helpers/free-port.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { createDatabaseServer, type DatabaseServer } from '../faults/database-server.ts';
+import { until } from '../faults/programs.ts';
 import { createProxy } from '../faults/proxy.ts';
-import { until } from '../faults/round.ts';
 
 /** A primary, an asynchronous standby, and one address that leads to either. */
 export async function createReplicatedServers(folder: string) {

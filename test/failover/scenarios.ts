@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Load } from '../faults/load.ts';
-import type { Program } from '../faults/round.ts';
-import { check, count, limit, type Round, until } from '../faults/round.ts';
+import { type Program, until } from '../faults/programs.ts';
+import { check, count, limit, type Round } from '../faults/round.ts';
 import {
   answeredBetween,
   checkRepeats,

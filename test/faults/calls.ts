@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { errors } from '../../src/base/errors.ts';
 import type { Call, Order, Result } from './history.ts';
-import type { Program, Round } from './round.ts';
+import type { Program } from './programs.ts';
+import type { Round } from './round.ts';
 import type { Partner } from './world.ts';
 
 /** Half of the codes can be paid more than once: the bank side itself would not refuse a second payment. */

@@ -3,7 +3,7 @@ import { formatMicroUsdt, parseKopecks, parseMicroUsdt } from '../../src/base/mo
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { readBalance } from './calls.ts';
 import { endsByKey } from './check-history.ts';
-import type { Program } from './round.ts';
+import type { Program } from './programs.ts';
 import { callBank, check, type Round } from './round.ts';
 import { startMicroUsdt } from './world.ts';
 

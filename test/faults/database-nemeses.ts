@@ -3,8 +3,8 @@ import { newOrder, pay, readBalance } from './calls.ts';
 import { createDatabaseProxy, type StatementFault, statementFaults } from './database-proxy.ts';
 import type { Call } from './history.ts';
 import type { Load } from './load.ts';
-import type { Program } from './round.ts';
-import { answersOk, check, count, limit, note, type Round, until } from './round.ts';
+import { answersOk, type Program, until } from './programs.ts';
+import { check, count, limit, note, type Round } from './round.ts';
 
 /** Payments that succeed before a fault begins. */
 const warmUp = 15;

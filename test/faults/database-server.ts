@@ -9,7 +9,7 @@ import { commandAs, type Identity, identityFor } from '../../src/db/embedded/ide
 import { childrenOf } from '../helpers/children.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { until } from './round.ts';
+import { until } from './programs.ts';
 
 /** An external PostgreSQL on TCP that can be killed and frozen. */
 export interface DatabaseServer {

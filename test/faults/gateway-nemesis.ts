@@ -2,8 +2,8 @@ import { newOrder, pay } from './calls.ts';
 import { createGatewayProxy } from './gateway-proxy.ts';
 import type { Call } from './history.ts';
 import type { Load } from './load.ts';
-import type { Program } from './round.ts';
-import { check, count, limit, type Round, until } from './round.ts';
+import { type Program, until } from './programs.ts';
+import { check, count, limit, type Round } from './round.ts';
 
 /** The bank side cuts connections, stalls and sends byte by byte; then it is unreachable for a while. */
 export async function disturbGateway(round: Round, load: Load): Promise<Program[]> {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getPayment, newOrder, pay, readBalance } from './calls.ts';
 import type { Call, Order } from './history.ts';
-import type { Program } from './round.ts';
-import { callBank, note, type Round, until } from './round.ts';
+import { type Program, until } from './programs.ts';
+import { callBank, note, type Round } from './round.ts';
 
 const callers = 8;
 /** Partners pause between two payments, and longer after a refusal. */

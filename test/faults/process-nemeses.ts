@@ -3,8 +3,8 @@ import { newOrder, pay } from './calls.ts';
 import { createDatabaseProxy } from './database-proxy.ts';
 import type { Order } from './history.ts';
 import type { Load } from './load.ts';
-import type { Program } from './round.ts';
-import { answersOk, callBank, check, count, limit, type Round, until } from './round.ts';
+import { answersOk, type Program, until } from './programs.ts';
+import { callBank, check, count, limit, type Round } from './round.ts';
 
 /** Slows the bank side down, so that payments are under way when a process is hit. */
 const slowly = (round: Round, ms: number) =>

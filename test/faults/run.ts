@@ -2,7 +2,7 @@ import type { Random } from '../helpers/random.ts';
 import { checkBooks } from './check-books.ts';
 import { checkHistory } from './check-history.ts';
 import { type Load, repeatUntilEnded, startLoad } from './load.ts';
-import type { Program } from './round.ts';
+import type { Program } from './programs.ts';
 import { callBank, newRound, note, type Round, type RoundOptions } from './round.ts';
 import type { World } from './world.ts';
 

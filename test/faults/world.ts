@@ -14,7 +14,7 @@ import { freePort } from '../helpers/free-port.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
 import { createGatewayProxy } from './gateway-proxy.ts';
-import { type Program, startProgram, until } from './round.ts';
+import { type Program, startProgram, until } from './programs.ts';
 
 export interface ServiceOptions {
   gatewayUrl?: string;

@@ -46,13 +46,11 @@ export const sentences: [english: string, russian: string][] = [
     'В платёжном шлюзе есть поручения, которых эта база не отправляла ({}). Если с этим шлюзом работает другая установка, например копия этой, остановите одну из них. Новые платежи приостановлены, пока такие поручения не перестанут появляться на 10 с.',
   ],
   [
-    'The payment gateway returned no list of orders ({}): check GATEWAY_URL and that it responds.',
-    'Платёжный шлюз не передал список поручений ({}): проверьте GATEWAY_URL и доступность шлюза.',
+    'The payment gateway returned no list of {} ({}): check GATEWAY_URL and that it responds.',
+    'Платёжный шлюз не передал список {} ({}): проверьте GATEWAY_URL и доступность шлюза.',
   ],
-  [
-    'The payment gateway returned no list of refunds ({}): check GATEWAY_URL and that it responds.',
-    'Платёжный шлюз не передал список возвратов ({}): проверьте GATEWAY_URL и доступность шлюза.',
-  ],
+  ['orders', 'поручений'],
+  ['refunds', 'возвратов'],
   [
     'The refund list of the payment gateway has no end: its cursors must be fixed.',
     'список возвратов не заканчивается: ошибка постраничной выдачи шлюза',

@@ -31,9 +31,9 @@ export interface Payment {
     code: string;
     message: string;
   } | null;
-  /** Addition, only once the recipient has returned money: the sum of all refunds, at most `amount_rub`. The status stays `succeeded` */
+  /** Optional, only once the recipient has returned money: the sum of all refunds, at most `amount_rub`. The status stays `succeeded` */
   refunded_rub?: string | undefined;
-  /** Addition, with `refunded_rub`: what came back to the balance, at the rate of the payment */
+  /** Optional, with `refunded_rub`: what came back to the balance, at the rate of the payment */
   refunded_usdt?: string | undefined;
   /** Your metadata, as sent */
   metadata: Record<string, unknown>;
@@ -47,9 +47,9 @@ export interface ErrorBody {
     message: string;
     /** Identifies this request; also in the header X-Request-Id */
     request_id: string;
-    /** Addition. True: wait, then send the same request again */
+    /** Optional. True: wait, then send the same request again */
     retryable: boolean;
-    /** Addition. True: whenever you send this payment again, even after fixing it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment */
+    /** Optional. True: whenever you send this payment again, even after fixing it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment */
     same_key: boolean;
     /** With `insufficient_balance`: the required amount */
     required_usdt?: string | undefined;
@@ -101,7 +101,7 @@ export interface GetRateAnswer {
 export interface CreateQuoteBody {
   /** Rubles as a decimal string or a number, with at most 2 decimal places */
   amount_rub: string | number;
-  /** Addition. True: the rate is kept for one payment of this amount until `expires_at`. It is a little lower than the current one. The key must be able to pay */
+  /** Optional. True: the rate is kept for one payment of this amount until `expires_at`. It is a little lower than the current one. The key must be able to pay */
   lock?: boolean | null | undefined;
 }
 
@@ -120,9 +120,9 @@ export interface CreateQuoteAnswer {
   max_age_sec: number;
   /** True when the rate is too old and payments are not accepted */
   stale: boolean;
-  /** Addition, only with `lock`: send it with the payment, which then has this rate. It serves one payment */
+  /** Optional, only with `lock`: send it with the payment, which then has this rate. It serves one payment */
   quote_id?: string | undefined;
-  /** Addition, only with `lock`: the payment must be accepted before */
+  /** Optional, only with `lock`: the payment must be accepted before */
   expires_at?: string | undefined;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
@@ -153,7 +153,7 @@ export interface CreatePaymentBody {
   amount_rub?: string | number | null | undefined;
   /** Your order identifier */
   external_id?: string | null | undefined;
-  /** Addition. A quote that was locked for this amount: the payment has its rate, also while the current one is stale */
+  /** Optional. A quote that was locked for this amount: the payment has its rate, also while the current one is stale */
   quote_id?: string | null | undefined;
   /** Arbitrary data, returned in the payment and in webhooks. At most 16 KiB */
   metadata?: Record<string, unknown> | null | undefined;
@@ -164,11 +164,11 @@ export interface ListPaymentsQuery {
   /** The id of the last payment on the previous page */
   starting_after?: string | undefined;
   status?: 'processing' | 'succeeded' | 'failed' | undefined;
-  /** Addition. Only payments with this order identifier */
+  /** Optional. Only payments with this order identifier */
   external_id?: string | undefined;
-  /** Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, no payment is missed or returned twice */
+  /** Optional. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, no payment is missed or returned twice */
   created_after?: string | undefined;
-  /** Addition. Only payments created before this time: ISO 8601 with offset */
+  /** Optional. Only payments created before this time: ISO 8601 with offset */
   created_before?: string | undefined;
 }
 
@@ -185,7 +185,7 @@ export interface ListEventsQuery {
   limit?: number | undefined;
   /** The id of the last event that you have; without it, or with `evt_0`, the list starts with the first event. `latest` returns the `next_cursor` for new events only */
   after?: string | undefined;
-  /** Addition. Also list events of this kind, which are not in the list otherwise */
+  /** Optional. Also list events of this kind, which are not in the list otherwise */
   extra_events?: 'payment.refunded' | undefined;
 }
 

@@ -105,13 +105,13 @@ export const Payment = Type.Object(
     refunded_rub: Type.Optional(
       Type.String({
         description:
-          'Addition, only once the recipient has returned money: the sum of all refunds, at most `amount_rub`. The status stays `succeeded`',
+          'Optional, only once the recipient has returned money: the sum of all refunds, at most `amount_rub`. The status stays `succeeded`',
       }),
     ),
     refunded_usdt: Type.Optional(
       Type.String({
         description:
-          'Addition, with `refunded_rub`: what came back to the balance, at the rate of the payment',
+          'Optional, with `refunded_rub`: what came back to the balance, at the rate of the payment',
       }),
     ),
     metadata: Type.Object(
@@ -136,12 +136,12 @@ export const ErrorBody = Type.Object(
       }),
       request_id: requestId,
       retryable: Type.Boolean({
-        description: 'Addition. True: wait, then send the same request again',
+        description: 'Optional. True: wait, then send the same request again',
         examples: [insufficientBalance.retryable],
       }),
       same_key: Type.Boolean({
         description:
-          'Addition. True: whenever you send this payment again, even after fixing it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
+          'Optional. True: whenever you send this payment again, even after fixing it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
         examples: [insufficientBalance.same_key],
       }),
       required_usdt: Type.Optional(

@@ -113,20 +113,20 @@ test('filtered by status, through all pages, in Russian', async () => {
   const failed = await owner.goes(
     ['🧾 Платежи', /Платежей пока нет \(режим: боевой\)/],
     ['🧪 Тестовые', /Последние платежи/],
-    ['❌', /статус: неуспешный/],
+    ['❌', /статус: не прошёл/],
   );
   expect(ordersOn(failed)).toEqual([12, 8, 4]);
   expect(failed.buttons.flat()).toContain('· ❌ ·');
   await owner.goes(['⏳', /Платежей пока нет \(режим: тестовый, статус: в обработке\)/]);
   await owner.press('✅');
-  expect(ordersOn(await owner.reads(/статус: успешный/))).toEqual([13, 11, 10, 9, 7, 6, 5, 3]);
+  expect(ordersOn(await owner.reads(/статус: оплачен/))).toEqual([13, 11, 10, 9, 7, 6, 5, 3]);
   await owner.press('Старее ▶️');
-  expect(ordersOn(await owner.reads(/статус: успешный.*и раньше/))).toEqual([2, 1]);
+  expect(ordersOn(await owner.reads(/статус: оплачен.*и раньше/))).toEqual([2, 1]);
   await owner.goes(['✅ 305,10 ₽ order-1', /Оплачен\. Статус окончательный/]);
   await owner.press('⬅️ Назад');
-  expect(ordersOn(await owner.reads(/статус: успешный.*и раньше/))).toEqual([1]);
+  expect(ordersOn(await owner.reads(/статус: оплачен.*и раньше/))).toEqual([1]);
   await owner.press('◀️ Новее');
-  expect(ordersOn(await owner.reads(/статус: успешный/))).toEqual([11, 10, 9, 7, 6, 5, 3, 2]);
+  expect(ordersOn(await owner.reads(/статус: оплачен/))).toEqual([11, 10, 9, 7, 6, 5, 3, 2]);
   await owner.press('Все');
   expect(ordersOn(await owner.reads(/Последние платежи \(режим: тестовый\)/))).toEqual(down(13, 6));
 });

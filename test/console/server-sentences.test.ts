@@ -26,14 +26,14 @@ test('both languages have the same gaps', () => {
 
 test('a sentence is translated with its parts, and an unknown one stays', () => {
   expect(inRussian('The payment is failed, but the gateway now reports succeeded (order ord_1).')).toBe(
-    'Статус платежа: неуспешный, а шлюз теперь сообщает другой: успешный (поручение ord_1).',
+    'Статус платежа: не прошёл, а шлюз теперь сообщает другой: оплачен (поручение ord_1).',
   );
   expect(
     inRussian(
       'Your request was not saved. Request apr_1 by anna is already waiting for approval. New status: failed.',
     ),
   ).toBe(
-    'Ваш запрос не сохранён: подтверждения уже ждёт запрос apr_1, автор — anna. Новый статус: неуспешный.',
+    'Ваш запрос не сохранён: подтверждения уже ждёт запрос apr_1, автор — anna. Новый статус: не прошёл.',
   );
   expect(inRussian('rapira: answered with HTTP status 451; b: stale')).toBe(
     'rapira: ответ HTTP 451; b: данные устарели',

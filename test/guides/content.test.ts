@@ -27,7 +27,7 @@ describe('what stands in a table of the service', () => {
       const [, code, status, addition] = /^`(\w+)` · (\d+)( · addition)?\n/.exec(section) ?? [];
       const [, retry, key] = /^Retry: (yes|no)\. Key: (the same|a new one)\.$/m.exec(section) ?? [];
       expect(section.split('\n')[2]?.length, `${code} says nothing`).toBeGreaterThan(20);
-      return [code, { status: Number(status), retry, key, isAddition: addition !== undefined }];
+      return [code, { status: Number(status), retry, key, isOptional: addition !== undefined }];
     });
     const known = Object.entries(allErrors).map(([code, { status, retryable, same_key }]) => [
       code,
@@ -35,7 +35,7 @@ describe('what stands in a table of the service', () => {
         status,
         retry: retryable ? 'yes' : 'no',
         key: same_key ? 'the same' : 'a new one',
-        isAddition: !Object.hasOwn(errors, code),
+        isOptional: !Object.hasOwn(errors, code),
       },
     ]);
     expect(documented).toHaveLength(known.length);

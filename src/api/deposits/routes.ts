@@ -40,7 +40,7 @@ const chain = Type.Enum(['tron', 'ethereum', 'bnb'], { examples: [deposit.chain]
 const listDepositAddresses = endpoint({
   route: 'GET /v1/deposit_addresses',
   operationId: 'listDepositAddresses',
-  tag: 'Additions',
+  tag: 'Optional',
   summary: 'Where to send USDT to top up your balance',
   description:
     'One permanent address per chain that the service accepts; empty if it accepts none. Send only USDT of that chain. With a test key the list is empty: deposits are live money.',
@@ -68,7 +68,7 @@ const listDepositAddresses = endpoint({
 const listDepositsEndpoint = endpoint({
   route: 'GET /v1/deposits',
   operationId: 'listDeposits',
-  tag: 'Additions',
+  tag: 'Optional',
   summary: 'Your USDT deposits, newest first',
   description:
     'A deposit is credited once, when the chain is final. An unknown or foreign `starting_after`: 404 `not_found`. With a test key the list is empty.',

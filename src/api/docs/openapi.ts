@@ -20,7 +20,7 @@ long each time. Changes within \`/v1\` only add; ignore fields that you do not k
 `;
 
 const additions = `
-Additions to the contract; integrations work without them. Besides the endpoints below:
+Optional: integrations work without them. Besides the endpoints below:
 
 - Every error has advice for programs. \`retryable\`: wait, then send the same request again. \`same_key\`:
   whenever you send this payment again, even after fixing it, keep its \`Idempotency-Key\`.
@@ -38,16 +38,16 @@ ${Object.entries(scenarios)
 
 /** The headers of Standard Webhooks. */
 const standardHeaders: Record<string, string> = {
-  'webhook-id': 'Addition: the id of the event, the same for each attempt',
-  'webhook-timestamp': 'Addition: Unix seconds of the attempt',
+  'webhook-id': 'Optional: the id of the event, the same for each attempt',
+  'webhook-timestamp': 'Optional: Unix seconds of the attempt',
   'webhook-signature':
-    'Addition: `v1,<base64>` for each valid secret, separated by spaces; for endpoints that ask for it also `v1a,<base64>`, made with an Ed25519 key that only this partner and mode has (`/.well-known/webhook-keys/{partner_id}/{mode}`)',
+    'Optional: `v1,<base64>` for each valid secret, separated by spaces; for endpoints that ask for it also `v1a,<base64>`, made with an Ed25519 key that only this partner and mode has (`/.well-known/webhook-keys/{partner_id}/{mode}`)',
 };
 
 const summaries = {
   succeeded: 'A payment went through; the debit is final',
   failed: 'A payment did not go through; the USDT were returned to the balance',
-  refunded: 'Addition, only if the webhook asks for it: the recipient returned money of a payment',
+  refunded: 'Optional, only if the webhook asks for it: the recipient returned money of a payment',
 };
 
 const event = (outcome: keyof typeof events, summary: string) => ({
@@ -57,7 +57,7 @@ const event = (outcome: keyof typeof events, summary: string) => ({
     summary,
     // The endpoint is the partner's; our requests carry a signature instead of a key.
     security: [],
-    description: `Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. Addition: the headers of [Standard Webhooks](https://www.standardwebhooks.com) carry HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<raw body>\`, with what follows \`whsec_\` in base64 as the key; verify either. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`,
+    description: `Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. Optional: the headers of [Standard Webhooks](https://www.standardwebhooks.com) carry HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<raw body>\`, with what follows \`whsec_\` in base64 as the key; verify either. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`,
     parameters: Object.entries(webhookHeaders[outcome]).map(([name, example]) => ({
       name,
       in: 'header',
@@ -104,7 +104,7 @@ export async function documentApi(server: FastifyInstance, options: SiteOptions)
         { name: 'Rates', description: 'Rate and quotes' },
         { name: 'Payments', description: 'Pay, read, list' },
         { name: 'Webhooks', description: 'What the service sends to you' },
-        { name: 'Additions', description: additions },
+        { name: 'Optional', description: additions },
       ],
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
       webhooks: Object.fromEntries(

@@ -12,7 +12,7 @@ import { instant, pageOf, pageSize } from '../shared-schemas.ts';
 const listEventsEndpoint = endpoint({
   route: 'GET /v1/events',
   operationId: 'listEvents',
-  tag: 'Additions',
+  tag: 'Optional',
   summary: 'The same events as webhooks, oldest first',
   description:
     'An addition to the contract. Store the id of the last event that you handled and pass it as `after`: you miss no event and get none twice. An id that is not an event of this partner and mode returns `not_found`. In test mode, so does the id of a deleted event if later events were deleted too: start again with `evt_0`.',
@@ -27,7 +27,7 @@ const listEventsEndpoint = endpoint({
     ),
     extra_events: Type.Optional(
       Type.Enum(['payment.refunded'], {
-        description: 'Addition. Also list events of this kind, which are not in the list otherwise',
+        description: 'Optional. Also list events of this kind, which are not in the list otherwise',
       }),
     ),
   }),

@@ -43,7 +43,7 @@ interface Documented extends Content {
 interface Endpoint<Body extends Schema, Query extends Schema, Params extends Schema> {
   route: `${'GET' | 'POST'} /v1/${string}`;
   operationId: string;
-  tag: 'Account' | 'Rates' | 'Payments' | 'Additions';
+  tag: 'Account' | 'Rates' | 'Payments' | 'Optional';
   summary: string;
   description?: string;
   config?: FastifyContextConfig;

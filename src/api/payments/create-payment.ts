@@ -52,7 +52,7 @@ export const createPaymentEndpoint = endpoint({
           Type.String({
             maxLength: 64,
             description:
-              'Addition. A quote that was locked for this amount: the payment has its rate, also while the current one is stale',
+              'Optional. A quote that was locked for this amount: the payment has its rate, also while the current one is stale',
           }),
         ),
       ),

@@ -63,18 +63,18 @@ const listPaymentsEndpoint = endpoint({
     ),
     status: Type.Optional(Type.Enum(['processing', 'succeeded', 'failed'])),
     external_id: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Addition. Only payments with this order identifier' }),
+      Type.String({ maxLength: 128, description: 'Optional. Only payments with this order identifier' }),
     ),
     created_after: Type.Optional(
       Type.String({
         description:
-          'Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, no payment is missed or returned twice',
+          'Optional. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, no payment is missed or returned twice',
         examples: ['2026-11-15T00:00:00Z'],
       }),
     ),
     created_before: Type.Optional(
       Type.String({
-        description: 'Addition. Only payments created before this time: ISO 8601 with offset',
+        description: 'Optional. Only payments created before this time: ISO 8601 with offset',
         examples: ['2026-11-16T00:00:00Z'],
       }),
     ),

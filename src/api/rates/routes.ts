@@ -50,7 +50,7 @@ const createQuote = endpoint({
         orNull(
           Type.Boolean({
             description:
-              'Addition. True: the rate is kept for one payment of this amount until `expires_at`. It is a little lower than the current one. The key must be able to pay',
+              'Optional. True: the rate is kept for one payment of this amount until `expires_at`. It is a little lower than the current one. The key must be able to pay',
             examples: [true],
           }),
         ),
@@ -69,12 +69,12 @@ const createQuote = endpoint({
       ...freshness,
       quote_id: Type.Optional(
         quoteId(
-          'Addition, only with `lock`: send it with the payment, which then has this rate. It serves one payment',
+          'Optional, only with `lock`: send it with the payment, which then has this rate. It serves one payment',
         ),
       ),
       expires_at: Type.Optional(
         instant(
-          'Addition, only with `lock`: the payment must be accepted before',
+          'Optional, only with `lock`: the payment must be accepted before',
           examples.lockedQuote.expires_at,
         ),
       ),

@@ -78,7 +78,7 @@ const csv = {
 export const getStatement = endpoint({
   route: 'GET /v1/statement',
   operationId: 'getStatement',
-  tag: 'Additions',
+  tag: 'Optional',
   summary: 'The ledger entries of a UTC day',
   description:
     'Opening balances, every entry with the balances after it, closing balances, and the open holds, for the mode of the key. A day that is over is `closed`: its statement never changes again, byte for byte, so the request id is only in the header. The statement of today ends now and is not closed. A day that has not started: 400 `invalid_request`. A day of test mode whose data was deleted: 404 `not_found`. The digest is SHA-256 over the CSV form without its last line; both forms end with it, and `ETag` carries it, so `If-None-Match` gets 304.',

@@ -23,7 +23,7 @@ const TestClock = Type.Object({
 const getTestClock = endpoint({
   route: 'GET /v1/test/clock',
   operationId: 'getTestClock',
-  tag: 'Additions',
+  tag: 'Optional',
   summary: 'How far your test clock was advanced',
   hooks: { onRequest: onlyTestKeys },
   answer: { description: 'The total of all advances', schema: TestClock, examples: examples.readClock },
@@ -33,7 +33,7 @@ const getTestClock = endpoint({
 const advanceTestClock = endpoint({
   route: 'POST /v1/test/clock',
   operationId: 'advanceTestClock',
-  tag: 'Additions',
+  tag: 'Optional',
   summary: 'Advance your test clock',
   description:
     'Shortens all current waits of your test payments: outcomes of unfinished payments (the 30 seconds of .02; the 2 minutes of a review), the backoff before the next webhook attempt, events that are held back. Whatever becomes due happens immediately. A wait that starts later, such as the backoff after the next attempt, has its full length. Times of payments and entries come from the real clock, and live payments are not affected. Test keys only: a live key gets 403 `test_key_required`.',
@@ -63,7 +63,7 @@ const deposit = {
 const createTestDeposit = endpoint({
   route: 'POST /v1/test/deposits',
   operationId: 'createTestDeposit',
-  tag: 'Additions',
+  tag: 'Optional',
   summary: 'Simulate a USDT deposit in test mode',
   description:
     'Credits your test balance immediately; in live mode a deposit follows a transfer on chain. The statement shows the credit with the reference `deposit:test:` and yours. The same reference with the same amount credits nothing more and gets the same answer, with another amount 409 `idempotency_conflict`. At most 100 a day, then 403 `daily_limit_exceeded`. Test keys only: a live key gets 403 `test_key_required`.',

@@ -12,8 +12,8 @@ const roles = { viewer: 'наблюдатель', developer: 'разработч
 const modes: Record<string, string> = { live: 'боевой', test: 'тестовый' };
 const statuses: Record<ShownPayment['status'], string> = {
   processing: 'в обработке',
-  succeeded: 'успешный',
-  failed: 'неуспешный',
+  succeeded: 'оплачен',
+  failed: 'не прошёл',
   rejected: 'отклонён',
 };
 

@@ -10,7 +10,7 @@ const Chart = lazy(() => orReload(import('./chart.tsx')).then(part => ({ default
 
 const texts = inBoth({
   withSpread: ['rate', 'курс'],
-  mid: ['mid rate', 'средний курс'],
+  mid: ['mid rate', 'рыночный курс'],
   source: ['Source', 'Источник'],
   midHead: ['Mid rate, ₽', 'Средний курс, ₽'],
   asOf: ['As of, UTC', 'Время котировки, UTC'],

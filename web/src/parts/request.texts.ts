@@ -28,8 +28,8 @@ export const texts = inBoth({
     expected_status_detail: ['Current status', 'Текущий статус'],
   } as Words,
   words: {
-    succeeded: ['Succeeded: the amount stays debited', 'Успешный: сумма остаётся списанной'],
-    failed: ['Failed: the amount is returned to the partner', 'Неуспешный: сумма вернётся партнёру'],
+    succeeded: ['Succeeded: the amount stays debited', 'Оплачен: сумма остаётся списанной'],
+    failed: ['Failed: the amount is returned to the partner', 'Не прошёл: сумма вернётся партнёру'],
     live: ['Live', 'Боевой'],
     test: ['Test', 'Тестовый'],
     manual_review: ['Manual review', 'Ручная проверка'],

@@ -11,7 +11,7 @@ import { usePortal } from './texts/index.ts';
 const texts = inBoth({
   needs: (role: string) => [`Required role: ${role}`, `Нужна роль: ${role}`],
   once: [
-    'It is shown this once. Copy it now and keep it like a password.',
+    'You will not see it again. Copy it now and keep it like a password.',
     'Больше мы его не покажем. Скопируйте его сейчас и храните как пароль.',
   ],
 });

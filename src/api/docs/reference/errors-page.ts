@@ -25,7 +25,7 @@ export function errorsPage(document: ApiDocument): Html {
   const sorted = [...errors.values()].sort((a, b) => Number(a.status) - Number(b.status));
   return html`<h1>Errors</h1>
 <p>Every error has a code, which is stable. What to do about each of them is in the guide
-<a href="/docs/guides/errors">Errors, one by one</a>.</p>
+<a href="/docs/guides/errors">Error codes</a>.</p>
 <h2 id="object">The error object</h2>
 ${fieldsOf(shape!, document, 'response')}${example(exampleOf(shape!, document))}<h2 id="codes">Codes</h2>
 ${sorted.map(error => errorSection(error, document))}<h2 id="malformed">Malformed requests</h2>
@@ -45,14 +45,14 @@ function errorSection({ code, status, message, retryable, sameKey }: ApiError, d
     html`<a href="${operationPath(operation)}">${method} ${path}</a>`,
   ]);
   return html`<h3 id="${code}"><code>${code}</code></h3>
-<p>Status ${status}. ${message}${isAddition(code) && html` <span class="label">addition</span>`}</p>
+<p>Status ${status}. ${message}${isOptional(code) && html` <span class="label">optional</span>`}</p>
 <p>Retry: ${retryable ? 'yes' : 'no'}. Idempotency key: ${sameKey ? 'the same' : 'a new one'}.
 Returned by ${isEverywhere ? 'every operation' : links}. <a href="/docs/guides/errors#${guideAnchor(code, status)}">What to do about <code>${code}</code></a></p>
 `;
 }
 
-const isAddition = (code: string) => !Object.hasOwn(contractErrors, code);
+const isOptional = (code: string) => !Object.hasOwn(contractErrors, code);
 
 /** The guide has headings such as "`invalid_qr` · 400" and "`test_key_required` · 403 · addition". */
 const guideAnchor = (code: string, status: string) =>
-  anchorOf(`\`${code}\` · ${status}${isAddition(code) ? ' · addition' : ''}`);
+  anchorOf(`\`${code}\` · ${status}${isOptional(code) ? ' · optional' : ''}`);

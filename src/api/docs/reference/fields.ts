@@ -41,16 +41,15 @@ ${fields.map(field => fieldItem(field, document, direction))}</ul>
 `;
 
 /** A mark at the start of a description that is shown as a label. */
-const addition = 'Addition. ';
+const optional = 'Optional. ';
 
 function fieldItem(field: Field, document: ApiDocument, direction: Direction): Html {
   const { name, schema, isRequired, example } = field;
-  const isAddition = field.description.startsWith(addition);
-  const description = isAddition ? field.description.slice(addition.length) : field.description;
+  const isOptional = field.description.startsWith(optional);
+  const description = isOptional ? field.description.slice(optional.length) : field.description;
   const labels: Part[] = [
-    isAddition && html` <span class="label">addition</span>`,
     direction === 'request' && isRequired && html` <span class="label required">required</span>`,
-    !isRequired && html` <span class="label">optional</span>`,
+    (isOptional || !isRequired) && html` <span class="label">optional</span>`,
   ];
   const rules = [...rulesOf(schema, document), ...(example === undefined ? [] : [exampleText(example)])];
   return html`<li><p><code class="name">${name}</code> <span class="type">${typeOf(schema, document)}</span>${labels}</p>

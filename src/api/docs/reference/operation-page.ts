@@ -18,9 +18,9 @@ import { samplesOf } from './samples.ts';
 /** One endpoint: what it is for, what it takes and returns, an example in every language, and its errors. */
 export function operationPage(endpoint: Endpoint, document: ApiDocument): Html {
   const { method, path, operation } = endpoint;
-  const isAddition = operation.tags[0] === 'Additions';
+  const isOptional = operation.tags[0] === 'Optional';
   return html`<h1>${operation.summary}</h1>
-<p class="endpoint"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code>${isAddition && html` <span class="label">addition</span>`}</p>
+<p class="endpoint"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code>${isOptional && html` <span class="label">optional</span>`}</p>
 ${operation.description !== undefined && renderMarkdown(operation.description, '')}
 ${requestSections(operation, document)}<h2 id="example">Example request</h2>
 ${codeTabs(samplesOf(endpoint, document), 3)}${responseSection(operation, document)}${errorsSection(operation)}`;

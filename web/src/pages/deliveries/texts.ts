@@ -7,7 +7,7 @@ export const texts = inBoth({
   ],
   events: {
     'payment.succeeded': ['Payment succeeded', 'Платёж успешен'],
-    'payment.failed': ['Payment failed', 'Платёж неуспешен'],
+    'payment.failed': ['Payment failed', 'Платёж не прошёл'],
     'payment.refunded': ['Payment refunded', 'Возврат по платежу'],
   } as Words,
   state: ['Delivery status', 'Статус доставки'],

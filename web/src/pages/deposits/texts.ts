@@ -29,7 +29,7 @@ export const texts = inBoth({
   amount: ['Amount, USDT', 'Сумма, USDT'],
   from: ['from', 'от'],
   sender: ['Sender', 'Отправитель'],
-  seen: ['Seen', 'Замечено'],
+  seen: ['Seen', 'Обнаружено'],
   credit: ['Credit', 'Зачислить'],
   creditTitle: ['Credit deposit', 'Зачислить пополнение'],
   rejectTitle: ['Reject deposit', 'Отклонить пополнение'],

@@ -28,7 +28,7 @@ export const texts = inBoth({
     treasury: ['Source of test funds', 'Источник тестовых средств'],
     available: ['Available for payments', 'Доступно для платежей'],
     held: ['Held for payments in progress', 'Зарезервировано под платежи в обработке'],
-    settled: ['Debited for succeeded payments', 'Списано за успешные платежи'],
+    settled: ['Debited for succeeded payments', 'Списано за оплаченные платежи'],
     total: ['Must be zero', 'Должно быть равно нулю'],
   } as Words,
   accounts: ['Accounts', 'Счета'],
@@ -90,7 +90,7 @@ export const texts = inBoth({
     ],
     'refunds are of payments that succeeded, at their rate, and never more than was paid': [
       'Refunds belong to succeeded payments, at their rate, and never exceed what was paid',
-      'Возвраты относятся к успешным платежам, по их курсу и не больше оплаченного',
+      'Возвраты относятся к оплаченным платежам, по их курсу и не больше оплаченного',
     ],
     'up to a checkpoint only its open holds are left': [
       'Deleted test data leaves only the open holds of its checkpoint',

@@ -54,11 +54,11 @@ export const texts = inBoth({
   meanings: {
     paid_there_not_here: [
       'The gateway has paid it, but the payment has not succeeded with us.',
-      'В шлюзе оплачен, но у нас не успешный.',
+      'В шлюзе оплачен, а у нас нет.',
     ],
     here_not_there: [
       'The payment has succeeded with us, but the gateway has not paid it.',
-      'У нас успешный, но в шлюзе не оплачен.',
+      'У нас оплачен, а в шлюзе нет.',
     ],
     amounts_differ: [
       'Our amount and the amount at the gateway differ.',

@@ -36,9 +36,9 @@ export const texts = inBoth({
     `You get a new key with the same rights. Key ${key} stays valid for the time you choose, so that you can switch without a gap.`,
     `Вы получите новый ключ с теми же правами. Ключ ${key} будет действовать ещё выбранное время, чтобы вы перешли без перерыва.`,
   ],
-  overlap: ['The old key stays valid', 'Старый ключ действует ещё'],
+  overlap: ['Old key', 'Старый ключ'],
   overlaps: {
-    '0': ['Not at all', 'Нисколько'],
+    '0': ['Revoke immediately', 'Отключить сразу'],
     '1': ['1 hour', '1 час'],
     '24': ['24 hours', '24 часа'],
     '168': ['7 days', '7 дней'],

@@ -25,9 +25,9 @@ const texts = inBoth({
   what: {
     created: ['Created', 'Создан'],
     manual_review: ['Waiting for the bank', 'Ждём ответа банка'],
-    succeeded: ['Succeeded', 'Успешный'],
-    failed: ['Failed', 'Неуспешный'],
-    hold: ['Amount put on hold', 'Сумма захолдирована'],
+    succeeded: ['Succeeded', 'Оплачен'],
+    failed: ['Failed', 'Не прошёл'],
+    hold: ['Amount put on hold', 'Сумма зарезервирована'],
     settle: ['Debit is final', 'Списание окончательное'],
     release: ['Amount returned to the balance', 'Сумма возвращена на баланс'],
     refund: ['Refunded by the recipient', 'Получатель вернул деньги'],

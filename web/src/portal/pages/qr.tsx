@@ -14,7 +14,7 @@ import { usePortal } from '../texts/index.ts';
 const texts = inBoth({
   lead: [
     'Shows who would be paid and how much. Nothing is paid.',
-    'Показывает, кому и сколько будет уплачено. Платёж не создаётся.',
+    'Показывает, кто получит деньги и сколько. Платёж не создаётся.',
   ],
   link: ['Link of the QR code', 'Ссылка из QR-кода'],
   photo: ['Photo of the code', 'Фото кода'],

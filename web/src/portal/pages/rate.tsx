@@ -27,7 +27,7 @@ const texts = inBoth({
   asOf: ['As of', 'На момент'],
   noRate: ['No rate yet', 'Курса пока нет'],
   stale: [
-    'The rate is out of date: payments are closed until it is updated.',
+    'The rate is out of date: payments are paused until it is updated.',
     'Курс устарел: платежи не принимаются, пока он не обновится.',
   ],
   history: ['History', 'История'],

@@ -31,7 +31,7 @@ const texts = inBoth({
   seen: ['Last activity', 'Последняя активность'],
   thisOne: ['This session', 'Этот сеанс'],
   end: ['Sign out', 'Завершить'],
-  newPartner: ['One more partner', 'Ещё один партнёр'],
+  newPartner: ['Add another company', 'Добавить компанию'],
 });
 
 export default function Settings() {

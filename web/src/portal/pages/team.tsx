@@ -13,7 +13,7 @@ import { usePortal } from '../texts/index.ts';
 const texts = inBoth({
   lead: [
     'Who works with this partner. All of them are notified of changes to keys and to the team.',
-    'Кто работает с этим партнёром. Все получают уведомления об изменениях ключей и команды.',
+    'Кто имеет доступ. Все получают уведомления об изменениях ключей и команды.',
   ],
   you: ['(you)', '(вы)'],
   joined: ['Joined, UTC', 'В команде с, UTC'],

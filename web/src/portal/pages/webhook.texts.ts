@@ -16,7 +16,7 @@ export const texts = inBoth({
   events: ['Events', 'События'],
   bothModes: ['Live and test', 'Боевой и тест'],
   withEd25519: ['Add Ed25519 signature', 'Добавить подпись Ed25519'],
-  withoutEd25519: ['Without Ed25519 signature', 'Убрать подпись Ed25519'],
+  withoutEd25519: ['Turn off Ed25519 signature', 'Отключить подпись Ed25519'],
   publicKeys: ['Ed25519 public keys', 'Открытые ключи Ed25519'],
   removeSays: (url: string) => [
     `${url} gets no more events, and those that wait for it are dropped.`,
@@ -64,7 +64,7 @@ export const texts = inBoth({
   ],
   reEnabled: ['Sending was suspended and is active again.', 'Отправка была приостановлена и возобновлена.'],
   checks: {
-    'a valid event': ['A valid event is accepted', 'Верное событие принято'],
+    'a valid event': ['A valid event is accepted', 'Корректное событие принято'],
     'the same event again': ['The same event again is accepted', 'Повтор того же события принят'],
     'a wrong signature': ['A wrong signature is rejected', 'Неверная подпись отклонена'],
     'a timestamp ten minutes old': ['An old timestamp is rejected', 'Устаревшая метка времени отклонена'],

@@ -93,7 +93,7 @@ describe('a partner', () => {
     await answers('409 stale', change({ max_rub: '300000.00' }));
     const now = (await finance.get(`/partners/${id}`)).json.limits;
     expect(now).toEqual({ ...limits, max_rub: '200000.00', daily_rub: '1000000.00' });
-    await answers('400 min_above_max', change({ min_rub: '9', max_rub: '8' }, now));
+    await answers('400 min_above_max', change({ min_rub: '200000.01' }, now));
     await answers('400 invalid_request', change({ min_rub: '0' }, now));
     await answers(422, change({ concurrent: 0 }, now));
     await answers(422, change({ min_rub: '-5' }, now));
@@ -212,16 +212,16 @@ describe('a credit', () => {
 
   test('up to the threshold is made at once, once per reference', async () => {
     const id = await createFundedPartner(pool, 0n);
-    expect((await credit(id, '999.5', 'bank-1')).json).toEqual(done);
-    await answers('409 already_credited', credit(id, '999.5', 'bank-1'));
-    expect(await available(id)).toBe('999.500000');
+    expect((await credit(id, '1000', 'bank-1')).json).toEqual(done);
+    await answers('409 already_credited', credit(id, '1000', 'bank-1'));
+    expect(await available(id)).toBe('1000.000000');
     await answers('409 reference_conflict', credit(id, '998', 'bank-1'));
     await answers('400 invalid_request', credit(id, '0', 'bank-2'));
     await answers(422, credit(id, '1e3', 'bank-2'));
     expect(await lastAudit(id)).toMatchObject({
       actor: `operator:${finance.name}`,
       action: 'balance.credit',
-      after: { reference: 'bank-1', usdt: '999.500000' },
+      after: { reference: 'bank-1', usdt: '1000.000000' },
     });
   });
 

@@ -16,14 +16,6 @@ const balances = (availableMicroUsdt: bigint, heldMicroUsdt: bigint, settledMicr
 });
 
 describe('hold', () => {
-  test('moves available to held, once per payment', async () => {
-    const partnerId = await createFundedPartner(pool, 100n);
-    const item = newHold(partnerId, 60n);
-    expect(await hold(pool, clock, [item])).toEqual([{ verdict: 'done', balance: 40n }]);
-    expect(await hold(pool, clock, [item])).toEqual([{ verdict: 'already_done', balance: 40n }]);
-    expect(await liveBalances(partnerId)).toEqual(balances(40n, 60n));
-  });
-
   test('of many at once gives each its own verdict: first come, first served, and smaller ones may still fit', async () => {
     const rich = await createFundedPartner(pool, 1_000n);
     const poor = await createFundedPartner(pool, 100n);

@@ -12,7 +12,7 @@ import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/ap
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { collect } from './fake.ts';
+import { answer, collect, scripted } from './fake.ts';
 
 const { pool } = await createDatabase();
 // Ahead of the clock of this machine: ids never go back within a process.
@@ -222,16 +222,10 @@ describe('simulated failures', () => {
 });
 
 test('the feed has refunds if it is asked for them', async () => {
-  const asked: string[] = [];
-  const kopeck = new Kopeck({
-    apiKey: 'svc_test_x',
-    baseUrl: address,
-    fetch: async input => {
-      asked.push(new URL(`${input}`).search);
-      return Response.json({ data: [], has_more: false, next_cursor: 'evt_0', request_id: 'req_1' });
-    },
-  });
+  const page = { data: [], has_more: false, next_cursor: 'evt_0', request_id: 'req_1' };
+  const { kopeck, requests } = scripted([answer(200, page)]);
   for (const extraEvents of [undefined, 'payment.refunded'] as const)
     expect(await collect(kopeck.events.read({ extraEvents, follow: false }))).toEqual([]);
+  const asked = requests.map(({ url }) => new URL(url).search);
   expect(asked).toEqual(['?limit=100', '?limit=100&extra_events=payment.refunded']);
 });

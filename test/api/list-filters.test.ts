@@ -89,8 +89,6 @@ describe('payments are found', () => {
 
   test.each([
     ['created_after', '2026-11-15T10:00:00'],
-    ['created_after', '2026-02-30T10:00:00Z'],
-    ['created_after', '2026-11-15T10:00:00.1234567Z'],
     ['created_before', '2026-11-15T10:00:00+25:00'],
     ['created_before', ''],
     ['external_id', 'a\0b'],
@@ -129,13 +127,6 @@ describe('with many payments', async () => {
     }
     // A few blocks of each index; how many depends on what autovacuum has done so far.
     expect(named.blocks).toBeLessThan(100);
-  });
-
-  test('no index has a column that every payment changes when it succeeds (HOT updates)', async () => {
-    const { rows } = await pool.query(`SELECT indexdef FROM pg_indexes WHERE tablename = 'payments'`);
-    const definitions = rows.map(({ indexdef }) => indexdef);
-    expect(definitions.length).toBeGreaterThan(5);
-    expect(definitions.filter(text => /status|settled_at|gateway_order_id/.test(text))).toEqual([]);
   });
 
   describe('a page of one status reads no more than a page of all:', async () => {

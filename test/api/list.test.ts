@@ -85,14 +85,6 @@ describe('the list', () => {
     expect(new Set((await readAll(partner, 'limit=100')).flat()).size).toBe(101);
   });
 
-  test('can be of one status, page by page', async () => {
-    const partner = await newPartner([10_000, 10_001, 10_002, 10_000, 10_001, 10_002, 10_000]);
-    const [s3, p2, f2, s2, p1, f1, s1] = partner.ids;
-    expect(await readAll(partner, 'status=succeeded&limit=2')).toEqual([[s3, s2], [s1]]);
-    expect(await readAll(partner, 'status=failed&limit=2')).toEqual([[f2, f1]]);
-    expect(await readAll(partner, 'status=processing&limit=1')).toEqual([[p2], [p1]]);
-  });
-
   test.each([
     ...['0', '101', '', '1.5', '1%00', '10&limit=20', '0x10', '1e1', '%205'].map(value => ['limit', value]),
     ...['', 'SUCCEEDED', 'rejected', 'succeeded&status=failed'].map(value => ['status', value]),

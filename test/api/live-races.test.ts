@@ -10,6 +10,7 @@ import { createReferenceSealer, openReference } from '../../src/payments/order-r
 import { keyring } from '../helpers/api.ts';
 import type { createFundedPartner } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
+import { requestFor } from '../payments/recovery-world.ts';
 import { failed, full, startLiveWorld } from './live-world.ts';
 
 const world = await startLiveWorld();
@@ -24,11 +25,6 @@ describe('crashes and races', () => {
     mode: 'live' as const,
     limits: (await findPartner(pool, partnerId))!.limits,
   });
-  const requestFor = (qrUrl: string) => ({
-    ...{ qrUrl, amountKopecks: undefined, externalId: null, metadata: new Map() },
-    idempotencyKey: randomUUID(),
-  });
-
   async function prepared(...faults: object[]) {
     const { partnerId } = await newCustomer();
     const qr = await qrWith(...faults);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabaseClock } from '../../src/db/postgres/database-clock.ts';
 import { openSession } from '../../src/operators/sessions.ts';
@@ -15,6 +15,7 @@ import { serviceEnv } from '../helpers/cli.ts';
 import { browserAt } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { holdLocks } from '../helpers/locks.ts';
+import { insertOperator } from '../helpers/review.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
 const { pool, url } = await createDatabase();
@@ -78,11 +79,7 @@ function flood(requests: number, request: () => Promise<{ status: number }>) {
 }
 
 async function operatorAt(): Promise<ReturnType<typeof browserAt>> {
-  const operatorId = newId('opr', systemClock);
-  await pool.query(
-    "INSERT INTO operators (id, name, role, created_at, password_hash, totp_secret) VALUES ($1, 'slow', 'admin', now(), 'none', '')",
-    [uuidFromId(operatorId)],
-  );
+  const { operatorId } = await insertOperator(pool, 'admin');
   const visitor = { address: '127.0.0.1', userAgent: 'test' };
   const browser = browserAt(address);
   browser.cookie = `__Host-kopeck=${(await openSession(pool, systemClock, operatorId, visitor)).token}`;

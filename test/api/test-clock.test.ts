@@ -57,10 +57,12 @@ describe('the test clock', () => {
     expect((await other.get('/v1/test/clock')).json.advanced_sec).toBe(0);
   });
 
-  test('brings the outcome of ,02 after its 30 seconds and no sooner, and leaves its timestamps unchanged', async () => {
+  test('brings the outcome of ,02 after its 30 seconds and no sooner, its timestamps unchanged, and ends a review', async () => {
     const [partner, other] = [await newPartner(), await newPartner()];
     const { json } = await partner.pay({ qr_url: newLink(10_002) });
     const theirs = (await other.pay({ qr_url: newLink(10_002) })).json;
+    const metadata = { kopeck_scenario: 'review_fails' };
+    const reviewed = (await partner.pay({ qr_url: newLink(10_000), metadata })).json;
     await partner.advance(29);
     await quietly();
     expect(await partner.statusOf(json.id)).toBe('processing');
@@ -69,14 +71,9 @@ describe('the test clock', () => {
     const ended = (await partner.get(`/v1/payments/${json.id}`)).json;
     expect(ended).toMatchObject({ created_at: json.created_at, settled_at: json.created_at });
     expect(await other.statusOf(theirs.id)).toBe('processing');
-  });
-
-  test('ends a review', async ({ partner }) => {
-    const metadata = { kopeck_scenario: 'review_fails' };
-    const { id } = (await partner.pay({ qr_url: newLink(10_000), metadata })).json;
     // Longer waits, such as two hours, end with it too.
     await partner.advance(7_200);
-    await partner.until(id, 'failed');
+    await partner.until(reviewed.id, 'failed');
   });
 
   test('shortens the pause before the next attempt, and releases held-back events', async ({ partner }) => {

@@ -178,14 +178,6 @@ describe('deciding on a payment', () => {
     expect(await statusOf(paymentId)).toBe('processing');
   });
 
-  test('decided directly after the threshold was raised: the waiting request is void', async () => {
-    const { paymentId, requestId } = await ask();
-    await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');
-    expect(await decide(second, paymentId)).toEqual(done);
-    await pool.query('UPDATE service SET resolve_alone_kopecks = 1000000');
-    expect(await stateOf(requestId)).toBe('void');
-  });
-
   test('an approval races with the end of the payment: one takes effect', async () => {
     for (let round = 0; round < 6; round++) {
       const { paymentId, requestId } = await ask();

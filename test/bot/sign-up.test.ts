@@ -24,12 +24,10 @@ test('from /start to a first test payment, in Russian', async () => {
   await expect.poll(() => message.isDeleted).toBe(true);
 });
 
-test('the same in English, with invalid names and a double click that creates one key', async () => {
+test('the same in English, with a double click that creates one key', async () => {
   const john = telegram.user({ firstName: 'John', languageCode: 'en' });
   await john.writes('/start', /Choose a language/);
   await john.goes(['🇬🇧 English', /Sign up/], ['🚀 Sign up', /What is the name of your company/]);
-  await john.writes('two\nlines', /must be one line/);
-  await john.writes('x'.repeat(129), /must be one line/);
   const { message } = await john.writes('Tea', /Tea is signed up/);
   const presses = [
     await john.pressOn(message, '🔑 Create a test key'),

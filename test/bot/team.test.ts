@@ -208,11 +208,3 @@ test.each(questions.map(question => [question.path.at(-1)!, question] as const))
     expect(logged.filter(line => line.includes('bot error'))).toEqual([]);
   },
 );
-
-test('unusual names are shown as they are', async () => {
-  const name = `<b>${'&'.repeat(120)}</b>`;
-  const { owner } = await ownerOf('Plain');
-  await owner.goes(['🔀 Switch partner', /Choose a partner/], ['🚀 Sign up', /What is the name/]);
-  const { text } = await owner.writes(name, /is signed up/);
-  expect(text).toContain(name);
-});

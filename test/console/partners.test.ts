@@ -62,9 +62,17 @@ describe('a partner', () => {
       action: 'partner.suspend',
       after: { suspended: true, reason: 'asked for by the partner' },
     });
+    await suspend('again');
     await support.post(`/partners/${id}/resume`);
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('active');
-    await answers('404 not_found', support.post('/partners/prt_nobody/suspend', { reason: 'none' }));
+    const changes = await sql`SELECT before->>'suspended' AS before, after->>'suspended' AS after
+                                FROM audit WHERE subject = ${id} AND after ? 'suspended' ORDER BY id`;
+    expect(changes).toEqual([
+      { before: 'false', after: 'true' },
+      { before: 'true', after: 'false' },
+    ]);
+    for (const unknown of ['prt_nobody', 'prt_01h00000000000000000000000'])
+      await answers('404 not_found', support.post(`/partners/${unknown}/suspend`, { reason: 'none' }));
   });
 
   test('that signed up is pending, is refused, and is approved later', async () => {
@@ -93,7 +101,12 @@ describe('a partner', () => {
     await answers('409 stale', change({ max_rub: '300000.00' }));
     const now = (await finance.get(`/partners/${id}`)).json.limits;
     expect(now).toEqual({ ...limits, max_rub: '200000.00', daily_rub: '1000000.00' });
-    await answers('400 min_above_max', change({ min_rub: '9', max_rub: '8' }, now));
+    expect(await lastAudit(id)).toMatchObject({
+      action: 'partner.limits',
+      before: { maxKopecks: '10000000', dailyKopecks: null },
+      after: { maxKopecks: '20000000', dailyKopecks: '100000000' },
+    });
+    await answers('400 min_above_max', change({ min_rub: '200000.01' }, now));
     await answers('400 invalid_request', change({ min_rub: '0' }, now));
     await answers(422, change({ concurrent: 0 }, now));
     await answers(422, change({ min_rub: '-5' }, now));
@@ -212,17 +225,20 @@ describe('a credit', () => {
 
   test('up to the threshold is made at once, once per reference', async () => {
     const id = await createFundedPartner(pool, 0n);
-    expect((await credit(id, '999.5', 'bank-1')).json).toEqual(done);
-    await answers('409 already_credited', credit(id, '999.5', 'bank-1'));
-    expect(await available(id)).toBe('999.500000');
+    expect((await credit(id, '1000', 'bank-1')).json).toEqual(done);
+    await answers('409 already_credited', credit(id, '1000', 'bank-1'));
+    expect(await available(id)).toBe('1000.000000');
     await answers('409 reference_conflict', credit(id, '998', 'bank-1'));
     await answers('400 invalid_request', credit(id, '0', 'bank-2'));
     await answers(422, credit(id, '1e3', 'bank-2'));
     expect(await lastAudit(id)).toMatchObject({
       actor: `operator:${finance.name}`,
       action: 'balance.credit',
-      after: { reference: 'bank-1', usdt: '999.500000' },
+      before: { mode: 'live', balance_usdt: '0.000000' },
+      after: { mode: 'live', balance_usdt: '1000.000000', reference: 'bank-1', usdt: '1000.000000' },
     });
+    const records = await sql`SELECT FROM audit WHERE subject = ${id} AND action = 'balance.credit'`;
+    expect(records).toHaveLength(1);
   });
 
   test('above it waits for a second operator, and is shown with the partner', async () => {

@@ -112,15 +112,6 @@ test('two watchers at once book a range once', async () => {
   expect(await world.balance()).toBe(9n * usdt);
 });
 
-test('the same log is not credited again, even if the cursor goes back', async () => {
-  const world = await startWithDeposits([9n * usdt]);
-  await world.settle();
-  const { hash } = world.chain.blocks[1]!;
-  await world.pool.query('UPDATE deposit_chains SET cursor_block = 1, cursor_hash = $1', [hash]);
-  await world.settle();
-  expect(await world.record()).toEqual(credited(9n));
-});
-
 test('a final deposit stays as it is when a node reports its transaction in a later block', async () => {
   const world = await startWithDeposits([9n * usdt]);
   await world.settle();

@@ -28,12 +28,6 @@ const anotherFinal = ({ chain }: World, block: { hash?: string; timestamp?: stri
   insteadOfBlock(chain.blocks.at(-3)!.number, block);
 const test = base.extend('world', () => startWithFinal([5n * usdt]));
 
-test('two nodes that agree', async () => {
-  const world = await startWithFinal([5n * usdt], { twoNodes: true });
-  await expectBooked(world);
-  expect(world.nodes[1]!.calls).toContain('eth_getLogs');
-});
-
 test.each<[string, (world: World) => Interfere]>([
   ['hides a deposit', () => withLogs(() => [])],
   ['repeats a log', () => withLogs(logs => [...logs, ...logs])],

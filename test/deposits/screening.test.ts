@@ -5,7 +5,6 @@ import { readSettings } from '../../src/base/settings.ts';
 import { creditPartner } from '../../src/deposits/credit.ts';
 import { createScreen, type Screen } from '../../src/deposits/screening/ask.ts';
 import { sender } from '../helpers/chain.ts';
-import { manualClock } from '../helpers/clock.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { credited as creditedOf, startWithDeposits, usdt } from './world.ts';
 
@@ -199,23 +198,6 @@ test.each<[string, RequestListener, expected?: string]>([
     expect(await createScreen(systemClock, url)(asked)).toBe(expected);
   },
 );
-
-test.each<[string, RequestListener]>([
-  ['silence', () => {}],
-  ['half an answer', (_request, response) => response.write('{"decision":')],
-  ['an answer without an end', (_request, response) => response.write('{"decision":"allow"}')],
-])('the service answers with %s: it has no more time than the deadline', async (_what, answer) => {
-  const clock = manualClock();
-  const arrived = Promise.withResolvers<void>();
-  service.answer((request, response) => {
-    answer(request, response);
-    arrived.resolve();
-  });
-  const answered = createScreen(clock, url)(asked);
-  await arrived.promise;
-  await clock.advance(10_000);
-  expect(await answered).toBe('no_answer');
-});
 
 test('a service that cannot be reached holds', async () => {
   expect(await createScreen(systemClock, 'http://127.0.0.1:1/key-of-the-service')(asked)).toBe('no_answer');

@@ -46,14 +46,18 @@ export const kopeckProcess = (env: Record<string, string>, ...args: string[]) =>
   runProgram(program, env, args);
 
 /** The same for another version of it. */
-export function runProgram(file: string, env: Record<string, string>, args: string[]): Promise<Run> {
-  return new Promise(resolve => {
-    const child = spawn(process.execPath, [file, ...args], { env: { ...processEnv, ...env } });
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', chunk => (stdout += chunk));
-    child.stderr.on('data', chunk => (stderr += chunk));
-    child.on('close', code => resolve({ code, stdout, stderr }));
-  });
+export async function runProgram(file: string, env: Record<string, string>, args: string[]): Promise<Run> {
+  const { output, ended } = spawnProgram(file, env, args);
+  return { code: await ended, ...output };
+}
+
+function spawnProgram(file: string, env: Record<string, string>, args: string[]) {
+  const child = spawn(process.execPath, [file, ...args], { env: { ...processEnv, ...env } });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', chunk => (output.stdout += chunk));
+  child.stderr.on('data', chunk => (output.stderr += chunk));
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  return { child, output, ended };
 }
 
 export interface Running {
@@ -65,14 +69,10 @@ export interface Running {
 
 /** The same for a command that runs until it is stopped. */
 export function startKopeck(env: Record<string, string>, ...args: string[]): Running {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...processEnv, ...env } });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', chunk => (stdout += chunk));
-  child.stderr.on('data', chunk => (stderr += chunk));
-  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  const { child, output, ended } = spawnProgram(program, env, args);
   return {
-    stdout: () => stdout,
-    stderr: () => stderr,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
     stop: (signal = 'SIGINT') => {
       child.kill(signal);
       return ended;

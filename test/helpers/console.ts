@@ -3,7 +3,6 @@ import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { createAdmission, createServer } from '../../src/api/index.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
 import { openOutsidePools } from '../../src/db/postgres/outside-pools.ts';
 import type { Pool } from '../../src/db/postgres/pool.ts';
@@ -22,6 +21,7 @@ import { createRequestLog } from '../../src/request-log/index.ts';
 import { createSender, createSigningKeys, createVault } from '../../src/webhooks/index.ts';
 import { defaultQuoteLock } from './api.ts';
 import { keyring } from './partners.ts';
+import { insertOperator } from './review.ts';
 
 export interface ConsoleOptions extends Partial<ConsoleDeps> {
   pool: Pool;
@@ -123,11 +123,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     routes,
     /** A browser that is signed in as a new operator with this role. */
     signIn: async (role: OperatorRole, name = `${role}-${Math.random().toString(36).slice(2, 8)}`) => {
-      const operatorId = newId('opr', clock);
-      await pool.query(
-        'INSERT INTO operators (id, name, role, created_at, password_hash, totp_secret) VALUES ($1, $2, $3, $4, $5, $6)',
-        [uuidFromId(operatorId), name, role, new Date(clock.nowMs()), 'none', Buffer.alloc(1)],
-      );
+      const { operatorId } = await insertOperator(pool, role, name, clock);
       const visitor = { address: '127.0.0.1', userAgent: 'test' };
       const { sessionId, token } = await openSession(pool, clock, operatorId, visitor);
       const client = browserAt(address);

@@ -11,7 +11,7 @@ import { auditContextOf } from './partners.ts';
 // Who needs a database mostly puts a partner into it.
 export * from './partners.ts';
 
-async function administer(sql: string): Promise<void> {
+export async function administer(sql: string): Promise<void> {
   const client = new pg.Client({ ...inject('connection'), database: 'postgres' });
   await client.connect();
   await client.query(sql);
@@ -38,7 +38,7 @@ export interface TestDatabase {
 }
 
 /** Copying the files takes half the work of writing each page to the log, which is the default. */
-async function copyTemplate(template: string): Promise<string> {
+export async function copyTemplate(template: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   return name;

@@ -1,12 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import * as fs from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { encodeXml } from '../../src/db/backup-store/s3/xml.ts';
-import { afterFile } from './after-file.ts';
 import { newFolder } from './folders.ts';
+import { listen } from './local-server.ts';
 
 /** Where `.ci/run` puts it. */
 const packageFolder = join(import.meta.dirname, '../../node_modules/.cache/s3rver/node_modules/s3rver');
@@ -54,7 +53,7 @@ export async function createS3Server() {
   const s3 = new Server({ directory, silent: true, configureBuckets: [{ name: 'backups' }] });
   await s3.configureBuckets();
   const handle = s3.callback();
-  const server = createServer((request, response) => {
+  const url = await listen((request, response) => {
     const refusal = signatureProblem(request) ?? rangeProblem(request) ?? state.refuse(request);
     const { searchParams } = new URL(`http://${host}${request.url}`);
     if (!refusal && searchParams.has('delimiter') && request.url!.startsWith('/backups?'))
@@ -73,18 +72,13 @@ export async function createS3Server() {
     const isEmpty = fs.statSync(state.fileOf(key.join('/')), { throwIfNoEntry: false })?.size === 0;
     return isEmpty ? { status: 416, code: 'InvalidRange' } : undefined;
   }
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  afterFile(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { host } = new URL(url);
   const state = {
     host,
     env: {
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
-      AWS_ENDPOINT_URL: `http://${host}`,
+      AWS_ENDPOINT_URL: url,
     },
     /** Replaced by tests. */
     refuse: (_request: IncomingMessage): Refusal | undefined => undefined,

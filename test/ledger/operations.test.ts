@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId } from '../../src/base/ids.ts';
-import { credit, readBalances, topUp, verifyLedger } from '../../src/ledger/index.ts';
+import { credit, readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { post } from '../../src/ledger/post.ts';
-import { auditContextOf, createFundedPartner, newPaymentId, sharedDatabase } from '../helpers/database.ts';
+import { createFundedPartner, newPaymentId, sharedDatabase } from '../helpers/database.ts';
 import { hold, newHold, release, settle } from '../helpers/ledger.ts';
 
 const { pool } = await sharedDatabase();
@@ -16,14 +16,6 @@ const balances = (availableMicroUsdt: bigint, heldMicroUsdt: bigint, settledMicr
 });
 
 describe('hold', () => {
-  test('moves available to held, once per payment', async () => {
-    const partnerId = await createFundedPartner(pool, 100n);
-    const item = newHold(partnerId, 60n);
-    expect(await hold(pool, clock, [item])).toEqual([{ verdict: 'done', balance: 40n }]);
-    expect(await hold(pool, clock, [item])).toEqual([{ verdict: 'already_done', balance: 40n }]);
-    expect(await liveBalances(partnerId)).toEqual(balances(40n, 60n));
-  });
-
   test('of many at once gives each its own verdict: first come, first served, and smaller ones may still fit', async () => {
     const rich = await createFundedPartner(pool, 1_000n);
     const poor = await createFundedPartner(pool, 100n);
@@ -79,24 +71,6 @@ describe('credit', () => {
     ]);
     expect(await credit(pool, clock, [{ ...item, microUsdt: 6n }])).toEqual([{ outcome: 'conflict' }]);
     expect(await credit(pool, clock, [{ ...item, mode: 'test' }])).toMatchObject([{ outcome: 'credited' }]);
-  });
-
-  test('by an operator is audited, once', async () => {
-    const partnerId = await createFundedPartner(pool, 0n);
-    const item = { partnerId, mode: live, reference: 'tx-1', microUsdt: 5n };
-    await topUp(auditContextOf(pool), item);
-    await topUp(auditContextOf(pool), item);
-    const { rows } = await pool.query(
-      "SELECT actor, before, after FROM audit WHERE subject = $1 AND action = 'balance.credit'",
-      [partnerId],
-    );
-    expect(rows).toEqual([
-      {
-        actor: 'test',
-        before: { mode: 'live', balance_usdt: '0.000000' },
-        after: { mode: 'live', balance_usdt: '0.000005', reference: 'tx-1', usdt: '0.000005' },
-      },
-    ]);
   });
 
   test('beyond the largest bigint is refused and changes nothing', async () => {

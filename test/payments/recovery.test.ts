@@ -14,22 +14,6 @@ const hour = 3_600_000;
 const test = base.extend('customer', () => newCustomer());
 
 describe('polling', () => {
-  test('follows the retry schedule: 2, 5, 10 and 30 seconds, then every 60', async () => {
-    const paymentId = await accepted(await newCustomer());
-    const polled = vi.spyOn(deps.gateway, 'poll');
-    for (const pauseSec of [2, 5, 10, 30, 60, 60, 60]) {
-      clock.advance(pauseSec * 1_000 - 1);
-      await recover();
-      expect(polled).not.toHaveBeenCalled();
-      clock.advance(1);
-      await recover();
-      expect(polled).toHaveBeenCalledOnce();
-      polled.mockClear();
-    }
-    polled.mockRestore();
-    await decidePayment(audit, paymentId, { outcome: 'failed', reason: 'test' });
-  });
-
   test('after two hours one alarm is raised, the slot is free, and polling continues', async () => {
     const customer = await newCustomer();
     const paymentId = await accepted(customer);

@@ -11,26 +11,6 @@ import { lateOrdersMs, noNewOrdersMs, startLostWorld } from './lost-world.ts';
 /** Tests that leave orders at their bank start a world of their own. */
 const { before, newCustomer, newQr, lose } = await startLostWorld();
 
-test('a partner goes on from a lost event, although a promoted server has its sequence further ahead', async () => {
-  const { liveKey } = await newCustomer();
-  // PostgreSQL logs a sequence 32 numbers ahead.
-  const onCopy = (copy: Pool) =>
-    copy.query(
-      `SELECT setval(s, nextval(s) + 31) FROM (SELECT pg_get_serial_sequence('events', 'id')::regclass AS s) AS sequence`,
-    );
-  const { after, result } = await lose(
-    async () => {
-      await before.pay(liveKey, await newQr());
-      return (await before.as(liveKey).get('/v1/events?after=latest')).json.next_cursor as string;
-    },
-    { onCopy },
-  );
-  await after.round();
-  await after.poll();
-  const feed = await after.as(liveKey).get(`/v1/events?after=${result}`);
-  expect(feed).toMatchObject({ status: 200, json: { data: [{ data: { status: 'succeeded' } }] } });
-});
-
 test('two histories that begin from the same backup, one after the other, give out different numbers', async () => {
   const { newCustomer, newQr, loseTwice } = await startLostWorld();
   const { liveKey } = await newCustomer();

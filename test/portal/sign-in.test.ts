@@ -1,12 +1,12 @@
 import { test as base, expect } from 'vitest';
-import { createPortalLink, removeMember } from '../../src/partners/index.ts';
+import { createPortalLink } from '../../src/partners/index.ts';
 import { createPartnerWithKeys } from '../helpers/api.ts';
 import { answers } from '../helpers/console.ts';
 import { createTimedDatabase } from '../helpers/database.ts';
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
 
 const { pool, sql, clock } = await createTimedDatabase('2026-11-17T12:00:00Z');
-const { visit, signIn, member, audit, address, join } = await startPortal({
+const { visit, signIn, audit, address, join } = await startPortal({
   pool,
   clock,
   trustProxy: ['127.0.0.1'],
@@ -154,16 +154,6 @@ test('a session ends after twelve hours, by signing out, and from another sessio
     clock.advance(20 * minuteMs);
   }
   expect(await current(long)).toBeNull();
-});
-
-test('a member who was removed has no access from then on', async () => {
-  const { partnerId } = await createPartnerWithKeys(pool);
-  await member(partnerId, 'owner');
-  const viewer = await member(partnerId, 'viewer');
-  await answers(200, viewer.read('/team'));
-  await removeMember(audit, partnerId, viewer.person.userId);
-  await answers('404 no_partner', viewer.read('/team'));
-  expect(await current(viewer)).toMatchObject({ partners: [] });
 });
 
 test('sessions of the console and of the portal are apart', async ({ one }) => {

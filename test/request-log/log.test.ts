@@ -1,11 +1,11 @@
 import { test as base, describe, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { newId, timeOfId } from '../../src/base/ids.ts';
+import { newId } from '../../src/base/ids.ts';
 import type { Pool, Queryable } from '../../src/db/postgres/pool.ts';
 import { findRequest, pruneRequestLog } from '../../src/request-log/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, createPartnerWithKeys, newPaymentId } from '../helpers/database.ts';
-import { answered, startLog, store } from './requests.ts';
+import { createDatabase, createPartnerWithKeys } from '../helpers/database.ts';
+import { answered, startLog } from './requests.ts';
 
 const { pool } = await createDatabase();
 const { partnerId } = await createPartnerWithKeys(pool);
@@ -28,38 +28,6 @@ function hangingDatabase() {
   return { db, release, statements: () => statements };
 }
 const test = base.extend('before', () => countRows());
-
-describe('a request is stored', () => {
-  test('with who sent it, what was asked for and how it was answered', async () => {
-    const paymentId = newPaymentId();
-    const asked = {
-      ...{ method: 'GET', route: '/v1/payments/:payment_id', paymentId },
-      ...{ status: 404, errorCode: 'not_found' },
-    } as const;
-    const request = answered({ keyHolder, ...asked });
-    await store(pool, request);
-    const { requestId } = request;
-    expect(await findRequest(pool, requestId)).toEqual({
-      ...{ requestId, at: new Date(timeOfId(requestId)), ...keyHolder, partnerName: 'Test shop' },
-      ...{ ...asked, path: `/v1/payments/${paymentId}`, durationMs: 12 },
-    });
-  });
-
-  test('without anything that is not known of it', async () => {
-    const request = answered({ method: undefined, route: undefined, status: 400 });
-    const asked = answered({ route: undefined, url: '/v1/payment/79161234567?phone=79161234567' });
-    await store(pool, request, asked, answered({ paymentId: 'Ivan' }));
-    expect(await findRequest(pool, request.requestId)).toMatchObject({
-      ...{ partnerId: null, partnerName: null, mode: null, keyId: null },
-      ...{ method: null, path: null, paymentId: null },
-    });
-    expect(await findRequest(pool, asked.requestId)).toMatchObject({ path: '/v1/…/…' });
-    const { rows } = await pool.query(
-      "SELECT count(*)::int AS count FROM api_requests r WHERE r::text ~ '7916|Ivan'",
-    );
-    expect(rows).toEqual([{ count: 0 }]);
-  });
-});
 
 describe('at shutdown', () => {
   test('everything that waits is written', async ({ before }) => {
@@ -192,23 +160,17 @@ describe('the log is kept by day', () => {
   const partitionsOf = async (each: Pool) =>
     (await each.query(partitions)).rows.map(({ name }) => name.replace('api_requests', ''));
 
-  test('today and two days ahead have a partition, with the indexes', async () => {
+  test('today and two days ahead have a partition; a row goes with its own within the eighth day', async () => {
     const { pool: other } = await createDatabase();
+    const clock = manualClock(start);
     await insert(other, '2026-11-18T00:00:00Z', '2026-11-18T23:59:59.999Z');
-    await pruneRequestLog(other, manualClock(start), 7);
+    await pruneRequestLog(other, clock, 7);
     expect(await partitionsOf(other)).toEqual(['_20261118', '_20261119', '_20261120', '_default']);
     const { rows } = await other.query(
       `SELECT (SELECT count(*)::int FROM api_requests_20261118) AS rows, count(*)::int AS indexes
          FROM pg_index WHERE indrelid = 'api_requests_20261118'::regclass`,
     );
     expect(rows).toEqual([{ rows: 2, indexes: 6 }]);
-  });
-
-  test('a row stays for seven days and goes within the eighth, with its partition', async () => {
-    const { pool: other } = await createDatabase();
-    const clock = manualClock(start);
-    await pruneRequestLog(other, clock, 7);
-    await insert(other, '2026-11-18T00:00:00Z', '2026-11-18T23:59:59.999Z');
     clock.advance(Date.parse('2026-11-25T23:59:59.999Z') - Date.parse(start));
     expect(await pruneRequestLog(other, clock, 7)).toBe(0);
     expect(await countRows(other)).toBe(2);

@@ -89,14 +89,6 @@ test('from latest it reads new events only, and misses none that came before its
   expect((await next).value).toMatchObject({ data: { id: paid } });
 });
 
-test('a stored position of another partner is refused as not_found', async () => {
-  const [one, other] = [await newClient(), await newClient()];
-  await one.pay(1);
-  const { next_cursor } = await one.kopeck.events.list();
-  const reading = other.kopeck.events.read({ from: next_cursor })[Symbol.asyncIterator]();
-  await expect(reading.next()).rejects.toMatchObject({ code: 'not_found', status: 404 });
-});
-
 test('an event that was handled but not saved comes again, and only that', async () => {
   const { kopeck, pay } = await newClient();
   const made = await pay(3);

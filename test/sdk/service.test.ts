@@ -12,7 +12,7 @@ import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/ap
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { collect } from './fake.ts';
+import { answer, collect, scripted } from './fake.ts';
 
 const { pool } = await createDatabase();
 // Ahead of the clock of this machine: ids never go back within a process.
@@ -113,15 +113,23 @@ describe('the list', () => {
   });
 
   test('takes filters, and can be ended by break', async ({ client: { kopeck } }) => {
-    for (const kopecks of [10_000, 10_001, 10_000, 10_001])
-      await kopeck.payments.create({ qr_url: newLink(kopecks) });
-    const failed = await collect(kopeck.payments.list({ status: 'failed', limit: 1 }));
-    expect(failed.map(({ status }) => status)).toEqual(['failed', 'failed']);
+    const made = [];
+    for (const [nth, external_id] of ['a', 'b', 'c', 'd'].entries()) {
+      clock.advance(1_000);
+      made.push(await kopeck.payments.create({ qr_url: newLink(10_000 + (nth % 2)), external_id }));
+    }
+    const [first, second, third, fourth] = made;
+    expect(await collect(kopeck.payments.list({ status: 'failed', limit: 1 }))).toEqual([fourth, second]);
     const { data, next_cursor } = await kopeck.payments.list({ limit: 3 }).page();
     expect(data).toHaveLength(3);
     const rest = await kopeck.payments.list({ starting_after: next_cursor! }).page();
-    expect(rest.data).toHaveLength(1);
+    expect(rest.data).toEqual([first]);
     for await (const _ of kopeck.payments.list({ limit: 1 })) break;
+    expect((await kopeck.payments.list({ external_id: 'b' }).page()).data).toEqual([second]);
+    const times = { created_after: new Date(second!.created_at), created_before: third!.created_at };
+    expect((await kopeck.payments.list(times).page()).data).toEqual([second]);
+    const before = kopeck.payments.list({ created_before: third!.created_at, limit: 1 });
+    expect(await collect(before)).toEqual([second, first]);
   });
 });
 
@@ -146,21 +154,6 @@ test('a locked quote gives the payment its price', async ({ client: { kopeck } }
   await expect(
     kopeck.payments.create({ ...paid, qr_url: newLink(10_000), external_id: 'again' }),
   ).rejects.toMatchObject({ name: 'PaymentRefusedError', code: 'quote_used', sameKey: true });
-});
-
-test('payments are filtered by external_id and time', async ({ client: { kopeck } }) => {
-  const made = [];
-  for (const external_id of ['a', 'b', 'c']) {
-    clock.advance(1_000);
-    made.push(await kopeck.payments.create({ qr_url: newLink(10_000), external_id }));
-  }
-  const [first, second, third] = made;
-  const byName = await kopeck.payments.list({ external_id: 'b' }).page();
-  expect(byName.data).toEqual([second]);
-  const times = { created_after: new Date(second!.created_at), created_before: third!.created_at };
-  expect((await kopeck.payments.list(times).page()).data).toEqual([second]);
-  const before = kopeck.payments.list({ created_before: third!.created_at, limit: 1 });
-  expect(await collect(before)).toEqual([second, first]);
 });
 
 test('the statement of a day, in both forms with one digest', async ({ client: { kopeck } }) => {
@@ -229,16 +222,10 @@ describe('simulated failures', () => {
 });
 
 test('the feed has refunds if it is asked for them', async () => {
-  const asked: string[] = [];
-  const kopeck = new Kopeck({
-    apiKey: 'svc_test_x',
-    baseUrl: address,
-    fetch: async input => {
-      asked.push(new URL(`${input}`).search);
-      return Response.json({ data: [], has_more: false, next_cursor: 'evt_0', request_id: 'req_1' });
-    },
-  });
+  const page = { data: [], has_more: false, next_cursor: 'evt_0', request_id: 'req_1' };
+  const { kopeck, requests } = scripted([answer(200, page)]);
   for (const extraEvents of [undefined, 'payment.refunded'] as const)
     expect(await collect(kopeck.events.read({ extraEvents, follow: false }))).toEqual([]);
+  const asked = requests.map(({ url }) => new URL(url).search);
   expect(asked).toEqual(['?limit=100', '?limit=100&extra_events=payment.refunded']);
 });

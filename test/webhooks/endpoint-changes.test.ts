@@ -12,7 +12,6 @@ import {
   listWebhooks,
   removeEndpoint,
   resendEvent,
-  setEvents,
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
@@ -138,13 +137,6 @@ describe('a removed endpoint', () => {
     expect((await findWebhook(pool, partnerId))!.isFirst).toBe(true);
     expect((await world.secretsOf(partnerId))[0]).not.toBe(secret);
   });
-});
-
-test('the first endpoint always gets the events of the contract', async () => {
-  const { partnerId, endpoint } = await newPartner();
-  expect(await setEvents(audit, endpoint, ['payment.failed'])).toBe('contract_events');
-  expect(await setEvents(audit, endpoint, [...contractEvents, 'payment.refunded'])).toBe('set');
-  expect((await findWebhook(pool, partnerId))!.events).toHaveLength(3);
 });
 
 test('a hanging attempt at one endpoint does not keep the same event from another', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Clock } from '../../src/base/clock.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { createFairShare, NoPlaceError } from '../../src/base/fair-share.ts';
 
 /** A clock whose waits end when the test says so. */

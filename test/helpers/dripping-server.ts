@@ -1,5 +1,4 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { startTcpReceiver } from './tcp-receivers.ts';
 
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
@@ -21,10 +20,7 @@ const pauseMs = 2;
 export async function startDrippingServer(part: Dripping) {
   const dripping = Promise.withResolvers<void>();
   const hungUp = Promise.withResolvers<void>();
-  const sockets: Socket[] = [];
-  const server = createServer(socket => {
-    sockets.push(socket);
-    socket.on('error', () => {});
+  const { port } = await startTcpReceiver(socket => {
     socket.once('data', () => {
       const [before, drop] = parts[part];
       socket.write(before, 'latin1');
@@ -39,13 +35,8 @@ export async function startDrippingServer(part: Dripping) {
       });
     });
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     /** A client has got some drops. */
     dripping: dripping.promise,
     /** The client has closed the connection; the server never does. */

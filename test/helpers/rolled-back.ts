@@ -1,4 +1,4 @@
-import { type Pool, type Queryable, transaction } from '../../src/db/postgres/pool.ts';
+import type { Pool, Queryable } from '../../src/db/postgres/pool.ts';
 import { checkInvariants, type Finding } from '../../src/ledger/verify.ts';
 
 /** Runs the statements and returns what is read then, in a transaction that is rolled back. */
@@ -6,17 +6,15 @@ async function rolledBack<Result>(
   pool: Pool,
   statements: string[],
   read: (tx: Queryable) => Promise<Result>,
-): Promise<Result> {
-  const undo = new Error('undo');
-  let result: Result | undefined;
-  await transaction(pool, async tx => {
-    for (const text of statements) await tx.query({ text });
-    result = await read(tx);
-    throw undo;
-  }).catch(error => {
-    if (error !== undo) throw error;
-  });
-  return result as Result;
+) {
+  const client = await pool.connect();
+  try {
+    for (const text of ['BEGIN', ...statements]) await client.query({ text });
+    return await read(client);
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
 }
 
 /** Runs the statements, of which nothing stays. */

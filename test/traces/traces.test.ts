@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as send } from 'node:http';
 import { expect, test } from 'vitest';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { afterFile } from '../helpers/after-file.ts';
 import { startService } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { listen } from '../helpers/local-server.ts';
 import { startOtlpReceiver } from '../helpers/otlp-receiver.ts';
 import { createPartnerWithKeys, keyring, secretKey } from '../helpers/partners.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -18,7 +18,7 @@ const endpoint = await startReceiver();
 
 /** What the payment gateway gets as `traceparent`, by path. */
 const passedOn: { path: string; traceparent: string | undefined }[] = [];
-const gateway = createServer((request, response) => {
+const gateway = await listen((request, response) => {
   passedOn.push({ path: request.url!, traceparent: request.headers.traceparent as string | undefined });
   const forwarded = send(`${bank.address}${request.url}`, {
     method: request.method,
@@ -30,14 +30,12 @@ const gateway = createServer((request, response) => {
   });
   forwarded.on('error', () => response.destroy());
   request.pipe(forwarded);
-}).listen(0, '127.0.0.1');
-await new Promise(resolve => gateway.once('listening', resolve));
-afterFile(async () => void gateway.close());
+});
 
 const service = await startService({
   DATABASE_URL: url,
   SECRET_KEY: secretKey,
-  GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+  GATEWAY_URL: gateway,
   RATE_SOURCES: 'fixed:92.50',
   WEBHOOK_ALLOW_PRIVATE: 'true',
   OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,

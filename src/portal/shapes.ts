@@ -5,6 +5,7 @@ import type {
   EndpointRow as Endpoint,
   TimelineItem as Item,
   KeyRow,
+  Limits,
   ModeName,
   Page,
   PaymentFacts,
@@ -20,7 +21,7 @@ export type {
   LoggedRequestRow,
   SessionRow,
 } from '../web/index.ts';
-export type { KeyRow, MemberRole, PaymentRow };
+export type { KeyRow, Limits, MemberRole, PaymentRow };
 
 export interface PartnerChoice {
   partner_id: string;
@@ -135,16 +136,6 @@ export interface Overview {
   limits: Limits;
   webhook_state: 'none' | 'active' | 'failing' | 'suspended';
   is_maintenance: boolean;
-}
-
-export interface Limits {
-  min_rub: string;
-  max_rub: string;
-  daily_rub: string | null;
-  concurrent: number;
-  create_rps: number;
-  create_burst: number;
-  other_rps: number;
 }
 
 /** Sums over the payments that a search finds. */

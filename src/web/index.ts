@@ -48,6 +48,7 @@ export type {
   DeliveryRow,
   EndpointRow,
   KeyRow,
+  Limits,
   LoggedRequestRow,
   Mode as ModeName,
   Page,

@@ -14,6 +14,17 @@ export interface Page<Row> {
   next_cursor: string | null;
 }
 
+/** What a partner may do, and how often. */
+export interface Limits {
+  min_rub: string;
+  max_rub: string;
+  daily_rub: string | null;
+  concurrent: number;
+  create_rps: number;
+  create_burst: number;
+  other_rps: number;
+}
+
 /** Something that happened to a payment. */
 export interface TimelineItem<Kind extends string> {
   at: string;

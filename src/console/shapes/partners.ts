@@ -1,18 +1,8 @@
-import type { EndpointRow, KeyRow } from '../../web/index.ts';
+import type { EndpointRow, KeyRow, Limits } from '../../web/index.ts';
 import type { RequestRow } from './approvals.ts';
 import type { LockedQuotes, Mode } from './common.ts';
 
-export type { CheckResult, EndpointRow, KeyRow } from '../../web/index.ts';
-
-export interface Limits {
-  min_rub: string;
-  max_rub: string;
-  daily_rub: string | null;
-  concurrent: number;
-  create_rps: number;
-  create_burst: number;
-  other_rps: number;
-}
+export type { CheckResult, EndpointRow, KeyRow, Limits } from '../../web/index.ts';
 
 export interface Money {
   available_usdt: string;

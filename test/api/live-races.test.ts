@@ -42,7 +42,7 @@ describe('crashes and races', () => {
     const resumed = Promise.withResolvers<void>();
     const query: Queryable['query'] = async statement => {
       const result = await deps.db.query<never>(statement);
-      if (statement.name === 'find payments by key') {
+      if (statement.name === 'find payments') {
         found.resolve();
         await resumed.promise;
       }
@@ -123,26 +123,33 @@ describe('crashes and races', () => {
     expect(await rowsOf(qr.qrc_id)).toMatchObject([{ status: 'failed', error_code: 'not_executed' }]);
   });
 
-  test('a repeat that arrives just as the first request is refused gets the refusal', async () => {
-    const { caller, request } = await prepared({ on: 'pay', kind: 'busy', times: 1 });
-    const { sent, release } = holdOrders();
-    const first = createPayment(deps, caller, request);
-    await sent;
-    // It looked for its key before the first was stored, and finds the first when that is over.
-    const db: Queryable = {
-      query: async statement => {
-        if (statement.name === 'what refuses payments') return { rows: [{ verdict: null }] } as never;
-        if (statement.name === 'find payments') {
-          release();
-          await first;
-        }
-        return deps.db.query(statement);
-      },
-    };
-    const repeat = await createPayment({ ...deps, db }, caller, request);
-    expect(repeat).toEqual({ outcome: 'refused', code: 'gateway_busy' });
-    expect(await first).toEqual({ outcome: 'refused', code: 'gateway_busy' });
-  });
+  test.each([
+    ['before the first was stored', true],
+    ['while it was under way', false],
+  ])(
+    'a repeat that looked for its key %s, which is refused then, gets the refusal',
+    async (_when, isEarly) => {
+      const { caller, request } = await prepared({ on: 'pay', kind: 'busy', times: 1 });
+      const { sent, release } = holdOrders();
+      const first = createPayment(deps, caller, request);
+      await sent;
+      const db: Queryable = {
+        query: async statement => {
+          const isLookUp = statement.name === 'what refuses payments';
+          if (isLookUp && isEarly) return { rows: [{ verdict: null, known_id: null }] } as never;
+          const found = isLookUp ? await deps.db.query<never>(statement) : undefined;
+          if (isLookUp || statement.name === 'find payments') {
+            release();
+            await first;
+          }
+          return found ?? deps.db.query(statement);
+        },
+      };
+      const repeat = await createPayment({ ...deps, db }, caller, request);
+      expect(repeat).toEqual({ outcome: 'refused', code: 'gateway_busy' });
+      expect(await first).toEqual({ outcome: 'refused', code: 'gateway_busy' });
+    },
+  );
 
   test('a refusal that comes after the payment was voided does not unbind its key', async () => {
     const { partner, balance } = await newCustomer();

@@ -24,10 +24,10 @@ describe('what stands in a table of the service', () => {
     const { text } = guide('errors');
     const [, ...sections] = text.split(/^### /m);
     const documented = sections.map(section => {
-      const [, code, status, addition] = /^`(\w+)` · (\d+)( · addition)?\n/.exec(section) ?? [];
+      const [, code, status, optional] = /^`(\w+)` · (\d+)( · optional)?\n/.exec(section) ?? [];
       const [, retry, key] = /^Retry: (yes|no)\. Key: (the same|a new one)\.$/m.exec(section) ?? [];
       expect(section.split('\n')[2]?.length, `${code} says nothing`).toBeGreaterThan(20);
-      return [code, { status: Number(status), retry, key, isOptional: addition !== undefined }];
+      return [code, { status: Number(status), retry, key, isOptional: optional !== undefined }];
     });
     const known = Object.entries(allErrors).map(([code, { status, retryable, same_key }]) => [
       code,

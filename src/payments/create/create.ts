@@ -3,11 +3,11 @@ import type { NewPayment } from '../openings.ts';
 import type { Payment } from '../payment.ts';
 import { inPhase } from '../phases.ts';
 import type { OpenResult } from '../results.ts';
-import { findPayment, findPaymentByKey } from '../store.ts';
+import { findPaymentByKey } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { type PayDeps, payOpened, waitForOutcome } from './pay.ts';
 import { type Caller, type PrepareDeps, preparePayment, pricesOf } from './prepare.ts';
-import { type Refusal, replayable } from './refusal.ts';
+import { knownPayment, type Refusal } from './refusal.ts';
 import { isSameRequest, type PaymentRequest } from './request.ts';
 import { resolveQr } from './resolve-qr.ts';
 import { outcomeAfterMs, scenarioIn } from './scenarios.ts';
@@ -72,12 +72,8 @@ async function openAndPay(
       const isAnswerLost = scenarioIn(caller.mode, request.metadata) === 'answer_lost';
       return isAnswerLost ? { ...creation, isAnswerLost } : creation;
     }
-    case 'known': {
-      const known = await findPayment(deps.db, caller, opened.paymentId!);
-      // Its month was dropped from the archive: all that is known is that the key must not pay again.
-      if (!known) return refused('idempotency_conflict');
-      return refuseOrReplay(deps, caller, request, await replayable(deps, known));
-    }
+    case 'known':
+      return refuseOrReplay(deps, caller, request, await knownPayment(deps, caller, opened.paymentId!));
     case 'insufficient_balance':
       return {
         outcome: 'refused',

@@ -1,13 +1,13 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { parseId, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, parseId, uuidFromId } from '../../base/ids.ts';
 import { foldRecipient, readPaymentStops } from '../../controls/index.ts';
 import { sharedRead } from '../../db/batching/index.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRows } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { findSupersession } from '../lost-history/superseded.ts';
 import type { Payment } from '../payment.ts';
 import type { OpenResult } from '../results.ts';
-import { findPaymentByKey } from '../store.ts';
+import { findPayment } from '../store.ts';
 import { type Creation, refused } from './creation.ts';
 import type { PaymentRequest } from './request.ts';
 import type { PayableQr } from './resolve-qr.ts';
@@ -27,21 +27,36 @@ interface RefusalDeps {
 export async function findRefusal(
   { db, clock }: RefusalDeps,
   account: AccountKey,
-  { idempotencyKey, quoteId }: PaymentRequest,
+  request: PaymentRequest,
   qr?: PayableQr,
 ): Promise<Refusal | undefined> {
+  const { idempotencyKey, quoteId } = request;
   const quote = quoteId === undefined ? undefined : parseId('qte', quoteId);
   const asked = { ...account, idempotencyKey, qr, quote: quote && uuidFromId(quote), at: instantOf(clock) };
   // A quote may be waited for: not together with the requests of others.
-  const verdict = asked.quote ? (await readRefusals(db, [asked]))[0] : await readRefusal(db, asked);
-  if (verdict === null || verdict === undefined) return undefined;
+  const { verdict, known_id } = asked.quote
+    ? (await readRefusals(db, [asked]))[0]!
+    : await readRefusal(db, asked);
+  if (verdict === null) return undefined;
   if (verdict !== 'known') return refused(verdict);
-  const payment = await findPaymentByKey(db, account, idempotencyKey);
-  return payment ? replayable({ db, clock }, payment) : refused('idempotency_conflict');
+  // The key was used while the function was asked.
+  if (known_id === null) return findRefusal({ db, clock }, account, request, qr);
+  return knownPayment({ db, clock }, account, idFromUuid('pay', known_id));
+}
+
+/** By its id: if it was undone since its key was looked up, the key is free again, and this request gets the answer of that one. */
+export async function knownPayment(
+  deps: RefusalDeps,
+  account: AccountKey,
+  paymentId: Id<'pay'>,
+): Promise<Refusal> {
+  const payment = await findPayment(deps.db, account, paymentId);
+  // Its month was dropped from the archive: all that is known is that the key must not pay again.
+  return payment ? replayable(deps, payment) : refused('idempotency_conflict');
 }
 
 /** A payment that may still be undone must not be shown. */
-export async function replayable({ db, clock }: RefusalDeps, payment: Payment): Promise<Refusal> {
+async function replayable({ db, clock }: RefusalDeps, payment: Payment): Promise<Refusal> {
   if (payment.status !== 'processing') return { outcome: 'known', payment };
   const supersession = await findSupersession(db, payment, await readPaymentStops(db, clock));
   return supersession === 'no' ? { outcome: 'known', payment } : refused('maintenance');
@@ -56,13 +71,20 @@ interface Asked extends AccountKey {
   at: Date;
 }
 
-async function readRefusals(db: Queryable, asked: Asked[]): Promise<(Verdict | null)[]> {
+interface FoundRefusal {
+  verdict: Verdict | null;
+  /** Of the payment of the same key. */
+  known_id: string | null;
+}
+
+async function readRefusals(db: Queryable, asked: Asked[]): Promise<FoundRefusal[]> {
   const folded = asked.map(({ qr }) => qr && foldRecipient(qr));
-  const { rows } = await db.query<{ verdict: Verdict | null }>({
+  return readRows<FoundRefusal>(db, {
     name: 'what refuses payments',
     // The function costs as much as ten look-ups of a key. Before the gateway is asked there is no code yet, and seldom anything else.
     text: `WITH s AS MATERIALIZED (SELECT may_stop FROM payments_may_stop($9))
-           SELECT CASE WHEN k.payment_id IS NOT NULL THEN 'known'
+           SELECT k.payment_id AS known_id,
+                  CASE WHEN k.payment_id IS NOT NULL THEN 'known'
                        WHEN s.may_stop OR a.quote IS NOT NULL OR a.code IS NOT NULL
                        THEN payment_refusal(a.partner_id, a.mode, a.key, ARRAY[a.name, a.id], a.code, NULL, a.quote, NULL, NULL, NULL, a.at)
                   END AS verdict
@@ -83,7 +105,6 @@ async function readRefusals(db: Queryable, asked: Asked[]): Promise<(Verdict | n
       asked[0]!.at,
     ],
   });
-  return rows.map(({ verdict }) => verdict);
 }
 
 const readRefusal = sharedRead(readRefusals);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pruneQuotes, readExposure } from '../../src/payments/index.ts';
+import { countWaiting, follow } from '../helpers/locks.ts';
 import { countEach } from '../helpers/openings.ts';
 import { startQuotesWorld } from './quotes-world.ts';
 
@@ -18,17 +19,21 @@ describe('what may be locked', () => {
     async mode => {
       letExpire();
       const limits = { maxMicroUsdtOfPartner: 7n * one, maxMicroUsdt: plenty };
-      const lockers = [lockerWith(limits), lockerWith(limits, await openOther())];
-      for (let round = 0; round < 3; round++) {
-        const partnerId = await newPartner();
-        const lockings = await Promise.all(
-          Array.from({ length: 40 }, (_, nth) => lockers[nth % 2]!.lock(termsOf(partnerId, { mode }))),
-        );
-        expect(countEach(lockings.map(outcomeOf))).toEqual({ locked: 7, quote_limit_exceeded: 33 });
-        // The other mode has a sum of its own.
-        const other = mode === 'live' ? 'test' : 'live';
-        expect(outcomeOf(await lockers[0]!.lock(termsOf(partnerId, { mode: other })))).toBe('locked');
-      }
+      const partnerId = await newPartner();
+      const lockAll = (locker: ReturnType<typeof lockerWith>) =>
+        Promise.all(Array.from({ length: 20 }, () => locker.lock(termsOf(partnerId, { mode }))));
+      const session = await (await openOther()).connect();
+      await session.query('BEGIN');
+      const others = await lockAll(lockerWith(limits, session));
+      const own = follow(lockAll(lockerWith(limits)));
+      await expect.poll(async () => own.hasEnded || (await countWaiting(pool)) === 1).toBe(true);
+      await session.query('COMMIT');
+      session.release();
+      const lockings = [...others, ...(await own.result)];
+      expect(countEach(lockings.map(outcomeOf))).toEqual({ locked: 7, quote_limit_exceeded: 33 });
+      // The other mode has a sum of its own.
+      const other = mode === 'live' ? 'test' : 'live';
+      expect(outcomeOf(await lockerWith(limits).lock(termsOf(partnerId, { mode: other })))).toBe('locked');
     },
   );
 

@@ -3,7 +3,7 @@ import { afterAll, expect } from 'vitest';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { kopecksToMicroUsdt } from '../../src/base/money.ts';
 import type { QuoteLockSettings } from '../../src/base/quote-settings.ts';
-import { openPool, type Pool } from '../../src/db/postgres/pool.ts';
+import { openPool, type Pool, type Queryable } from '../../src/db/postgres/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import { createQuoteLocker, type QuoteTerms } from '../../src/payments/quotes/locker.ts';
 import type { LockedQuote } from '../../src/payments/quotes/quote.ts';
@@ -22,7 +22,7 @@ export async function startQuotesWorld() {
   const { rows } = await pool.query<{ id: bigint }>('SELECT max(id) AS id FROM rates');
   const rateId = rows[0]!.id;
 
-  const lockerWith = (settings: Partial<QuoteLockSettings> = {}, db = pool) =>
+  const lockerWith = (settings: Partial<QuoteLockSettings> = {}, db: Queryable = pool) =>
     createQuoteLocker(db, clock, { ...defaultQuoteLock, ...settings });
 
   const termsOf = (partnerId: Id<'prt'>, change: Partial<QuoteTerms> = {}): QuoteTerms => {

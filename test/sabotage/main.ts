@@ -11,8 +11,7 @@ import { join } from 'node:path';
 import { citusArchive } from '../citus/archive.ts';
 import { temporaryFolder } from '../helpers/memory-folder.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
-import type { Sabotage } from './all.ts';
-import { sabotages } from './all.ts';
+import { type Sabotage, sabotages } from './all.ts';
 import type { Outcome } from './worker.process.ts';
 
 const repository = join(import.meta.dirname, '../..');

@@ -31,12 +31,22 @@ describe('crashes and races', () => {
     return { qr, caller: await callerOf(partnerId), request: requestFor(qr.link) };
   }
 
+  /** A gateway that has got the order, and whose answer the test gives. */
+  function answeredByTest() {
+    const sent = Promise.withResolvers<void>();
+    const { promise, resolve: answer } = Promise.withResolvers<Awaited<ReturnType<Gateway['pay']>>>();
+    const pay: Gateway['pay'] = () => {
+      sent.resolve();
+      return promise;
+    };
+    return { gateway: { ...deps.gateway, pay }, sent: sent.promise, answer };
+  }
+
   test('a repeat that hung since it found the payment does not show one that was undone', async () => {
-    const { caller, request, qr } = await prepared();
-    let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
-    const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
-    const first = createPayment({ ...deps, gateway: { ...deps.gateway, pay } }, caller, request);
-    await untilRow(qr.qrc_id);
+    const { caller, request } = await prepared();
+    const { gateway, sent, answer } = answeredByTest();
+    const first = createPayment({ ...deps, gateway }, caller, request);
+    await sent;
 
     const found = Promise.withResolvers<void>();
     const resumed = Promise.withResolvers<void>();
@@ -103,19 +113,18 @@ describe('crashes and races', () => {
 
   test('a refusal that is written when repeats may have shown the payment undoes nothing', async () => {
     const { caller, request, qr } = await prepared();
-    const resumed = Promise.withResolvers<void>();
+    const [undoing, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const finish: typeof deps.writer.finish = async payment => {
-      if (payment.outcome === 'rejected') await resumed.promise;
+      if (payment.outcome === 'rejected') {
+        undoing.resolve();
+        await resumed.promise;
+      }
       return deps.writer.finish(payment);
     };
-    const refused = { outcome: 'refused', code: 'gateway_busy' } as const;
-    const stalled = {
-      ...deps,
-      gateway: { ...deps.gateway, pay: async () => refused },
-      writer: { ...deps.writer, finish },
-    };
+    const pay = async () => ({ outcome: 'refused', code: 'gateway_busy' }) as const;
+    const stalled = { ...deps, gateway: { ...deps.gateway, pay }, writer: { ...deps.writer, finish } };
     const answer = createPayment(stalled, caller, request);
-    await untilRow(qr.qrc_id);
+    await undoing.promise;
     clock.advance(60_000);
     resumed.resolve();
     expect(await answer).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
@@ -167,12 +176,10 @@ describe('crashes and races', () => {
   });
 
   test('a gateway that contradicts itself changes no terminal status and raises an alarm', async () => {
-    const { caller, request, qr } = await prepared();
-    let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
-    const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
-    const contradictory = { ...deps, gateway: { ...deps.gateway, pay } };
-    const paying = createPayment(contradictory, caller, request);
-    await untilRow(qr.qrc_id);
+    const { caller, request } = await prepared();
+    const { gateway, sent, answer } = answeredByTest();
+    const paying = createPayment({ ...deps, gateway }, caller, request);
+    await sent;
     await recoverAfter(60_000);
     answer({ outcome: 'succeeded', orderId: 'ord_late' });
     const { payment } = (await paying) as Extract<Creation, { outcome: 'payment' }>;

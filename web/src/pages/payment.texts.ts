@@ -26,8 +26,8 @@ export const texts = inBoth({
     'Status check requested. The result appears in the timeline.',
     'Проверка статуса запрошена. Результат появится в истории платежа.',
   ],
-  succeed: ['Mark as succeeded', 'Отметить оплаченным'],
-  fail: ['Mark as failed', 'Отметить непрошедшим'],
+  succeed: ['Mark as succeeded', 'Отметить, что оплачен'],
+  fail: ['Mark as failed', 'Отметить, что не прошёл'],
   succeedSays: [
     'The payment is completed as succeeded. The amount stays debited, and the partner is notified. This cannot be undone.',
     'Платёж получит статус «оплачен». Сумма останется списанной, партнёр получит уведомление. Отменить это нельзя.',

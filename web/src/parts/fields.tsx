@@ -94,6 +94,18 @@ export function Choice<Value extends string>({ label, value, options, onChange }
   );
 }
 
+export const modes = ['live', 'test'] as const;
+
+interface ModeChoiceProps {
+  value: (typeof modes)[number];
+  onChange: (value: (typeof modes)[number]) => void;
+}
+
+export function ModeChoice(props: ModeChoiceProps) {
+  const t = useCommon();
+  return <Choice label={t.mode} options={modes.map(one => [one, t.modes[one]])} {...props} />;
+}
+
 interface CheckListProps {
   label: string;
   options: string[];

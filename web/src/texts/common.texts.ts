@@ -50,6 +50,10 @@ const texts = {
   limits: ['Limits', 'Лимиты'],
   metadata: ['Metadata', 'Метаданные'],
   mode: ['Mode', 'Режим'],
+  modes: {
+    live: ['Live', 'Боевой'],
+    test: ['Test', 'Тестовый'],
+  },
   name: ['Name', 'Имя'],
   next: ['Next attempt, UTC', 'Следующая попытка, UTC'],
   none: ['No requests found', 'Ничего не найдено'],

@@ -3,7 +3,7 @@ import type { Mode } from '../../../../src/console/shapes/common.ts';
 import type { EntryRow } from '../../../../src/console/shapes/ledger.ts';
 import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import { query } from '../../api.ts';
-import { Choice } from '../../parts/fields.tsx';
+import { ModeChoice } from '../../parts/fields.tsx';
 import { Empty, KeysetTable, PageFrame, useOnce } from '../../parts/page.tsx';
 import { IdLink, Time, Usdt } from '../../parts/values.tsx';
 import { useServerText, useShared, useTexts, wordIn } from '../../texts/index.ts';
@@ -24,17 +24,7 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
           <Link href={`/partners/${partnerId}`}>{t.toPartner}</Link>
         </>
       }
-      actions={
-        <Choice
-          label={t.mode}
-          value={mode}
-          options={[
-            ['live', t.modes.live],
-            ['test', t.modes.test],
-          ]}
-          onChange={chosen => go(`/ledger/${partnerId}/${chosen}`)}
-        />
-      }
+      actions={<ModeChoice value={mode} onChange={chosen => go(`/ledger/${partnerId}/${chosen}`)} />}
     >
       <KeysetTable<EntryRow>
         label={t.entries}

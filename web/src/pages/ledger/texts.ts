@@ -111,10 +111,6 @@ export const texts = inBoth({
   } as Words,
   allAccounts: ['All accounts', 'Все счета'],
   toPartner: ['Partner page', 'Страница партнёра'],
-  modes: {
-    live: ['Live', 'Боевой'],
-    test: ['Test', 'Тестовый'],
-  },
   noEntries: ['No entries yet', 'Проводок пока нет'],
   kind: ['Type', 'Тип'],
   kinds: {

@@ -8,13 +8,11 @@ import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { BalanceChange } from '../../parts/balance-change.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Choice, TextField } from '../../parts/fields.tsx';
+import { ModeChoice, modes, TextField } from '../../parts/fields.tsx';
 import { Card, Rows, useOnce } from '../../parts/page.tsx';
 import { clean, Usdt } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
-
-const modes = ['live', 'test'] as const;
 
 export function Balances({ detail }: { detail: PartnerDetail }) {
   const t = useTexts(texts);
@@ -78,12 +76,7 @@ function Credit({ detail: { partner, balances }, onClose }: { detail: PartnerDet
       onClose={onClose}
     >
       <div>
-        <Choice
-          label={t.mode}
-          value={mode}
-          options={modes.map(one => [one, t.modes[one]])}
-          onChange={setMode}
-        />
+        <ModeChoice value={mode} onChange={setMode} />
       </div>
       <TextField
         label={t.amountUsdt}

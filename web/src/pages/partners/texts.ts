@@ -54,10 +54,6 @@ export const texts = inBoth({
   },
   balances: ['Balances', 'Балансы'],
   lockedQuotes: (n: number) => [`Locked quotes (${n})`, `Зафиксирован курс (${n})`],
-  modes: {
-    live: ['Live', 'Боевой'],
-    test: ['Test', 'Тестовый'],
-  },
   toEntries: ['Entries', 'Проводки'],
   credit: ['Credit balance', 'Пополнить баланс'],
   creditSays: [

@@ -19,6 +19,7 @@ import {
   createReferenceSealer,
 } from '../../src/payments/index.ts';
 import { createSigningKeys } from '../../src/webhooks/index.ts';
+import type { ManualClock } from './clock.ts';
 import { createPartnerWithKeys, keyring } from './partners.ts';
 
 export { createPartnerWithKeys, issueKey, keyring, secretKey, setRate } from './partners.ts';
@@ -101,7 +102,8 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   documentOfThisProcess ??= JSON.parse(JSON.stringify(server.swagger())) as OpenApi;
   documents.set(address, documentOfThisProcess);
   afterAll(async () => {
-    await server.close();
+    // With a clock of the test, the pause after which connections without a request are closed would not end.
+    await ('during' in clock ? (clock as ManualClock).during(server.close()) : server.close());
     await payments.close();
     await authenticator.close();
     await heartbeat.close();

@@ -26,15 +26,10 @@ const systemTests = [
   'test/runtime/{rejoin,drain,database-outages}.test.ts',
   'test/alerts/**',
   'test/citus/**',
-  'test/upgrade/**',
+  'test/faults/**',
+  'test/failover/**',
   'test/db/{embedded,embedded-guard,embedded-privileges,roles,differing-rights,rotation,backup,backup-s3,s3-store,restore}.test.ts',
 ];
-
-/**
- * System tests that check how soon a service recovers, or put load on one. They run after the others, one at a time: on a machine
- * that is busy with other tests the times would say nothing about the service, and the load would disturb the others.
- */
-const timedTests = ['test/faults/**', 'test/failover/**'];
 
 /** Tests that take minutes, or repeat with other variants what a system test checks once: for `npm run test:long`. */
 const longTests = ['test/**/*.long.test.ts'];
@@ -45,6 +40,8 @@ const longTests = ['test/**/*.long.test.ts'];
  */
 const slowFiles = [
   'browser/journeys',
+  'faults/faults',
+  'failover/failover',
   'simulation',
   'cli/start',
   'citus/history-reads',
@@ -69,18 +66,17 @@ class SlowFilesFirst extends BaseSequencer {
 /** What a mode runs instead of all tests. */
 const included: Record<string, string[]> = {
   system: systemTests,
-  timed: timedTests,
   long: longTests,
 };
 
 /** What a mode leaves out. */
 function excludedIn(mode: string): string[] {
   if (mode === 'all' || mode === 'long') return [];
-  return mode in included ? longTests : [...systemTests, ...timedTests, ...longTests];
+  return mode in included ? longTests : [...systemTests, ...longTests];
 }
 
 /** One file at a time: building an image, for one, keeps all cores busy, and beside it no service recovers in time. */
-const isAlone = (mode: string) => mode === 'timed' || mode === 'long';
+const isAlone = (mode: string) => mode === 'long';
 
 /** A mode runs the tests that are listed for it above, `--mode all` runs everything; without a mode, all but those. */
 export default defineConfig(({ mode }) => ({
@@ -93,7 +89,7 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     restoreMocks: true,
     unstubEnvs: true,
-    // What a test waits for comes on a busy machine too. The timed tests have limits of their own, which say what took too long.
+    // What a test waits for comes on a busy machine too.
     testTimeout: isAlone(mode) ? 300_000 : 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },

@@ -1,6 +1,26 @@
 import { readFileSync } from 'node:fs';
+import type { Queryable } from '../src/db/postgres/index.ts';
 
 export const signaturesFile = new URL('signatures.txt', import.meta.url);
+
+interface Signature {
+  name: string;
+  line: string;
+}
+
+/** What callers depend on: each function with its arguments and result, and the fields of the composite types among them. */
+export async function readSignatures(db: Queryable): Promise<Signature[]> {
+  const { rows } = await db.query<Signature & Record<string, unknown>>({
+    text: `SELECT p.proname AS name,
+                  format('%s(%s) RETURNS %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)) AS line
+             FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
+           UNION ALL
+           SELECT c.relname, format('%s (%s)', c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum))
+             FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+            WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'c' AND NOT a.attisdropped GROUP BY c.oid`,
+  });
+  return rows;
+}
 
 /** Every signature that was ever committed, by the name of the function or composite type. */
 export function releasedSignatures(): Map<string, string> {
@@ -9,10 +29,7 @@ export function releasedSignatures(): Map<string, string> {
 }
 
 /** One message for each name that no longer means what it was released with. */
-export const changedSignatures = (
-  signatures: { name: string; line: string }[],
-  released: Map<string, string>,
-) =>
+export const changedSignatures = (signatures: Signature[], released: Map<string, string>) =>
   signatures
     .filter(({ name, line }) => released.has(name) && released.get(name) !== line)
     .map(({ name, line }) => `${name} was released as\n  ${released.get(name)}\nand is now\n  ${line}`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
 
-const generated = ['package-lock.json', 'sdk/src/openapi.ts', 'database/schema.sql'];
+const generated = ['package-lock.json', 'sdk/src/openapi.ts', 'database/guards.sql'];
 const isText = /\.(ts|tsx|js|mjs|sql|css|html|json|md|sh)$|^\.ci\//;
 
 /** Paths of the text files in git, and of new ones that are not ignored; without generated files. */

@@ -4,7 +4,6 @@ import { notOfExtension } from './extensions.ts';
 import { compareRecord, ownDatabase } from './migrate.ts';
 import type { SqlFile } from './migrations.ts';
 import { loadFunctions } from './sql-functions.ts';
-import { splitStatements } from './sql-statements.ts';
 
 /**
  * How the triggers, constraints, functions and owners in the database differ from those of this version: disabled, missing, changed and foreign ones. Only
@@ -13,12 +12,10 @@ import { splitStatements } from './sql-statements.ts';
  */
 export async function findChangedSchema(pool: Pool): Promise<{ isNewer: boolean; faults: string[] }> {
   const { files } = loadFunctions(ownDatabase);
-  const { tables, triggers } = readSchemaStatements();
   return transaction(pool, async tx => {
     const { isNewer, faults } = await compareRecord(tx);
     await tx.query({ text: 'SET LOCAL search_path = pg_catalog' });
-    faults.push(...(await findTriggerFaults(tx, triggers)));
-    faults.push(...(await findConstraintFaults(tx, tables)));
+    faults.push(...(await findGuardFaults(tx)), ...(await findPartitionFaults(tx)));
     faults.push(...(await findFunctionFaults(tx, files)));
     faults.push(...(await findTableFaults(tx)), ...(await findForeignOwners(tx)));
     return { isNewer, faults };
@@ -27,12 +24,11 @@ export async function findChangedSchema(pool: Pool): Promise<{ isNewer: boolean;
 
 /** What is missing or not as it should be, and then what is there beside it. */
 function compare<Expected, Found>(
-  what: string,
   expected: Map<string, Expected>,
   found: Map<string, Found>,
   faultsOf: (expected: Expected, found: Found) => string[],
 ): string[] {
-  const named = (faults: string[], key: string) => faults.map(fault => `${fault} ${what}${key}`);
+  const named = (faults: string[], key: string) => faults.map(fault => `${fault} ${key}`);
   return [
     ...[...expected].flatMap(([key, wanted]) => {
       const actual = found.get(key);
@@ -48,117 +44,59 @@ async function readFaults(db: Queryable, text: string): Promise<string[]> {
   return rows.map(({ fault }) => fault.replace(' public.', ' '));
 }
 
-const forms = [
-  /^CREATE (?:UNLOGGED )?TABLE (\w+)/,
-  /^CREATE (?:UNIQUE )?INDEX \w+ ON (\w+)/,
-  /^CREATE TRIGGER \w+ [^;]*? ON (\w+)/s,
-];
+/** What a line of guards.sql makes, and of which table. */
+const guard = /^(?:ALTER TABLE \w+ ADD|CREATE) ((?:CONSTRAINT|TRIGGER|UNIQUE INDEX) \w+)/;
+const guarded = /(?:^ALTER TABLE| ON) (\w+)/;
 
-/** The table that a statement of schema.sql is about. */
-function tableOf(statement: string): string | undefined {
-  for (const form of forms) {
-    const found = form.exec(statement)?.[1];
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-const isTrigger = (statement: string) => /^(?:CREATE TRIGGER|ALTER TABLE \w+ ENABLE)/.test(statement);
-
-/** What schema.sql has: tables with their indexes and views, and triggers apart. Without functions. */
-function readSchemaStatements(): { tables: string[]; triggers: string[] } {
-  const [schema = ''] = readFileSync(new URL('schema.sql', ownDatabase), 'utf8').split('\nFUNCTION ');
-  const statements = splitStatements(schema);
-  return {
-    tables: statements.filter(statement => !isTrigger(statement)),
-    triggers: statements.filter(isTrigger),
-  };
-}
-
-/** What the statements of schema.sql make, by kind, name and table. */
-function parseTables(statements: string[]): Map<string, string> {
-  const expected = new Map<string, string>();
-  for (const statement of statements) {
-    const table = tableOf(statement);
-    if (statement.startsWith('CREATE UNIQUE INDEX '))
-      expected.set(`unique index ${statement.split(' ')[3]} on ${table}`, statement);
-    if (!/^CREATE (?:UNLOGGED )?TABLE \w+ \(/.test(statement)) continue;
-    const [columns = ''] = statement.split('\n)');
-    // The lines of a CASE begin with no space or with four.
-    for (const line of columns.split(/,?\n {2}(?=\w)/)) {
-      const [word, name, ...definition] = line.split(' ');
-      if (word === 'CONSTRAINT') expected.set(`constraint ${name} on ${table}`, definition.join(' '));
-    }
-  }
-  return expected;
-}
-
-/** A partition has those of its table and cannot lose them. PostgreSQL 18 also lists NOT NULL (contype n); older versions do not. */
-async function listConstraints(db: Queryable): Promise<Map<string, string>> {
-  const { rows } = await db.query<{ key: string; definition: string }>({
-    text: `SELECT key, replace(definition, 'public.', '') AS definition FROM (
-             SELECT format('constraint %s on %s', x.conname, c.relname) AS key, pg_get_constraintdef(x.oid, true) AS definition,
-                    c.relnamespace, c.relispartition
-               FROM pg_constraint x JOIN pg_class c ON c.oid = x.conrelid WHERE x.contype NOT IN ('n', 't')
-             UNION ALL
-             SELECT format('unique index %s on %s', i.relname, c.relname),
-                    replace(pg_get_indexdef(i.oid, 0, true), ' ON ONLY ', ' ON ') || CASE WHEN x.indisvalid THEN '' ELSE ' INVALID' END,
-                    c.relnamespace, c.relispartition
-               FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class c ON c.oid = x.indrelid
-              WHERE x.indisunique AND NOT EXISTS (SELECT FROM pg_constraint o WHERE o.conindid = i.oid AND o.conrelid = c.oid)) AS f
-             JOIN pg_namespace n ON n.oid = f.relnamespace WHERE n.nspname = 'public' AND NOT relispartition ORDER BY 1`,
-  });
-  return new Map(rows.map(({ key, definition }) => [key, definition] as const));
+/** The guards of this version, by kind, name and table. */
+function readGuards(): Map<string, string> {
+  const lines = readFileSync(new URL('guards.sql', ownDatabase), 'utf8').split('\n');
+  return new Map(
+    lines
+      .filter(line => guard.test(line))
+      .map(line => [`${guard.exec(line)![1]!.toLowerCase()} on ${guarded.exec(line)![1]}`, line]),
+  );
 }
 
 /**
- * Faults of the constraints and unique indexes: schema.sql has those that should be there. The connection must search no
- * schema but `pg_catalog`.
+ * The constraints, unique indexes and triggers in the database, by kind, name and table: the statements that make them, each in one
+ * line. A partition has those of its table: it cannot lose constraints, and its triggers are compared apart. PostgreSQL 18 also lists
+ * NOT NULL (contype n); older versions do not.
  */
-const findConstraintFaults = async (db: Queryable, statements: string[]) =>
-  compare('', parseTables(statements), await listConstraints(db), (definition, actual) =>
-    actual === definition ? [] : ['changed'],
-  );
-
-/** What the statements of schema.sql make, by table and name. */
-function parseTriggers(statements: string[]) {
-  const triggers = new Map<string, { definition: string; isAlways: boolean }>();
-  for (const definition of statements) {
-    const words = definition.split(' ');
-    if (definition.startsWith('CREATE TRIGGER '))
-      triggers.set(`${words[2]} on ${tableOf(definition)}`, { definition, isAlways: false });
-    // ALTER TABLE … ENABLE ALWAYS TRIGGER …
-    else triggers.get(`${words.at(-1)} on ${words[2]}`)!.isAlways = true;
-  }
-  return triggers;
-}
-
-/** The names in a definition have their schema while no other is searched. `enabled` is O, A, D or R. */
-async function listTriggers(db: Queryable) {
-  const { rows } = await db.query<{ key: string; definition: string; enabled: string }>({
-    text: `SELECT format('%s on %s', t.tgname, c.relname) AS key, t.tgenabled AS enabled,
-                  replace(pg_get_triggerdef(t.oid, true), 'public.', '') AS definition
-             FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-            WHERE n.nspname = 'public' AND NOT t.tgisinternal AND NOT c.relispartition ORDER BY c.relname, t.tgname`,
+export async function listGuards(db: Queryable): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ key: string; statement: string }>({
+    text: `SELECT format('%s %s on %s', g.kind, g.name, c.relname) AS key,
+                  regexp_replace(replace(g.statement, 'public.', ''), '\\s*\\n\\s*', ' ', 'g') || ';' AS statement
+             FROM (SELECT 'constraint' AS kind, x.conname AS name, x.conrelid AS table_id,
+                          format('ALTER TABLE %s ADD CONSTRAINT %I %s', x.conrelid::regclass, x.conname,
+                                 pg_get_constraintdef(x.oid, true)) AS statement
+                     FROM pg_constraint x WHERE x.contype NOT IN ('n', 't')
+                   UNION ALL
+                   SELECT 'unique index', i.relname, x.indrelid,
+                          replace(pg_get_indexdef(i.oid, 0, true), ' ON ONLY ', ' ON ') || CASE WHEN x.indisvalid THEN '' ELSE ' INVALID' END
+                     FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+                    WHERE x.indisunique AND NOT EXISTS (SELECT FROM pg_constraint o WHERE o.conindid = i.oid AND o.conrelid = x.indrelid)
+                   UNION ALL
+                   SELECT 'trigger', t.tgname, t.tgrelid,
+                          pg_get_triggerdef(t.oid, true) || CASE t.tgenabled WHEN 'O' THEN '' ELSE
+                            format('; ALTER TABLE %s %s TRIGGER %I', t.tgrelid::regclass,
+                                   CASE t.tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'DISABLE' END, t.tgname) END
+                     FROM pg_trigger t WHERE NOT t.tgisinternal) AS g
+             JOIN pg_class c ON c.oid = g.table_id JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'public' AND NOT c.relispartition ORDER BY c.relname, g.kind, g.name`,
   });
-  return new Map(rows.map(row => [row.key, row] as const));
+  return new Map(rows.map(({ key, statement }) => [key, statement]));
 }
 
-/** Faults of the triggers: schema.sql has those that should be there. The connection must search no schema but `pg_catalog`. */
-async function findTriggerFaults(db: Queryable, statements: string[]): Promise<string[]> {
-  const found = await listTriggers(db);
-  const faults = compare(
-    'trigger ',
-    parseTriggers(statements),
-    found,
-    ({ definition, isAlways }, trigger) => {
-      // One that is on only "always" would be passed over by a session that replicates.
-      if (trigger.enabled !== (isAlways ? 'A' : 'O')) return ['disabled'];
-      return trigger.definition === definition ? [] : ['changed'];
-    },
-  );
-  return [...faults, ...(await findPartitionFaults(db))];
-}
+/** For which sessions a trigger is on, unless for the usual ones. One that is on only for these is passed over by one that replicates. */
+const enabledFor = (statement: string) => statement.split('; ALTER TABLE ')[1];
+
+/** Faults of the constraints, unique indexes and triggers. The connection must search no schema but `pg_catalog`. */
+const findGuardFaults = async (db: Queryable) =>
+  compare(readGuards(), await listGuards(db), (statement, actual) => {
+    if (enabledFor(actual) !== enabledFor(statement)) return ['disabled'];
+    return actual === statement ? [] : ['changed'];
+  });
 
 /**
  * A partition has the triggers for rows of its table, and those of the archive have one against TRUNCATE: nothing passes that on.
@@ -249,9 +187,11 @@ async function findFunctionFaults(db: Queryable, files: SqlFile[]): Promise<stri
              FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
             WHERE n.nspname = 'public' AND ${notOfExtension('p', 'pg_proc')} ORDER BY 1`,
   });
-  const found = Map.groupBy(rows, ({ name }) => name);
-  const expected = new Map(files.map(file => [file.name.replace('.sql', ''), parseFunction(file)] as const));
-  return compare('function ', expected, found, ({ body, hasOwnersRights, settings }, ofName) => {
+  const found = Map.groupBy(rows, ({ name }) => `function ${name}`);
+  const expected = new Map(
+    files.map(file => [`function ${file.name.replace('.sql', '')}`, parseFunction(file)] as const),
+  );
+  return compare(expected, found, ({ body, hasOwnersRights, settings }, ofName) => {
     const isRight = ofName.some(
       one =>
         (body === undefined || body === one.body) &&

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Queryable } from '../src/db/postgres/index.ts';
+import { type Queryable, readRows } from '../src/db/postgres/index.ts';
 
 export const signaturesFile = new URL('signatures.txt', import.meta.url);
 
@@ -9,8 +9,8 @@ interface Signature {
 }
 
 /** What callers depend on: each function with its arguments and result, and the fields of the composite types among them. */
-export async function readSignatures(db: Queryable): Promise<Signature[]> {
-  const { rows } = await db.query<Signature & Record<string, unknown>>({
+export const readSignatures = (db: Queryable) =>
+  readRows<Signature>(db, {
     text: `SELECT p.proname AS name,
                   format('%s(%s) RETURNS %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)) AS line
              FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
@@ -19,8 +19,6 @@ export async function readSignatures(db: Queryable): Promise<Signature[]> {
              FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
             WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'c' AND NOT a.attisdropped GROUP BY c.oid`,
   });
-  return rows;
-}
 
 /** Every signature that was ever committed, by the name of the function or composite type. */
 export function releasedSignatures(): Map<string, string> {

@@ -35,9 +35,7 @@ export async function openDatabase(
   ifMissing: IfMissing,
   { isRestored = false, history = createNewestHistory() } = {},
 ): Promise<Database> {
-  const server = settings.databaseUrl
-    ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
-    : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings);
+  const server = await openServer(settings, print, ifMissing);
   const guard = createIncarnationGuard(history);
   const pool = postgres.openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
   const close = async () => {
@@ -64,28 +62,28 @@ export async function openDatabase(
   }
 }
 
+const openServer = async (settings: Settings, print: (line: string) => void, ifMissing: IfMissing) =>
+  settings.databaseUrl
+    ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
+    : openEmbedded(resolve(settings.dataDir), print, ifMissing, settings);
+
 /** For `kopeck migrate`: schema and grants only. The roles that have grants already get those of new tables. */
 export async function migrateDatabase(
   settings: Settings,
   print: (line: string) => void,
   names: RoleNames,
 ): Promise<{ migrations: number; roles: { run: string[]; read: string[] } }> {
-  const server = settings.databaseUrl
-    ? { connection: { connectionString: settings.databaseUrl }, close: async () => {} }
-    : await openEmbedded(resolve(settings.dataDir), print, 'refuse', settings);
+  const server = await openServer(settings, print, 'refuse');
   const pool = postgres.openPool(server.connection);
   try {
     await assertDurable(pool);
     await migrateAsUser(pool);
     const before = await findRoles(pool);
-    for (const run of new Set([...before.run, ...(names.run === undefined ? [] : [names.run])]))
-      await grantRoles(pool, { run });
-    for (const read of new Set([...before.read, ...(names.read === undefined ? [] : [names.read])]))
-      await grantRoles(pool, { read });
-    const { rows } = await pool.query<{ count: number }>(
-      'SELECT count(*)::int AS count FROM schema_migrations',
-    );
-    return { migrations: rows[0]!.count, roles: await findRoles(pool) };
+    for (const kind of ['run', 'read'] as const)
+      for (const name of new Set([...before[kind], names[kind]]))
+        if (name !== undefined) await grantRoles(pool, { [kind]: name });
+    const counted = { text: 'SELECT count(*)::int AS count FROM schema_migrations' };
+    return { migrations: await postgres.readValue(pool, counted), roles: await findRoles(pool) };
   } catch (error) {
     throw explainDatabaseError(error, settings);
   } finally {
@@ -100,9 +98,9 @@ async function migrateAsUser(pool: postgres.Pool): Promise<void> {
     await migrate(pool);
   } catch (error) {
     if (postgres.sqlStateOf(error) !== '42501') throw error;
-    const { rows } = await pool.query<{ user: string }>('SELECT current_user AS user');
+    const user = await postgres.readValue<string>(pool, { text: 'SELECT current_user AS user' });
     throw new OperatorError(
-      `The schema is missing or older than this version, and the database user ${rows[0]!.user} may not change it (${(error as Error).message}): first run kopeck migrate --run-role ${rows[0]!.user} with the DATABASE_URL of the schema's owner.`,
+      `The schema is missing or older than this version, and the database user ${user} may not change it (${(error as Error).message}): first run kopeck migrate --run-role ${user} with the DATABASE_URL of the schema's owner.`,
     );
   }
 }
@@ -119,7 +117,7 @@ const minMajor = 15;
 
 /** Money is only safe if COMMIT means written to disk. */
 async function assertDurable(db: postgres.Queryable): Promise<void> {
-  const { rows } = await db.query<{ name: string; setting: string }>({
+  const rows = await postgres.readRows<{ name: string; setting: string }>(db, {
     text: `SELECT name, setting FROM pg_settings
             WHERE name IN ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit')`,
   });
@@ -136,31 +134,26 @@ async function assertDurable(db: postgres.Queryable): Promise<void> {
   }
 }
 
+/** What an error of the server means for an operator, by its SQLSTATE. */
+const known: Record<string, (where: string, message: string) => string> = {
+  '53100': where =>
+    `The disk of the database ${where} is full; nothing was written. Free some space and try again.`,
+  '55P03': (where, message) => `The database ${where} is busy (${message}); nothing was written. Try again.`,
+  '25006': (where, message) =>
+    `The database ${where} is read-only (${message}): DATABASE_URL must point to the primary server, and default_transaction_read_only must be off there.`,
+  '53300': (where, message) =>
+    `The database ${where} has no connection left (${message}): end the program that holds them, or raise max_connections.`,
+};
+
 /** Turns errors that an operator can fix into one line that says how; other errors are returned as they are. */
 export function explainDatabaseError(error: unknown, settings: Settings): unknown {
   if (error instanceof OperatorError || !(error instanceof Error)) return error;
   const where = settings.databaseUrl ? addressOf(settings.databaseUrl) : `in ${settings.dataDir}`;
   const { code, syscall, message } = error as NodeJS.ErrnoException;
-  const state = postgres.sqlStateOf(error);
-  if (state === '53100') {
-    return new OperatorError(
-      `The disk of the database ${where} is full; nothing was written. Free some space and try again.`,
-    );
-  }
-  if (state === '55P03') {
-    return new OperatorError(`The database ${where} is busy (${message}); nothing was written. Try again.`);
-  }
-  if (state === '25006') {
-    return new OperatorError(
-      `The database ${where} is read-only (${message}): DATABASE_URL must point to the primary server, and default_transaction_read_only must be off there.`,
-    );
-  }
-  if (state === '53300') {
-    return new OperatorError(
-      `The database ${where} has no connection left (${message}): end the program that holds them, or raise max_connections.`,
-    );
-  }
-  if (state && /^(28|3D|42501|53)/.test(state)) {
+  const state = postgres.sqlStateOf(error) ?? '';
+  const explanation = known[state]?.(where, message);
+  if (explanation !== undefined) return new OperatorError(explanation);
+  if (/^(28|3D|42501|53)/.test(state)) {
     return new OperatorError(
       `The database ${where} rejected the connection (${message}): correct DATABASE_URL, or the permissions of its user.`,
     );

@@ -1,5 +1,5 @@
 import { type Id, idFromUuid, minUuidAt, parseId, timeOfId, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { findValue, type Queryable, readRows } from '../db/postgres/index.ts';
 import type { Mode } from '../ledger/index.ts';
 
 /** A request as support sees it. */
@@ -68,9 +68,8 @@ export async function searchRequests(
   let before = after;
   let size = limit + 1;
   for (let scans = 0; scans < maxScans && found.length <= limit; scans++) {
-    const { rows } = await db.query<Row>(
-      scanStatement(filter, { before, size, maxMatches: limit + 1 - found.length }),
-    );
+    const scan = { before, size, maxMatches: limit + 1 - found.length };
+    const rows = await readRows<Row>(db, scanStatement(filter, scan));
     found.push(...rows.filter(({ request_id }) => request_id !== null));
     const { scanned, last_id: last } = rows[0]!;
     if (scanned < size) {
@@ -171,7 +170,7 @@ export async function findCreatingRequest(
   { paymentId, createdAt }: { paymentId: Id<'pay'>; createdAt: Date },
 ): Promise<Id<'req'> | null> {
   const createdMs = createdAt.getTime();
-  const { rows } = await db.query<{ request_id: string }>({
+  const requestId = await findValue<string>(db, {
     text: `SELECT request_id FROM api_requests
             WHERE payment_id = $1 AND method = 'POST' AND at >= $2 AND at < $3
             ORDER BY request_id LIMIT 1`,
@@ -181,7 +180,7 @@ export async function findCreatingRequest(
       new Date(createdMs + clocksDifferMs),
     ],
   });
-  return rows[0] ? idFromUuid('req', rows[0].request_id) : null;
+  return requestId === undefined ? null : idFromUuid('req', requestId);
 }
 
 /** A match of a scan, with how many requests it read and the last of them; without a match, one row of nulls. */

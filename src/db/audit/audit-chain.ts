@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Pool, Queryable } from '../postgres/index.ts';
+import {
+  findRow,
+  findValue,
+  hasRow,
+  type Pool,
+  type Queryable,
+  readRows,
+  readValue,
+} from '../postgres/index.ts';
 import { dayMs } from '../retention/index.ts';
 
 const pageSize = 1_000;
@@ -19,10 +27,10 @@ const hashOf = (previous: string, record: string) =>
 export const formatHead = ({ place, hash }: ChainHead) => `${place}:${hash}`;
 
 export async function readHead(db: Queryable): Promise<ChainHead> {
-  const { rows } = await db.query<ChainHead>({
+  const head = await findRow<ChainHead>(db, {
     text: `SELECT place::float8 AS place, encode(hash, 'hex') AS hash FROM audit_chain ORDER BY place DESC LIMIT 1`,
   });
-  return rows[0] ?? { place: 0, hash: noHash };
+  return head ?? { place: 0, hash: noHash };
 }
 
 /**
@@ -31,16 +39,13 @@ export async function readHead(db: Queryable): Promise<ChainHead> {
  * owner, since no other role may write the chain.
  */
 export async function extendChain(pool: Pool): Promise<void> {
-  for (let hasMore = true; hasMore; ) {
-    const { rows } = await pool.query<{ hasMore: boolean }>('SELECT audit_chain_extend() AS "hasMore"');
-    hasMore = rows[0]!.hasMore;
-  }
+  while (await readValue<boolean>(pool, { text: 'SELECT audit_chain_extend() AS "hasMore"' }));
 }
 
 /** The chain, page by page, with the records as they are now; null if one is gone. */
 async function* readLinks(db: Queryable) {
   for (let after = 0; ; ) {
-    const { rows } = await db.query<{ place: number; auditId: string; hash: string; record: string | null }>({
+    const rows = await readRows<{ place: number; auditId: string; hash: string; record: string | null }>(db, {
       text: `SELECT c.place::float8 AS place, c.audit_id::text AS "auditId", encode(c.hash, 'hex') AS hash,
                     CASE WHEN a.id IS NOT NULL THEN audit_record(a) END AS record
                FROM audit_chain c LEFT JOIN audit a ON a.id = c.audit_id
@@ -87,28 +92,21 @@ export async function verifyChain(
   return { head, fault: removed === undefined ? undefined : { fault: 'removed_before', auditId: removed } };
 }
 
-async function firstIdOf(db: Queryable, text: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>({ text });
-  return rows[0]?.id;
-}
-
 /** A record that was deleted while it waited for its place. */
 const findRemovedBefore = (db: Queryable) =>
-  firstIdOf(
-    db,
-    `SELECT u.audit_id::text AS id FROM audit_unchained u
-      WHERE NOT EXISTS (SELECT FROM audit a WHERE a.id = u.audit_id) ORDER BY u.audit_id LIMIT 1`,
-  );
+  findValue<string>(db, {
+    text: `SELECT u.audit_id::text AS id FROM audit_unchained u
+            WHERE NOT EXISTS (SELECT FROM audit a WHERE a.id = u.audit_id) ORDER BY u.audit_id LIMIT 1`,
+  });
 
 /** A record that was put in without the trigger. Those that wait for their place are not meant. */
 const findUnchained = (db: Queryable) =>
-  firstIdOf(
-    db,
-    `SELECT a.id::text FROM audit a
-      WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = a.id)
-        AND NOT EXISTS (SELECT FROM audit_unchained u WHERE u.audit_id = a.id)
-      ORDER BY a.id LIMIT 1`,
-  );
+  findValue<string>(db, {
+    text: `SELECT a.id::text FROM audit a
+            WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = a.id)
+              AND NOT EXISTS (SELECT FROM audit_unchained u WHERE u.audit_id = a.id)
+            ORDER BY a.id LIMIT 1`,
+  });
 
 /** Lines for a file that others can verify: a JSON object for each record up to this head, and at the end the head. */
 export async function* exportChain(db: Queryable, head: ChainHead): AsyncGenerator<string> {
@@ -161,12 +159,10 @@ export function startAuditChain({ pool, clock, log, keepHead }: ChainDeps): () =
 }
 
 /** The first time as soon as there is a record. A time in the future, which somebody has set, does not stop it. */
-async function isHeadDue(db: Queryable, clock: Clock): Promise<boolean> {
-  const { rowCount } = await db.query({
+const isHeadDue = (db: Queryable, clock: Clock) =>
+  hasRow(db, {
     text: `UPDATE service SET audit_head_logged_at = $1
             WHERE (audit_head_logged_at IS NULL OR audit_head_logged_at <= $2 OR audit_head_logged_at > $3)
               AND EXISTS (SELECT FROM audit_chain)`,
     values: [instantOf(clock), new Date(clock.nowMs() - dayMs), new Date(clock.nowMs() + dayMs)],
   });
-  return rowCount === 1;
-}

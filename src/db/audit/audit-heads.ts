@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Settings } from '../../base/settings.ts';
 import { isBucketAddress, openStore, withFileErrors } from '../backup-store/index.ts';
-import type { Pool, Queryable } from '../postgres/index.ts';
+import { findValue, type Pool, type Queryable, readRows } from '../postgres/index.ts';
 import { type ChainHead, formatHead, readHead } from './audit-chain.ts';
 
 export type AuditHeads = NonNullable<ReturnType<typeof openAuditHeads>>;
@@ -48,19 +48,19 @@ export function openAuditHeads({ auditHeads, s3 }: Pick<Settings, 'auditHeads' |
  * `verifyChain`, which reads all of them.
  */
 export async function compareHeads(db: Queryable, kept: ChainHead[]) {
-  const { rows: missing } = await db.query<ChainHead & Record<string, unknown>>({
+  const missing = await readRows<ChainHead>(db, {
     text: `SELECT place::float8 AS place, hash FROM unnest($1::bigint[], $2::text[]) AS k (place, hash)
             WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.place = k.place AND c.hash = decode(k.hash, 'hex'))
             ORDER BY place`,
     values: [kept.map(({ place }) => place), kept.map(({ hash }) => hash)],
   });
   const newest = kept.at(-1);
-  const { rows } = await db.query<{ at: Date }>({
+  // The first record that no kept head covers.
+  const uncoveredSince = await findValue<Date>(db, {
     text: `SELECT a.at FROM audit_chain c JOIN audit a ON a.id = c.audit_id WHERE c.place > $1 ORDER BY c.place LIMIT 1`,
     values: [newest?.place ?? 0],
   });
-  // The first record that no kept head covers.
-  return { missing, newest, uncoveredSince: rows[0]?.at };
+  return { missing, newest, uncoveredSince };
 }
 
 const everyMs = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Queryable } from '../postgres/index.ts';
+import { type Queryable, readRows } from '../postgres/index.ts';
 
 /** One line of the audit log: who changed what, when, from what to what. */
 export interface AuditLine {
@@ -41,13 +41,12 @@ export async function listAudit(
     ...(filter.until ? [`at < ${given(filter.until)}`] : []),
     ...(after ? [`(at, id) < (${given(after.at)}, ${given(after.auditId)})`] : []),
   ];
-  const { rows } = await db.query<AuditLine>({
+  return readRows<AuditLine>(db, {
     text: `SELECT id AS "auditId", at, actor, action, subject, before, after FROM audit
             ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
             ORDER BY at DESC, id DESC LIMIT $1`,
     values,
   });
-  return rows;
 }
 
 const pageSize = 1_000;

@@ -1,5 +1,5 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import type { Pool, Queryable } from '../postgres/index.ts';
+import { type Pool, type Queryable, readRows } from '../postgres/index.ts';
 import { takeDailyChange } from './daily-changes.ts';
 
 /** What a change by a person needs: the database, a clock, and the actor for the audit log. */
@@ -65,9 +65,9 @@ export interface PastChange {
 
 /** The changes of one subject, oldest first; only the last ones if there are very many. */
 export async function changesOf(db: Queryable, subject: string, limit = 200): Promise<PastChange[]> {
-  const { rows } = await db.query<PastChange>({
+  const newestFirst = await readRows<PastChange>(db, {
     text: `SELECT at, actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id DESC LIMIT $2`,
     values: [subject, limit],
   });
-  return rows.reverse();
+  return newestFirst.reverse();
 }

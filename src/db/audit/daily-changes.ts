@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Queryable } from '../postgres/index.ts';
+import { hasRow, type Queryable } from '../postgres/index.ts';
 import { dayMs, pruneOlder } from '../retention/index.ts';
 
 /** What is counted by UTC day, and how many of it one owner may make. */
@@ -19,21 +19,14 @@ const maxPerDay = {
  * the maximum holds over all processes. The day never goes back: clocks of processes differ around midnight, and each would begin
  * the day anew for the other.
  */
-export async function takeDailyChange(
-  tx: Queryable,
-  clock: Clock,
-  kind: keyof typeof maxPerDay,
-  owner: string,
-): Promise<boolean> {
-  const { rowCount } = await tx.query({
+export const takeDailyChange = (tx: Queryable, clock: Clock, kind: keyof typeof maxPerDay, owner: string) =>
+  hasRow(tx, {
     text: `INSERT INTO daily_changes AS d (owner, day, count) VALUES ($1, $2, 1)
            ON CONFLICT (owner) DO UPDATE
              SET day = greatest(d.day, excluded.day), count = CASE WHEN d.day < excluded.day THEN 1 ELSE d.count + 1 END
            WHERE d.day < excluded.day OR d.count < $3`,
     values: [`${kind} ${owner}`, new Date(clock.nowMs() - (clock.nowMs() % dayMs)), maxPerDay[kind]],
   });
-  return rowCount === 1;
-}
 
 export const pruneDailyChanges = (db: Queryable, clock: Clock) =>
   pruneOlder(db, clock, { table: 'daily_changes', since: 'day', keptDays: 2 });

@@ -3,7 +3,7 @@ import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
 import * as stores from '../backup-store/index.ts';
-import type { Pool } from '../postgres/index.ts';
+import { type Pool, readValue } from '../postgres/index.ts';
 import { type BackupSession, type BackupStart, beginBackup, readControl } from './backup-session.ts';
 
 export interface BackupOptions {
@@ -30,10 +30,8 @@ export async function takeBackup(pool: Pool, options: BackupOptions): Promise<st
 
 /** Its time by the database's clock, such as 20261116-030146-9f3c. */
 async function newBackupId(pool: Pool): Promise<string> {
-  const { rows } = await pool.query<{ at: string }>(
-    `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDD-HH24MISS') AS at`,
-  );
-  return `${rows[0]!.at}-${randomBytes(2).toString('hex')}`;
+  const now = `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDD-HH24MISS') AS at`;
+  return `${await readValue(pool, { text: now })}-${randomBytes(2).toString('hex')}`;
 }
 
 async function copyAll(session: BackupSession, id: string, options: BackupOptions): Promise<stores.Manifest> {

@@ -1,11 +1,11 @@
 import { isSegmentName, parseSegment } from '../backup-store/index.ts';
-import type { Queryable } from '../postgres/index.ts';
+import { type Queryable, readRow, readValue } from '../postgres/index.ts';
 
 type WalArchiving = Awaited<ReturnType<typeof readWalArchiving>>;
 
 /** For the embedded server and for any other. */
 export async function readWalArchiving(db: Queryable) {
-  const { rows } = await db.query<{
+  const { isOn, archivedAt, failedName, failedAt, canList, ...row } = await readRow<{
     isOn: boolean;
     archivedAt: Date | null;
     failedName: string | null;
@@ -14,7 +14,7 @@ export async function readWalArchiving(db: Queryable) {
     currentName: string;
     segmentBytes: number;
     canList: boolean;
-  }>({
+  }>(db, {
     text: `SELECT current_setting('archive_mode') <> 'off' AS "isOn", a.last_archived_time AS "archivedAt",
                   f.last_failed_wal AS "failedName", f.last_failed_time AS "failedAt",
                   has_function_privilege('pg_catalog.pg_ls_archive_statusdir()', 'EXECUTE') AS "canList",
@@ -23,7 +23,6 @@ export async function readWalArchiving(db: Queryable) {
              FROM pg_stat_archiver a
              LEFT JOIN pg_stat_archiver f ON f.last_failed_time > coalesce(a.last_archived_time, '-infinity')`,
   });
-  const { isOn, archivedAt, failedName, failedAt, canList, ...row } = rows[0]!;
   const numberOf = (name: string) => parseSegment(name, row.segmentBytes).number;
   // The last file may have been the history of a timeline.
   const archived =
@@ -43,11 +42,11 @@ export async function readWalArchiving(db: Queryable) {
 
 /** The server marks each segment that is ready; only superusers and pg_monitor may list the marks. */
 async function readWaitingSec(db: Queryable): Promise<number | undefined> {
-  const { rows } = await db.query<{ sec: number | null }>({
+  const sec = await readValue<number | null>(db, {
     text: `SELECT extract(epoch FROM clock_timestamp() - min(modification))::int AS sec
              FROM pg_ls_archive_statusdir() WHERE name LIKE '%.ready'`,
   });
-  return rows[0]!.sec ?? undefined;
+  return sec ?? undefined;
 }
 
 const maxWaitingSec = 300;

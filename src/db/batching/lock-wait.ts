@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { lockTimeoutMs, type Queryable, sqlStateOf } from '../postgres/index.ts';
+import { lockTimeoutMs, type Queryable, readRows, sqlStateOf } from '../postgres/index.ts';
 import type { LockWait } from './own-lanes.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function findLockedRows<Item>(
   key: KeyColumn<Item>[],
 ): Promise<Item[]> {
   const names = key.map(([name]) => name).join(', ');
-  const { rows } = await db.query<{ item: number }>({
+  const rows = await readRows<{ item: number }>(db, {
     name: `find locked ${table}`,
     text: `SELECT k.item::int
              FROM unnest(${key.map(([, type], nth) => `$${nth + 1}::${type}[]`)})

@@ -1,4 +1,4 @@
-import type { Queryable } from '../postgres/index.ts';
+import { type Queryable, readRow } from '../postgres/index.ts';
 
 /** What tells one history of a database from another. */
 export interface Identity {
@@ -22,13 +22,12 @@ const readNewest = 'SELECT number, token FROM incarnations ORDER BY number DESC 
 
 /** Reads the identity of the server and database of this session. The table must exist. */
 export async function readIdentity(session: Queryable): Promise<Identity> {
-  const { rows } = await session.query<{
+  const { system, timeline, number, token } = await readRow<{
     system: string;
     timeline: number | null;
     number: number | null;
     token: string | null;
-  }>({ text: `SELECT * FROM (${serverQuery}) AS s LEFT JOIN (${readNewest}) AS i ON true` });
-  const { system, timeline, number, token } = rows[0]!;
+  }>(session, { text: `SELECT * FROM (${serverQuery}) AS s LEFT JOIN (${readNewest}) AS i ON true` });
   return {
     systemIdentifier: system,
     timeline: timeline ?? undefined,

@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Queryable } from '../postgres/index.ts';
+import { findRow, type Queryable } from '../postgres/index.ts';
 import { type Identity, readIdentity } from './identity.ts';
 
 export type Cause = 'first_start' | 'promotion' | 'restore' | 'copy';
@@ -71,24 +71,17 @@ function causeOf(
   return found.timeline === current.timeline ? undefined : 'promotion';
 }
 
-async function readCurrent(db: Queryable) {
-  const { rows } = await db.query<{
-    number: number;
-    system_identifier: string;
-    timeline: number;
-    place: string | null;
-  }>({
+const readCurrent = (db: Queryable) =>
+  findRow<{ number: number; system_identifier: string; timeline: number; place: string | null }>(db, {
     text: 'SELECT number, system_identifier, timeline, place FROM incarnations ORDER BY number DESC LIMIT 1',
   });
-  return rows[0];
-}
 
 /**
  * Commits are lost from the end of the log only, so what was committed before the newest beat on record is here. An earlier
  * version wrote no beats, but a rate every minute.
  */
 async function readCertainMoment(db: Queryable, now: Date): Promise<{ at: Date; synchronous: boolean }> {
-  const { rows } = await db.query<{ at: Date; synchronous: boolean }>({
+  const newest = await findRow<{ at: Date; synchronous: boolean }>(db, {
     text: `SELECT at, synchronous FROM (
              (SELECT at, synchronous, 1 AS choice FROM process_beats ORDER BY at DESC LIMIT 1)
              UNION ALL
@@ -96,5 +89,5 @@ async function readCertainMoment(db: Queryable, now: Date): Promise<{ at: Date; 
             WHERE at <= $1 ORDER BY choice LIMIT 1`,
     values: [now],
   });
-  return rows[0] ?? { at: now, synchronous: false };
+  return newest ?? { at: now, synchronous: false };
 }

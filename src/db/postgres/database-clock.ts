@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { addSample, type ClockEstimate, remoteTime, uncertaintyAt } from '../../base/clock-estimate.ts';
 import type { Queryable } from './pool.ts';
+import { readRow } from './reads.ts';
 
 /**
  * The database's time, in a process that does not ask for it each time: estimated from samples, and carried forward by the
@@ -62,7 +63,5 @@ export async function openDatabaseClock(db: Queryable, machine: Clock = systemCl
 /** The database's time at the moment at which the statement reads it. */
 export const clockColumn = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"';
 
-export async function readClock(db: Queryable): Promise<ClockRow> {
-  const { rows } = await db.query<ClockRow>({ name: 'database clock', text: `SELECT ${clockColumn}` });
-  return rows[0]!;
-}
+export const readClock = (db: Queryable) =>
+  readRow<ClockRow>(db, { name: 'database clock', text: `SELECT ${clockColumn}` });

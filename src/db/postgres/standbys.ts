@@ -1,4 +1,5 @@
 import type { Queryable } from './pool.ts';
+import { readRow } from './reads.ts';
 
 export interface Standbys {
   connected: number;
@@ -10,16 +11,14 @@ export interface Standbys {
  * Servers that copy this one. A user without the role pg_monitor sees their sessions and not what they do, so whatever is
  * known to be something else is left out: backups, archivers, and subscribers of logical replication.
  */
-export async function readStandbys(db: Queryable): Promise<Standbys> {
-  const { rows } = await db.query<Standbys>({
+export const readStandbys = (db: Queryable) =>
+  readRow<Standbys>(db, {
     text: `SELECT count(s.pid)::int AS connected, current_setting('synchronous_standby_names') <> '' AS "isSynchronous"
              FROM pg_stat_replication s
             WHERE coalesce(s.state IN ('catchup', 'streaming'), true)
               AND coalesce(s.application_name NOT IN ('pg_basebackup', 'pg_receivewal'), true)
               AND NOT EXISTS (SELECT FROM pg_replication_slots r WHERE r.active_pid = s.pid AND r.slot_type = 'logical')`,
   });
-  return rows[0]!;
-}
 
 /** What to do about it; undefined if all is well. */
 export const describeAsynchronous = ({ connected, isSynchronous }: Standbys) =>

@@ -56,8 +56,9 @@ export async function startHeartbeat(
   { pool, clock }: { pool: postgres.Pool; clock: Clock },
   { measure = send => send(), keyring, onUnknownKey, onBeat, onSilence }: HeartbeatOptions = {},
 ) {
-  const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
-  const { instance } = rows[0]!;
+  const instance = await postgres.readValue<number>(pool, {
+    text: "SELECT nextval('instances')::int AS instance",
+  });
   // Counted in beats and not in time: after a pause of this process itself, the time would prove nothing.
   let missedBeats = 0;
   const onAnswer = () => {
@@ -81,10 +82,7 @@ export async function startHeartbeat(
   const read = (db: postgres.Queryable) => measure(() => postgres.readClock(db)).then(onAnswer);
 
   async function commit(client: postgres.Queryable): Promise<void> {
-    const { active } = await measure(async () => {
-      const { rows } = await client.query<Beat>(commitBeat(instance, keyring));
-      return rows[0]!;
-    });
+    const { active } = await measure(() => postgres.readRow<Beat>(client, commitBeat(instance, keyring)));
     // A rotation waits until all processes have the key, but does not see one that the database was cut off from.
     if (keyring && !keyring.follow(active)) onUnknownKey?.();
   }
@@ -133,12 +131,12 @@ export async function startHeartbeat(
     /** Which of these processes have ended. */
     findDead: async (instances: number[]) => {
       if (instances.length === 0) return [];
-      const { rows } = await pool.query<{ instance: number }>({
+      const dead = await postgres.readRows<{ instance: number }>(pool, {
         name: 'find dead instances',
         text: 'SELECT instance FROM unnest($2::int[]) AS i (instance) WHERE pg_try_advisory_xact_lock_shared($1, instance)',
         values: [heartbeatLockClass, instances],
       });
-      return rows.map(row => row.instance);
+      return dead.map(row => row.instance);
     },
     isDatabaseAnswering,
     canCommit: commits.canCommit,

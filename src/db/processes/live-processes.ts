@@ -1,4 +1,4 @@
-import type { Queryable } from '../postgres/index.ts';
+import { type Queryable, readRows } from '../postgres/index.ts';
 import { heartbeatLockClass } from './heartbeat.ts';
 
 /** A running process of the service, and the secret keys that it has; null: a version that does not report them. */
@@ -11,8 +11,8 @@ export interface LiveProcess {
 }
 
 /** With a lock, or with a beat in the last seconds: while its session reconnects, a process has no lock. */
-export async function listLiveProcesses(db: Queryable): Promise<LiveProcess[]> {
-  const { rows } = await db.query<LiveProcess>({
+export const listLiveProcesses = (db: Queryable) =>
+  readRows<LiveProcess>(db, {
     text: `SELECT instance, b.key_ids AS "keyIds", b.sealing_key AS "sealingKey", locked IS NOT NULL AS "isConnected"
              FROM (SELECT DISTINCT l.objid::bigint::int AS instance, true AS locked FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                     WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ExclusiveLock' AND l.objsubid = 2
@@ -21,5 +21,3 @@ export async function listLiveProcesses(db: Queryable): Promise<LiveProcess[]> {
             WHERE locked OR b.at > clock_timestamp() - interval '10 s' ORDER BY instance`,
     values: [heartbeatLockClass],
   });
-  return rows;
-}

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { type Pool, type Queryable, transaction } from '../postgres/index.ts';
+import { type Pool, type Queryable, readRows, readValue, transaction } from '../postgres/index.ts';
 import { dayMs, oldestKept, pruneOlder, type Retention } from './prune.ts';
 
 /** A Monday, 00:00 UTC. */
@@ -50,12 +50,12 @@ const defaultOf = ({ table }: Log) => `${table}_default`;
 function changeOne(pool: Pool, clock: Clock, log: Log): Promise<boolean> {
   return transaction(pool, async tx => {
     await tx.query({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });
-    const { rows } = await tx.query<{ is_mine: boolean }>({
+    const isMine = await readValue<boolean>(tx, {
       text: `SELECT pg_try_advisory_xact_lock(${lockClass}, hashtext(
                CASE current_schema() WHEN 'public' THEN '' ELSE current_schema() || '.' END || $1)) AS is_mine`,
       values: [log.table],
     });
-    if (!rows[0]!.is_mine) return false;
+    if (!isMine) return false;
     const partitions = await listPartitions(tx, log);
     const old = partitions.find(({ to }) => to <= oldestKept(clock, log));
     if (old) {
@@ -70,8 +70,8 @@ function changeOne(pool: Pool, clock: Clock, log: Log): Promise<boolean> {
   });
 }
 
-async function listPartitions(tx: Queryable, { table }: Log): Promise<Partition[]> {
-  const { rows } = await tx.query<Partition>({
+const listPartitions = (tx: Queryable, { table }: Log) =>
+  readRows<Partition>(tx, {
     text: `SELECT name, substring(bound FROM 'FROM \\(''([^'']+)''\\)')::timestamptz AS from,
                   substring(bound FROM 'TO \\(''([^'']+)''\\)')::timestamptz AS to
              FROM (SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound
@@ -79,8 +79,6 @@ async function listPartitions(tx: Queryable, { table }: Log): Promise<Partition[
             WHERE bound <> 'DEFAULT' ORDER BY 2`,
     values: [table],
   });
-  return rows;
-}
 
 /**
  * The last period without a partition. The last one first: rows of this period may wait in the default partition, and if

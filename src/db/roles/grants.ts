@@ -1,4 +1,4 @@
-import type { Queryable } from '../postgres/index.ts';
+import { type Queryable, readRows } from '../postgres/index.ts';
 import { notOfExtension } from '../schema/index.ts';
 import { mayRunCall, readPrivileges, runPrivileges } from './privileges.ts';
 
@@ -63,16 +63,14 @@ const targets = `
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
    WHERE n.nspname = 'public' AND p.prosecdef AND ${notOfExtension('p', 'pg_proc')}`;
 
-async function listTargets(db: Queryable): Promise<Target[]> {
-  const { rows } = await db.query<Target & Record<string, unknown>>({
+const listTargets = (db: Queryable) =>
+  readRows<Target>(db, {
     text: `SELECT kind, name, bare, "isView", "isUsed" FROM (${targets}) AS t ORDER BY kind DESC, name`,
   });
-  return rows;
-}
 
 /** Without those of the owner of the schema and of superusers, who need none. */
-async function listGrants(db: Queryable): Promise<Grant[]> {
-  const { rows } = await db.query<Grant & Record<string, unknown>>({
+const listGrants = (db: Queryable) =>
+  readRows<Grant>(db, {
     text: `SELECT coalesce(r.rolname, 'PUBLIC') AS grantee, privilege, kind, name, "isGrantable", "isElsewhere"
              FROM (SELECT t.owner, t.kind, t.name, a.grantee AS oid, a.privilege_type AS privilege, a.is_grantable AS "isGrantable",
                           t."isElsewhere"
@@ -88,8 +86,6 @@ async function listGrants(db: Queryable): Promise<Grant[]> {
               AND g.oid <> (SELECT relowner FROM pg_class WHERE oid = 'public.payments'::regclass)
             ORDER BY kind DESC, name, privilege, grantee`,
   });
-  return rows;
-}
 
 /** What a role needs on this. */
 function neededOn({ kind, bare, isView, isUsed }: Target, role: keyof Roles): string[] {
@@ -147,7 +143,7 @@ export async function compareGrants(
 /** What the role of this session cannot do of what the service needs, also not through a role that it is a member of. */
 export async function listLacking(db: Queryable): Promise<Grant[]> {
   const needed = neededFor(await listTargets(db), 'own', 'run');
-  const { rows } = await db.query<{ nth: number }>({
+  const rows = await readRows<{ nth: number }>(db, {
     text: `SELECT nth::int FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n (kind, name, privilege, nth)
             WHERE NOT CASE kind WHEN 'TABLE' THEN has_table_privilege(name, privilege)
                                 WHEN 'SEQUENCE' THEN has_sequence_privilege(name, privilege)

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../base/operator-error.ts';
-import { type Pool, type Queryable, transaction } from '../postgres/index.ts';
+import { findRow, type Pool, type Queryable, readRow, readRows, transaction } from '../postgres/index.ts';
 import { compareGrants, describeGrant, listLacking, quoted, type Roles, statementsFor } from './grants.ts';
 
 /**
@@ -40,12 +40,11 @@ export async function grantRolesIn(tx: Queryable, names: RoleNames): Promise<voi
 
 /** A role that has the rights of the owner anyway would only seem to be limited. */
 async function refuseUnfit(tx: Queryable, role: string): Promise<void> {
-  const { rows } = await tx.query<{ isSuper: boolean; isOwner: boolean }>({
+  const found = await findRow<{ isSuper: boolean; isOwner: boolean }>(tx, {
     text: `SELECT r.rolsuper AS "isSuper", pg_has_role(r.oid, c.relowner, 'MEMBER') AS "isOwner"
              FROM pg_roles r, pg_class c WHERE r.rolname = $1 AND c.oid = 'public.payments'::regclass`,
     values: [role],
   });
-  const found = rows[0];
   if (!found)
     throw new OperatorError(
       `There is no role ${role}: create it first, with CREATE ROLE ${quoted(role)} LOGIN.`,
@@ -58,7 +57,7 @@ async function refuseUnfit(tx: Queryable, role: string): Promise<void> {
 
 /** The roles that have got their grants: the one that may write runs the service. */
 export async function findRoles(db: Queryable): Promise<Roles> {
-  const { rows } = await db.query<{ name: string; writes: boolean }>({
+  const rows = await readRows<{ name: string; writes: boolean }>(db, {
     text: `SELECT r.rolname AS name, has_table_privilege(r.oid, 'public.payments', 'INSERT') AS writes
              FROM pg_class c, aclexplode(c.relacl) a JOIN pg_roles r ON r.oid = a.grantee
             WHERE c.oid = 'public.schema_migrations'::regclass AND a.grantee <> c.relowner AND a.privilege_type = 'SELECT'
@@ -78,11 +77,11 @@ export interface OwnRights {
 
 /** What the role of this session may do. */
 export async function readOwnRights(db: Queryable): Promise<OwnRights> {
-  const { rows } = await db.query<Omit<OwnRights, 'missing'>>({
+  const own = await readRow<Omit<OwnRights, 'missing'>>(db, {
     text: `SELECT current_user AS user, r.rolsuper AS "isSuper", pg_has_role(c.relowner, 'MEMBER') AS "isOwner"
              FROM pg_roles r, pg_class c WHERE r.rolname = current_user AND c.oid = 'public.payments'::regclass`,
   });
-  return { ...rows[0]!, missing: (await listLacking(db)).map(describeGrant) };
+  return { ...own, missing: (await listLacking(db)).map(describeGrant) };
 }
 
 /** What differs from the rights that `grantRoles` gives, in words. Nothing if no role but the owner has got any. */
@@ -99,7 +98,7 @@ export async function describeDifferingRights(db: Queryable): Promise<string[]> 
 
 /** What gives a role rights beside its grants: attributes, memberships, and objects of its own. It may be a member of pg_monitor. */
 async function listPowers(db: Queryable, names: string[]): Promise<string[]> {
-  const { rows } = await db.query<{ what: string }>({
+  const rows = await readRows<{ what: string }>(db, {
     text: `SELECT format('%s has the attribute %s', r.rolname, a.name) AS what
              FROM pg_roles r, LATERAL (VALUES ('SUPERUSER', r.rolsuper), ('CREATEROLE', r.rolcreaterole),
                ('REPLICATION', r.rolreplication), ('BYPASSRLS', r.rolbypassrls)) AS a (name, isset)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Pool, type Queryable, transaction } from '../postgres/index.ts';
+import { type Pool, type Queryable, readRows, transaction } from '../postgres/index.ts';
 import { notOfExtension } from './extensions.ts';
 import { compareRecord, ownDatabase } from './migrate.ts';
 import type { SqlFile } from './migrations.ts';
@@ -40,7 +40,7 @@ function compare<Expected, Found>(
 
 /** Those that a statement names itself. */
 async function readFaults(db: Queryable, text: string): Promise<string[]> {
-  const { rows } = await db.query<{ fault: string }>({ text });
+  const rows = await readRows<{ fault: string }>(db, { text });
   return rows.map(({ fault }) => fault.replace(' public.', ' '));
 }
 
@@ -64,7 +64,7 @@ function readGuards(): Map<string, string> {
  * NOT NULL (contype n); older versions do not.
  */
 export async function listGuards(db: Queryable): Promise<Map<string, string>> {
-  const { rows } = await db.query<{ key: string; statement: string }>({
+  const rows = await readRows<{ key: string; statement: string }>(db, {
     text: `SELECT format('%s %s on %s', g.kind, g.name, c.relname) AS key,
                   regexp_replace(replace(g.statement, 'public.', ''), '\\s*\\n\\s*', ' ', 'g') || ';' AS statement
              FROM (SELECT 'constraint' AS kind, x.conname AS name, x.conrelid AS table_id,
@@ -174,13 +174,13 @@ function parseFunction({ sql }: SqlFile) {
 
 /** Functions that are not those of the files. */
 async function findFunctionFaults(db: Queryable, files: SqlFile[]): Promise<string[]> {
-  const { rows } = await db.query<{
+  const rows = await readRows<{
     name: string;
     body: string;
     hasOwnersRights: boolean;
     isOwners: boolean;
     settings: string;
-  }>({
+  }>(db, {
     text: `SELECT p.proname AS name, p.prosrc AS body, p.prosecdef AS "hasOwnersRights",
                   p.proowner = (SELECT relowner FROM pg_class WHERE oid = 'public.payments'::regclass) AS "isOwners",
                   (SELECT coalesce(string_agg(s, '; ' ORDER BY s COLLATE "C"), '') FROM unnest(p.proconfig) s) AS settings

@@ -1,6 +1,13 @@
 import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type Pool, type Queryable, sqlStateOf, transaction, withConnection } from '../postgres/index.ts';
+import {
+  type Pool,
+  type Queryable,
+  readValue,
+  sqlStateOf,
+  transaction,
+  withConnection,
+} from '../postgres/index.ts';
 import {
   applyMigration,
   compareMigrations,
@@ -72,12 +79,10 @@ async function waitForLock(untilMs: number): Promise<void> {
 }
 
 /** False in an empty database, and in one of another program. */
-export async function hasSchema(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ exist: boolean }>({
+export const hasSchema = (db: Queryable) =>
+  readValue<boolean>(db, {
     text: "SELECT to_regclass('schema_migrations') IS NOT NULL AND to_regclass('schema_functions') IS NOT NULL AS exist",
   });
-  return rows[0]!.exist;
-}
 
 async function isUpToDate(db: Queryable, { migrations, functions }: Schema): Promise<boolean> {
   if (!(await hasSchema(db))) return false;
@@ -120,12 +125,8 @@ async function applyUnderLock(pool: Pool, schema: Schema, lockTimeoutMs: number)
   }
 }
 
-async function tryLock(db: Queryable, lock: string): Promise<boolean> {
-  const { rows } = await db.query<{ locked: boolean }>({
-    text: `SELECT ${lock}(${migrationLock}) AS locked`,
-  });
-  return rows[0]!.locked;
-}
+const tryLock = (db: Queryable, lock: string) =>
+  readValue<boolean>(db, { text: `SELECT ${lock}(${migrationLock}) AS locked` });
 
 /** The lock is one of the session, which ends with it. Meanwhile another process may have applied the migration. */
 async function applyNextOutside(pool: Pool, schema: Schema, untilMs: number): Promise<void> {

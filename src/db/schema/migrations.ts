@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type Queryable, sqlStateOf } from '../postgres/index.ts';
+import { type Queryable, readRows, sqlStateOf } from '../postgres/index.ts';
 import { splitStatements } from './sql-statements.ts';
 
 export interface SqlFile {
@@ -71,7 +71,7 @@ const from01 = new URL('../../../database/from-0.1.sql', import.meta.url);
 
 /** The database must have no migration that is changed, and of unknown ones only those of the next release. */
 export async function compareMigrations(db: Queryable, migrations: SqlFile[]) {
-  const { rows } = await db.query<{ version: number; name: string; sha256: string; oldest: number | null }>({
+  const rows = await readRows<{ version: number; name: string; sha256: string; oldest: number | null }>(db, {
     text: 'SELECT version, name, sha256, oldest FROM schema_migrations ORDER BY version',
   });
   if (rows[0]?.name === first01) {

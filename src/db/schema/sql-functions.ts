@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Queryable } from '../postgres/index.ts';
+import { type Queryable, readRows } from '../postgres/index.ts';
 import { readSqlFiles, runSqlFile, type SqlFile } from './migrations.ts';
 
 export type FunctionSet = ReturnType<typeof loadFunctions>;
@@ -36,7 +36,7 @@ export async function compareFunctions(
   db: Queryable,
   set: FunctionSet,
 ): Promise<'current' | 'outdated' | 'newer'> {
-  const { rows } = await db.query<{ name: string; sha256: string; revision: number }>({
+  const rows = await readRows<{ name: string; sha256: string; revision: number }>(db, {
     text: 'SELECT name, sha256, revision FROM schema_functions ORDER BY name COLLATE "C"',
   });
   const applied = rows[0]?.revision ?? 0;
@@ -50,9 +50,7 @@ export async function compareFunctions(
  * path that is set here (`SET search_path FROM CURRENT`): no other schema may come before ours, and no file names it.
  */
 export async function applyFunctions(tx: Queryable, { files, revision }: FunctionSet): Promise<void> {
-  const { rows } = await tx.query<{ name: string }>({
-    text: 'DELETE FROM schema_functions RETURNING name',
-  });
+  const rows = await readRows<{ name: string }>(tx, { text: 'DELETE FROM schema_functions RETURNING name' });
   const kept = new Set(files.map(functionOf));
   const gone = new Set(rows.map(functionOf).filter(name => !kept.has(name)));
   await tx.query({ text: 'SET LOCAL search_path = public, pg_temp' });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { idFromUuid } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../audit/index.ts';
-import { type Pool, type Queryable, transaction } from '../postgres/index.ts';
+import { type Pool, type Queryable, readRows, readValue, transaction } from '../postgres/index.ts';
 import { type LiveProcess, listLiveProcesses } from '../processes/index.ts';
 import { type Keyring, keyIdOfFingerprint } from './keyring.ts';
 import { isSealedBy, type SealedColumn, sealedColumns } from './sealed-values.ts';
@@ -16,10 +16,8 @@ export type KeySwitch =
 export async function switchKey(audit: AuditContext, keyring: Keyring): Promise<KeySwitch> {
   const next = keyring.keys[0]!;
   const result = await transaction<KeySwitch>(audit.pool, async tx => {
-    const { rows } = await tx.query<{ active: string }>({
-      text: 'SELECT secret_key_fingerprint AS active FROM service FOR UPDATE',
-    });
-    const { active } = rows[0]!;
+    const locked = { text: 'SELECT secret_key_fingerprint AS active FROM service FOR UPDATE' };
+    const active = await readValue<string>(tx, locked);
     if (active === next.fingerprint) return { outcome: 'in_use' };
     const processes = (await listLiveProcesses(tx)).filter(({ keyIds }) => !keyIds?.includes(next.id));
     if (processes.length > 0) return { outcome: 'processes_lack_key', processes };
@@ -121,13 +119,11 @@ export async function resealAll(
 const isLeft = ({ column, where = 'true' }: SealedColumn) =>
   `${where} AND v.${column} IS NOT NULL AND NOT ${isSealedBy(`v.${column}`, 'k')}`;
 
-async function countLeft(db: Queryable, column: SealedColumn, keyring: Keyring): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
+const countLeft = (db: Queryable, column: SealedColumn, keyring: Keyring) =>
+  readValue<number>(db, {
     text: `SELECT count(*)::int AS count FROM ${column.table} v JOIN secret_keys k ON k.id = $1 WHERE ${isLeft(column)}`,
     values: [keyring.active().id],
   });
-  return rows[0]!.count;
-}
 
 /** Returns how many were sealed anew. Those that no key opens are added to `skipped`. */
 async function resealBatch(
@@ -139,7 +135,7 @@ async function resealBatch(
   const { table, column, id, idKind, purpose } = sealed;
   const sealer = createSealer(keyring, purpose);
   return transaction(pool, async tx => {
-    const { rows } = await tx.query<{ id: string; value: Buffer }>({
+    const rows = await readRows<{ id: string; value: Buffer }>(tx, {
       text: `SELECT v.${id} AS id, v.${column} AS value FROM ${table} v JOIN secret_keys k ON k.id = $1
               WHERE ${isLeft(sealed)} AND v.${id} <> ALL ($2)
               ORDER BY v.${id} LIMIT $3 FOR UPDATE OF v SKIP LOCKED`,

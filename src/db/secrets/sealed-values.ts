@@ -1,4 +1,4 @@
-import type { Queryable } from '../postgres/index.ts';
+import { hasRow, type Queryable, readRows } from '../postgres/index.ts';
 
 /** Each derives keys of its own. Changing one makes what is stored unreadable. */
 export const purposes = {
@@ -82,23 +82,18 @@ export interface ValueCount {
   count: number;
 }
 
-export async function countValues(db: Queryable): Promise<ValueCount[]> {
-  const { rows } = await db.query<ValueCount>({
+export const countValues = (db: Queryable) =>
+  readRows<ValueCount>(db, {
     text: `SELECT id AS "keyId", what, count(*)::int AS count FROM (${allValues}) AS v GROUP BY id, what ORDER BY what`,
   });
-  return rows;
-}
 
 /** Counts what was sealed with keys that this process does not have. */
 export async function countOfUnknownKeys(
   db: Queryable,
   knownIds: string[],
 ): Promise<{ count: number; ids: string[] }> {
-  const { rows: unknown } = await db.query({
-    text: 'SELECT FROM secret_keys WHERE id <> ALL ($1)',
-    values: [knownIds],
-  });
-  if (unknown.length === 0) return { count: 0, ids: [] };
+  const ofOthers = { text: 'SELECT FROM secret_keys WHERE id <> ALL ($1)', values: [knownIds] };
+  if (!(await hasRow(db, ofOthers))) return { count: 0, ids: [] };
   const counts = (await countValues(db)).filter(({ keyId }) => !knownIds.includes(keyId));
   return {
     count: counts.reduce((sum, { count }) => sum + count, 0),
@@ -107,26 +102,17 @@ export async function countOfUnknownKeys(
 }
 
 /** API keys whose hash was made under another key than this one, the latest used first. */
-export async function listKeysLeft(db: Queryable, activeId: string, limit: number) {
-  const { rows } = await db.query<{
-    apiKeyId: string;
-    partner: string;
-    mode: string;
-    lastUsedAt: Date | null;
-  }>({
+export const listKeysLeft = (db: Queryable, activeId: string, limit: number) =>
+  readRows<{ apiKeyId: string; partner: string; mode: string; lastUsedAt: Date | null }>(db, {
     text: `SELECT a.id AS "apiKeyId", p.name AS partner, a.mode, a.last_used_at AS "lastUsedAt"
              FROM api_keys a JOIN partners p ON p.id = a.partner_id JOIN secret_keys k ON k.id = $1
             WHERE ${isUsable} AND NOT ${isHashedBy('k')}
             ORDER BY a.last_used_at DESC NULLS LAST, a.id LIMIT $2`,
     values: [activeId, limit],
   });
-  return rows;
-}
 
-export async function listSecretKeys(db: Queryable) {
-  const { rows } = await db.query<{ keyId: string; activeFrom: Date | null; activeUntil: Date | null }>({
+export const listSecretKeys = (db: Queryable) =>
+  readRows<{ keyId: string; activeFrom: Date | null; activeUntil: Date | null }>(db, {
     text: `SELECT id AS "keyId", active_from AS "activeFrom", active_until AS "activeUntil"
              FROM secret_keys ORDER BY active_until NULLS LAST, id`,
   });
-  return rows;
-}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { IfMissing } from '../../base/missing-database.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Settings } from '../../base/settings.ts';
-import { type Pool, type Queryable, transaction } from '../postgres/index.ts';
+import { type Pool, type Queryable, readRow, transaction } from '../postgres/index.ts';
 import { createKeyring, type Keyring } from './keyring.ts';
 import { countOfUnknownKeys } from './sealed-values.ts';
 import { writeOnce } from './write-once.ts';
@@ -46,11 +46,11 @@ interface KnownKeys {
 }
 
 async function readKnown(db: Queryable, lock = ''): Promise<KnownKeys> {
-  const { rows } = await db.query<{ active: string | null; first: string | null }>({
+  const { active, first } = await readRow<{ active: string | null; first: string | null }>(db, {
     text: `SELECT secret_key_fingerprint AS active, (SELECT id FROM secret_keys WHERE is_first) AS first
              FROM service ${lock}`,
   });
-  return { active: rows[0]!.active, firstId: rows[0]!.first ?? undefined };
+  return { active, firstId: first ?? undefined };
 }
 
 async function checked(

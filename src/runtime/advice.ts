@@ -19,9 +19,8 @@ const describeRecovering = ({ cause, certainAt }: RecoveringIncarnation) =>
 wait until these are recovered from the payment gateway, about 20 s. See: ${programName} recovery show
 `;
 
-interface Started {
+export interface Started {
   settings: Settings;
-  keyring: Keyring;
   database: Database;
   bank: BankSide | undefined;
   address: string | undefined;
@@ -32,7 +31,7 @@ interface Started {
  * of a demonstration partner.
  */
 export async function printAdvice(
-  { settings, keyring, database, bank, address }: Started,
+  { settings, keyring, database, bank, address }: Started & { keyring: Keyring },
   print: Print,
 ): Promise<void> {
   const recovering = await findRecovering(database.pool);

@@ -5,11 +5,11 @@ import { OperatorError } from '../base/operator-error.ts';
 import { describeProxyProblem } from '../base/proxy-trust.ts';
 import type { Settings } from '../base/settings.ts';
 import { createNewestHistory, type NewestHistory } from '../db/history/index.ts';
-import { type Database, openDatabase } from '../db/index.ts';
+import { openDatabase } from '../db/index.ts';
 import { isDatabaseUnavailable } from '../db/postgres/index.ts';
 import { loadSettings, openKeyring } from '../db/secrets/index.ts';
 import { refuseOtherKeys, startNodeCheck } from '../deposits/index.ts';
-import { printAdvice } from './advice.ts';
+import { printAdvice, type Started } from './advice.ts';
 import { createSingleProcess, joinCluster, leaveCluster, type Message } from './cluster-channel.ts';
 import { checkConnections } from './connection-budget.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
@@ -18,7 +18,7 @@ import { buildPages, servesPages, servesPortal, servesRequests } from './pages.t
 import { findPort, sharesPort } from './port.ts';
 import { inheritedHistory, startProcesses } from './processes.ts';
 import { serveMetrics } from './serve-metrics.ts';
-import { type BankSide, refuseSimulatorInProduction, startSimulator, withBank } from './simulator.ts';
+import { refuseSimulatorInProduction, startSimulator, withBank } from './simulator.ts';
 import { startService } from './start-service.ts';
 
 type Print = (line: string) => void;
@@ -177,9 +177,10 @@ async function runPrimary(
   }
   const metrics =
     settings.metricsPort === undefined ? undefined : await serveMetrics(settings, readMetrics, cleanups);
-  printStarted({ settings, processes, database, bank, address, metrics }, print);
+  const started = { settings, database, bank, address };
+  printStarted(started, { processes, metrics }, print);
   void nodes.verdict.then(wrong => wrong && print(`Warning: ${wrong.message}`));
-  await printAdvice({ settings, keyring, database, bank, address }, print).catch(error => {
+  await printAdvice({ ...started, keyring }, print).catch(error => {
     // The service runs by now, and waits for a database that is gone.
     if (!isDatabaseUnavailable(error)) throw error;
   });
@@ -220,17 +221,9 @@ async function runClusterWorker(
   }
 }
 
-interface Started {
-  settings: Settings;
-  processes: number;
-  database: Database;
-  bank: BankSide | undefined;
-  address: string | undefined;
-  metrics: string | undefined;
-}
-
 function printStarted(
-  { settings, processes, database, bank, address, metrics }: Started,
+  { settings, database, bank, address }: Started,
+  { processes, metrics }: { processes: number; metrics: string | undefined },
   print: Print,
 ): void {
   const { roles, telegramToken } = settings;

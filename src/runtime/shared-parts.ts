@@ -9,7 +9,7 @@ import { followActiveKey, openKeyring } from '../db/secrets/index.ts';
 import { openDepositChains } from '../deposits/index.ts';
 import { createCallLog, createHttpGateway, type Gateway, type GatewayCall } from '../gateway/index.ts';
 import { createPaymentParts, createPaymentSignals, createReferenceSealer } from '../payments/index.ts';
-import { createRequestLog, type RequestLog } from '../request-log/index.ts';
+import { createRequestLog } from '../request-log/index.ts';
 import { createTracer, type Tracer } from '../telemetry/index.ts';
 import { createSender, createSigningKeys, createVault } from '../webhooks/index.ts';
 import { startArchiveWatch } from './archive-watch.ts';
@@ -44,7 +44,9 @@ export async function createSharedParts(
     await beats.close();
     throw error;
   });
-  const watch = watchHistory(settings, pool, clock, databaseRefused);
+  // New connections to the embedded server always lead to the same one: it is in our own folder.
+  const watch =
+    settings.databaseUrl === undefined ? undefined : watchIncarnation(pool, clock, databaseRefused);
   const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
   const archive = startArchiveWatch({ pool, clock }, alarms, heartbeat);
@@ -53,10 +55,15 @@ export async function createSharedParts(
   cleanups.push(outside.close);
 
   const { isDatabaseAnswering } = heartbeat;
-  const requestLog = openRequestLog(settings, { db: outside.requestLog, clock, log, isDatabaseAnswering });
+  const requestLog =
+    settings.roles.includes('api') && settings.requestLogDays > 0
+      ? createRequestLog({ db: outside.requestLog, clock, log, isDatabaseAnswering })
+      : undefined;
   if (requestLog) cleanups.push(requestLog.stop);
   const { gatewayMetrics } = meters;
-  const tracer = openTracer(settings, clock, log);
+  // Off by default: then nothing is made, stored or sent.
+  const { otlpEndpoint: endpoint } = settings;
+  const tracer = endpoint === undefined ? undefined : createTracer({ endpoint, clock, log });
   if (tracer) cleanups.push(tracer.stop);
   const signals = createPaymentSignals();
   const db = withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause);
@@ -110,18 +117,6 @@ export async function createSharedParts(
   };
 }
 
-const openRequestLog = (
-  { roles, requestLogDays }: Settings,
-  deps: Parameters<typeof createRequestLog>[0],
-): RequestLog | undefined =>
-  roles.includes('api') && requestLogDays > 0 ? createRequestLog(deps) : undefined;
-
-/** New connections to the embedded server always lead to the same one: it is in our own folder. */
-const watchHistory = (
-  { databaseUrl }: Settings,
-  ...parts: Parameters<typeof watchIncarnation>
-): IncarnationWatch | undefined => (databaseUrl === undefined ? undefined : watchIncarnation(...parts));
-
 /** While it is not known whether this is the current history, the database counts as unreachable. */
 const withWatch = (heartbeat: Heartbeat, watch: IncarnationWatch | undefined): Heartbeat =>
   watch
@@ -132,13 +127,6 @@ const withWatch = (heartbeat: Heartbeat, watch: IncarnationWatch | undefined): H
         close: async () => void (await Promise.all([heartbeat.close(), watch.stop()])),
       }
     : heartbeat;
-
-/** Off by default: then nothing is made, stored or sent. */
-const openTracer = (
-  { otlpEndpoint: endpoint }: Settings,
-  clock: Clock,
-  log: Parameters<typeof createTracer>[0]['log'],
-): Tracer | undefined => (endpoint === undefined ? undefined : createTracer({ endpoint, clock, log }));
 
 interface GatewayObserver {
   setBreaker(isOpen: boolean): void;

@@ -18,13 +18,8 @@ interface Row {
   value: number;
 }
 
-interface DatabaseGaugesDeps {
-  db: Queryable;
-  clock: Clock;
-  /** Scrapes within this time share one reading. */
-  maxAgeMs?: number;
-}
-
+/** Scrapes within this time share one reading. */
+const maxAgeMs = 5_000;
 /** Shorter than the time within which a process has to give its other metrics. */
 const maxWaitMs = 700;
 
@@ -35,7 +30,7 @@ const maxWaitMs = 700;
 export function registerDatabaseGauges(
   registry: Registry,
   gauges: DatabaseGauge[],
-  { db, clock, maxAgeMs = 5_000 }: DatabaseGaugesDeps,
+  { db, clock }: { db: Queryable; clock: Clock },
 ): void {
   const selects = gauges.map(
     ({ name, sql }) =>

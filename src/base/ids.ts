@@ -1,5 +1,5 @@
-import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
+import { createRandomFill } from './random-fill.ts';
 
 /**
  * Identifiers as partners see them: a prefix that names the kind, and a UUIDv7 in base32, as TypeID writes it
@@ -12,18 +12,7 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const suffixLength = 26;
 const wellFormed = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** Random bytes are generated in bulk, which is cheaper: every request gets an id. */
-const randomPool = Buffer.allocUnsafe(8 * 512);
-let randomUsed = randomPool.length;
-
-function takeRandom(target: Buffer, at: number): void {
-  if (randomUsed === randomPool.length) {
-    randomFillSync(randomPool);
-    randomUsed = 0;
-  }
-  randomPool.copy(target, at, randomUsed, randomUsed + 8);
-  randomUsed += 8;
-}
+const fillRandom = createRandomFill(8);
 
 /** Per clock: the millisecond of its newest id, and how many ids have that millisecond. */
 const moments = new WeakMap<Clock, { ms: number; sequence: number }>();
@@ -49,7 +38,7 @@ function uuidV7(clock: Clock): Buffer {
   const bytes = Buffer.allocUnsafe(16);
   bytes.writeUIntBE(ms, 0, 6);
   bytes.writeUInt16BE(0x7000 | sequence, 6);
-  takeRandom(bytes, 8);
+  fillRandom(bytes, 8);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   return bytes;
 }

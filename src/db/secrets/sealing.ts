@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import { createRandomFill } from '../../base/random-fill.ts';
 import type { Keyring, SecretKey } from './keyring.ts';
 
 const nonceBytes = 12;
@@ -9,26 +10,15 @@ const nameBytes = 1 + 4;
 /** How much longer a sealed secret is than the secret, with the name of its key. */
 export const sealOverheadBytes = nameBytes + nonceBytes + tagBytes;
 
-/** Random bytes are generated in bulk, which is cheaper: every order has something sealed. */
-const noncePool = Buffer.alloc(nonceBytes * 256);
-let noncesUsed = noncePool.length;
-
-function takeNonce(): Buffer {
-  if (noncesUsed === noncePool.length) {
-    randomFillSync(noncePool);
-    noncesUsed = 0;
-  }
-  noncesUsed += nonceBytes;
-  // A copy: the pool is overwritten later.
-  return Buffer.from(noncePool.subarray(noncesUsed - nonceBytes, noncesUsed));
-}
+const fillNonce = createRandomFill(nonceBytes);
 
 /**
  * Encrypts a secret for storage: AES-256-GCM, bound to its subject, so that rows cannot be swapped. With a key object it
  * takes 15 µs, with a buffer, which is checked each time, 38 µs.
  */
 export function seal(key: Buffer | KeyObject, secret: Buffer, subject: string): Buffer {
-  const nonce = takeNonce();
+  const nonce = Buffer.allocUnsafe(nonceBytes);
+  fillNonce(nonce, 0);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(subject));
   return Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
 }

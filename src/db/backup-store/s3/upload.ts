@@ -17,31 +17,20 @@ export async function upload(send: S3Client, key: string, pieces: Pieces): Promi
   const begun = await send({ method: 'POST', key, query: { uploads: '' } });
   const uploadId = textOf(begun.body.toString(), 'UploadId');
   if (uploadId === undefined) throw new Error(`no upload id for ${key}`);
+  const tags: string[] = [];
+  const sendPart = async (body: Buffer) => {
+    const query = { partNumber: `${tags.length + 1}`, uploadId };
+    tags.push(headerOf(await send({ method: 'PUT', key, query, body }), 'etag') ?? '');
+  };
   try {
-    const tags = [await sendPart(send, key, uploadId, 1, first)];
-    for await (const part of parts) tags.push(await sendPart(send, key, uploadId, tags.length + 1, part));
+    await sendPart(first);
+    for await (const part of parts) await sendPart(part);
     await send({ method: 'POST', key, query: { uploadId }, body: Buffer.from(completionOf(tags)) });
   } catch (error) {
     // Parts that stay are paid for. Not every server can abort, and the first error is the one to show.
     await send({ method: 'DELETE', key, query: { uploadId } }).catch(() => {});
     throw error;
   }
-}
-
-async function sendPart(
-  send: S3Client,
-  key: string,
-  uploadId: string,
-  partNumber: number,
-  body: Buffer,
-): Promise<string> {
-  const answer = await send({
-    method: 'PUT',
-    key,
-    query: { partNumber: `${partNumber}`, uploadId },
-    body,
-  });
-  return headerOf(answer, 'etag') ?? '';
 }
 
 function completionOf(tags: string[]): string {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { systemClock } from '../src/base/clock.ts';
-import { type EmbeddedServer, openEmbedded } from '../src/db/embedded/server.ts';
+import { openEmbedded } from '../src/db/embedded/server.ts';
 import { isRunning, serverPid } from './helpers/embedded-postgres.ts';
 import { templateFolder } from './helpers/template.ts';
 
@@ -17,7 +17,7 @@ declare module 'vitest' {
 }
 
 /** Hundreds of databases are about to be removed, so the server need not write them down first: it ends at once. */
-async function endAtOnce(server: EmbeddedServer, dataDir: string): Promise<void> {
+async function endAtOnce(server: Awaited<ReturnType<typeof openEmbedded>>, dataDir: string): Promise<void> {
   const pid = serverPid(dataDir);
   const closing = server.close();
   process.kill(pid, 'SIGQUIT');

@@ -9,18 +9,7 @@ import * as postgres from './postgres/index.ts';
 import { findRoles, grantRoles, type RoleNames } from './roles/index.ts';
 import { hasSchema, migrate } from './schema/index.ts';
 
-export interface Database {
-  pool: postgres.Pool;
-  /** Its time, for everything that is stored. */
-  clock: postgres.DatabaseClock;
-  /** Where it is, for messages. */
-  description: string;
-  /** Resolves with a line for people when connections lead to a newer history of it, or after `leave`: open it again. */
-  changed: Promise<string>;
-  /** Nothing is read or written any more. */
-  leave(line: string): void;
-  close(): Promise<void>;
-}
+export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
 /** What work in the database needs of it. */
 export type PoolAndClock = Pick<Database, 'pool' | 'clock'>;
@@ -34,7 +23,7 @@ export async function openDatabase(
   print: (line: string) => void,
   ifMissing: IfMissing,
   { isRestored = false, history = createNewestHistory() } = {},
-): Promise<Database> {
+) {
   const server = await openServer(settings, print, ifMissing);
   const guard = createIncarnationGuard(history);
   const pool = postgres.openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
@@ -54,8 +43,18 @@ export async function openDatabase(
     guard.stayWith(joined);
     // Only now: after a crash before this line the next one to open it begins an incarnation again, which is harmless.
     if (isMarked) await removeRestoredMark(settings.dataDir);
-    const { changed, leave } = guard;
-    return { pool, clock, description: describe(settings), changed, leave, close };
+    return {
+      pool,
+      /** Its time, for everything that is stored. */
+      clock,
+      /** Where it is, for messages. */
+      description: describe(settings),
+      /** Resolves with a line for people when connections lead to a newer history of it, or after `leave`: open it again. */
+      changed: guard.changed,
+      /** Nothing is read or written any more. */
+      leave: guard.leave,
+      close,
+    };
   } catch (error) {
     await close();
     throw explainDatabaseError(error, settings);

@@ -28,18 +28,7 @@ export interface AnsweredRequest {
   durationMs: number;
 }
 
-/** Why requests are missing from the log. */
-type Loss = 'full' | 'failed' | 'limited';
-
-/** Stores which requests were answered how, for support. */
-export interface RequestLog {
-  /** Returns at once and never throws: no answer depends on its log. */
-  record(request: AnsweredRequest): void;
-  /** How many requests could not be stored, or were too many. */
-  lost(): Record<Loss, number>;
-  /** Writes what is waiting, for a few seconds at most. */
-  stop(): Promise<void>;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 interface RequestLogDeps {
   /** A connection of its own: the log never waits in front of a payment. */
@@ -61,7 +50,8 @@ const writeWithinMs = 4_000;
 const stopWithinMs = 5_000;
 const warnIntervalMs = 10_000;
 
-export function createRequestLog(deps: RequestLogDeps): RequestLog {
+/** Stores which requests were answered how, for support. */
+export function createRequestLog(deps: RequestLogDeps) {
   const { db, clock, log, maxWaiting = 10_000 } = deps;
   const budget = createRefusedBudget(clock);
   const waiting: WaitingRequest[] = [];
@@ -104,12 +94,15 @@ export function createRequestLog(deps: RequestLogDeps): RequestLog {
   });
 
   return {
-    record: request => {
+    /** Returns at once and never throws: no answer depends on its log. */
+    record: (request: AnsweredRequest): void => {
       if (!request.isAdmitted && !budget(request)) lost.limited += 1;
       else if (waiting.length + writing >= maxWaiting) countLost('full', 1);
       else waiting.push(toWaiting(request));
     },
+    /** How many requests could not be stored, or were too many. */
     lost: () => lost,
+    /** Writes what is waiting, for a few seconds at most. */
     stop: async () => {
       const untilMs = clock.monotonicMs() + stopWithinMs;
       const leftMs = () => untilMs - clock.monotonicMs();

@@ -8,7 +8,7 @@ import { startBackgroundLoop } from '../base/background-loop.ts';
 import { systemClock as clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import { writeOnce } from '../db/secrets/index.ts';
+import { writeNew } from '../db/backup-store/index.ts';
 import { callHttp } from '../http-client/index.ts';
 import { findPort } from './port.ts';
 
@@ -107,7 +107,7 @@ async function readPlace(file: string): Promise<{ port: number; token: string }>
       port: await findPort({ host: '127.0.0.1', port: 0 }),
       token: randomBytes(24).toString('hex'),
     };
-    writeOnce(file, JSON.stringify(place));
+    await writeNew(file, JSON.stringify(place));
   }
   return JSON.parse(readFileSync(file, 'utf8'));
 }

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { writeNew } from '../../src/db/backup-store/index.ts';
 import { loadSettings } from '../../src/db/secrets/secret-files.ts';
-import { writeOnce } from '../../src/db/secrets/write-once.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { newFolder } from '../helpers/folders.ts';
 
@@ -92,11 +92,11 @@ describe('secrets from files', () => {
   });
 });
 
-test('a file is written once, for its owner alone, and no draft is left', () => {
+test('a file is written once, for its owner alone, and no draft is left', async () => {
   const folder = newFolder();
   const path = join(folder, 'place.json');
-  writeOnce(path, 'first');
-  writeOnce(path, 'second');
+  expect(await writeNew(path, 'first')).toBe(true);
+  expect(await writeNew(path, 'second')).toBe(false);
   expect(readFileSync(path, 'utf8')).toBe('first');
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(['place.json']);

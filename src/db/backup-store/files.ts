@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
 
 export type Pieces = AsyncIterable<Buffer> | Iterable<Buffer>;
@@ -87,6 +87,27 @@ export async function writeOnDisk(path: string, content: string | Buffer): Promi
   const draft = `${path}.draft`;
   await fs.writeFile(draft, content, { mode: 0o600, flush: true });
   await fs.rename(draft, path);
+}
+
+/**
+ * A file of its owner alone, which is there as a whole or not at all. False if there is one already: of several processes one
+ * wins, and none reads half of it.
+ */
+export async function writeNew(path: string, content: string | Buffer): Promise<boolean> {
+  const draft = `${path}.draft-${randomBytes(4).toString('hex')}`;
+  let isNew = true;
+  try {
+    await fs.writeFile(draft, content, { mode: 0o600, flush: true });
+    // Unlike a rename, a link never replaces a file.
+    await fs.link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    isNew = false;
+  } finally {
+    await fs.rm(draft, { force: true });
+  }
+  await syncFolder(dirname(path));
+  return isNew;
 }
 
 /** Names in a folder are on disk only when the folder itself is. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -11,6 +10,7 @@ import {
   readPieces,
   syncFolder,
   withFile,
+  writeNew,
   writeOnDisk,
 } from './files.ts';
 import { walFolder } from './layout.ts';
@@ -40,7 +40,13 @@ export function openFolderStore(root: string): BackupStore {
     read,
     copyTo: (path, target) => fs.copyFile(at(path), target, constants.COPYFILE_FICLONE),
     write: (path, pieces) => writeFile(at(path), pieces),
-    writeNew: (path, content) => writeNew(at(path), content),
+    writeNew: (path, content) =>
+      writeNew(at(path), content).catch(error => {
+        if (error.code !== 'ENOENT') throw error;
+        throw new OperatorError(
+          `There is no folder ${dirname(at(path))}: make it (for backups, kopeck backup does), or mount the disk.`,
+        );
+      }),
     remove: path => fs.rm(at(path), { force: true }),
     removeFolder: folder => fs.rm(at(folder), { recursive: true, force: true }),
     drafts: createDrafts(root, at),
@@ -82,25 +88,3 @@ const writeFile = (path: string, pieces: Pieces) =>
     for await (const piece of pieces) await target.writeFile(piece);
     await target.sync();
   });
-
-async function writeNew(path: string, content: Buffer): Promise<boolean> {
-  const draft = `${path}.draft-${randomBytes(4).toString('hex')}`;
-  let isNew = true;
-  try {
-    await fs.writeFile(draft, content, { mode: 0o600, flush: true });
-    // Unlike a rename, a link never replaces a file.
-    await fs.link(draft, path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT')
-      throw new OperatorError(
-        `There is no folder ${dirname(path)}: make it (for backups, kopeck backup does), or mount the disk.`,
-      );
-    if (code !== 'EEXIST') throw error;
-    isNew = false;
-  } finally {
-    await fs.rm(draft, { force: true });
-  }
-  await syncFolder(dirname(path));
-  return isNew;
-}

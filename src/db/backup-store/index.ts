@@ -15,6 +15,7 @@ export {
   syncFolder,
   type Tree,
   withFileErrors,
+  writeNew,
   writeOnDisk,
 } from './files.ts';
 export { openFolderStore } from './folder-store.ts';

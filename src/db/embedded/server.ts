@@ -13,8 +13,6 @@ import { fileIdentity } from './place.ts';
 import { acquireStartLock } from './start-lock.ts';
 import { chooseWalArchive, prepareWalArchive, walArchiveFolders, walArchiveSettings } from './wal-archive.ts';
 
-export type EmbeddedServer = Awaited<ReturnType<typeof openEmbedded>>;
-
 const database = 'kopeck';
 /** Any number: every user of the server holds this lock shared; the one that gets it exclusively may stop the server. */
 const usageLock = 718_000_002;
@@ -37,7 +35,7 @@ export async function openEmbedded(
   { backupDir, s3 }: Pick<Settings, 'backupDir' | 's3'> = { backupDir: undefined, s3: undefined },
 ) {
   const cluster = openCluster(dataDir, findBinaries(), print, ifMissing, s3Environment(s3));
-  if (ifMissing === 'create') chooseWalArchive(cluster, backupDir);
+  if (ifMissing === 'create') await chooseWalArchive(cluster, backupDir);
   let isClosing = false;
   let session = await joinServer(cluster, print, ifMissing);
   const { socketDir, port } = findServer(cluster)!;

@@ -13,17 +13,12 @@ import { letPass } from './identity.ts';
 const choicePath = (dataDir: string) => join(dataDir, 'wal-archive.json');
 
 /** What `kopeck start` was given as BACKUP_DIR counts for every later start of the server. */
-export function chooseWalArchive(cluster: Cluster, backupDir: string | undefined): void {
+export async function chooseWalArchive(cluster: Cluster, backupDir: string | undefined): Promise<void> {
   const choice = choicePath(dirname(cluster.dir));
-  if (backupDir === undefined) {
-    fs.rmSync(choice, { force: true });
-    return;
-  }
+  if (backupDir === undefined) return fs.rmSync(choice, { force: true });
   const { address } = openArchive(cluster, backupDir);
   if (!stores.isBucketAddress(address)) makeFolder(address);
-  const draft = `${choice}.draft`;
-  fs.writeFileSync(draft, JSON.stringify({ dir: address }), { mode: 0o600, flush: true });
-  fs.renameSync(draft, choice);
+  await stores.writeOnDisk(choice, JSON.stringify({ dir: address }));
 }
 
 function makeFolder(dir: string): void {

@@ -3,12 +3,6 @@ import type { Clock } from '../../base/clock.ts';
 import { type DedicatedConnection, openDedicatedConnection, ping } from './dedicated-connection.ts';
 import type { Pool } from './pool.ts';
 
-export interface Listener {
-  /** False while messages could be missed: callers must not rely on what they cached. */
-  isListening(): boolean;
-  close(): Promise<void>;
-}
-
 interface Subscription {
   channel: string;
   onMessage(): void;
@@ -32,7 +26,7 @@ const pingTimeoutMs = 4_000;
 const connections = new WeakMap<Pool, SharedConnection>();
 
 /** Calls `onMessage` for every NOTIFY on the channel, and whenever one may have been missed. */
-export function listen(deps: ListenDeps, channel: string, onMessage: () => void): Listener {
+export function listen(deps: ListenDeps, channel: string, onMessage: () => void) {
   const { pool } = deps;
   const connection = connections.get(pool) ?? connect(deps);
   const subscription: Subscription = { channel, onMessage };
@@ -40,6 +34,7 @@ export function listen(deps: ListenDeps, channel: string, onMessage: () => void)
   const session = connection.client();
   if (session) void subscribe(session, subscription).catch(connection.reconnect);
   return {
+    /** False while messages could be missed: callers must not rely on what they cached. */
     isListening: () => {
       const current = connection.client();
       return current !== undefined && current === subscription.session;

@@ -17,26 +17,20 @@ export interface RoleNames {
  * Grants the roles what they need and nothing else. Repeated after each migration, since new tables have no grants. From all roles it
  * takes the right to make temporary tables, or anything in our schemas: what has the name of an object of ours could be taken for it.
  */
-export const grantRoles = (pool: Pool, names: RoleNames): Promise<void> =>
-  transaction(pool, tx => grantRolesIn(tx, names));
-
-/** The same, as part of the caller's transaction. */
-export async function grantRolesIn(tx: Queryable, names: RoleNames): Promise<void> {
-  const roles = {
-    run: names.run === undefined ? [] : [names.run],
-    read: names.read === undefined ? [] : [names.read],
-  };
-  const ours = [...roles.run, ...roles.read];
-  for (const role of ours) await refuseUnfit(tx, role);
-  const { additional } = await compareGrants(tx, roles);
-  const taken = additional.filter(
-    ({ grantee, isElsewhere }) => !isElsewhere && (grantee === 'PUBLIC' || ours.includes(grantee)),
-  );
-  // One at a time: Citus passes no message with several on to its nodes.
-  for (const text of statementsFor('REVOKE', taken)) await tx.query({ text });
-  const { missing } = await compareGrants(tx, roles);
-  for (const text of statementsFor('GRANT', missing)) await tx.query({ text });
-}
+export const grantRoles = (pool: Pool, { run, read }: RoleNames): Promise<void> =>
+  transaction(pool, async tx => {
+    const roles = { run: run === undefined ? [] : [run], read: read === undefined ? [] : [read] };
+    const ours = [...roles.run, ...roles.read];
+    for (const role of ours) await refuseUnfit(tx, role);
+    const { additional } = await compareGrants(tx, roles);
+    const taken = additional.filter(
+      ({ grantee, isElsewhere }) => !isElsewhere && (grantee === 'PUBLIC' || ours.includes(grantee)),
+    );
+    // One at a time: Citus passes no message with several on to its nodes.
+    for (const text of statementsFor('REVOKE', taken)) await tx.query({ text });
+    const { missing } = await compareGrants(tx, roles);
+    for (const text of statementsFor('GRANT', missing)) await tx.query({ text });
+  });
 
 /** A role that has the rights of the owner anyway would only seem to be limited. */
 async function refuseUnfit(tx: Queryable, role: string): Promise<void> {

@@ -88,7 +88,7 @@ export async function listGuards(db: Queryable): Promise<Map<string, string>> {
   return new Map(rows.map(({ key, statement }) => [key, statement]));
 }
 
-/** For which sessions a trigger is on, unless for the usual ones. One that is on only for these is passed over by one that replicates. */
+/** What sets for which sessions a trigger is on; nothing for the usual ones, without those that replicate. */
 const enabledFor = (statement: string) => statement.split('; ALTER TABLE ')[1];
 
 /** Faults of the constraints, unique indexes and triggers. The connection must search no schema but `pg_catalog`. */

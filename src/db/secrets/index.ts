@@ -14,4 +14,3 @@ export {
 export { createSealer, isNamed, type Sealer, seal, sealOverheadBytes, unseal } from './sealing.ts';
 export { loadSettings, withSecretFiles } from './secret-files.ts';
 export { followActiveKey, openKeyring } from './secret-key.ts';
-export { writeOnce } from './write-once.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { IfMissing } from '../../base/missing-database.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Settings } from '../../base/settings.ts';
+import { writeNew } from '../backup-store/index.ts';
 import { type Pool, type Queryable, readRow, transaction } from '../postgres/index.ts';
 import { createKeyring, type Keyring } from './keyring.ts';
 import { countOfUnknownKeys } from './sealed-values.ts';
-import { writeOnce } from './write-once.ts';
 
 /**
  * SECRET_KEY and SECRET_KEY_PREVIOUS of the settings, or the keys in DATA_DIR, of which `kopeck start` creates one for a
@@ -18,15 +18,15 @@ import { writeOnce } from './write-once.ts';
  * commit leaves a key that the next start uses.
  */
 export async function openKeyring(settings: Settings, pool: Pool, ifMissing: IfMissing): Promise<Keyring> {
-  const readKeys = (known: KnownKeys) =>
+  const readKeys = async (known: KnownKeys) =>
     settings.secretKey !== undefined
       ? [settings.secretKey, ...settings.previousSecretKeys]
       : readOrMakeKeys(settings.dataDir, ifMissing, known.active !== null);
   const known = await readKnown(pool);
-  if (known.active !== null) return checked(settings, pool, readKeys(known), known);
+  if (known.active !== null) return checked(settings, pool, await readKeys(known), known);
   return transaction(pool, async tx => {
     const first = await readKnown(tx, 'FOR UPDATE');
-    const texts = readKeys(first);
+    const texts = await readKeys(first);
     if (first.active !== null) return checked(settings, tx, texts, first);
     const keyring = createKeyring(texts);
     const { id, fingerprint } = keyring.active();
@@ -88,14 +88,19 @@ export async function followActiveKey(db: Queryable, keyring: Keyring): Promise<
     throw new OperatorError('The secret key was replaced during the start: set SECRET_KEY to the new one.');
 }
 
-function readOrMakeKeys(dataDir: string, ifMissing: IfMissing, isDatabaseUsed: boolean): string[] {
+async function readOrMakeKeys(
+  dataDir: string,
+  ifMissing: IfMissing,
+  isDatabaseUsed: boolean,
+): Promise<string[]> {
   const file = join(dataDir, 'secret.key');
   let lines: string[];
   try {
     if (!fs.existsSync(file)) {
       if (ifMissing === 'refuse') throw missingKey(file);
       if (isDatabaseUsed) throw lostKey(file);
-      makeKey(file, dataDir);
+      fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      await writeNew(file, randomBytes(32).toString('hex'));
     }
     const text = fs.readFileSync(file, 'utf8').trim();
     lines = text.split('\n').map(line => line.trim());
@@ -119,8 +124,3 @@ const lostKey = (file: string) =>
   new OperatorError(
     `There is no ${file}, and this database was first used with a key: put it back, or set SECRET_KEY to it. Nothing was written.`,
   );
-
-function makeKey(file: string, dataDir: string): void {
-  fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  writeOnce(file, randomBytes(32).toString('hex'));
-}

@@ -1,17 +1,17 @@
 import { alarmObject, clearAlarm, listAlarms } from '../alarms/index.ts';
 import { programName } from '../base/program-name.ts';
 import { positiveCount } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
 import { listing, RefusedError } from './output.ts';
 
-export const alarmCommands = (withDatabase: WithDatabase) =>
+export const alarmCommands = (command: DatabaseCommand) =>
   group('alarm', 'list and clear alarms', [
-    command('list', 'list open alarms, newest first')
-      .option('--all', 'include cleared alarms')
-      .action(withDatabase(list)),
-    command('clear', 'clear an alarm')
-      .argument('<alarm>', 'alarm number from the list', positiveCount)
-      .action(withDatabase(clear)),
+    command('list', 'list open alarms, newest first', list).option('--all', 'include cleared alarms'),
+    command('clear', 'clear an alarm', clear).argument(
+      '<alarm>',
+      'alarm number from the list',
+      positiveCount,
+    ),
   ]);
 
 async function list({ audit }: Context, { all = false }: { all?: boolean }) {

@@ -1,32 +1,24 @@
-import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import * as payments from '../payments/index.ts';
 import { month } from './arguments.ts';
-import { type Context, command, type WithDatabase } from './command.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
 import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
 
-export const archiveCommands = (withDatabase: WithDatabase) =>
-  new Command('archive')
-    .description('move closed months to the archive, and the archive to other servers')
-    .addCommand(
-      command('move', 'move closed months of payments, events and entries to the archive')
-        .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
-        .option('--dry-run', 'count the rows without moving them')
-        .action(withDatabase(run)),
-      { isDefault: true },
-    )
-    .addCommand(
-      command('distribute', 'move the archive to the workers of a Citus cluster').action(
-        withDatabase(distribute),
-      ),
-    );
+export const archiveCommands = (command: DatabaseCommand) => {
+  const move = command('move', 'move closed months of payments, events and entries to the archive', run)
+    .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
+    .option('--dry-run', 'count the rows without moving them');
+  const rest = command('distribute', 'move the archive to the workers of a Citus cluster', distribute);
+  const description = 'move closed months to the archive, and the archive to other servers';
+  return group('archive', description, [move, rest], 'move');
+};
 
 async function run(
-  { audit, screen, progress }: Context,
+  { audit, terminal, progress }: Context,
   { before, dryRun: isDryRun = false }: { before: Date; dryRun?: boolean },
 ) {
   const cancelNotice = systemClock.timer(2_000, () => progress('Counting the rows to archive …'));
-  const show = lateProgressBar(screen);
+  const show = lateProgressBar(terminal.stderr);
   const onProgress = (done: number, of: number) => {
     cancelNotice();
     show(done, of);
@@ -67,7 +59,7 @@ const tableOf = (months: Extract<payments.ArchiveResult, { outcome: 'archived' }
     MB: (bytes / 1_000_000).toFixed(1),
   }));
 
-async function distribute({ audit, screen }: Context) {
+async function distribute({ audit, terminal: { stderr: screen } }: Context) {
   const bars = {
     copy: lateProgressBar(screen, 'rows copied'),
     verify: lateProgressBar(screen, 'rows compared'),

@@ -18,7 +18,7 @@ import { type Output, progressBar, RefusedError, table } from './output.ts';
  * with a shape, spread the payments over some minutes.
  */
 export async function demonstrate(context: Context, payments: number, overMs: number) {
-  const { audit, settings, screen, progress } = context;
+  const { audit, settings, terminal, progress } = context;
   await checkPartners(context);
   const receivers = await demoShops.startReceivers();
   const cleanups: runtime.Cleanup[] = [async () => receivers.close()];
@@ -39,7 +39,7 @@ export async function demonstrate(context: Context, payments: number, overMs: nu
     context.onInterrupt(revokeKeys);
     await demoShops.openShops(context, { receivers, run: `demonstration ${audit.clock.nowMs()}`, shops });
     const startedAt = systemClock.monotonicMs();
-    const show = progressBar(payments, screen);
+    const show = progressBar(payments, terminal.stderr);
     const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
     await waitForDeliveries(context);
     return describe(payments, tally, systemClock.monotonicMs() - startedAt);

@@ -4,7 +4,7 @@ import { formatKopecks } from '../base/money.ts';
 import { checkGateway, type GatewayCheck } from '../gateway/index.ts';
 import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
 import { httpUrl } from './remote.ts';
-import { command, group, type Terminal, withTerminal } from './terminal.ts';
+import { group, type MakeCommand, type Terminal } from './terminal.ts';
 
 interface CheckOptions {
   tokenFile?: string;
@@ -12,14 +12,17 @@ interface CheckOptions {
   pay?: boolean;
 }
 
-export const gatewayCommands = (terminal: Terminal) =>
+export const gatewayCommands = (command: MakeCommand<Terminal>) =>
   group('gateway', 'test an adapter to a bank', [
-    command('check', "test an adapter against the payment gateway's contract, at the bank's test stand")
+    command(
+      'check',
+      "test an adapter against the payment gateway's contract, at the bank's test stand",
+      check,
+    )
       .argument('<url>', 'as GATEWAY_URL has it', httpUrl)
       .option('--token-file <file>', 'its first line is the token (default: GATEWAY_TOKEN)')
       .option('--qr <link>', 'link of a reusable QR code of the test stand, of at most 100 RUB')
-      .option('--pay', 'also place orders: up to 6, which pay the QR code')
-      .action(withTerminal(terminal)(check)),
+      .option('--pay', 'also place orders: up to 6, which pay the QR code'),
   ]);
 
 async function check(terminal: Terminal, url: string, options: CheckOptions) {

@@ -3,33 +3,31 @@ import { programName } from '../base/program-name.ts';
 import type { Mode } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { addressRanges, expiry, keyScopes, label, overlap, positiveRubles } from './arguments.ts';
-import { type Context, choice, command, group, type WithDatabase } from './command.ts';
+import { type Context, choice, type DatabaseCommand, either, group } from './command.ts';
 import { details, formatInstant, listing, noSuchPartner, RefusedError } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
-export const keyCommands = (withDatabase: WithDatabase) =>
+export const keyCommands = (command: DatabaseCommand) =>
   group('key', 'create, list, roll and revoke API keys', [
-    command('create <partner>', 'create a key; it is shown only once')
+    command('create <partner>', 'create a key; it is shown only once', create)
       .addOption(modeOption())
       .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
       .option('--scope <scope>', 'read or pay (repeatable); both by default', keyScopes)
       .option('--label <text>', 'a name for people', label)
       .option('--expires <time>', 'when it expires: a time, or a number of days such as 90d', expiry)
       .option('--max-payment <rubles>', 'the most that one payment with it may be', positiveRubles)
-      .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles)
-      .action(withDatabase(create)),
-    command('list <partner>', 'list the keys of a partner').action(withDatabase(list)),
-    command('revoke <key-id>', 'revoke a key immediately').action(withDatabase(revoke)),
-    command('allow <key-id>', 'change the allowed IP addresses of a key')
+      .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles),
+    command('list <partner>', 'list the keys of a partner', list),
+    command('revoke <key-id>', 'revoke a key immediately', revoke),
+    command('allow <key-id>', 'change the allowed IP addresses of a key', allow)
       .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
       .option('--any', 'allow any IP address')
-      .hook('preAction', self => {
-        const { allowIp, any } = self.opts();
-        if ((allowIp === undefined) === (any === undefined))
-          self.error('error: use either --allow-ip, once or more, or --any');
-      })
-      .action(withDatabase(allow)),
-    rollCommand(withDatabase),
+      .hook('preAction', either('allowIp', 'any', 'use either --allow-ip, once or more, or --any')),
+    command('roll <key-id>', 'create a key in place of another, which stays valid for a while', roll).option(
+      '--overlap <time>',
+      'how long the old key stays valid, 0h to 7d; 24h by default',
+      overlap,
+    ),
   ]);
 
 interface CreateOptions {
@@ -127,11 +125,6 @@ async function allow({ audit }: Context, typed: string, { allowIp = [] }: { allo
 export const modeOption = () => choice('--mode <mode>', 'test or live', ['test', 'live']);
 
 const defaultOverlapMs = 86_400_000;
-
-const rollCommand = (withDatabase: WithDatabase) =>
-  command('roll <key-id>', 'create a key in place of another, which stays valid for a while')
-    .option('--overlap <time>', 'how long the old key stays valid, 0h to 7d; 24h by default', overlap)
-    .action(withDatabase(roll));
 
 const rollRefusals = {
   already_revoked: 'is revoked',

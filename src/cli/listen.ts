@@ -3,7 +3,8 @@ import { type Kopeck, KopeckError, type PaymentEvent } from '../../sdk/src/index
 import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
 import { createForwarder, createRecordingFetch, type ForwardAttempt } from './forward.ts';
 import { RefusedError } from './output.ts';
-import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
+import { callsService, connect, explainErrors, type Remote } from './remote.ts';
+import { command } from './terminal.ts';
 
 interface ListenOptions extends Remote {
   json: boolean;
@@ -13,7 +14,7 @@ interface ListenOptions extends Remote {
 }
 
 export const listenCommand = (): Command =>
-  remoteCommand('listen', "forward a partner's events to a local URL, signed like webhooks")
+  callsService(command('listen', "forward a partner's events to a local URL, signed like webhooks"))
     .requiredOption('--forward-to <url>', 'such as http://localhost:3000/hook', receiverUrl)
     .addOption(
       new Option(

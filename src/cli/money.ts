@@ -1,33 +1,30 @@
 import { formatMicroUsdt } from '../base/money.ts';
 import { type Mode, openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
 import { day, label, positiveUsdt } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
 import { modeOption } from './key.ts';
 import { lateLines, listing, noSuchPartner, RefusedError } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
-export const balanceCommands = (withDatabase: WithDatabase) =>
+export const balanceCommands = (command: DatabaseCommand) =>
   group('balance', 'credit balances', [
-    command('credit <partner>', 'credit USDT to a balance; each reference is credited once')
+    command('credit <partner>', 'credit USDT to a balance; each reference is credited once', credit)
       .addOption(modeOption())
       .requiredOption('--usdt <amount>', 'amount in USDT', positiveUsdt)
-      .requiredOption('--reference <reference>', 'unique reference, such as a transaction ID', label)
-      .action(withDatabase(credit)),
+      .requiredOption('--reference <reference>', 'unique reference, such as a transaction ID', label),
   ]);
 
-export const ledgerCommands = (withDatabase: WithDatabase) =>
+export const ledgerCommands = (command: DatabaseCommand) =>
   group('ledger', 'verify the ledger and print statements', [
     command(
       'statement <partner>',
       "print a partner's daily statement (UTC): opening balance, entries, closing balance and digest",
+      statement,
     )
       .addOption(modeOption())
       .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)
-      .option('--csv', 'as CSV instead of JSON')
-      .action(withDatabase(statement)),
-    command('verify', 'recompute all balances from the entries; lists errors and exits with 1').action(
-      withDatabase(verify),
-    ),
+      .option('--csv', 'as CSV instead of JSON'),
+    command('verify', 'recompute all balances from the entries; lists errors and exits with 1', verify),
   ]);
 
 async function credit(

@@ -2,17 +2,17 @@ import { formatKopecks } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import * as payments from '../payments/index.ts';
 import { label } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
 import { formatInstant, listing, RefusedError, table } from './output.ts';
 
-export const recoveryCommands = (withDatabase: WithDatabase) =>
+export const recoveryCommands = (command: DatabaseCommand) =>
   group('recovery', 'show and resolve what was lost in a restore or fail-over of the database', [
-    command('show', 'show the histories of the database and unmatched gateway orders').action(
-      withDatabase(show),
-    ),
-    command('release <order>', 'release the QR code and idempotency key of an unmatched order')
-      .requiredOption('--reason <text>', 'what you found out; stored in the audit log', label)
-      .action(withDatabase(release)),
+    command('show', 'show the histories of the database and unmatched gateway orders', show),
+    command(
+      'release <order>',
+      'release the QR code and idempotency key of an unmatched order',
+      release,
+    ).requiredOption('--reason <text>', 'what you found out; stored in the audit log', label),
   ]);
 
 async function show({ audit }: Context) {

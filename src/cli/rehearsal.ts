@@ -16,7 +16,7 @@ import { createReferenceSealer, findRecovering, recoverRound } from '../payments
 import { backupStore } from './backup-store.ts';
 import { type Output, table } from './output.ts';
 import { abortOnSignals } from './signals.ts';
-import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
+import { type MakeCommand, progressOn, type Terminal } from './terminal.ts';
 
 /** What the steps of a rehearsal share. Everything they make is in the folder `scratch`. */
 interface Rehearsal {
@@ -188,10 +188,12 @@ const openStep: Steps = {
   },
 };
 
-export const drillCommand = (terminal: Terminal) =>
-  command('drill', 'back up, restore, verify and open in a temporary folder, and time each step')
-    .option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one')
-    .action(withTerminal(terminal)(drill));
+export const drillCommand = (command: MakeCommand<Terminal>) =>
+  command(
+    'drill',
+    'back up, restore, verify and open in a temporary folder, and time each step',
+    drill,
+  ).option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one');
 
 async function drill(terminal: Terminal, { from }: { from?: string }) {
   const settings = loadSettings(terminal.env);

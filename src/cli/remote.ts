@@ -3,7 +3,6 @@ import { Kopeck, KopeckError, type KopeckOptions } from '../../sdk/src/index.ts'
 import { systemClock } from '../base/clock.ts';
 import { programName } from '../base/program-name.ts';
 import { createFetch } from '../http-client/index.ts';
-import { command } from './command.ts';
 import { RefusedError } from './output.ts';
 
 /** The service to call, and the API key to use. */
@@ -12,9 +11,9 @@ export interface Remote {
   url: string;
 }
 
-/** A command that calls a service over HTTP with a partner's key, like the partner's own program; without a database. */
-export const remoteCommand = (usage: string, description: string): Command =>
-  command(usage, description)
+/** The command calls a service over HTTP with a partner's key, like the partner's own program; without a database. */
+export const callsService = (command: Command): Command =>
+  command
     .addOption(
       // Other users of the machine see the arguments of a process, but not its environment.
       new Option('--key <key>', "the partner's API key; prefer the environment variable")

@@ -3,7 +3,7 @@ import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
-import { type Context, command, type WithDatabase } from './command.ts';
+import type { Context, DatabaseCommand } from './command.ts';
 import { bar, lateLines, listing, type Output, RefusedError, table } from './output.ts';
 import { find } from './partner.ts';
 import { noWebhook, severalEndpoints } from './webhook-choice.ts';
@@ -65,8 +65,8 @@ function describeCheck(
   };
 }
 
-export const resendCommand = (withDatabase: WithDatabase) =>
-  command('resend', 'resend an event, or all that failed permanently')
+export const resendCommand = (command: DatabaseCommand) =>
+  command('resend', 'resend an event, or all that failed permanently', resend)
     .argument('[event]', 'such as evt_17')
     .option('--endpoint <endpoint>', 'where to; needed if several endpoints get events of its mode', endpoint)
     .option('--failed', 'all events that failed permanently, of all partners')
@@ -75,19 +75,13 @@ export const resendCommand = (withDatabase: WithDatabase) =>
       const { failed = false, since, endpoint: to } = self.opts();
       if ((self.args[0] === undefined) !== failed || (since && !failed) || (to && failed))
         self.error('error: specify an event, or use --failed, optionally with --since');
-    })
-    .action(
-      withDatabase((context, event: string | undefined, options: ResendOptions) =>
-        event === undefined
-          ? resendAll(context, options.since ?? new Date(0))
-          : resendOne(context, event, options.endpoint),
-      ),
-    );
+    });
 
-interface ResendOptions {
-  since?: Date;
-  endpoint?: Id<'whe'>;
-}
+const resend = (
+  context: Context,
+  event: string | undefined,
+  { since, endpoint: endpointId }: { since?: Date; endpoint?: Id<'whe'> },
+) => (event === undefined ? resendAll(context, since ?? new Date(0)) : resendOne(context, event, endpointId));
 
 async function resendOne({ audit }: Context, text: string, endpointId: Id<'whe'> | undefined) {
   const eventId = webhooks.parseEventId(text);

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { hashOfToken, isToken, newToken } from '../base/token.ts';
-import type { Pool, Queryable } from '../db/postgres/index.ts';
+import { hasRow, type Pool, type Queryable, readRows } from '../db/postgres/index.ts';
 import type { Keyring, SecretKey } from '../db/secrets/index.ts';
 
 /** How long a device or an address stays known after its last sign-in. */
@@ -57,12 +57,12 @@ export async function findKnownDevice(
 ): Promise<string | undefined> {
   const hash = signedDevice(keyring.keys, name, deviceToken);
   if (!hash) return undefined;
-  const { rowCount } = await pool.query({
+  const isKnown = await hasRow(pool, {
     text: `SELECT FROM known_clients k JOIN operators o ON o.id = k.operator_id
             WHERE o.name = $1 AND k.kind = 'device' AND k.value = $2 AND k.last_sign_in_at > $3`,
     values: [name, hash, knownSince(clock)],
   });
-  return rowCount === 1 ? hash : undefined;
+  return isKnown ? hash : undefined;
 }
 
 interface KnownAddresses {
@@ -91,7 +91,7 @@ export async function isKnownNetwork(pool: Pool, clock: Clock, network: string):
 }
 
 async function readAddresses(pool: Pool, clock: Clock): Promise<Set<string>> {
-  const { rows } = await pool.query<{ value: string }>({
+  const rows = await readRows<{ value: string }>(pool, {
     text: `SELECT DISTINCT value FROM known_clients WHERE kind = 'address' AND last_sign_in_at > $1`,
     values: [knownSince(clock)],
   });
@@ -115,11 +115,11 @@ export async function rememberClient(
 ): Promise<{ deviceToken: string }> {
   const id = uuidFromId(operatorId);
   const hash = signedDevice([keyring.active()], name, client.deviceToken);
-  const { rowCount: known } = await tx.query({
+  const isKnown = await hasRow(tx, {
     text: `SELECT FROM known_clients WHERE operator_id = $1 AND kind = 'device' AND value = $2`,
     values: [id, hash ?? null],
   });
-  const deviceToken = known === 1 ? client.deviceToken! : newDeviceToken(keyring, name);
+  const deviceToken = isKnown ? client.deviceToken! : newDeviceToken(keyring, name);
   await tx.query({
     text: `INSERT INTO known_clients (operator_id, kind, value, last_sign_in_at)
            VALUES ($1, 'device', $2, $4), ($1, 'address', $3, $4)

@@ -1,7 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, readValue, transaction } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import { forgetAllClients } from './known-clients.ts';
 import { type NewLink, newLink } from './link.ts';
@@ -37,18 +37,16 @@ export const operatorObject = ({ operatorId, name, role, state, createdAt, lastS
   last_seen_at: lastSeenAt?.toISOString() ?? null,
 });
 
-export async function listOperators(db: Queryable): Promise<Operator[]> {
-  const { rows } = await db.query<OperatorRow>({ text: `${selectOperators} ORDER BY name` });
-  return rows.map(toOperator);
-}
+export const listOperators = async (db: Queryable): Promise<Operator[]> =>
+  (await readRows<OperatorRow>(db, { text: `${selectOperators} ORDER BY name` })).map(toOperator);
 
 /** By id or by name. */
 export async function findOperator(db: Queryable, who: Id<'opr'> | string): Promise<Operator | undefined> {
-  const { rows } = await db.query<OperatorRow>({
+  const row = await findRow<OperatorRow>(db, {
     text: `${selectOperators} WHERE id::text = $1 OR name = $2`,
     values: [who.startsWith('opr_') ? uuidFromId(who as Id<'opr'>) : null, who],
   });
-  return rows[0] && toOperator(rows[0]);
+  return row && toOperator(row);
 }
 
 /** No underscore, so that a name never looks like an id. */
@@ -215,12 +213,11 @@ const change = (
 /** Without an active admin nobody could manage operators in the console. */
 async function isLastAdmin(tx: Queryable, { operatorId, role, state }: Operator): Promise<boolean> {
   if (role !== 'admin' || state !== 'active') return false;
-  const { rows } = await tx.query<{ others: boolean }>({
+  return !(await readValue<boolean>(tx, {
     text: `SELECT EXISTS (SELECT FROM operators WHERE role = 'admin' AND disabled_at IS NULL
-                             AND password_hash IS NOT NULL AND id <> $1) AS others`,
+                             AND password_hash IS NOT NULL AND id <> $1)`,
     values: [uuidFromId(operatorId)],
-  });
-  return !rows[0]!.others;
+  }));
 }
 
 const firstName = 'admin';
@@ -231,7 +228,7 @@ const firstName = 'admin';
  */
 export function createFirstAdmin(audit: AuditContext, keyring: Keyring): Promise<Invited | undefined> {
   return withOperatorsLock(audit, async tx => {
-    const { rows } = await tx.query<{ name: string; untouched: boolean }>({
+    const rows = await readRows<{ name: string; untouched: boolean }>(tx, {
       text: `SELECT name, role = 'admin' AND totp_last_step IS NULL AND disabled_at IS NULL AS untouched FROM operators`,
     });
     if (rows.length === 0) {

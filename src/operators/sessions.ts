@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findValue, type Queryable, transaction } from '../db/postgres/index.ts';
 import { keptDays, type SessionClient, type StoredSession, sessionsOf } from '../db/sessions/index.ts';
 import type { OperatorRole } from './permissions.ts';
 
@@ -66,14 +66,14 @@ export function endSession(
   { action, ofOperator }: { action: 'session.sign_out' | 'session.revoke'; ofOperator?: Id<'opr'> },
 ): Promise<'ended' | 'no_session'> {
   return transaction(audit.pool, async tx => {
-    const { rows } = await tx.query<{ name: string }>({
+    const name = await findValue<string>(tx, {
       text: `UPDATE operator_sessions s SET ended_at = $2 FROM operators o
               WHERE s.id = $1 AND s.ended_at IS NULL AND o.id = s.operator_id AND ($3::uuid IS NULL OR o.id = $3)
               RETURNING o.name`,
       values: [uuidFromId(sessionId), instantOf(audit.clock), ofOperator ? uuidFromId(ofOperator) : null],
     });
-    if (!rows[0]) return 'no_session';
-    await recordChange(tx, audit, { action, subject: rows[0].name, after: { session_id: sessionId } });
+    if (name === undefined) return 'no_session';
+    await recordChange(tx, audit, { action, subject: name, after: { session_id: sessionId } });
     return 'ended';
   });
 }

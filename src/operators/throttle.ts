@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type BoundedCache, createBoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
+import { type Pool, type Queryable, readRow, transaction } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import { findKnownDevice, isKnownNetwork, networkOf } from './known-clients.ts';
 
@@ -193,11 +193,8 @@ async function readCounts(tx: Queryable, attempt: Attempt): Promise<(Count & { l
   const counts = [];
   for (const limit of attempt.limits) {
     const { where, values } = countedBy[limit](attempt);
-    const { rows } = await tx.query<Count>({
-      text: `SELECT count(*)::int AS count, min(at) AS oldest FROM login_attempts WHERE ${where}`,
-      values,
-    });
-    counts.push({ limit, ...rows[0]! });
+    const text = `SELECT count(*)::int AS count, min(at) AS oldest FROM login_attempts WHERE ${where}`;
+    counts.push({ limit, ...(await readRow<Count>(tx, { text, values })) });
   }
   return counts;
 }

@@ -3,7 +3,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, transaction } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 import { addMember, listMembers, type MemberRole, maxMembers, type Person } from './members.ts';
 import { findPartner, lockPartner, type Partner } from './partners.ts';
@@ -55,11 +55,10 @@ async function findOpenInvitation(
   { clock }: AuditContext,
   token: string,
 ): Promise<Invitation | undefined> {
-  const { rows } = await db.query<{ partner_id: string; role: MemberRole }>({
+  const row = await findRow<{ partner_id: string; role: MemberRole }>(db, {
     text: selectOpenInvitation,
     values: [hashOf(token), instantOf(clock)],
   });
-  const [row] = rows;
   const partner = row && (await findPartner(db, idFromUuid('prt', row.partner_id)));
   return partner && { partner, role: row.role };
 }

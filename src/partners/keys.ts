@@ -4,7 +4,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 import type { Keyring, SecretKey } from '../db/secrets/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import { isNarrower } from './addresses.ts';
@@ -186,7 +186,7 @@ export function toKey({ id, partner_id, turnover_of: _, ...row }: KeyRow): ApiKe
 }
 
 export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<ApiKey[]> {
-  const { rows } = await db.query<KeyRow>({
+  const rows = await readRows<KeyRow>(db, {
     text: `${selectKeys} WHERE k.partner_id = $1 ORDER BY k.created_at, k.id`,
     values: [uuidFromId(partnerId)],
   });
@@ -201,14 +201,8 @@ const notifyTeam = (
   { keyId, partnerId, mode }: Pick<ApiKey, 'keyId' | 'partnerId' | 'mode'>,
 ) => writeNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
 
-export async function findKeyRow(
-  db: Queryable,
-  keyId: string,
-  lock: 'FOR UPDATE' | '' = '',
-): Promise<KeyRow | undefined> {
-  const { rows } = await db.query<KeyRow>({ text: `${selectKeys} WHERE k.id = $1 ${lock}`, values: [keyId] });
-  return rows[0];
-}
+export const findKeyRow = (db: Queryable, keyId: string, lock: 'FOR UPDATE' | '' = '') =>
+  findRow<KeyRow>(db, { text: `${selectKeys} WHERE k.id = $1 ${lock}`, values: [keyId] });
 
 /** The row is locked until the transaction ends. */
 export const lockKeyRow = (tx: Queryable, keyId: string) => findKeyRow(tx, keyId, 'FOR UPDATE');

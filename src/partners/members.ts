@@ -2,7 +2,7 @@ import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange, takeDailyChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 import { addPartner, lockPartner, type Partner, type PartnerRow, toPartner } from './partners.ts';
 
 /** In ascending order: each role includes the ones before it. */
@@ -75,21 +75,19 @@ export async function addMember(
   });
 }
 
-export async function listMembers(db: Queryable, partnerId: Id<'prt'>): Promise<Member[]> {
-  const { rows } = await db.query<Member>({
+export const listMembers = (db: Queryable, partnerId: Id<'prt'>) =>
+  readRows<Member>(db, {
     text: `SELECT user_id AS "userId", role, name, joined_at AS "joinedAt" FROM members
             WHERE partner_id = $1 ORDER BY role DESC, joined_at, user_id`,
     values: [uuidFromId(partnerId)],
   });
-  return rows;
-}
 
 /** The partners of a person. Read for every action, so that a removal takes effect at once. */
 export async function listMemberships(
   db: Queryable,
   userId: bigint,
 ): Promise<{ partner: Partner; role: MemberRole }[]> {
-  const { rows } = await db.query<PartnerRow & { role: MemberRole }>({
+  const rows = await readRows<PartnerRow & { role: MemberRole }>(db, {
     text: `SELECT p.*, m.role FROM members m JOIN partners p ON p.id = m.partner_id
             WHERE m.user_id = $1 ORDER BY m.joined_at, p.id`,
     values: [userId],

@@ -4,7 +4,7 @@ import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
 /** Limits of a partner; the contract has the defaults. */
@@ -133,21 +133,19 @@ export const toPartner = (row: PartnerRow): Partner => ({
   },
 });
 
-export async function listPartners(db: Queryable): Promise<Partner[]> {
-  const { rows } = await db.query<PartnerRow>({ text: 'SELECT * FROM partners ORDER BY id' });
-  return rows.map(toPartner);
-}
+export const listPartners = async (db: Queryable): Promise<Partner[]> =>
+  (await readRows<PartnerRow>(db, { text: 'SELECT * FROM partners ORDER BY id' })).map(toPartner);
 
 export async function findPartner(
   db: Queryable,
   partnerId: Id<'prt'>,
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<Partner | undefined> {
-  const { rows } = await db.query<PartnerRow>({
+  const row = await findRow<PartnerRow>(db, {
     text: `SELECT * FROM partners WHERE id = $1 ${lock}`,
     values: [uuidFromId(partnerId)],
   });
-  return rows[0] && toPartner(rows[0]);
+  return row && toPartner(row);
 }
 
 /** The row is locked until the transaction ends. */

@@ -1,6 +1,6 @@
 import { instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Queryable, readRows, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 
 /** How a rate is made from quotes; all values in basis points. */
 export interface RateRules {
@@ -27,11 +27,11 @@ const selectRules = `SELECT version, spread_bps AS "spreadBps", band_bps AS "ban
 
 /** The rules in force; `spreadBps` is that of the settings, used until an operator changes the rules. */
 export async function readRateRules(db: Queryable, spreadBps: number): Promise<CurrentRules> {
-  const { rows } = await db.query<CurrentRules>({
+  const rules = await findRow<CurrentRules>(db, {
     name: 'read rate rules',
     text: `${selectRules} ORDER BY version DESC LIMIT 1`,
   });
-  return rows[0] ?? { version: 0, spreadBps, ...defaults, setBy: null, setAt: null, reason: null };
+  return rules ?? { version: 0, spreadBps, ...defaults, setBy: null, setAt: null, reason: null };
 }
 
 /** The last changes, newest first. */

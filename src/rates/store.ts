@@ -81,7 +81,7 @@ const hourMs = 3_600_000;
 
 /** The rates of the hour before a time, newest first; of the hour before a rate without that rate. */
 export async function listHourBefore(db: Queryable, until: Date, rateId: bigint | null = null) {
-  const { rows } = await db.query<{ midE4: bigint; parts: StoredPart[] }>({
+  const rows = await readRows<{ midE4: bigint; parts: StoredPart[] }>(db, {
     text: `SELECT mid_e4 AS "midE4", parts FROM rates
             WHERE created_at >= $1 AND ($2::bigint IS NULL OR id < $2) ORDER BY created_at DESC, id DESC`,
     values: [new Date(until.getTime() - hourMs), rateId],

@@ -1,6 +1,7 @@
 import { type Api, GrammyError } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
+import { findValue } from '../../db/postgres/index.ts';
 import { htmlWith, type Screen } from '../conversation/screen.ts';
 import { setBlocked } from '../conversation/users.ts';
 import type { BotDeps } from '../deps.ts';
@@ -78,15 +79,14 @@ async function noticeScreen(
   { kind, partnerId, partner, details, count }: Extract<Job['task'], { do: 'notify' }>,
 ): Promise<Screen | undefined> {
   const id = parseId('prt', partnerId ?? '');
-  const { rows } = await pool.query<{ language: Language }>({
+  const language = await findValue<Language>(pool, {
     text: `SELECT language FROM chat_users u WHERE user_id = $1
               AND EXISTS (SELECT FROM members m
                            WHERE m.user_id = u.user_id AND ($2::uuid IS NULL OR m.partner_id = $2))`,
     values: [userId, id ? uuidFromId(id) : null],
   });
-  const [recipient] = rows;
-  if (!recipient) return undefined;
-  const texts = textsByLanguage[recipient.language];
+  if (!language) return undefined;
+  const texts = textsByLanguage[language];
   const notice = texts.notices[kind as keyof typeof texts.notices];
   const text = notice ? notice(details, count) : kind;
   return {

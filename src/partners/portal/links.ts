@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { hashOfToken, isToken, newToken } from '../../base/token.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import { findRow, hasRow, type Queryable, transaction } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
 import type { Person } from '../members.ts';
 
@@ -30,22 +30,19 @@ export async function findPortalLink(
   token: string,
 ): Promise<Person | undefined> {
   if (!isToken(token)) return undefined;
-  const { rows } = await tx.query<Person>({
+  return findRow<Person>(tx, {
     text: `SELECT user_id AS "userId", name FROM portal_links
             WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 FOR UPDATE`,
     values: [hashOfToken(token), instantOf(clock)],
   });
-  return rows[0];
 }
 
 /** Takes a link that was found in the same transaction. */
-export async function takePortalLink(tx: Queryable, clock: Clock, token: string): Promise<boolean> {
-  const { rowCount } = await tx.query({
+export const takePortalLink = (tx: Queryable, clock: Clock, token: string) =>
+  hasRow(tx, {
     text: 'UPDATE portal_links SET used_at = $2 WHERE hash = $1',
     values: [hashOfToken(token), instantOf(clock)],
   });
-  return rowCount === 1;
-}
 
 /** Data that Telegram has signed, and that proves who opened a Mini App until it is too old. */
 export interface SignedData extends Person {
@@ -55,18 +52,12 @@ export interface SignedData extends Person {
 }
 
 /** True once: a copy of the same data does not sign in again. */
-export async function takeSignedData(
-  tx: Queryable,
-  clock: Clock,
-  { text, userId, name, expiresAt }: SignedData,
-): Promise<boolean> {
-  const { rowCount } = await tx.query({
+export const takeSignedData = (tx: Queryable, clock: Clock, { text, userId, name, expiresAt }: SignedData) =>
+  hasRow(tx, {
     text: `INSERT INTO portal_links (hash, user_id, name, expires_at, used_at) VALUES ($1, $2, $3, $4, $5)
            ON CONFLICT (hash) DO NOTHING`,
     values: [hashOfToken(text), userId, name, expiresAt, instantOf(clock)],
   });
-  return rowCount === 1;
-}
 
 /** By then neither a link nor signed data is valid any more. */
 export const prunePortalLinks = (db: Queryable, clock: Clock) =>

@@ -83,17 +83,12 @@ export interface WantedKey {
   expiresAt?: Date | null;
 }
 
+/** Why a partner gets no key of a mode. */
+export type KeyRefusal = 'no_partner' | 'partner_suspended' | 'not_approved';
+
 export type KeyCreation =
   | { outcome: 'created'; apiKey: ApiKey; key: string }
-  | {
-      outcome:
-        | 'no_partner'
-        | 'partner_suspended'
-        | 'not_approved'
-        | 'expiry_passed'
-        | 'too_many_keys'
-        | 'too_many_key_changes';
-    };
+  | { outcome: KeyRefusal | 'expiry_passed' | 'too_many_keys' | 'too_many_key_changes' };
 
 /** Returns the key once; only its hash is stored. */
 export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedKey): Promise<KeyCreation> {
@@ -121,8 +116,11 @@ export const chosenOf = ({ partnerId, mode, allowedAddresses, label, rights, exp
   ...(expiresAt ? { expiresAt } : {}),
 });
 
-/** Why the partner gets no such key. Its row stays locked: it is not suspended meanwhile. */
-export async function findRefusal(tx: Queryable, { partnerId, mode }: Pick<WantedKey, 'partnerId' | 'mode'>) {
+/** The row of the partner stays locked: it is not suspended meanwhile. */
+export async function findRefusal(
+  tx: Queryable,
+  { partnerId, mode }: Pick<WantedKey, 'partnerId' | 'mode'>,
+): Promise<KeyRefusal | undefined> {
   const partner = await lockPartner(tx, partnerId);
   if (!partner) return 'no_partner';
   if (partner.suspended) return 'partner_suspended';

@@ -3,7 +3,14 @@ import { type Id, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange, takeDailyChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
 import { type Queryable, readRows, transaction } from '../db/postgres/index.ts';
-import { addPartner, lockPartner, type Partner, type PartnerRow, toPartner } from './partners.ts';
+import {
+  addPartner,
+  lockPartner,
+  type Partner,
+  type PartnerRow,
+  selectPartners,
+  toPartner,
+} from './partners.ts';
 
 /** In ascending order: each role includes the ones before it. */
 export const memberRoles = ['viewer', 'developer', 'owner'] as const;
@@ -88,7 +95,7 @@ export async function listMemberships(
   userId: bigint,
 ): Promise<{ partner: Partner; role: MemberRole }[]> {
   const rows = await readRows<PartnerRow & { role: MemberRole }>(db, {
-    text: `SELECT p.*, m.role FROM members m JOIN partners p ON p.id = m.partner_id
+    text: `${selectPartners}, m.role FROM members m JOIN partners p ON p.id = m.partner_id
             WHERE m.user_id = $1 ORDER BY m.joined_at, p.id`,
     values: [userId],
   });

@@ -101,40 +101,25 @@ export function refillTestBalance(
   });
 }
 
-export interface PartnerRow {
+export interface PartnerRow extends Omit<Partner, 'partnerId' | 'limits'>, Limits {
   id: string;
-  name: string;
-  suspended: boolean;
-  live_approved: boolean;
-  created_at: Date;
-  min_kopecks: bigint;
-  max_kopecks: bigint;
-  daily_kopecks: bigint | null;
-  concurrent: number;
-  create_rps: number;
-  create_burst: number;
-  other_rps: number;
 }
 
-export const toPartner = (row: PartnerRow): Partner => ({
-  partnerId: idFromUuid('prt', row.id),
-  name: row.name,
-  suspended: row.suspended,
-  liveApproved: row.live_approved,
-  createdAt: row.created_at,
-  limits: {
-    minKopecks: row.min_kopecks,
-    maxKopecks: row.max_kopecks,
-    dailyKopecks: row.daily_kopecks,
-    concurrent: row.concurrent,
-    createRps: row.create_rps,
-    createBurst: row.create_burst,
-    otherRps: row.other_rps,
-  },
-});
+export const selectPartners = `
+  SELECT p.id, p.name, p.suspended, p.live_approved AS "liveApproved", p.created_at AS "createdAt",
+         p.min_kopecks AS "minKopecks", p.max_kopecks AS "maxKopecks", p.daily_kopecks AS "dailyKopecks", p.concurrent,
+         p.create_rps AS "createRps", p.create_burst AS "createBurst", p.other_rps AS "otherRps"`;
+
+export function toPartner({ id, name, suspended, liveApproved, createdAt, ...row }: PartnerRow): Partner {
+  const { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps } = row;
+  const limits = { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps };
+  return { partnerId: idFromUuid('prt', id), name, suspended, liveApproved, createdAt, limits };
+}
 
 export const listPartners = async (db: Queryable): Promise<Partner[]> =>
-  (await readRows<PartnerRow>(db, { text: 'SELECT * FROM partners ORDER BY id' })).map(toPartner);
+  (await readRows<PartnerRow>(db, { text: `${selectPartners} FROM partners p ORDER BY p.id` })).map(
+    toPartner,
+  );
 
 export async function findPartner(
   db: Queryable,
@@ -142,7 +127,7 @@ export async function findPartner(
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<Partner | undefined> {
   const row = await findRow<PartnerRow>(db, {
-    text: `SELECT * FROM partners WHERE id = $1 ${lock}`,
+    text: `${selectPartners} FROM partners p WHERE p.id = $1 ${lock}`,
     values: [uuidFromId(partnerId)],
   });
   return row && toPartner(row);

@@ -11,6 +11,7 @@ import {
   findKeyRow,
   findRefusal,
   insertKey,
+  type KeyRefusal,
   keyState,
   lockKeyRow,
   revokeKeyIn,
@@ -22,19 +23,8 @@ export const maxOverlapMs = 7 * 86_400_000;
 
 export type KeyRoll =
   | { outcome: 'rolled'; key: string; apiKey: ApiKey; old: ApiKey; before: ApiKey }
-  | {
-      outcome:
-        | 'no_key'
-        | 'already_revoked'
-        | 'already_expired'
-        | 'already_rolled'
-        | 'overlap_too_long'
-        | 'too_many_rolled_keys'
-        | 'too_many_key_changes'
-        | 'no_partner'
-        | 'partner_suspended'
-        | 'not_approved';
-    };
+  | { outcome: KeyRefusal | 'no_key' | 'already_revoked' | 'already_expired' | 'already_rolled' }
+  | { outcome: 'overlap_too_long' | 'too_many_rolled_keys' | 'too_many_key_changes' };
 
 /**
  * A new key with the same rights, addresses, label and lifetime, at once; the old one ends after the overlap. Both count into

@@ -2,9 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import type { ExchangeName, RateSourceSetting } from '../base/rate-sources.ts';
 import { AnswerTooLongError, CallTimeoutError, callHttp } from '../http-client/index.ts';
-import { fail } from './answer-fields.ts';
 import type { Quote, RateSource } from './combine.ts';
-import { exchanges, type Reader, type Reading, readFeed } from './exchanges.ts';
+import { exchanges, fail, type Reader, type Reading, readFeed } from './exchanges.ts';
 
 export interface SourcesOptions {
   clock: Clock;

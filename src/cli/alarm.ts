@@ -2,7 +2,7 @@ import { alarmObject, clearAlarm, listAlarms } from '../alarms/index.ts';
 import { programName } from '../base/program-name.ts';
 import { positiveCount } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { listing, RefusedError } from './output.ts';
+import { listing, refuse } from './output.ts';
 
 export const alarmCommands = (command: DatabaseCommand) =>
   group('alarm', 'list and clear alarms', [
@@ -29,6 +29,6 @@ async function list({ audit }: Context, { all = false }: { all?: boolean }) {
 
 async function clear({ audit }: Context, alarm: number) {
   if ((await clearAlarm(audit, alarm)) === 'no_alarm')
-    throw new RefusedError('no_alarm', `There is no open alarm ${alarm}: see ${programName} alarm list.`);
+    refuse('no_alarm', `There is no open alarm ${alarm}: see ${programName} alarm list.`);
   return { json: { alarm_id: alarm, cleared: true }, text: `Alarm ${alarm} is cleared.` };
 }

@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import * as payments from '../payments/index.ts';
 import { month } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
+import { lateProgressBar, type Output, refuse, table } from './output.ts';
 
 export const archiveCommands = (command: DatabaseCommand) => {
   const move = command('move', 'move closed months of payments, events and entries to the archive', run)
@@ -32,12 +32,12 @@ const formatMonth = (at: Date) => at.toISOString().slice(0, 7);
 function describe(result: payments.ArchiveResult, before: string, isDryRun: boolean): Output {
   switch (result.outcome) {
     case 'not_closed':
-      throw new RefusedError(
+      return refuse(
         'not_closed',
         `A month can be archived ${payments.restDays} days after its end: use ${formatMonth(result.closedBefore)} or an earlier month.`,
       );
     case 'under_way':
-      throw new RefusedError('under_way', underWay);
+      return refuse('under_way', underWay);
     case 'archived': {
       const { months, payments, events, entries } = result;
       const counted = months.length === 0 ? `There is nothing to archive before ${before}.` : tableOf(months);
@@ -77,7 +77,7 @@ async function distribute({ audit, terminal: { stderr: screen } }: Context) {
     case 'already_distributed':
       return { json: result, text: `The archive is on ${result.workers} workers already.` };
     default:
-      throw new RefusedError(result.outcome, whyNotDistributed(result));
+      return refuse(result.outcome, whyNotDistributed(result));
   }
 }
 

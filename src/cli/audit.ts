@@ -5,7 +5,7 @@ import { programName } from '../base/program-name.ts';
 import * as auditLog from '../db/audit/index.ts';
 import { chainHead } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { RefusedError } from './output.ts';
+import { refuse } from './output.ts';
 
 export const auditCommands = (command: DatabaseCommand) =>
   group('audit', 'verify and export the audit log', [
@@ -72,7 +72,7 @@ async function exportTo({ audit }: Context, { to: file }: { to: string }) {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!code || !/^E[A-Z]+$/.test(code)) throw error;
-    throw new RefusedError('file', `The file cannot be written (${message}): choose another one with --to.`);
+    refuse('file', `The file cannot be written (${message}): choose another one with --to.`);
   }
   return {
     json: { file, records: head.place, head: auditLog.formatHead(head) },

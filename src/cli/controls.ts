@@ -2,7 +2,7 @@ import { programName } from '../base/program-name.ts';
 import * as controls from '../controls/index.ts';
 import { instant, label, positiveCount } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { formatInstant, listing, RefusedError } from './output.ts';
+import { formatInstant, listing, refuse } from './output.ts';
 
 export const maintenanceCommands = (command: DatabaseCommand) =>
   group('maintenance', 'pause and resume new payments', [
@@ -30,7 +30,7 @@ async function switchMaintenance({ audit }: Context, on: boolean) {
 async function plan({ audit }: Context, window: { from: Date; until: Date }) {
   const { from, until } = window;
   const planned = await controls.planMaintenance(audit, window);
-  if (planned.outcome !== 'planned') throw new RefusedError(planned.outcome, planRefusals[planned.outcome]);
+  if (planned.outcome !== 'planned') refuse(planned.outcome, planRefusals[planned.outcome]);
   const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
   return {
     json: { window_id: Number(planned.windowId), from: from.toISOString(), until: until.toISOString() },
@@ -63,7 +63,7 @@ async function listWindows({ audit }: Context) {
 async function cancel({ audit }: Context, window: number) {
   if ((await controls.cancelMaintenance(audit, BigInt(window))) === 'no_window') {
     const message = `There is no scheduled or active window ${window}: see ${programName} maintenance list.`;
-    throw new RefusedError('no_window', message);
+    refuse('no_window', message);
   }
   return { json: { window_id: window, cancelled: true }, text: `Window ${window} is cancelled.` };
 }
@@ -92,7 +92,7 @@ async function block({ audit }: Context, recipient: string) {
 async function unblock({ audit }: Context, recipient: string) {
   const outcome = await controls.unblockRecipient(audit, recipient);
   if (outcome === 'not_blocked') {
-    throw new RefusedError(outcome, `"${recipient}" is not blocked: see ${programName} recipient list.`);
+    refuse(outcome, `"${recipient}" is not blocked: see ${programName} recipient list.`);
   }
   return { json: { recipient, blocked: false }, text: `"${recipient}" is no longer blocked.` };
 }

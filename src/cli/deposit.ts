@@ -9,7 +9,7 @@ import { programName } from '../base/program-name.ts';
 import * as deposits from '../deposits/index.ts';
 import { blockNumber, day, label, pageSize } from './arguments.ts';
 import { type Context, choice, type DatabaseCommand, group } from './command.ts';
-import { listing, RefusedError, table } from './output.ts';
+import { listing, refuse, table } from './output.ts';
 import { find } from './partner.ts';
 
 export const depositCommands = (command: DatabaseCommand) =>
@@ -125,7 +125,7 @@ const refusals = {
 async function decide({ audit }: Context, deposit: string, decision: deposits.DepositDecision) {
   const depositId = parseId('dep', deposit);
   const result = depositId ? await deposits.decideDeposit(audit, depositId, decision) : 'no_deposit';
-  if (result !== 'done') throw new RefusedError(result, refusals[result](deposit));
+  if (result !== 'done') refuse(result, refusals[result](deposit));
   const { outcome } = decision;
   return { json: { deposit_id: depositId, state: outcome }, text: `${deposit} is ${outcome}.` };
 }
@@ -219,8 +219,7 @@ async function rewind(
 ) {
   const chain = await openConfiguredChain(settings, name);
   const result = await deposits.rewindChain(audit, chain, { block, reason });
-  if (result.outcome !== 'done')
-    throw new RefusedError(result.outcome, rewindRefusals[result.outcome](block));
+  if (result.outcome !== 'done') refuse(result.outcome, rewindRefusals[result.outcome](block));
   return {
     json: {
       chain: name,

@@ -8,7 +8,7 @@ import * as payments from '../payments/index.ts';
 import type { startSimulator } from '../runtime/index.ts';
 import { day, instant } from './arguments.ts';
 import { type Context, type DatabaseCommand, either, group, requireDataDir } from './command.ts';
-import { lateLines, listing, type Output, RefusedError, table } from './output.ts';
+import { lateLines, listing, type Output, refuse, table } from './output.ts';
 
 const dayMs = 86_400_000;
 
@@ -112,8 +112,7 @@ async function read(context: Context, { since, payment }: { since?: Date; paymen
     if (since) await recordChange(audit.pool, audit, { action: 'refund.read', subject: 'refunds', after });
     throw error;
   });
-  if (!found)
-    throw new RefusedError('no_refunds_list', 'The payment gateway has no list of refunds: use --payment.');
+  if (!found) refuse('no_refunds_list', 'The payment gateway has no list of refunds: use --payment.');
   const booked = found.verdicts.filter(verdict => verdict === 'booked').length;
   if (booked > 0)
     await recordChange(audit.pool, audit, {
@@ -131,8 +130,7 @@ async function ofPayment(
 ) {
   const paymentId = parseId('pay', text);
   const payment = paymentId && (await payments.findPaymentAnywhere(audit.pool, paymentId));
-  if (payment?.mode !== 'live')
-    throw new RefusedError('no_payment', `There is no live payment ${text}: check the ID.`);
+  if (payment?.mode !== 'live') refuse('no_payment', `There is no live payment ${text}: check the ID.`);
   return payments.readRefundsOf(deps, payment);
 }
 

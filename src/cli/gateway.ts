@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
 import { checkGateway, type GatewayCheck } from '../gateway/index.ts';
-import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
+import { lateProgressBar, type Output, refuse, table } from './output.ts';
 import { httpUrl } from './remote.ts';
 import { group, type MakeCommand, type Terminal } from './terminal.ts';
 
@@ -28,7 +28,7 @@ export const gatewayCommands = (command: MakeCommand<Terminal>) =>
 async function check(terminal: Terminal, url: string, options: CheckOptions) {
   const { qr: qrUrl, pay: pays = false } = options;
   if (pays && qrUrl === undefined)
-    throw new RefusedError('no_qr', 'With --pay, pass --qr with the link of a QR code to pay.');
+    refuse('no_qr', 'With --pay, pass --qr with the link of a QR code to pay.');
   if (pays) refuseOwnGateway(terminal, url);
   const result = await checkGateway({
     url,
@@ -45,7 +45,7 @@ async function check(terminal: Terminal, url: string, options: CheckOptions) {
 function refuseOwnGateway({ env }: Terminal, url: string): void {
   const isOwn = env.GATEWAY_URL?.trim() && new URL(env.GATEWAY_URL.trim()).href === new URL(url).href;
   if (env.NODE_ENV?.trim() === 'production' && isOwn)
-    throw new RefusedError(
+    refuse(
       'live_gateway',
       "This is the GATEWAY_URL of a service in production: with --pay use an adapter at the bank's test stand.",
     );
@@ -58,14 +58,11 @@ function readToken({ env }: Terminal, file: string | undefined): string | undefi
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new RefusedError('bad_token_file', `The token file ${file} cannot be read (${code}).`);
+    refuse('bad_token_file', `The token file ${file} cannot be read (${code}).`);
   }
   const [token = ''] = text.split(/\r?\n/, 1);
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new RefusedError(
-    'bad_token_file',
-    `The first line of ${file} is not a token: printable ASCII without spaces.`,
-  );
+  refuse('bad_token_file', `The first line of ${file} is not a token: printable ASCII without spaces.`);
 }
 
 function describe(url: string, pays: boolean, check: GatewayCheck): Output {

@@ -4,7 +4,7 @@ import type { Mode } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { addressRanges, expiry, keyScopes, label, overlap, positiveRubles } from './arguments.ts';
 import { type Context, choice, type DatabaseCommand, either, group } from './command.ts';
-import { details, formatInstant, listing, noSuchPartner, RefusedError } from './output.ts';
+import { details, formatInstant, listing, noSuchPartner, RefusedError, refuse } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
 export const keyCommands = (command: DatabaseCommand) =>
@@ -69,7 +69,7 @@ async function create(context: Context, partner: string, options: CreateOptions)
     partner_suspended: `Partner ${partner} is suspended: run ${programName} partner resume ${partnerId} first.`,
     not_approved: `Live mode is not approved for partner ${partner}: run ${programName} partner approve ${partnerId} first.`,
   };
-  throw new RefusedError(creation.outcome, reasons[creation.outcome]);
+  refuse(creation.outcome, reasons[creation.outcome]);
 }
 
 async function list(context: Context, partner: string) {
@@ -109,12 +109,8 @@ async function allow({ audit }: Context, typed: string, { allowIp = [] }: { allo
   const change = await partners.setAllowedAddresses(audit, keyId, allowIp);
   if (change.outcome === 'no_key') throw noSuchKey(keyId);
   if (change.outcome === 'already_revoked')
-    throw new RefusedError(
-      change.outcome,
-      `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
-    );
-  if (change.outcome === 'too_many_key_changes')
-    throw new RefusedError('too_many_key_changes', tooManyKeyChanges);
+    refuse(change.outcome, `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`);
+  if (change.outcome === 'too_many_key_changes') refuse('too_many_key_changes', tooManyKeyChanges);
   const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
   return {
     json: describeKey(change.apiKey, audit.clock),
@@ -160,12 +156,9 @@ async function roll(
     case 'no_key':
       throw noSuchKey(keyId);
     case 'too_many_key_changes':
-      throw new RefusedError('too_many_key_changes', tooManyKeyChanges);
+      return refuse('too_many_key_changes', tooManyKeyChanges);
     default:
-      throw new RefusedError(
-        rolled.outcome,
-        `Key ${keyId} cannot be rolled: it ${rollRefusals[rolled.outcome]}.`,
-      );
+      return refuse(rolled.outcome, `Key ${keyId} cannot be rolled: it ${rollRefusals[rolled.outcome]}.`);
   }
 }
 

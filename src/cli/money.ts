@@ -3,7 +3,7 @@ import { type Mode, openStatement, topUp, verifyLedger, writeStatement } from '.
 import { day, label, positiveUsdt } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
 import { modeOption } from './key.ts';
-import { lateLines, listing, noSuchPartner, RefusedError } from './output.ts';
+import { lateLines, listing, noSuchPartner, refuse } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
 export const balanceCommands = (command: DatabaseCommand) =>
@@ -52,7 +52,7 @@ async function credit(
       };
     }
     case 'conflict':
-      throw new RefusedError(
+      return refuse(
         'reference_conflict',
         `The reference "${reference}" was already used for a different amount: use a new reference.`,
       );
@@ -89,9 +89,8 @@ async function statement(
   const { partnerId } = await find(context, partner);
   const { pool, clock } = context.audit;
   const opened = await openStatement(pool, clock, { partnerId, mode }, start);
-  if (!opened) throw new RefusedError('not_begun', 'That day has not started yet.');
-  if (opened === 'pruned')
-    throw new RefusedError('pruned', 'The test data of that day was deleted (TEST_DATA_DAYS).');
+  if (!opened) refuse('not_begun', 'That day has not started yet.');
+  if (opened === 'pruned') refuse('pruned', 'The test data of that day was deleted (TEST_DATA_DAYS).');
   let text = '';
   for await (const piece of writeStatement(pool, opened, csv ? 'csv' : 'json')) text += piece;
   return { json: undefined, text: text.trimEnd() };

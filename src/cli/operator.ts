@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { programName } from '../base/program-name.ts';
 import * as operators from '../operators/index.ts';
 import { type Context, choice, type DatabaseCommand, group } from './command.ts';
-import { details, formatInstant, listing, type Output, RefusedError } from './output.ts';
+import { details, formatInstant, listing, type Output, refuse } from './output.ts';
 
 export const operatorCommands = (command: DatabaseCommand) =>
   group('operator', 'manage operators of the console', [
@@ -26,10 +26,7 @@ type Act = (audit: Context['audit'], id: operators.Operator['operatorId']) => Pr
 async function create(context: Context, wanted: { name: string; role: operators.OperatorRole }) {
   const creation = await operators.createOperator(context.audit, context.keyring, wanted);
   if (creation.outcome === 'created') return describeInvitation(context, creation);
-  throw new RefusedError(
-    creation.outcome,
-    `Operator ${wanted.name} already exists: see ${programName} operator list.`,
-  );
+  refuse(creation.outcome, `Operator ${wanted.name} already exists: see ${programName} operator list.`);
 }
 
 async function list({ audit }: Context) {
@@ -47,7 +44,9 @@ async function reset(context: Context, name: string) {
   const { operatorId } = await find(context, name);
   const { audit, keyring } = context;
   const result = await operators.resetOperator(audit, keyring, operatorId, { allowLastAdmin: true });
-  return result.outcome === 'reset' ? describeInvitation(context, result) : refuse(name, result.outcome);
+  return result.outcome === 'reset'
+    ? describeInvitation(context, result)
+    : refuseChange(name, result.outcome);
 }
 
 const roleOption = () => choice('--role <role>', 'role of the operator', operators.operatorRoles);
@@ -62,25 +61,25 @@ function operatorName(text: string): string {
 
 async function find({ audit }: Context, name: string): Promise<operators.Operator> {
   const operator = await operators.findOperator(audit.pool, operators.readOperatorName(name) ?? '');
-  return operator ?? refuse(name, 'no_operator');
+  return operator ?? refuseChange(name, 'no_operator');
 }
 
 const changing = (what: string, act: Act) => async (context: Context, name: string) => {
   const result = await act(context.audit, (await find(context, name)).operatorId);
-  if (result.outcome !== 'done') return refuse(name, result.outcome);
+  if (result.outcome !== 'done') return refuseChange(name, result.outcome);
   return { json: operators.operatorObject(result.operator), text: `${result.operator.name} ${what}.` };
 };
 
 const setRole = (context: Context, name: string, { role }: { role: operators.OperatorRole }) =>
   changing(`is ${role}`, (audit, id) => operators.setOperatorRole(audit, id, role))(context, name);
 
-function refuse(name: string, code: Exclude<operators.Changed['outcome'], 'done'>): never {
+function refuseChange(name: string, code: Exclude<operators.Changed['outcome'], 'done'>): never {
   const reasons = {
     no_operator: `There is no operator ${name}: see ${programName} operator list.`,
     last_admin: `${name} is the last active admin: create another one first.`,
     disabled: `${name} is disabled: run ${programName} operator enable ${name} first.`,
   };
-  throw new RefusedError(code, reasons[code]);
+  refuse(code, reasons[code]);
 }
 
 function describeInvitation(

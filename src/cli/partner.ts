@@ -7,7 +7,7 @@ import * as partners from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { details, formatInstant, listing, noSuchPartner, RefusedError, table } from './output.ts';
+import { details, formatInstant, listing, noSuchPartner, RefusedError, refuse, table } from './output.ts';
 import { webhookObject } from './webhook-choice.ts';
 
 export const partnerCommands = (command: DatabaseCommand) =>
@@ -103,7 +103,7 @@ async function changeLimits(context: Context, typed: string, changes: Partial<pa
     case 'stale':
     case 'min_above_max': {
       const { minKopecks, maxKopecks } = change.limits;
-      throw new RefusedError(
+      refuse(
         'min_above_max',
         `The minimum amount (${formatKopecks(minKopecks)} RUB) would exceed the maximum amount (${formatKopecks(maxKopecks)} RUB): change both.`,
       );

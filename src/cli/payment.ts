@@ -5,7 +5,7 @@ import { programName } from '../base/program-name.ts';
 import * as payments from '../payments/index.ts';
 import { label, pageSize } from './arguments.ts';
 import { type Context, choice, type DatabaseCommand, group } from './command.ts';
-import { details, formatInstant, RefusedError, table } from './output.ts';
+import { details, formatInstant, RefusedError, refuse, table } from './output.ts';
 
 export const paymentCommands = (command: DatabaseCommand) =>
   group('payment', 'show payments, and resolve those without a final answer from the payment gateway', [
@@ -48,7 +48,7 @@ async function decide(
   if (decision.outcome === 'resolved') return show(context, payment);
   if (decision.outcome !== 'already_ended') throw refusal(decision.outcome, payment);
   const message = `${payment} is already ${decision.status}, and a final status never changes.`;
-  throw new RefusedError('already_ended', message);
+  refuse('already_ended', message);
 }
 
 const refusals = {

@@ -3,7 +3,7 @@ import { programName } from '../base/program-name.ts';
 import * as rates from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
+import { details, formatInstant, type Output, refuse, table } from './output.ts';
 
 export const rateCommands = (command: DatabaseCommand) =>
   group('rate', 'show the USDT/RUB rate and its rules', [
@@ -38,7 +38,7 @@ async function showOrChangeRules({ audit, settings: { rateSpreadBps } }: Context
     expectedVersion: before.version,
   });
   if (verdict.outcome === 'stale')
-    throw new RefusedError('stale', 'The rules were changed at the same time: check them and try again.');
+    refuse('stale', 'The rules were changed at the same time: check them and try again.');
   return describeRules(verdict.rules);
 }
 
@@ -68,10 +68,7 @@ async function showRate({ audit, settings }: Context) {
   const current = await rates.readCurrentRate(audit.pool);
   const rate = current && (await rates.explainRate(audit.pool, current.rateId));
   if (!rate) {
-    throw new RefusedError(
-      'rate_unavailable',
-      `There is no rate yet: ${programName} start fetches one from RATE_SOURCES.`,
-    );
+    refuse('rate_unavailable', `There is no rate yet: ${programName} start fetches one from RATE_SOURCES.`);
   }
   const maxAgeSec = settings.rateMaxAgeSec;
   const stale = rates.isStale(rate, audit.clock, maxAgeSec);

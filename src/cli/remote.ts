@@ -3,7 +3,7 @@ import { Kopeck, KopeckError, type KopeckOptions } from '../../sdk/src/index.ts'
 import { systemClock } from '../base/clock.ts';
 import { programName } from '../base/program-name.ts';
 import { createFetch } from '../http-client/index.ts';
-import { RefusedError } from './output.ts';
+import { refuse } from './output.ts';
 
 /** The service to call, and the API key to use. */
 export interface Remote {
@@ -31,7 +31,7 @@ export const callsService = (command: Command): Command =>
 /** Never repeats the argument: it is a secret, even when mistyped. */
 function apiKey(text: string): string {
   if (/^svc_(test|live)_[\x21-\x7e]+$/.test(text)) return text;
-  throw new RefusedError('bad_key', 'This is not an API key: keys look like svc_test_…');
+  refuse('bad_key', 'This is not an API key: keys look like svc_test_…');
 }
 
 export function httpUrl(text: string): string {
@@ -57,7 +57,7 @@ export async function explainErrors<Result>({ url }: Remote, work: () => Promise
     if (!(error instanceof KopeckError)) throw error;
     const isUnreachable = error.code === 'connection_failed' || error.code === 'timeout';
     const requestId = error.requestId ? ` (${error.requestId})` : '';
-    throw new RefusedError(
+    refuse(
       error.code,
       isUnreachable
         ? `No response from ${url}: start the service with ${programName} start, or set its URL with --url.`

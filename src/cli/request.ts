@@ -2,7 +2,7 @@ import { parseId } from '../base/ids.ts';
 import { findRequest, type LoggedRequest, type RequestFilter, searchRequests } from '../request-log/index.ts';
 import { httpStatus, instant, label, pageSize } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { details, listing, RefusedError } from './output.ts';
+import { details, listing, refuse } from './output.ts';
 import { find } from './partner.ts';
 
 export const requestCommands = (command: DatabaseCommand) =>
@@ -52,7 +52,7 @@ async function list(context: Context, options: ListOptions) {
 async function show({ audit, settings }: Context, typed: string) {
   const requestId = parseId('req', typed);
   const request = requestId && (await findRequest(audit.pool, requestId));
-  if (!request) throw new RefusedError('no_request', whyMissing(typed, settings.requestLogDays));
+  if (!request) refuse('no_request', whyMissing(typed, settings.requestLogDays));
   const { partnerId, partnerName, mode, paymentId } = request;
   return {
     json: requestObject(request),

@@ -5,7 +5,7 @@ import * as secrets from '../db/secrets/index.ts';
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { formatInstant, lateProgressBar, listing, RefusedError, table } from './output.ts';
+import { formatInstant, lateProgressBar, listing, refuse, table } from './output.ts';
 
 export const secretCommands = (command: DatabaseCommand) =>
   group('secret', 'replace SECRET_KEY', [
@@ -45,13 +45,13 @@ const numbersOf = (processes: LiveProcess[]) => processes.map(({ instance }) => 
 async function rotate({ audit, keyring, terminal }: Context, { batch }: { batch: number }) {
   const result = await secrets.switchKeyWhenEnded(audit, keyring);
   if (result.outcome === 'processes_lack_key')
-    throw new RefusedError(
+    refuse(
       'processes_lack_key',
       `${result.processes.length} running processes do not have this SECRET_KEY (${numbersOf(result.processes)}): restart them with the new SECRET_KEY and the old one in SECRET_KEY_PREVIOUS, then run this again. Nothing was changed.`,
     );
   const late = await secrets.findStragglers(audit.pool, audit.clock, keyring);
   if (late.length > 0)
-    throw new RefusedError(
+    refuse(
       'processes_lag',
       `${late.length} processes still use the earlier key (${numbersOf(late)}): check that they reach the database, then run this again.`,
     );

@@ -4,7 +4,7 @@ import type { Payment } from '../../sdk/src/index.ts';
 import { formatKopecks } from '../base/money.ts';
 import { crc16 } from '../base/qr.ts';
 import { scenarios } from '../payments/index.ts';
-import { details, RefusedError } from './output.ts';
+import { details, refuse } from './output.ts';
 import { callsService, connect, explainErrors, type Remote } from './remote.ts';
 import type { MakeCommand, Terminal } from './terminal.ts';
 
@@ -23,7 +23,7 @@ export const triggerCommand = (command: MakeCommand<Terminal>) =>
 
 async function trigger(_terminal: Terminal, event: Wanted, options: TriggerOptions) {
   if (!options.key.startsWith('svc_test_'))
-    throw new RefusedError('test_key_required', 'This is a live key, which pays real money: use a test key.');
+    refuse('test_key_required', 'This is a live key, which pays real money: use a test key.');
   const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];
   // One scenario refuses twice and then accepts, so three retries are enough; another never accepts.
   const kopeck = connect(options, { maxRetries: 3 });

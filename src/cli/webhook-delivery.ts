@@ -4,7 +4,7 @@ import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
 import type { Context, DatabaseCommand } from './command.ts';
-import { bar, lateLines, listing, type Output, RefusedError, table } from './output.ts';
+import { bar, lateLines, listing, type Output, refuse, table } from './output.ts';
 import { find } from './partner.ts';
 import { noWebhook, severalEndpoints } from './webhook-choice.ts';
 
@@ -106,14 +106,14 @@ async function resendOne({ audit }: Context, text: string, endpointId: Id<'whe'>
     case 'several_endpoints':
       throw severalEndpoints(result.partnerId, result.endpoints);
     case 'no_webhook':
-      throw new RefusedError(
+      return refuse(
         'no_webhook',
         endpointId
           ? `${endpointId} is no endpoint for ${text}: see ${programName} webhook list.`
           : `The partner of ${text} has no webhook that gets such events: see ${programName} webhook list.`,
       );
     case 'no_event':
-      throw new RefusedError('no_event', `There is no event ${text}: IDs look like evt_17.`);
+      return refuse('no_event', `There is no event ${text}: IDs look like evt_17.`);
   }
 }
 

@@ -4,7 +4,7 @@ import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, eventKindList, positiveCount } from './arguments.ts';
 import { type Context, choice, type DatabaseCommand, either, group } from './command.ts';
-import { details, formatInstant, listing, type Output, RefusedError } from './output.ts';
+import { details, formatInstant, listing, type Output, refuse } from './output.ts';
 import { find, findToChange } from './partner.ts';
 import {
   chooseEndpoint,
@@ -87,12 +87,9 @@ const onOrOff = ['on', 'off'];
 async function checkUrl({ settings }: Context, text: string): Promise<string> {
   const allowPrivate = settings.webhookAllowPrivate;
   const verdict = webhooks.checkWebhookUrl(text, { allowPrivate });
-  if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
+  if (verdict.outcome === 'refused') refuse('bad_address', verdict.reason);
   if (!allowPrivate && (await webhooks.hasPrivateAddress(verdict.url.hostname, webhooks.createNameLookup())))
-    throw new RefusedError(
-      'bad_address',
-      'The host name resolves to a private IP address: use a public host.',
-    );
+    refuse('bad_address', 'The host name resolves to a private IP address: use a public host.');
   return verdict.url.href;
 }
 
@@ -129,7 +126,7 @@ async function add(
   });
   if (added.outcome === 'too_many') {
     const advice = `remove one with ${programName} webhook remove`;
-    throw new RefusedError(
+    refuse(
       'too_many_endpoints',
       `${partnerId} has ${webhooks.maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,
     );
@@ -170,7 +167,7 @@ async function rotate(context: Context, webhook: webhooks.Webhook, { force = fal
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
     const advice = 'wait until it expires, or use --force to end it now';
-    throw new RefusedError('overlap', `The previous secret is still valid: ${advice}.`);
+    refuse('overlap', `The previous secret is still valid: ${advice}.`);
   }
   return showAgain(context, webhook);
 }

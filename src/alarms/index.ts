@@ -128,8 +128,8 @@ export const takeNewAlarms = (tx: Queryable, clock: Clock) =>
   });
 
 /** An operator has dealt with the alarm. */
-export function clearAlarm(audit: AuditContext, alarmId: number): Promise<'cleared' | 'no_alarm'> {
-  return transaction(audit.pool, async tx => {
+export const clearAlarm = (audit: AuditContext, alarmId: number): Promise<'cleared' | 'no_alarm'> =>
+  transaction(audit.pool, async tx => {
     const cleared = await findRow<Alarm>(tx, {
       text: `UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE id = $1 AND cleared_at IS NULL
              RETURNING kind, subject`,
@@ -139,7 +139,6 @@ export function clearAlarm(audit: AuditContext, alarmId: number): Promise<'clear
     await recordChange(tx, audit, { action: 'alarm.clear', subject: `${alarmId}`, after: cleared });
     return 'cleared';
   });
-}
 
 /** Clears all open alarms of a subject, in the transaction of the change that ends their cause. */
 export async function clearAlarmsOf(

@@ -87,14 +87,13 @@ const asSecondOperator = (
 const canDecide = (tx: Queryable, { operatorId }: Operator, { kind }: OperatorRequest) =>
   hasPermissionNow(tx, operatorId, permissionFor[kind]);
 
-function onWaiting({ pool }: AuditContext, requestId: Id<'apr'>, work: Work): Promise<Decision> {
-  return transaction(pool, async tx => {
+const onWaiting = ({ pool }: AuditContext, requestId: Id<'apr'>, work: Work): Promise<Decision> =>
+  transaction(pool, async tx => {
     const request = await lockRequest(tx, requestId);
     if (!request) return { outcome: 'no_request' };
     if (request.state !== 'waiting') return { outcome: 'already_decided', state: request.state };
     return work(tx, request);
   });
-}
 
 const creditOutcomes = {
   credited: 'done',

@@ -80,11 +80,11 @@ type Plan =
 const maxWindowMs = 7 * 86_400_000;
 
 /** Partners are notified now; the window opens and closes by itself. */
-export function planMaintenance(
+export const planMaintenance = (
   audit: AuditContext,
   { from, until }: { from: Date; until: Date },
-): Promise<Plan> {
-  return transaction(audit.pool, async tx => {
+): Promise<Plan> =>
+  transaction(audit.pool, async tx => {
     if (until <= from) return { outcome: 'until_before_from' };
     if (until <= instantOf(audit.clock)) return { outcome: 'over_already' };
     if (until.getTime() - from.getTime() > maxWindowMs) return { outcome: 'too_long' };
@@ -102,7 +102,6 @@ export function planMaintenance(
     await writeNotice(tx, audit.clock, null, 'maintenance_planned', times);
     return { outcome: 'planned', windowId };
   });
-}
 
 /** Partners are notified that the window is cancelled, or, if it was open, that maintenance is over. */
 export function cancelMaintenance(audit: AuditContext, windowId: bigint): Promise<'cancelled' | 'no_window'> {

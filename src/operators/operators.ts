@@ -104,20 +104,19 @@ export type Refused = { outcome: 'no_operator' | 'last_admin' | 'disabled' };
  * For a lost phone or a forgotten password: both become invalid at once, sessions end, and a link sets new ones. The
  * command line may reset the only admin too; without that, a lost phone would lock everyone out.
  */
-export function resetOperator(
+export const resetOperator = (
   audit: AuditContext,
   keyring: Keyring,
   operatorId: Id<'opr'>,
   { allowLastAdmin }: { allowLastAdmin: boolean },
-): Promise<({ outcome: 'reset' } & Invited) | Refused> {
-  return withOperatorsLock(audit, async tx => {
+): Promise<({ outcome: 'reset' } & Invited) | Refused> =>
+  withOperatorsLock(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
     if (operator.state === 'disabled') return { outcome: 'disabled' };
     if (!allowLastAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
     return { outcome: 'reset', ...(await reset(tx, audit, keyring, operator)) };
   });
-}
 
 async function reset(
   tx: Queryable,
@@ -226,8 +225,8 @@ const firstName = 'admin';
  * Until the first sign-in, each start gives the one admin a new set-up link and invalidates the previous one.
  * Undefined once operators are managed by people.
  */
-export function createFirstAdmin(audit: AuditContext, keyring: Keyring): Promise<Invited | undefined> {
-  return withOperatorsLock(audit, async tx => {
+export const createFirstAdmin = (audit: AuditContext, keyring: Keyring): Promise<Invited | undefined> =>
+  withOperatorsLock(audit, async tx => {
     const rows = await readRows<{ name: string; untouched: boolean }>(tx, {
       text: `SELECT name, role = 'admin' AND totp_last_step IS NULL AND disabled_at IS NULL AS untouched FROM operators`,
     });
@@ -238,4 +237,3 @@ export function createFirstAdmin(audit: AuditContext, keyring: Keyring): Promise
     if (rows.length > 1 || rows[0]!.name !== firstName || !rows[0]!.untouched) return undefined;
     return reset(tx, audit, keyring, (await findOperator(tx, firstName))!);
   });
-}

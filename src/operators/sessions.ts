@@ -60,12 +60,12 @@ export async function listSessions(
 }
 
 /** Signing out, or revoking; `ofOperator` limits it to the sessions of that operator. */
-export function endSession(
+export const endSession = (
   audit: AuditContext,
   sessionId: Id<'ses'>,
   { action, ofOperator }: { action: 'session.sign_out' | 'session.revoke'; ofOperator?: Id<'opr'> },
-): Promise<'ended' | 'no_session'> {
-  return transaction(audit.pool, async tx => {
+): Promise<'ended' | 'no_session'> =>
+  transaction(audit.pool, async tx => {
     const name = await findValue<string>(tx, {
       text: `UPDATE operator_sessions s SET ended_at = $2 FROM operators o
               WHERE s.id = $1 AND s.ended_at IS NULL AND o.id = s.operator_id AND ($3::uuid IS NULL OR o.id = $3)
@@ -76,7 +76,6 @@ export function endSession(
     await recordChange(tx, audit, { action, subject: name, after: { session_id: sessionId } });
     return 'ended';
   });
-}
 
 /** Runs in the transaction of the change that ends the sessions. */
 export async function endAllSessions(tx: Queryable, clock: Clock, operatorId: Id<'opr'>): Promise<number> {

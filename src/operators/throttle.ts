@@ -144,13 +144,13 @@ export function addressFullForSec(
   return found.length > 0 ? secondsUntil(Math.max(...found), nowMs) : undefined;
 }
 
-function countAttempt(
+const countAttempt = (
   pool: Pool,
   clock: Clock,
   attempt: Attempt,
   queue: AttemptQueue,
-): Promise<ThrottleResult> {
-  return transaction(pool, async tx => {
+): Promise<ThrottleResult> =>
+  transaction(pool, async tx => {
     await tx.query({ text: `SELECT pg_advisory_xact_lock(${countingLock})` });
     const nowMs = clock.nowMs();
     await tx.query({
@@ -171,7 +171,6 @@ function countAttempt(
     const filled = counted.filter(({ limit, count }) => count + 1 === maxFailures[limit]);
     return { outcome: 'counted', filled: filled.map(({ limit }) => limit) };
   });
-}
 
 interface Count {
   count: number;

@@ -20,14 +20,14 @@ interface Invitation {
 const hashOf = (token: string) => createHash('sha256').update(token).digest();
 
 /** The token adds one person to the team, once and within a day. Only its hash is stored. */
-export function invite(
+export const invite = (
   audit: AuditContext,
   partnerId: Id<'prt'>,
   /** Null: an operator. */
   madeBy: bigint | null,
   role: MemberRole,
-): Promise<string> {
-  return transaction(audit.pool, async tx => {
+): Promise<string> =>
+  transaction(audit.pool, async tx => {
     const token = randomBytes(tokenBytes).toString('base64url');
     const expiresAt = new Date(audit.clock.nowMs() + validMs);
     await tx.query({
@@ -41,7 +41,6 @@ export function invite(
     });
     return token;
   });
-}
 
 /** An owner's invitation is valid only while they are an owner: a removed owner leaves no usable invitation behind. */
 const selectOpenInvitation = `SELECT i.partner_id, i.role FROM invitations i
@@ -68,8 +67,8 @@ type Acceptance =
   | { outcome: 'no_invitation' };
 
 /** A person who is a member already keeps their role. Then, and when the team is full, the invitation stays usable. */
-export function acceptInvitation(audit: AuditContext, token: string, person: Person): Promise<Acceptance> {
-  return transaction(audit.pool, async tx => {
+export const acceptInvitation = (audit: AuditContext, token: string, person: Person): Promise<Acceptance> =>
+  transaction(audit.pool, async tx => {
     const seen = tokenPattern.test(token) ? await findOpenInvitation(tx, audit, token) : undefined;
     if (!seen) return { outcome: 'no_invitation' };
     const { partnerId } = seen.partner;
@@ -90,7 +89,6 @@ export function acceptInvitation(audit: AuditContext, token: string, person: Per
     await writeNotice(tx, audit.clock, partnerId, 'member_joined', details);
     return { outcome: 'joined', partner };
   });
-}
 
 /** Used or not, nobody can use them any more. */
 export const pruneInvitations = (db: Queryable, clock: Clock) =>

@@ -91,8 +91,8 @@ export type KeyCreation =
   | { outcome: KeyRefusal | 'expiry_passed' | 'too_many_keys' | 'too_many_key_changes' };
 
 /** Returns the key once; only its hash is stored. */
-export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedKey): Promise<KeyCreation> {
-  return transaction(audit.pool, async tx => {
+export const createKey = (audit: AuditContext, keyring: Keyring, wanted: WantedKey): Promise<KeyCreation> =>
+  transaction(audit.pool, async tx => {
     const refusal = await findRefusal(tx, wanted);
     if (refusal) return { outcome: refusal };
     if (wanted.expiresAt && wanted.expiresAt <= instantOf(audit.clock)) return { outcome: 'expiry_passed' };
@@ -104,7 +104,6 @@ export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedK
     await notifyTeam(tx, audit, 'key_created', apiKey);
     return { outcome: 'created', key, apiKey };
   });
-}
 
 /** For the audit log: what was chosen. */
 export const chosenOf = ({ partnerId, mode, allowedAddresses, label, rights, expiresAt }: WantedKey) => ({
@@ -240,12 +239,12 @@ export type AddressChange =
   | { outcome: 'no_key' };
 
 /** An empty list allows every address. Takes effect at once in every process. */
-export function setAllowedAddresses(
+export const setAllowedAddresses = (
   audit: AuditContext,
   keyId: string,
   allowedAddresses: string[],
-): Promise<AddressChange> {
-  return transaction(audit.pool, async tx => {
+): Promise<AddressChange> =>
+  transaction(audit.pool, async tx => {
     const apiKey = await lockKey(tx, keyId);
     if (!apiKey) return { outcome: 'no_key' };
     if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
@@ -267,4 +266,3 @@ export function setAllowedAddresses(
     await notifyTeam(tx, audit, 'key_addresses_changed', apiKey);
     return { outcome: 'changed', apiKey: { ...apiKey, allowedAddresses } };
   });
-}

@@ -43,12 +43,12 @@ const maxPartnersPerPerson = 5;
 export const maxMembers = 40;
 
 /** Creates a partner for a person in the bot: test mode at once, live mode when an operator approves it. */
-export function signUp(
+export const signUp = (
   audit: AuditContext,
   person: Person,
   name: string,
-): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' | 'too_many_today' }> {
-  return transaction(audit.pool, async tx => {
+): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' | 'too_many_today' }> =>
+  transaction(audit.pool, async tx => {
     // One sign-up at a time per person, so that the limits hold.
     await tx.query({
       text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -62,7 +62,6 @@ export function signUp(
     await addMember(tx, audit, partner.partnerId, person, 'owner');
     return { outcome: 'signed_up', partner };
   });
-}
 
 export async function addMember(
   tx: Queryable,

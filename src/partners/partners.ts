@@ -84,11 +84,11 @@ async function grantTestBalance(
 }
 
 /** At most once a day: enough for any test, and the ledger does not fill up with it. */
-export function refillTestBalance(
+export const refillTestBalance = (
   audit: AuditContext,
   partnerId: Id<'prt'>,
-): Promise<'refilled' | 'not_again_today'> {
-  return transaction(audit.pool, async tx => {
+): Promise<'refilled' | 'not_again_today'> =>
+  transaction(audit.pool, async tx => {
     const today = instantOf(audit.clock).toISOString().slice(0, 10);
     const verdict = await grantTestBalance(tx, audit, partnerId, `kopeck: test balance of ${today}`);
     if (verdict.outcome !== 'credited') return 'not_again_today';
@@ -99,7 +99,6 @@ export function refillTestBalance(
     });
     return 'refilled';
   });
-}
 
 export interface PartnerRow extends Omit<Partner, 'partnerId' | 'limits'>, Limits {
   id: string;
@@ -139,14 +138,14 @@ export const lockPartner = (tx: Queryable, partnerId: Id<'prt'>) => findPartner(
 export type PartnerChange = { outcome: 'done'; partner: Partner } | { outcome: 'no_partner' };
 
 /** A repeat changes nothing and writes no audit record. */
-export function setSuspended(
+export const setSuspended = (
   audit: AuditContext,
   partnerId: Id<'prt'>,
   suspended: boolean,
   /** For the audit log. */
   reason?: string,
-): Promise<PartnerChange> {
-  return transaction(audit.pool, async tx => {
+): Promise<PartnerChange> =>
+  transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (partner.suspended !== suspended) {
@@ -163,16 +162,15 @@ export function setSuspended(
     }
     return { outcome: 'done', partner: { ...partner, suspended } };
   });
-}
 
-export function setLimits(
+export const setLimits = (
   audit: AuditContext,
   partnerId: Id<'prt'>,
   changes: Partial<Limits>,
   /** The limits that the change is based on; undefined skips this check. */
   expected?: Limits,
-): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> {
-  return transaction(audit.pool, async tx => {
+): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> =>
+  transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (expected && !isDeepStrictEqual(expected, partner.limits))
@@ -204,7 +202,6 @@ export function setLimits(
     });
     return { outcome: 'done', partner: { ...partner, limits } };
   });
-}
 
 type Decision = { outcome: 'done' | 'already_approved'; partner: Partner } | { outcome: 'no_partner' };
 
@@ -214,8 +211,8 @@ export const approveLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide
 /** The partner stays in test mode and is notified. An operator may still approve it later. */
 export const refuseLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide(audit, partnerId, false);
 
-function decide(audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> {
-  return transaction(audit.pool, async tx => {
+const decide = (audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> =>
+  transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (partner.liveApproved) return { outcome: 'already_approved', partner };
@@ -232,4 +229,3 @@ function decide(audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): P
     await writeNotice(tx, audit.clock, partnerId, approved ? 'live_approved' : 'live_refused');
     return { outcome: 'done', partner: { ...partner, liveApproved: approved } };
   });
-}

@@ -30,13 +30,13 @@ export type KeyRoll =
  * A new key with the same rights, addresses, label and lifetime, at once; the old one ends after the overlap. Both count into
  * the same turnover of the day, so a roll gives no second daily limit.
  */
-export function rollKey(
+export const rollKey = (
   audit: AuditContext,
   keyring: Keyring,
   keyId: string,
   overlapMs: number,
-): Promise<KeyRoll> {
-  return transaction(audit.pool, async tx => {
+): Promise<KeyRoll> =>
+  transaction(audit.pool, async tx => {
     if (overlapMs > maxOverlapMs) return { outcome: 'overlap_too_long' };
     const found = await findKeyRow(tx, keyId);
     if (!found) return { outcome: 'no_key' };
@@ -79,14 +79,13 @@ export function rollKey(
     const old = { ...before, expiresAt: endsAt, rolledTo: apiKey.keyId };
     return { outcome: 'rolled', key, apiKey, old, before };
   });
-}
 
 /** For a new key that nobody may have seen: it is revoked, and the old one stays valid as before. */
-export function undoRoll(
+export const undoRoll = (
   audit: AuditContext,
   { apiKey, before }: { apiKey: ApiKey; before: ApiKey },
-): Promise<void> {
-  return transaction(audit.pool, async tx => {
+): Promise<void> =>
+  transaction(audit.pool, async tx => {
     const row = await lockKeyRow(tx, before.keyId);
     await revokeKeyIn(tx, audit, apiKey.keyId);
     if (row?.rolledTo !== apiKey.keyId) return;
@@ -99,7 +98,6 @@ export function undoRoll(
       isRemoval: true,
     });
   });
-}
 
 const endKey = (
   tx: Queryable,

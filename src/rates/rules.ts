@@ -56,12 +56,12 @@ const rulesLock = 718_000_003;
 
 export type RulesVerdict = { outcome: 'changed' | 'same' | 'stale'; rules: CurrentRules };
 
-export function changeRateRules(
+export const changeRateRules = (
   audit: AuditContext,
   spreadBps: number,
   { rules, reason, expectedVersion }: RulesChange,
-): Promise<RulesVerdict> {
-  return transaction(audit.pool, async tx => {
+): Promise<RulesVerdict> =>
+  transaction(audit.pool, async tx => {
     // Versions count up one by one, so two changes at once must not read the same one. Not a lock of the table: for that the
     // role of the service would need more than to read and to add.
     await tx.query({ text: `SELECT pg_advisory_xact_lock(${rulesLock})` });
@@ -86,7 +86,6 @@ export function changeRateRules(
     });
     return { outcome: 'changed', rules: after };
   });
-}
 
 /** As the command line and the console show them. */
 export const rulesObject = ({ spreadBps, bandBps, jumpBps }: RateRules) => ({

@@ -17,8 +17,8 @@ import {
 const validMs = 10 * 60_000;
 
 /** A link of the bot, for the person who asked for it. A new one replaces those that were not used. */
-export function createPortalLink({ pool, clock }: AuditContext, person: Person): Promise<string> {
-  return transaction(pool, async tx => {
+export const createPortalLink = ({ pool, clock }: AuditContext, person: Person): Promise<string> =>
+  transaction(pool, async tx => {
     const token = newToken();
     await tx.query({
       text: 'DELETE FROM portal_links WHERE user_id = $1 AND used_at IS NULL',
@@ -30,7 +30,6 @@ export function createPortalLink({ pool, clock }: AuditContext, person: Person):
     });
     return token;
   });
-}
 
 /** Whose link it is. Another request with it waits until the end of the transaction. */
 async function findPortalLink(tx: Queryable, clock: Clock, token: string): Promise<Person | undefined> {

@@ -1,15 +1,6 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import {
-  createBatcher,
-  createRunPlaces,
-  findLockedRows,
-  type LockWait,
-  lockTimeoutLanes,
-  lockTimeoutOf,
-  nextLoopTurn,
-  setsLockTimeout,
-} from '../db/batching/index.ts';
+import * as batching from '../db/batching/index.ts';
 import { commitsWithoutWaiting, isItemError, type Queryable } from '../db/postgres/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { Limits } from './partners.ts';
@@ -60,17 +51,17 @@ interface Waiter {
  */
 export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   const queues = new Map<string, Waiter[]>();
-  const takeTokens = createBatcher<Fetch, Grant>({
+  const takeTokens = batching.createBatcher<Fetch, Grant>({
     isItemError,
     maxBatch: 256,
     maxWaiting,
-    gather: nextLoopTurn,
+    gather: batching.nextLoopTurn,
     run: (fetches, lockWait) => takeAll(db, clock, fetches, lockWait),
     ownLanes: {
-      ...lockTimeoutLanes(clock),
+      ...batching.lockTimeoutLanes(clock),
       keyOf: ({ partnerId, mode, kind }) => `${partnerId} ${mode} ${kind}`,
       findLocked: fetches => findLockedBuckets(db, fetches),
-      runs: createRunPlaces(1),
+      runs: batching.createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
   });
@@ -129,12 +120,17 @@ interface Grant {
 }
 
 /** Takes from many buckets in one statement. They are locked in a fixed order, so that processes do not deadlock. */
-async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: LockWait): Promise<Grant[]> {
+async function takeAll(
+  db: Queryable,
+  clock: Clock,
+  fetches: Fetch[],
+  lockWait: batching.LockWait,
+): Promise<Grant[]> {
   const { rows } = await db.query<Grant & { item: number }>({
     name: 'take tokens',
     text: `SELECT k.item::int, k.wanted AS asked, t.granted, t.retry_after_sec AS "retryAfterSec"
              FROM (SELECT k.*, call.argument AS at
-                     FROM ${commitsWithoutWaiting}, ${setsLockTimeout('$8', '$7::timestamptz')},
+                     FROM ${commitsWithoutWaiting}, ${batching.setsLockTimeout('$8', '$7::timestamptz')},
                           unnest($1::uuid[], $2::mode[], $3::text[], $4::float8[], $5::float8[], $6::int[])
                           WITH ORDINALITY AS k (partner_id, mode, kind, per_second, burst, wanted, item)
                     ORDER BY partner_id, mode, kind) AS k,
@@ -147,14 +143,14 @@ async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: 
       fetches.map(({ burst }) => burst),
       fetches.map(({ waiters }) => waiters.length),
       instantOf(clock),
-      lockTimeoutOf(lockWait),
+      batching.lockTimeoutOf(lockWait),
     ],
   });
   return rows.sort((a, b) => a.item - b.item);
 }
 
 const findLockedBuckets = (db: Queryable, fetches: Fetch[]) =>
-  findLockedRows(db, fetches, 'rate_buckets', [
+  batching.findLockedRows(db, fetches, 'rate_buckets', [
     ['partner_id', 'uuid', ({ partnerId }) => uuidFromId(partnerId)],
     ['mode', 'mode', ({ mode }) => mode],
     ['kind', 'text', ({ kind }) => kind],

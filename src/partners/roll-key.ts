@@ -5,25 +5,14 @@ import { type Queryable, transaction } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import { noticedDays } from './key-expiries.ts';
 import { countKeys, maxRolledKeys, takeKeyChange } from './key-maximum.ts';
-import {
-  type ApiKey,
-  chosenOf,
-  findKeyRow,
-  findRefusal,
-  insertKey,
-  type KeyRefusal,
-  keyState,
-  lockKeyRow,
-  revokeKeyIn,
-  toKey,
-} from './keys.ts';
+import * as keys from './keys.ts';
 
 /** How long the old key may stay valid. */
 export const maxOverlapMs = 7 * 86_400_000;
 
 export type KeyRoll =
-  | { outcome: 'rolled'; key: string; apiKey: ApiKey; old: ApiKey; before: ApiKey }
-  | { outcome: KeyRefusal | 'no_key' | 'already_revoked' | 'already_expired' | 'already_rolled' }
+  | { outcome: 'rolled'; key: string; apiKey: keys.ApiKey; old: keys.ApiKey; before: keys.ApiKey }
+  | { outcome: keys.KeyRefusal | 'no_key' | 'already_revoked' | 'already_expired' | 'already_rolled' }
   | { outcome: 'overlap_too_long' | 'too_many_rolled_keys' | 'too_many_key_changes' };
 
 /**
@@ -38,14 +27,14 @@ export const rollKey = (
 ): Promise<KeyRoll> =>
   transaction(audit.pool, async tx => {
     if (overlapMs > maxOverlapMs) return { outcome: 'overlap_too_long' };
-    const found = await findKeyRow(tx, keyId);
+    const found = await keys.findKeyRow(tx, keyId);
     if (!found) return { outcome: 'no_key' };
     // The partner is locked before its keys.
-    const refusal = await findRefusal(tx, toKey(found));
+    const refusal = await keys.findRefusal(tx, keys.toKey(found));
     if (refusal) return { outcome: refusal };
-    const row = (await lockKeyRow(tx, keyId))!;
-    const before = toKey(row);
-    const state = keyState(before, audit.clock);
+    const row = (await keys.lockKeyRow(tx, keyId))!;
+    const before = keys.toKey(row);
+    const state = keys.keyState(before, audit.clock);
     if (state !== 'active') return { outcome: state === 'revoked' ? 'already_revoked' : 'already_expired' };
     if (before.rolledTo) return { outcome: 'already_rolled' };
     // A roll without an overlap ends a key that may be stolen: it is always possible.
@@ -60,7 +49,7 @@ export const rollKey = (
     const now = instantOf(audit.clock);
     const expiresAt = oldEnd && new Date(now.getTime() + oldEnd.getTime() - createdAt.getTime());
     const wanted = { partnerId, mode, allowedAddresses, label, rights, expiresAt };
-    const { key, apiKey } = await insertKey(tx, audit, keyring, wanted, row.turnover_of ?? keyId);
+    const { key, apiKey } = await keys.insertKey(tx, audit, keyring, wanted, row.turnover_of ?? keyId);
     const chosenEnd = new Date(now.getTime() + overlapMs);
     const endsAt = before.expiresAt && before.expiresAt < chosenEnd ? before.expiresAt : chosenEnd;
     await endKey(tx, audit.clock, keyId, { expiresAt: endsAt, rolledTo: apiKey.keyId });
@@ -70,7 +59,11 @@ export const rollKey = (
       before: { expiresAt: before.expiresAt },
       after: { expiresAt: endsAt, rolledTo: apiKey.keyId },
     });
-    await recordChange(tx, audit, { action: 'key.create', subject: apiKey.keyId, after: chosenOf(wanted) });
+    await recordChange(tx, audit, {
+      action: 'key.create',
+      subject: apiKey.keyId,
+      after: keys.chosenOf(wanted),
+    });
     const details = { key_id: keyId, new_key_id: apiKey.keyId, mode, actor: audit.actor };
     await writeNotice(tx, audit.clock, partnerId, 'key_rolled', {
       ...details,
@@ -83,11 +76,11 @@ export const rollKey = (
 /** For a new key that nobody may have seen: it is revoked, and the old one stays valid as before. */
 export const undoRoll = (
   audit: AuditContext,
-  { apiKey, before }: { apiKey: ApiKey; before: ApiKey },
+  { apiKey, before }: { apiKey: keys.ApiKey; before: keys.ApiKey },
 ): Promise<void> =>
   transaction(audit.pool, async tx => {
-    const row = await lockKeyRow(tx, before.keyId);
-    await revokeKeyIn(tx, audit, apiKey.keyId);
+    const row = await keys.lockKeyRow(tx, before.keyId);
+    await keys.revokeKeyIn(tx, audit, apiKey.keyId);
     if (row?.rolledTo !== apiKey.keyId) return;
     await endKey(tx, audit.clock, before.keyId, { expiresAt: before.expiresAt, rolledTo: null });
     await recordChange(tx, audit, {

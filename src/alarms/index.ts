@@ -141,16 +141,11 @@ export const clearAlarm = (audit: AuditContext, alarmId: number): Promise<'clear
   });
 
 /** Clears all open alarms of a subject, in the transaction of the change that ends their cause. */
-export async function clearAlarmsOf(
-  tx: Queryable,
-  { clock, actor }: AuditContext,
-  subject: string,
-): Promise<void> {
-  await tx.query({
+export const clearAlarmsOf = (tx: Queryable, { clock, actor }: AuditContext, subject: string) =>
+  tx.query({
     text: 'UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE subject = $1 AND cleared_at IS NULL',
     values: [subject, instantOf(clock), actor],
   });
-}
 
 export const alarmGauges: DatabaseGauge[] = [
   {

@@ -27,16 +27,12 @@ export const readThresholds = (db: Queryable) => readRow<CurrentThresholds>(db, 
 export const lockThresholds = (tx: Queryable) =>
   readRow<CurrentThresholds>(tx, { text: `${select} FOR NO KEY UPDATE` });
 
-export async function writeThresholds(
-  tx: Queryable,
-  { decisionKopecks, creditMicroUsdt }: Thresholds,
-): Promise<void> {
-  await tx.query({
+export const writeThresholds = (tx: Queryable, { decisionKopecks, creditMicroUsdt }: Thresholds) =>
+  tx.query({
     text: `UPDATE service SET resolve_alone_kopecks = $1, credit_alone_micro_usdt = $2,
                               thresholds_version = thresholds_version + 1`,
     values: [decisionKopecks, creditMicroUsdt],
   });
-}
 
 /** Raising a threshold lets one operator do more alone, so it needs four-eyes approval itself. */
 export const isRaised = (now: Thresholds, wanted: Thresholds) =>

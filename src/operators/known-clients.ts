@@ -131,8 +131,8 @@ export async function rememberClient(
   return { deviceToken };
 }
 
-async function forgetOldClients(tx: Queryable, clock: Clock, operatorId: string): Promise<void> {
-  await tx.query({
+const forgetOldClients = (tx: Queryable, clock: Clock, operatorId: string) =>
+  tx.query({
     text: `DELETE FROM known_clients k USING (
              SELECT kind, value, row_number() OVER (PARTITION BY kind ORDER BY last_sign_in_at DESC, value) AS place
                FROM known_clients WHERE operator_id = $1) old
@@ -140,20 +140,17 @@ async function forgetOldClients(tx: Queryable, clock: Clock, operatorId: string)
               AND (old.place > $2 OR k.last_sign_in_at <= $3)`,
     values: [operatorId, maxKnown, knownSince(clock)],
   });
-}
 
 /** A device that has used up its allowance may be in the wrong hands. */
-export async function forgetDevice(tx: Queryable, deviceHash: string): Promise<void> {
-  await tx.query({
+export const forgetDevice = (tx: Queryable, deviceHash: string) =>
+  tx.query({
     text: `DELETE FROM known_clients WHERE kind = 'device' AND value = $1`,
     values: [deviceHash],
   });
-}
 
 /** Runs in the transaction of the change that revokes the operator's access. */
-export async function forgetAllClients(tx: Queryable, operatorId: Id<'opr'>): Promise<void> {
-  await tx.query({
+export const forgetAllClients = (tx: Queryable, operatorId: Id<'opr'>) =>
+  tx.query({
     text: 'DELETE FROM known_clients WHERE operator_id = $1',
     values: [uuidFromId(operatorId)],
   });
-}

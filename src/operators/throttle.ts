@@ -199,12 +199,8 @@ async function readCounts(tx: Queryable, attempt: Attempt): Promise<(Count & { l
 }
 
 /** After a successful sign-in the failures of this name from this address, and of this device, no longer count. */
-export async function clearAttempts(
-  db: Queryable,
-  { nameHash, address, deviceHash }: Attempt,
-): Promise<void> {
-  await db.query({
+export const clearAttempts = (db: Queryable, { nameHash, address, deviceHash }: Attempt) =>
+  db.query({
     text: 'DELETE FROM login_attempts WHERE (name_hash = $1 AND address = $2) OR device_hash = $3',
     values: [nameHash, address, deviceHash ?? null],
   });
-}

@@ -33,18 +33,11 @@ export interface Job {
   tries: number;
 }
 
-export async function addJob(
-  tx: Queryable,
-  clock: Clock,
-  chatId: bigint | null,
-  task: Task,
-  inMs = 0,
-): Promise<void> {
-  await tx.query({
+export const addJob = (tx: Queryable, clock: Clock, chatId: bigint | null, task: Task, inMs = 0) =>
+  tx.query({
     text: 'INSERT INTO chat_jobs (chat_id, task, created_at, due_at) VALUES ($1, $2, $3, $4)',
     values: [chatId, task, instantOf(clock), new Date(clock.nowMs() + inMs)],
   });
-}
 
 /** Deletions do not wait behind messages, however many there are. */
 export type Queue = 'deletes' | 'messages';

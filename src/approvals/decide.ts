@@ -78,14 +78,12 @@ const asSecondOperator = (
   work: Work,
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
-    if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
+    // Read again: the operator may have lost it since signing in.
+    if (!(await hasPermissionNow(tx, operator.operatorId, permissionFor[request.kind])))
+      return { outcome: 'forbidden' };
     if (isRequester(request, operator)) return { outcome: 'own_request' };
     return work(tx, request);
   });
-
-/** The permission is read again: the operator may have lost it since signing in. */
-const canDecide = (tx: Queryable, { operatorId }: Operator, { kind }: OperatorRequest) =>
-  hasPermissionNow(tx, operatorId, permissionFor[kind]);
 
 const onWaiting = ({ pool }: AuditContext, requestId: Id<'apr'>, work: Work): Promise<Decision> =>
   transaction(pool, async tx => {

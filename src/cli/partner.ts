@@ -168,12 +168,10 @@ const severalPartners = (typed: string, found: partners.Partner[]) =>
     `Several partners have the name ${typed}: use the ID of one, ${found.map(({ partnerId }) => partnerId).join(' or ')}.`,
   );
 
-const stateOf = ({ suspended }: partners.Partner) => (suspended ? 'suspended' : 'active');
-
 const summary = (partner: partners.Partner) => ({
   partner_id: partner.partnerId,
   name: partner.name,
-  state: stateOf(partner),
+  state: partner.suspended ? 'suspended' : 'active',
   created_at: partner.createdAt.toISOString(),
 });
 

@@ -113,23 +113,14 @@ async function show({ audit }: Context, id: string) {
   };
 }
 
-interface ListOptions {
+interface ListOptions extends Pick<payments.PaymentFilter, 'externalId' | 'mode' | 'status'> {
   partner?: string;
-  externalId?: string;
-  mode?: 'test' | 'live';
-  status?: payments.PaymentStatus;
   limit: number;
 }
 
-async function list({ audit }: Context, options: ListOptions) {
-  const { partner, externalId, mode, status, limit } = options;
+async function list({ audit }: Context, { partner, limit, ...others }: ListOptions) {
   const partnerId = partner === undefined ? undefined : parseId('prt', partner);
-  const filter: payments.PaymentFilter = {
-    ...(partnerId ? { partnerId } : { partnerName: partner }),
-    externalId,
-    mode,
-    status,
-  };
+  const filter = { ...(partnerId ? { partnerId } : { partnerName: partner }), ...others };
   const found: payments.FoundPayment[] = [];
   let page = await payments.searchPayments(audit.pool, [filter], { limit });
   found.push(...page.payments);

@@ -54,23 +54,21 @@ export const isUnderMaintenance = async (db: Queryable, clock: Clock) =>
  * the operator wants payments now.
  */
 export const setMaintenance = (audit: AuditContext, maintenance: boolean): Promise<void> =>
-  transaction(audit.pool, tx => switchMaintenance(tx, audit, maintenance));
-
-async function switchMaintenance(tx: Queryable, audit: AuditContext, maintenance: boolean): Promise<void> {
-  const before = await readValue<boolean>(tx, { text: 'SELECT maintenance FROM service FOR UPDATE' });
-  const ended = maintenance ? 0 : await cancel(tx, audit, 'from_at <= $1', []);
-  if (before === maintenance && ended === 0) return;
-  if (before !== maintenance) {
-    await tx.query({ text: 'UPDATE service SET maintenance = $1', values: [maintenance] });
-    await recordChange(tx, audit, {
-      action: maintenance ? 'maintenance.on' : 'maintenance.off',
-      subject: 'service',
-      before: { maintenance: before },
-      after: { maintenance },
-    });
-  }
-  await writeNotice(tx, audit.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
-}
+  transaction(audit.pool, async tx => {
+    const before = await readValue<boolean>(tx, { text: 'SELECT maintenance FROM service FOR UPDATE' });
+    const ended = maintenance ? 0 : await cancel(tx, audit, 'from_at <= $1', []);
+    if (before === maintenance && ended === 0) return;
+    if (before !== maintenance) {
+      await tx.query({ text: 'UPDATE service SET maintenance = $1', values: [maintenance] });
+      await recordChange(tx, audit, {
+        action: maintenance ? 'maintenance.on' : 'maintenance.off',
+        subject: 'service',
+        before: { maintenance: before },
+        after: { maintenance },
+      });
+    }
+    await writeNotice(tx, audit.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
+  });
 
 type Plan =
   | { outcome: 'planned'; windowId: bigint }

@@ -31,9 +31,7 @@ export async function storeRate(db: Queryable, clock: Clock, rate: NewRate): Pro
 }
 
 /** The newest, however old: check `isStale` before use. */
-export const readCurrentRate = (db: Queryable) => readNewest(db);
-
-const readNewest = sharedRead<void, CurrentRate | undefined>(async (db, callers) => {
+export const readCurrentRate = sharedRead<void, CurrentRate | undefined>(async (db, callers) => {
   const { rows } = await db.query<CurrentRate>({
     name: 'read current rate',
     text: `SELECT id AS "rateId", rate_e4 AS "rateE4", mid_e4 AS "midE4", as_of AS "asOf"

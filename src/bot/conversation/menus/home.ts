@@ -133,7 +133,7 @@ export const home: Menu = {
   developer: { steps: { first_key: { confirm: createFirstKey } } },
 };
 
-export const personalActions: Record<string, PersonalAction> = {
+export const homeActions: Record<string, PersonalAction> = {
   home: goHome,
   ps: choosePartner,
   new: chat => askForName(chat, chat.texts.signUp.askName),

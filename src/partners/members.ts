@@ -3,14 +3,7 @@ import { type Id, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange, takeDailyChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
 import { type Queryable, readRows, transaction } from '../db/postgres/index.ts';
-import {
-  addPartner,
-  lockPartner,
-  type Partner,
-  type PartnerRow,
-  selectPartners,
-  toPartner,
-} from './partners.ts';
+import * as partners from './partners.ts';
 
 /** In ascending order: each role includes the ones before it. */
 export const memberRoles = ['viewer', 'developer', 'owner'] as const;
@@ -47,7 +40,9 @@ export const signUp = (
   audit: AuditContext,
   person: Person,
   name: string,
-): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' | 'too_many_today' }> =>
+): Promise<
+  { outcome: 'signed_up'; partner: partners.Partner } | { outcome: 'too_many' | 'too_many_today' }
+> =>
   transaction(audit.pool, async tx => {
     // One sign-up at a time per person, so that the limits hold.
     await tx.query({
@@ -58,7 +53,7 @@ export const signUp = (
     if (own.length >= maxPartnersPerPerson) return { outcome: 'too_many' };
     if (!(await takeDailyChange(tx, audit.clock, 'sign-ups', audit.actor)))
       return { outcome: 'too_many_today' };
-    const partner = await addPartner(tx, audit, { name, liveApproved: false });
+    const partner = await partners.addPartner(tx, audit, { name, liveApproved: false });
     await addMember(tx, audit, partner.partnerId, person, 'owner');
     return { outcome: 'signed_up', partner };
   });
@@ -92,13 +87,13 @@ export const listMembers = (db: Queryable, partnerId: Id<'prt'>) =>
 export async function listMemberships(
   db: Queryable,
   userId: bigint,
-): Promise<{ partner: Partner; role: MemberRole }[]> {
-  const rows = await readRows<PartnerRow & { role: MemberRole }>(db, {
-    text: `${selectPartners}, m.role FROM members m JOIN partners p ON p.id = m.partner_id
+): Promise<{ partner: partners.Partner; role: MemberRole }[]> {
+  const rows = await readRows<partners.PartnerRow & { role: MemberRole }>(db, {
+    text: `${partners.selectPartners}, m.role FROM members m JOIN partners p ON p.id = m.partner_id
             WHERE m.user_id = $1 ORDER BY m.joined_at, p.id`,
     values: [userId],
   });
-  return rows.map(row => ({ partner: toPartner(row), role: row.role }));
+  return rows.map(row => ({ partner: partners.toPartner(row), role: row.role }));
 }
 
 /** Changes a member under the lock of the partner. A partner always keeps an owner: without one nobody could invite another. */
@@ -109,7 +104,7 @@ const changeMember = <Outcome>(
   change: (tx: Queryable, member: Member, isLastOwner: boolean) => Promise<Outcome>,
 ): Promise<Outcome | 'no_member'> =>
   transaction(audit.pool, async tx => {
-    await lockPartner(tx, partnerId);
+    await partners.lockPartner(tx, partnerId);
     const members = await listMembers(tx, partnerId);
     const member = members.find(one => one.userId === userId);
     const owners = members.filter(({ role }) => role === 'owner').length;

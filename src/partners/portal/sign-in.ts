@@ -5,14 +5,7 @@ import { findRow, hasRow, type Queryable, transaction } from '../../db/postgres/
 import { pruneOlder } from '../../db/retention/index.ts';
 import type { SessionClient } from '../../db/sessions/index.ts';
 import { auditContextOfPerson, type Person } from '../members.ts';
-import {
-  endSession,
-  lockSession,
-  openSession,
-  type PortalSession,
-  type PortalSignIn,
-  type SignInDeps,
-} from './sessions.ts';
+import * as sessions from './sessions.ts';
 
 const validMs = 10 * 60_000;
 
@@ -80,13 +73,13 @@ interface Browser extends SessionClient {
  * its visitor would go on as another person without noticing, and pay to a foreign address. So people are asked first.
  */
 export type PortalSignInResult =
-  | ({ outcome: 'signed_in' } & PortalSignIn)
+  | ({ outcome: 'signed_in' } & sessions.PortalSignIn)
   | { outcome: 'no_link' }
-  | { outcome: 'other_person'; arriving: Person; session: PortalSession; isOpen: boolean };
+  | { outcome: 'other_person'; arriving: Person; session: sessions.PortalSession; isOpen: boolean };
 
 /** The link and the session are one transaction: a link is used only if there is a session. */
 export const signInWithLink = (
-  deps: SignInDeps,
+  deps: sessions.SignInDeps,
   token: string,
   browser: Browser,
 ): Promise<PortalSignInResult> =>
@@ -96,7 +89,7 @@ export const signInWithLink = (
   });
 
 export const signInWithData = (
-  deps: SignInDeps,
+  deps: sessions.SignInDeps,
   data: SignedData,
   browser: Browser,
 ): Promise<PortalSignInResult> =>
@@ -107,20 +100,22 @@ const noLink = { outcome: 'no_link' } as const;
 /** `take` uses up what proves who arrives: not before the question is answered. */
 async function signIn(
   tx: Queryable,
-  deps: SignInDeps,
+  deps: sessions.SignInDeps,
   arriving: Person,
   browser: Browser,
   take: () => Promise<boolean>,
 ): Promise<PortalSignInResult> {
   const { clock } = deps;
   // An ended session asks as well: the cookie stays in a browser whose owner was away for half an hour.
-  const before = browser.sessionToken ? await lockSession(tx, clock, browser.sessionToken) : undefined;
+  const before = browser.sessionToken
+    ? await sessions.lockSession(tx, clock, browser.sessionToken)
+    : undefined;
   if (before && before.session.userId !== arriving.userId && before.session.sessionId !== browser.replaces)
     return { outcome: 'other_person', arriving, ...before };
   if (!(await take())) return noLink;
   if (before) {
     const { userId, sessionId } = before.session;
-    await endSession(tx, auditContextOfPerson(deps, before.session), userId, sessionId);
+    await sessions.endSession(tx, auditContextOfPerson(deps, before.session), userId, sessionId);
   }
-  return { outcome: 'signed_in', ...(await openSession(tx, deps, arriving, browser)) };
+  return { outcome: 'signed_in', ...(await sessions.openSession(tx, deps, arriving, browser)) };
 }

@@ -24,33 +24,33 @@ async function run(
     show(done, of);
   };
   const result = await payments.archiveMonths(audit, { before, isDryRun, onProgress }).finally(cancelNotice);
+  if (result.outcome === 'under_way') refuse('under_way', underWay);
+  if (result.outcome === 'not_closed')
+    refuse(
+      'not_closed',
+      `A month can be archived ${payments.restDays} days after its end: use ${formatMonth(result.closedBefore)} or an earlier month.`,
+    );
   return describe(result, formatMonth(before), isDryRun);
 }
 
 const formatMonth = (at: Date) => at.toISOString().slice(0, 7);
 
-function describe(result: payments.ArchiveResult, before: string, isDryRun: boolean): Output {
-  switch (result.outcome) {
-    case 'not_closed':
-      return refuse(
-        'not_closed',
-        `A month can be archived ${payments.restDays} days after its end: use ${formatMonth(result.closedBefore)} or an earlier month.`,
-      );
-    case 'under_way':
-      return refuse('under_way', underWay);
-    case 'archived': {
-      const { months, payments, events, entries } = result;
-      const counted = months.length === 0 ? `There is nothing to archive before ${before}.` : tableOf(months);
-      const moved = `Archived ${payments} payments, ${events} events and ${entries} entries from before ${before}.`;
-      return {
-        json: { before, dry_run: isDryRun, months, moved: { payments, events, entries } },
-        text: isDryRun || months.length === 0 ? counted : `${counted}\n${moved}`,
-      };
-    }
-  }
+type Archived = Extract<payments.ArchiveResult, { outcome: 'archived' }>;
+
+function describe(
+  { months, payments, events, entries }: Archived,
+  before: string,
+  isDryRun: boolean,
+): Output {
+  const counted = months.length === 0 ? `There is nothing to archive before ${before}.` : tableOf(months);
+  const moved = `Archived ${payments} payments, ${events} events and ${entries} entries from before ${before}.`;
+  return {
+    json: { before, dry_run: isDryRun, months, moved: { payments, events, entries } },
+    text: isDryRun || months.length === 0 ? counted : `${counted}\n${moved}`,
+  };
 }
 
-const tableOf = (months: Extract<payments.ArchiveResult, { outcome: 'archived' }>['months']) =>
+const tableOf = (months: Archived['months']) =>
   table(months, ({ month: name, payments, events, entries, bytes }) => ({
     month: name,
     payments,
@@ -68,40 +68,31 @@ async function distribute({ audit, terminal: { stderr: screen } }: Context) {
   const result = await payments.distributeArchive(audit, {
     onProgress: (phase, done, of) => bars[phase](done, of),
   });
-  switch (result.outcome) {
-    case 'distributed':
-      return {
-        json: result,
-        text: `The archive is on ${result.workers} workers: ${result.rows} rows were moved by this run.`,
-      };
-    case 'already_distributed':
-      return { json: result, text: `The archive is on ${result.workers} workers already.` };
-    default:
-      return refuse(result.outcome, whyNotDistributed(result));
-  }
+  if (result.outcome === 'already_distributed')
+    return { json: result, text: `The archive is on ${result.workers} workers already.` };
+  if (result.outcome !== 'distributed')
+    refuse(result.outcome, whyNotDistributed[result.outcome](result as never));
+  return {
+    json: result,
+    text: `The archive is on ${result.workers} workers: ${result.rows} rows were moved by this run.`,
+  };
 }
 
 const guide = 'see docs/operations/history-on-citus.md';
-
-function whyNotDistributed(
-  result: Exclude<payments.DistributeResult, { outcome: 'distributed' | 'already_distributed' }>,
-): string {
-  switch (result.outcome) {
-    case 'no_citus':
-      return `The database has no Citus: install it and create the extension citus, ${guide}.`;
-    case 'not_coordinator':
-      return 'This is a worker: set DATABASE_URL to the coordinator.';
-    case 'no_workers':
-      return `The coordinator has no workers: add them with citus_add_node, ${guide}.`;
-    case 'no_rights':
-      return `This role may not change the tables of the archive: run the command as their owner, ${result.owner}.`;
-    case 'other_time_zone':
-      return `The worker ${result.node} has the time zone ${result.timeZone}: set timezone = 'UTC' there.`;
-    case 'worker_unreachable':
-      return `The worker ${result.node} does not answer: ${result.reason.split('\n')[0]}.`;
-    case 'under_way':
-      return underWay;
-  }
-}
-
 const underWay = 'Another archive command is running: wait until it finishes.';
+
+type NotDistributed = Exclude<payments.DistributeResult, { workers: number }>;
+
+const whyNotDistributed: {
+  [Outcome in NotDistributed['outcome']]: (result: Extract<NotDistributed, { outcome: Outcome }>) => string;
+} = {
+  no_citus: () => `The database has no Citus: install it and create the extension citus, ${guide}.`,
+  not_coordinator: () => 'This is a worker: set DATABASE_URL to the coordinator.',
+  no_workers: () => `The coordinator has no workers: add them with citus_add_node, ${guide}.`,
+  no_rights: ({ owner }) =>
+    `This role may not change the tables of the archive: run the command as their owner, ${owner}.`,
+  other_time_zone: ({ node, timeZone }) =>
+    `The worker ${node} has the time zone ${timeZone}: set timezone = 'UTC' there.`,
+  worker_unreachable: ({ node, reason }) => `The worker ${node} does not answer: ${reason.split('\n')[0]}.`,
+  under_way: () => underWay,
+};

@@ -140,26 +140,20 @@ async function roll(
 ) {
   const keyId = keyIdIn(typed);
   const rolled = await partners.rollKey(audit, keyring, keyId, overlapMs);
-  switch (rolled.outcome) {
-    case 'rolled': {
-      const { apiKey, key, old } = rolled;
-      const shown = details({
-        'key id': apiKey.keyId,
-        key,
-        'old key': `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`,
-      });
-      return {
-        json: { ...describeKey(apiKey, audit.clock), key, old_key: describeKey(old, audit.clock) },
-        text: `${shown}\n${keepSecret}`,
-      };
-    }
-    case 'no_key':
-      throw noSuchKey(keyId);
-    case 'too_many_key_changes':
-      return refuse('too_many_key_changes', tooManyKeyChanges);
-    default:
-      return refuse(rolled.outcome, `Key ${keyId} cannot be rolled: it ${rollRefusals[rolled.outcome]}.`);
-  }
+  if (rolled.outcome === 'no_key') throw noSuchKey(keyId);
+  if (rolled.outcome === 'too_many_key_changes') refuse(rolled.outcome, tooManyKeyChanges);
+  if (rolled.outcome !== 'rolled')
+    refuse(rolled.outcome, `Key ${keyId} cannot be rolled: it ${rollRefusals[rolled.outcome]}.`);
+  const { apiKey, key, old } = rolled;
+  const shown = details({
+    'key id': apiKey.keyId,
+    key,
+    'old key': `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`,
+  });
+  return {
+    json: { ...describeKey(apiKey, audit.clock), key, old_key: describeKey(old, audit.clock) },
+    text: `${shown}\n${keepSecret}`,
+  };
 }
 
 const keepSecret =

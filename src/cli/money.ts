@@ -34,31 +34,22 @@ async function credit(
 ) {
   const { partnerId, name } = await findToChange(context, partner);
   const verdict = await topUp(context.audit, { partnerId, mode, reference, microUsdt: usdt });
-  switch (verdict.outcome) {
-    case 'credited':
-    case 'already_credited': {
-      const balance = formatMicroUsdt(verdict.balanceMicroUsdt);
-      const done = verdict.outcome === 'credited' ? 'Credited' : 'Already credited';
-      return {
-        json: {
-          partner_id: partnerId,
-          mode,
-          reference,
-          credited_usdt: formatMicroUsdt(usdt),
-          already_credited: verdict.outcome === 'already_credited',
-          balance_usdt: balance,
-        },
-        text: `${done} ${formatMicroUsdt(usdt)} USDT to ${name} (${partnerId}) for "${reference}". Balance (${mode}): ${balance} USDT.`,
-      };
-    }
-    case 'conflict':
-      return refuse(
-        'reference_conflict',
-        `The reference "${reference}" was already used for a different amount: use a new reference.`,
-      );
-    case 'no_account':
-      throw noSuchPartner(partner);
-  }
+  if (verdict.outcome === 'no_account') throw noSuchPartner(partner);
+  if (verdict.outcome === 'conflict')
+    refuse(
+      'reference_conflict',
+      `The reference "${reference}" was already used for a different amount: use a new reference.`,
+    );
+  const [credited, balance] = [formatMicroUsdt(usdt), formatMicroUsdt(verdict.balanceMicroUsdt)];
+  const isRepeat = verdict.outcome === 'already_credited';
+  const done = isRepeat ? 'Already credited' : 'Credited';
+  return {
+    json: {
+      ...{ partner_id: partnerId, mode, reference, credited_usdt: credited },
+      ...{ already_credited: isRepeat, balance_usdt: balance },
+    },
+    text: `${done} ${credited} USDT to ${name} (${partnerId}) for "${reference}". Balance (${mode}): ${balance} USDT.`,
+  };
 }
 
 async function verify({ audit, progress }: Context) {

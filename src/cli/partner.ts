@@ -95,20 +95,13 @@ async function showOrChangeLimits(
 async function changeLimits(context: Context, typed: string, changes: Partial<partners.Limits>) {
   const { partnerId } = await findToChange(context, typed);
   const change = await partners.setLimits(context.audit, partnerId, changes);
-  switch (change.outcome) {
-    case 'done':
-      return show(context, change.partner);
-    case 'no_partner':
-      throw noSuchPartner(typed);
-    case 'stale':
-    case 'min_above_max': {
-      const { minKopecks, maxKopecks } = change.limits;
-      refuse(
-        'min_above_max',
-        `The minimum amount (${formatKopecks(minKopecks)} RUB) would exceed the maximum amount (${formatKopecks(maxKopecks)} RUB): change both.`,
-      );
-    }
-  }
+  if (change.outcome === 'done') return show(context, change.partner);
+  if (change.outcome === 'no_partner') throw noSuchPartner(typed);
+  const { minKopecks, maxKopecks } = change.limits;
+  return refuse(
+    'min_above_max',
+    `The minimum amount (${formatKopecks(minKopecks)} RUB) would exceed the maximum amount (${formatKopecks(maxKopecks)} RUB): change both.`,
+  );
 }
 
 type Change = { outcome: string; partner: partners.Partner } | { outcome: 'no_partner' };

@@ -86,35 +86,27 @@ const resend = (
 async function resendOne({ audit }: Context, text: string, endpointId: Id<'whe'> | undefined) {
   const eventId = webhooks.parseEventId(text);
   const result =
-    eventId === undefined
-      ? { outcome: 'no_event' as const }
-      : await webhooks.resendEvent(audit, eventId, { endpointId });
-  switch (result.outcome) {
-    case 'queued':
-      return {
-        json: {
-          event_id: text,
-          partner_id: result.partnerId,
-          endpoint_id: result.endpointId,
-          queued: true,
-          suspended: result.suspended,
-        },
-        text: result.suspended
-          ? `${text} will be resent to ${result.partnerId} after a successful ${programName} webhook check.`
-          : `${text} is being resent to ${result.partnerId}.`,
-      };
-    case 'several_endpoints':
-      throw severalEndpoints(result.partnerId, result.endpoints);
-    case 'no_webhook':
-      return refuse(
-        'no_webhook',
-        endpointId
-          ? `${endpointId} is no endpoint for ${text}: see ${programName} webhook list.`
-          : `The partner of ${text} has no webhook that gets such events: see ${programName} webhook list.`,
-      );
-    case 'no_event':
-      return refuse('no_event', `There is no event ${text}: IDs look like evt_17.`);
-  }
+    eventId === undefined ? undefined : await webhooks.resendEvent(audit, eventId, { endpointId });
+  if (!result || result.outcome === 'no_event')
+    refuse('no_event', `There is no event ${text}: IDs look like evt_17.`);
+  if (result.outcome === 'several_endpoints') throw severalEndpoints(result.partnerId, result.endpoints);
+  if (result.outcome !== 'queued')
+    refuse(
+      'no_webhook',
+      endpointId
+        ? `${endpointId} is no endpoint for ${text}: see ${programName} webhook list.`
+        : `The partner of ${text} has no webhook that gets such events: see ${programName} webhook list.`,
+    );
+  const { partnerId, suspended } = result;
+  return {
+    json: {
+      ...{ event_id: text, partner_id: partnerId, endpoint_id: result.endpointId },
+      ...{ queued: true, suspended },
+    },
+    text: suspended
+      ? `${text} will be resent to ${partnerId} after a successful ${programName} webhook check.`
+      : `${text} is being resent to ${partnerId}.`,
+  };
 }
 
 async function resendAll({ audit, progress }: Context, since: Date) {

@@ -1,19 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
-import type { Id } from '../base/ids.ts';
 import { sharedRead } from '../db/batching/index.ts';
 import { commitsWithoutWaiting, listen, type Pool, type Queryable } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
-import type { Mode } from '../ledger/index.ts';
+import type { AccountKey } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
 import { createAddressRecorder, createRecorder } from './key-addresses.ts';
 import { isLimited, type KeyRights, toRights } from './key-rights.ts';
 import { type ApiKey, hashKey, hashKeyId, keyIdOf } from './keys.ts';
 import { type Limits, type Partner, type PartnerRow, selectPartners, toPartner } from './partners.ts';
 
-export interface KeyHolder {
-  partnerId: Id<'prt'>;
-  mode: Mode;
+export interface KeyHolder extends AccountKey {
   keyId: string;
 }
 

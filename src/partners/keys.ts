@@ -6,7 +6,7 @@ import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
 import { findRow, type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 import type { Keyring, SecretKey } from '../db/secrets/index.ts';
-import type { Mode } from '../ledger/index.ts';
+import type { AccountKey } from '../ledger/index.ts';
 import { isNarrower } from './addresses.ts';
 import { noticedDays } from './key-expiries.ts';
 import { countKeys, maxActiveKeys, takeKeyChange } from './key-maximum.ts';
@@ -18,10 +18,8 @@ const idBytes = 6;
 const secretBytes = 24;
 const keyPattern = /^svc_(?:live|test)_([0-9a-f]{12})_[0-9a-f]{48}$/;
 
-export interface ApiKey {
+export interface ApiKey extends AccountKey {
   keyId: string;
-  partnerId: Id<'prt'>;
-  mode: Mode;
   allowedAddresses: string[];
   /** What people call it. */
   label: string | null;
@@ -72,9 +70,7 @@ export const hashKey = (secretKey: SecretKey, key: string, rights: KeyRights) =>
 /** As it is stored: NULL means the first key of the database. */
 export const hashKeyId = (keyring: Keyring, key: SecretKey) => (keyring.isFirst(key) ? null : key.id);
 
-export interface WantedKey {
-  partnerId: Id<'prt'>;
-  mode: Mode;
+export interface WantedKey extends AccountKey {
   allowedAddresses: string[];
   label?: string | null;
   /** Default: all. */
@@ -118,7 +114,7 @@ export const chosenOf = ({ partnerId, mode, allowedAddresses, label, rights, exp
 /** The row of the partner stays locked: it is not suspended meanwhile. */
 export async function findRefusal(
   tx: Queryable,
-  { partnerId, mode }: Pick<WantedKey, 'partnerId' | 'mode'>,
+  { partnerId, mode }: AccountKey,
 ): Promise<KeyRefusal | undefined> {
   const partner = await lockPartner(tx, partnerId);
   if (!partner) return 'no_partner';

@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Id, uuidFromId } from '../base/ids.ts';
+import { uuidFromId } from '../base/ids.ts';
 import * as batching from '../db/batching/index.ts';
 import { commitsWithoutWaiting, isItemError, type Queryable } from '../db/postgres/index.ts';
-import type { Mode } from '../ledger/index.ts';
+import type { AccountKey } from '../ledger/index.ts';
 import type { Limits } from './partners.ts';
 
 export type RequestKind = 'create' | 'other';
@@ -12,9 +12,7 @@ export interface RateLimiter {
   take(caller: Caller, kind: RequestKind): Promise<number | undefined>;
 }
 
-interface Caller {
-  partnerId: Id<'prt'>;
-  mode: Mode;
+interface Caller extends AccountKey {
   limits: Limits;
 }
 
@@ -103,9 +101,7 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
 }
 
 /** A request for tokens of one bucket. */
-interface Fetch {
-  partnerId: Id<'prt'>;
-  mode: Mode;
+interface Fetch extends AccountKey {
   kind: RequestKind;
   perSecond: number;
   burst: number;

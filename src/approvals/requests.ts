@@ -191,6 +191,4 @@ export async function listRequests(
 }
 
 export const countWaiting = (db: Queryable) =>
-  readValue<number>(db, {
-    text: `SELECT count(*)::int FROM operator_requests WHERE state = 'waiting'`,
-  });
+  readValue<number>(db, { text: `SELECT count(*)::int FROM operator_requests WHERE state = 'waiting'` });

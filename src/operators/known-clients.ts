@@ -143,14 +143,8 @@ const forgetOldClients = (tx: Queryable, clock: Clock, operatorId: string) =>
 
 /** A device that has used up its allowance may be in the wrong hands. */
 export const forgetDevice = (tx: Queryable, deviceHash: string) =>
-  tx.query({
-    text: `DELETE FROM known_clients WHERE kind = 'device' AND value = $1`,
-    values: [deviceHash],
-  });
+  tx.query({ text: `DELETE FROM known_clients WHERE kind = 'device' AND value = $1`, values: [deviceHash] });
 
 /** Runs in the transaction of the change that revokes the operator's access. */
 export const forgetAllClients = (tx: Queryable, operatorId: Id<'opr'>) =>
-  tx.query({
-    text: 'DELETE FROM known_clients WHERE operator_id = $1',
-    values: [uuidFromId(operatorId)],
-  });
+  tx.query({ text: 'DELETE FROM known_clients WHERE operator_id = $1', values: [uuidFromId(operatorId)] });

@@ -36,10 +36,7 @@ export async function readRateRules(db: Queryable, spreadBps: number): Promise<C
 
 /** The last changes, newest first. */
 export const listRateRules = (db: Queryable, limit: number) =>
-  readRows<CurrentRules>(db, {
-    text: `${selectRules} ORDER BY version DESC LIMIT $1`,
-    values: [limit],
-  });
+  readRows<CurrentRules>(db, { text: `${selectRules} ORDER BY version DESC LIMIT $1`, values: [limit] });
 
 /** The NOTIFY channel for changed rules: every process tries to refresh at once. */
 export const rulesChanged = 'rate_rules_changed';

@@ -72,7 +72,4 @@ export const postponeChat = (db: Queryable, clock: Clock, job: Job, ms: number) 
 
 /** Drops the messages of a chat. Deletions stay: the user can read the chat again after unblocking the bot. */
 export const dropMessages = (db: Queryable, chatId: bigint) =>
-  db.query({
-    text: `DELETE FROM chat_jobs WHERE chat_id = $1 AND ${filterOf.messages}`,
-    values: [chatId],
-  });
+  db.query({ text: `DELETE FROM chat_jobs WHERE chat_id = $1 AND ${filterOf.messages}`, values: [chatId] });

@@ -74,8 +74,4 @@ export async function endSession(
 }
 
 export const prunePortalSessions = (db: Queryable, clock: Clock) =>
-  pruneOlder(db, clock, {
-    table: 'portal_sessions',
-    since: 'ends_at',
-    keptDays,
-  });
+  pruneOlder(db, clock, { table: 'portal_sessions', since: 'ends_at', keptDays });

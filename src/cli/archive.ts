@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import * as payments from '../payments/index.ts';
 import { month } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { lateProgressBar, type Output, refuse, table } from './output.ts';
+import { lateProgressBar, refuse, table } from './output.ts';
 
 export const archiveCommands = (command: DatabaseCommand) => {
   const move = command('move', 'move closed months of payments, events and entries to the archive', run)
@@ -37,11 +37,7 @@ const formatMonth = (at: Date) => at.toISOString().slice(0, 7);
 
 type Archived = Extract<payments.ArchiveResult, { outcome: 'archived' }>;
 
-function describe(
-  { months, payments, events, entries }: Archived,
-  before: string,
-  isDryRun: boolean,
-): Output {
+function describe({ months, payments, events, entries }: Archived, before: string, isDryRun: boolean) {
   const counted = months.length === 0 ? `There is nothing to archive before ${before}.` : tableOf(months);
   const moved = `Archived ${payments} payments, ${events} events and ${entries} entries from before ${before}.`;
   return {

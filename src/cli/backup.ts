@@ -142,11 +142,7 @@ async function restore(terminal: Terminal, options: Options) {
   }
 }
 
-async function readSealedKey(
-  terminal: Terminal,
-  from: stores.BackupStore,
-  backup: stores.Manifest,
-): Promise<string> {
+async function readSealedKey(terminal: Terminal, from: stores.BackupStore, backup: stores.Manifest) {
   if (!backup.has_secret_key)
     throw new OperatorError(
       `The backup ${backup.id} does not include the secret key: set SECRET_KEY to the key of the service.`,

@@ -66,9 +66,7 @@ const maxAttempts = 10;
 const maxAnswerBytes = 1024 * 1024;
 
 /** Undefined after a timeout: a real shop would ask for the status later. */
-async function postPayment(
-  request: Omit<HttpCall, 'clock' | 'timeoutMs' | 'maxBytes'>,
-): Promise<string | undefined> {
+async function postPayment(request: Omit<HttpCall, 'clock' | 'timeoutMs' | 'maxBytes'>) {
   for (let attempt = 1; ; attempt++) {
     try {
       const { status, body } = await callHttp({
@@ -94,10 +92,7 @@ const amounts = [
 ];
 
 /** A QR code for a purchase; a few belong to a blocked recipient. */
-async function createQr(
-  bank: DemoEnvironment['bank'],
-  index: number,
-): Promise<{ link: string; qrcId: string }> {
+async function createQr(bank: DemoEnvironment['bank'], index: number) {
   // Small amounts are frequent, large ones rare.
   const amount = amounts[Math.min(randomInt(amounts.length), randomInt(amounts.length))]!;
   const made = await callBank(bank, 'POST', '/sim/qrs', {
@@ -126,12 +121,7 @@ function faultsFor(index: number): object[] {
   return [];
 }
 
-async function callBank(
-  { url }: DemoEnvironment['bank'],
-  method: string,
-  path: string,
-  body: object,
-): Promise<Record<string, unknown>> {
+async function callBank({ url }: DemoEnvironment['bank'], method: string, path: string, body: object) {
   const headers = { 'content-type': 'application/json' };
   const answer = await callHttp({
     ...{ url: `${url}${path}`, method, headers, body: JSON.stringify(body) },

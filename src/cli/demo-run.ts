@@ -69,11 +69,7 @@ async function checkPartners({ audit, settings }: Context): Promise<void> {
 }
 
 /** A separate service on the same database, so that the demo works whether or not another one runs. */
-async function serve(
-  { audit, settings }: Context,
-  bank: runtime.BankSide,
-  cleanups: runtime.Cleanup[],
-): Promise<string> {
+async function serve({ audit, settings }: Context, bank: runtime.BankSide, cleanups: runtime.Cleanup[]) {
   const own: Settings = {
     ...runtime.withBank(settings, bank),
     host: '127.0.0.1',

@@ -106,10 +106,7 @@ function rulesOf(results: GatewayCheck['results']): string[] {
   return ['What the contract says:', ...failed.map(({ name, rule }) => `  ${name}: ${rule}`), ''];
 }
 
-function summaryOf(
-  { results, orders, wronglyAccepted, amountKopecks }: GatewayCheck,
-  pays: boolean,
-): string[] {
+function summaryOf({ results, orders, wronglyAccepted, amountKopecks }: GatewayCheck, pays: boolean) {
   const count = (wanted: string) => results.filter(({ outcome }) => outcome === wanted).length;
   const placed =
     orders === 0

@@ -53,10 +53,7 @@ export interface EventsOptions {
   only?: webhooks.EventKind[];
 }
 
-export function eventsOf(
-  { events }: webhooks.Webhook,
-  { refunded, only }: EventsOptions,
-): webhooks.EventKind[] {
+export function eventsOf({ events }: webhooks.Webhook, { refunded, only }: EventsOptions) {
   const others = events.filter(kind => kind !== 'payment.refunded');
   return only ?? (refunded === 'on' ? [...others, 'payment.refunded'] : others);
 }

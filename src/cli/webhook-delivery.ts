@@ -4,7 +4,7 @@ import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
 import type { Context, DatabaseCommand } from './command.ts';
-import { bar, lateLines, listing, type Output, refuse, table } from './output.ts';
+import { bar, lateLines, listing, refuse, table } from './output.ts';
 import { find } from './partner.ts';
 import { noWebhook, severalEndpoints } from './webhook-choice.ts';
 
@@ -34,11 +34,7 @@ async function tellWhileWaiting(over: AbortSignal, progress: Context['progress']
   }
 }
 
-function describeCheck(
-  ids: Record<string, string>,
-  check: webhooks.WebhookCheck,
-  reEnabled: boolean,
-): Output {
+function describeCheck(ids: Record<string, string>, check: webhooks.WebhookCheck, reEnabled: boolean) {
   const { results, canReceive, passed, tls } = check;
   const expectation = { accept: 'accept', refuse: 'reject' };
   const conclusion = canReceive

@@ -19,10 +19,7 @@ export interface Enrolment {
 }
 
 /** Reads the link without redeeming it: it may be opened several times before it is used. */
-export async function findEnrolment(
-  { pool, clock, keyring }: SignInDeps,
-  token: string,
-): Promise<Enrolment | undefined> {
+export async function findEnrolment({ pool, clock, keyring }: SignInDeps, token: string) {
   if (!isToken(token)) return undefined;
   const row = await findRow<Omit<Enrolment, 'operatorId'> & { id: string }>(pool, {
     text: `SELECT id, name, role, totp_secret AS "totpSecret", setup_expires_at AS "expiresAt" FROM operators

@@ -36,11 +36,7 @@ const hashOf = (deviceToken: string) => hashOfToken(deviceToken).toString('hex')
  * The hash of a device token that was made for this name. Forged ones and those of other operators are found out here,
  * without the database.
  */
-function signedDevice(
-  keys: readonly SecretKey[],
-  name: string,
-  deviceToken: string | undefined,
-): string | undefined {
+function signedDevice(keys: readonly SecretKey[], name: string, deviceToken: string | undefined) {
   const [token = '', signature = '', ...rest] = deviceToken?.split('.') ?? [];
   if (!isToken(token) || !isToken(signature) || rest.length > 0) return undefined;
   const isSigned = keys.some(key =>

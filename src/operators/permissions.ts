@@ -54,11 +54,7 @@ export const listPermissions = (role: OperatorRole): Permission[] => [...permiss
  * Reads the operator's role again: the session was read before the transaction began. The row stays locked, so that
  * the operator cannot be disabled and cannot change roles until the transaction ends.
  */
-export async function hasPermissionNow(
-  tx: Queryable,
-  operatorId: Id<'opr'>,
-  permission: Permission,
-): Promise<boolean> {
+export async function hasPermissionNow(tx: Queryable, operatorId: Id<'opr'>, permission: Permission) {
   const role = await findValue<OperatorRole>(tx, {
     text: `SELECT role FROM operators
             WHERE id = $1 AND disabled_at IS NULL AND password_hash IS NOT NULL FOR SHARE`,

@@ -27,12 +27,7 @@ const toSignedIn = ({ operator_id, ...session }: StoredSession & Own): SignedIn 
 });
 
 /** Those that ended long ago are deleted. */
-export async function openSession(
-  tx: Queryable,
-  clock: Clock,
-  operatorId: Id<'opr'>,
-  client: SessionClient,
-): Promise<{ sessionId: Id<'ses'>; token: string }> {
+export async function openSession(tx: Queryable, clock: Clock, operatorId: Id<'opr'>, client: SessionClient) {
   const operator_id = uuidFromId(operatorId);
   await tx.query({
     text: 'DELETE FROM operator_sessions WHERE operator_id = $1 AND ends_at < $2',
@@ -49,11 +44,7 @@ export async function findSession(
 }
 
 /** Newest first; of one operator, or of all. */
-export async function listSessions(
-  db: Queryable,
-  clock: Clock,
-  operatorId: Id<'opr'> | undefined,
-): Promise<SignedIn[]> {
+export async function listSessions(db: Queryable, clock: Clock, operatorId: Id<'opr'> | undefined) {
   const ofOperator = '($3::uuid IS NULL OR s.operator_id = $3)';
   const value = operatorId ? uuidFromId(operatorId) : null;
   return (await sessions.list(db, clock, ofOperator, value, 500)).map(toSignedIn);

@@ -80,10 +80,7 @@ interface KnownOperator {
   totpSecret: Buffer;
 }
 
-async function findCredentials(
-  { pool, keyring }: SignInDeps,
-  name: string,
-): Promise<KnownOperator | undefined> {
+async function findCredentials({ pool, keyring }: SignInDeps, name: string) {
   const row = await findRow<Omit<KnownOperator, 'operatorId'> & { id: string }>(pool, {
     text: `SELECT id, password_hash AS "passwordHash", totp_secret AS "totpSecret" FROM operators
             WHERE name = $1 AND disabled_at IS NULL AND password_hash IS NOT NULL`,

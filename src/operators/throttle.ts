@@ -110,11 +110,7 @@ export async function throttleAttempt(pool: Pool, clock: Clock, attempt: Attempt
   }
 }
 
-function throttleFromCache(
-  { full }: AttemptQueue,
-  clock: Clock,
-  attempt: Attempt,
-): ThrottleResult | undefined {
+function throttleFromCache({ full }: AttemptQueue, clock: Clock, attempt: Attempt) {
   const nowMs = clock.nowMs();
   const found = attempt.limits
     .map(limit => freeAtFromCache(full, subjectOf[limit](attempt), nowMs))
@@ -132,10 +128,7 @@ function freeAtFromCache(full: AttemptQueue['full'], subject: string, nowMs: num
  * For how long the address has used up its limit, as far as this process knows without the database. It counts for every
  * attempt from there except those of known devices.
  */
-export function addressFullForSec(
-  { pool, clock }: { pool: Pool; clock: Clock },
-  address: string,
-): number | undefined {
+export function addressFullForSec({ pool, clock }: { pool: Pool; clock: Clock }, address: string) {
   const nowMs = clock.nowMs();
   const found = Object.values(queues)
     .map(ofClients => ofClients.get(pool))

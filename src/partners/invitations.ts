@@ -12,11 +12,6 @@ const validMs = 24 * 3_600_000;
 const tokenBytes = 24;
 const tokenPattern = /^[\w-]{32}$/;
 
-interface Invitation {
-  partner: Partner;
-  role: MemberRole;
-}
-
 const hashOf = (token: string) => createHash('sha256').update(token).digest();
 
 /** The token adds one person to the team, once and within a day. Only its hash is stored. */
@@ -49,11 +44,7 @@ const selectOpenInvitation = `SELECT i.partner_id, i.role FROM invitations i
                    WHERE i.hash = $1 AND i.used_at IS NULL AND i.expires_at > $2
                      AND (i.made_by IS NULL OR m.user_id IS NOT NULL)`;
 
-async function findOpenInvitation(
-  db: Queryable,
-  { clock }: AuditContext,
-  token: string,
-): Promise<Invitation | undefined> {
+async function findOpenInvitation(db: Queryable, { clock }: AuditContext, token: string) {
   const row = await findRow<{ partner_id: string; role: MemberRole }>(db, {
     text: selectOpenInvitation,
     values: [hashOf(token), instantOf(clock)],

@@ -84,10 +84,7 @@ export const listMembers = (db: Queryable, partnerId: Id<'prt'>) =>
   });
 
 /** The partners of a person. Read for every action, so that a removal takes effect at once. */
-export async function listMemberships(
-  db: Queryable,
-  userId: bigint,
-): Promise<{ partner: partners.Partner; role: MemberRole }[]> {
+export async function listMemberships(db: Queryable, userId: bigint) {
   const rows = await readRows<partners.PartnerRow & { role: MemberRole }>(db, {
     text: `${partners.selectPartners}, m.role FROM members m JOIN partners p ON p.id = m.partner_id
             WHERE m.user_id = $1 ORDER BY m.joined_at, p.id`,

@@ -120,11 +120,7 @@ export const listPartners = async (db: Queryable): Promise<Partner[]> =>
     toPartner,
   );
 
-export async function findPartner(
-  db: Queryable,
-  partnerId: Id<'prt'>,
-  lock: 'FOR UPDATE' | '' = '',
-): Promise<Partner | undefined> {
+export async function findPartner(db: Queryable, partnerId: Id<'prt'>, lock: 'FOR UPDATE' | '' = '') {
   const row = await findRow<PartnerRow>(db, {
     text: `${selectPartners} FROM partners p WHERE p.id = $1 ${lock}`,
     values: [uuidFromId(partnerId)],

@@ -116,12 +116,7 @@ interface Grant {
 }
 
 /** Takes from many buckets in one statement. They are locked in a fixed order, so that processes do not deadlock. */
-async function takeAll(
-  db: Queryable,
-  clock: Clock,
-  fetches: Fetch[],
-  lockWait: batching.LockWait,
-): Promise<Grant[]> {
+async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: batching.LockWait) {
   const { rows } = await db.query<Grant & { item: number }>({
     name: 'take tokens',
     text: `SELECT k.item::int, k.wanted AS asked, t.granted, t.retry_after_sec AS "retryAfterSec"

@@ -191,10 +191,7 @@ function unconfirmedJump(midE4: bigint, used: Quoted[], rules: Rules): Alarm | u
  * The mids of these rates, newest first, up to the newest that two sources or the operator confirmed: what was before it no
  * longer counts. Otherwise a confirmed jump would be refused as soon as one of the two sources is silent.
  */
-export function midsSinceConfirmed(
-  rates: { midE4: bigint; parts: Part[] }[],
-  { bandBps }: RateRules,
-): bigint[] {
+export function midsSinceConfirmed(rates: { midE4: bigint; parts: Part[] }[], { bandBps }: RateRules) {
   const isSure = ({ midE4, parts }: { midE4: bigint; parts: Part[] }) => {
     const agreeing = parts.filter(
       part => part.outcome === 'used' && !differsByMore(part.midE4, midE4, bandBps),

@@ -88,10 +88,7 @@ async function asMember(
   chat.toast = partnerChat.toast;
 }
 
-async function withCurrentPartner(
-  chat: ChatContext,
-  work: (chat: PartnerContext) => Promise<void>,
-): Promise<void> {
+async function withCurrentPartner(chat: ChatContext, work: (chat: PartnerContext) => Promise<void>) {
   const current = await findCurrent(chat);
   return current ? work({ ...chat, ...current }) : goHome(chat);
 }

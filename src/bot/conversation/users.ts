@@ -23,12 +23,7 @@ export interface ChatUser {
 }
 
 /** Stores a user at the first update; any later one shows that the bot is not blocked any more. */
-export async function upsertUser(
-  db: Queryable,
-  clock: Clock,
-  userId: bigint,
-  language: Language,
-): Promise<ChatUser> {
+export async function upsertUser(db: Queryable, clock: Clock, userId: bigint, language: Language) {
   const row = await readRow<Omit<ChatUser, 'partnerId'> & { partner_id: string | null }>(db, {
     text: `INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, $2, $3)
            ON CONFLICT (user_id) DO UPDATE SET blocked_at = NULL

@@ -11,11 +11,7 @@ export const readBalanceMark = (db: Queryable, partnerId: Id<'prt'>) =>
   });
 
 /** Null: no notices any more. A new mark can cause a notice at once, even if the earlier mark already did. */
-export const setBalanceMark = (
-  audit: AuditContext,
-  partnerId: Id<'prt'>,
-  microUsdt: bigint | null,
-): Promise<void> =>
+export const setBalanceMark = (audit: AuditContext, partnerId: Id<'prt'>, microUsdt: bigint | null) =>
   transaction(audit.pool, async tx => {
     const id = uuidFromId(partnerId);
     if (microUsdt === null)

@@ -19,12 +19,7 @@ const maxAgeMs = 3 * 24 * 3_600_000;
 type SenderDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'publicUrl' | 'telegramStaffChat'>;
 
 /** Sends the due jobs of the outbox, oldest first, with backoff per chat. */
-export async function sendDueJobs(
-  deps: SenderDeps,
-  api: Api,
-  queue: outbox.Queue,
-  signal: AbortSignal,
-): Promise<void> {
+export async function sendDueJobs(deps: SenderDeps, api: Api, queue: outbox.Queue, signal: AbortSignal) {
   const jobs = await outbox.listDueJobs(deps.pool, deps.clock, queue, batchSize);
   const postponed = new Set<bigint | null>();
   for (const job of jobs) {

@@ -53,12 +53,7 @@ export const endPortalSession = (
   sessionId: Id<'ses'>,
 ): Promise<'ended' | 'no_session'> => transaction(audit.pool, tx => endSession(tx, audit, userId, sessionId));
 
-export async function endSession(
-  tx: Queryable,
-  audit: AuditContext,
-  userId: bigint,
-  sessionId: Id<'ses'>,
-): Promise<'ended' | 'no_session'> {
+export async function endSession(tx: Queryable, audit: AuditContext, userId: bigint, sessionId: Id<'ses'>) {
   const { rowCount } = await tx.query({
     text: 'UPDATE portal_sessions SET ended_at = $3 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL',
     values: [uuidFromId(sessionId), userId, instantOf(audit.clock)],

@@ -78,11 +78,7 @@ async function showRecent(chat: PartnerContext, filter: PaymentFilter): Promise<
   await showPage(chat, filter, { ...page, hasNewer: false });
 }
 
-async function showOlder(
-  chat: PartnerContext,
-  filter: PaymentFilter,
-  startingAfter: Id<'pay'>,
-): Promise<void> {
+async function showOlder(chat: PartnerContext, filter: PaymentFilter, startingAfter: Id<'pay'>) {
   const account = accountOf(chat, filter);
   const page = await listPayments(chat.deps.pool, account, { ...pageOptions(filter), startingAfter });
   if (page.payments.length === 0) return showRecent(chat, filter);

@@ -9,10 +9,7 @@ const attemptsShown = 10;
 const refOf = ({ endpointId }: Pick<webhooks.Webhook, 'endpointId'>) => endpointId.slice(-8);
 
 /** The endpoint of a button; without one, the first that the partner has: so were buttons made before there were several. */
-async function findByRef(
-  chat: PartnerContext,
-  ref: string | undefined,
-): Promise<webhooks.Webhook | undefined> {
+async function findByRef(chat: PartnerContext, ref: string | undefined) {
   const endpoints = await webhooks.listWebhooks(chat.deps.pool, chat.partner.partnerId);
   return ref ? endpoints.find(one => refOf(one) === ref) : endpoints[0];
 }
@@ -142,11 +139,7 @@ const remove = onEndpoint(async (chat, webhook) => {
   await showWebhook(chat);
 });
 
-async function revealSecret(
-  chat: PartnerContext,
-  webhook: webhooks.Webhook,
-  message: SecretMessage,
-): Promise<void> {
+async function revealSecret(chat: PartnerContext, webhook: webhooks.Webhook, message: SecretMessage) {
   const { deps, texts } = chat;
   const { partnerId, endpointId } = webhook;
   const secrets = await webhooks.readSecrets(

@@ -26,15 +26,9 @@ export function backupCommands(withDatabase: DatabaseCommand, command: MakeComma
   return group('backup', description, [create, list, verify], 'create');
 }
 
-interface CreateOptions {
-  to?: string;
-  keep?: number;
-  withSecretKey?: boolean;
-}
-
 async function createBackup(
   { settings, keyring, audit, terminal }: Context,
-  { to, keep, withSecretKey }: CreateOptions,
+  { to, keep, withSecretKey }: { to?: string; keep?: number; withSecretKey?: boolean },
 ) {
   const store = backupStore(to, settings, '--to');
   const sealedKey = withSecretKey
@@ -105,15 +99,11 @@ export const restoreCommand = (command: MakeCommand<Terminal>) =>
     .option('--at <time>', 'point in time to restore (default: the latest)', instant)
     .option('--with-secret-key', 'also restore the encrypted secret key; needs its passphrase');
 
-interface Options {
-  from?: string;
-  backup?: string;
-  at?: Date;
-  withSecretKey?: boolean;
-}
-
 /** Everything that can be refused is checked before anything is written. */
-async function restore(terminal: Terminal, options: Options) {
+async function restore(
+  terminal: Terminal,
+  options: { from?: string; backup?: string; at?: Date; withSecretKey?: boolean },
+) {
   const settings = loadSettings(terminal.env);
   if (settings.databaseUrl)
     throw new OperatorError(

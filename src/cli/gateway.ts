@@ -6,12 +6,6 @@ import { lateProgressBar, type Output, refuse, table } from './output.ts';
 import { httpUrl } from './remote.ts';
 import { group, type MakeCommand, type Terminal } from './terminal.ts';
 
-interface CheckOptions {
-  tokenFile?: string;
-  qr?: string;
-  pay?: boolean;
-}
-
 export const gatewayCommands = (command: MakeCommand<Terminal>) =>
   group('gateway', 'test an adapter to a bank', [
     command(
@@ -25,14 +19,17 @@ export const gatewayCommands = (command: MakeCommand<Terminal>) =>
       .option('--pay', 'also place orders: up to 6, which pay the QR code'),
   ]);
 
-async function check(terminal: Terminal, url: string, options: CheckOptions) {
-  const { qr: qrUrl, pay: pays = false } = options;
+async function check(
+  terminal: Terminal,
+  url: string,
+  { tokenFile, qr: qrUrl, pay: pays = false }: { tokenFile?: string; qr?: string; pay?: boolean },
+) {
   if (pays && qrUrl === undefined)
     refuse('no_qr', 'With --pay, pass --qr with the link of a QR code to pay.');
   if (pays) refuseOwnGateway(terminal, url);
   const result = await checkGateway({
     url,
-    token: readToken(terminal, options.tokenFile),
+    token: readToken(terminal, tokenFile),
     qrUrl,
     pays,
     clock: systemClock,

@@ -12,16 +12,12 @@ import type { MakeCommand, Terminal } from './terminal.ts';
 const kopecksFor = { 'payment.succeeded': 0, 'payment.failed': 1, 'payment.processing': 2 };
 type Wanted = keyof typeof kopecksFor;
 
-interface TriggerOptions extends Remote {
-  scenario?: string;
-}
-
 export const triggerCommand = (command: MakeCommand<Terminal>) =>
   callsService(command('trigger', 'create a test payment with the given outcome', trigger))
     .addArgument(new Argument('<event>', 'outcome of the payment').choices(Object.keys(kopecksFor)))
     .addOption(new Option('--scenario <name>', 'failure scenario').choices(Object.keys(scenarios)));
 
-async function trigger(_terminal: Terminal, event: Wanted, options: TriggerOptions) {
+async function trigger(_terminal: Terminal, event: Wanted, options: Remote & { scenario?: string }) {
   if (!options.key.startsWith('svc_test_'))
     refuse('test_key_required', 'This is a live key, which pays real money: use a test key.');
   const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];

@@ -61,15 +61,10 @@ export async function findKnownDevice(
   return isKnown ? hash : undefined;
 }
 
-interface KnownAddresses {
-  readAtMs: number;
-  addresses: Promise<Set<string>>;
-}
-
 /** Short, because another process may have revoked an address meanwhile. */
 const cacheMs = 1_000;
 /** Per process: a flood of attempts from many addresses costs one query a second. */
-const cached = new WeakMap<Pool, KnownAddresses>();
+const cached = new WeakMap<Pool, { readAtMs: number; addresses: Promise<Set<string>> }>();
 
 /**
  * Whether any operator has signed in from this network. Not asked per name: the answer would show who signs in from an

@@ -41,22 +41,16 @@ export const listRateRules = (db: Queryable, limit: number) =>
 /** The NOTIFY channel for changed rules: every process tries to refresh at once. */
 export const rulesChanged = 'rate_rules_changed';
 
-export interface RulesChange {
-  rules: RateRules;
-  reason: string;
-  /** Optimistic locking: with another version in force, the outcome is `stale`. */
-  expectedVersion: number;
-}
-
 /** Any number that no other lock uses. */
 const rulesLock = 718_000_003;
 
 export type RulesVerdict = { outcome: 'changed' | 'same' | 'stale'; rules: CurrentRules };
 
+/** Optimistic locking: with another version in force than the expected one, the outcome is `stale`. */
 export const changeRateRules = (
   audit: AuditContext,
   spreadBps: number,
-  { rules, reason, expectedVersion }: RulesChange,
+  { rules, reason, expectedVersion }: { rules: RateRules; reason: string; expectedVersion: number },
 ): Promise<RulesVerdict> =>
   transaction(audit.pool, async tx => {
     // Versions count up one by one, so two changes at once must not read the same one. Not a lock of the table: for that the

@@ -31,16 +31,10 @@ const buttonsOf = (chat: PartnerContext, payments: ShownPayment[], letter: strin
     button(chat, chat.texts.payments.line(payment), 'yv', suffixOf(payment), ...letter),
   ]);
 
-interface PageShown {
-  payments: ShownPayment[];
-  hasNewer: boolean;
-  hasMore: boolean;
-}
-
 async function showPage(
   chat: PartnerContext,
   filter: PaymentFilter,
-  { payments, hasNewer, hasMore }: PageShown,
+  { payments, hasNewer, hasMore }: { payments: ShownPayment[]; hasNewer: boolean; hasMore: boolean },
 ): Promise<void> {
   const texts = chat.texts.payments;
   const { mode, status } = filter;

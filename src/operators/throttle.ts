@@ -165,11 +165,6 @@ const countAttempt = (
     return { outcome: 'counted', filled: filled.map(({ limit }) => limit) };
   });
 
-interface Count {
-  count: number;
-  oldest: Date | null;
-}
-
 /** Attempts of known devices count only for the device. */
 const countedBy: Record<Limit, (attempt: Attempt) => { where: string; values: unknown[] }> = {
   nameAndAddress: ({ nameHash, address }) => ({
@@ -181,12 +176,12 @@ const countedBy: Record<Limit, (attempt: Attempt) => { where: string; values: un
   device: ({ deviceHash }) => ({ where: 'device_hash = $1', values: [deviceHash] }),
 };
 
-async function readCounts(tx: Queryable, attempt: Attempt): Promise<(Count & { limit: Limit })[]> {
+async function readCounts(tx: Queryable, attempt: Attempt) {
   const counts = [];
   for (const limit of attempt.limits) {
     const { where, values } = countedBy[limit](attempt);
     const text = `SELECT count(*)::int AS count, min(at) AS oldest FROM login_attempts WHERE ${where}`;
-    counts.push({ limit, ...(await readRow<Count>(tx, { text, values })) });
+    counts.push({ limit, ...(await readRow<{ count: number; oldest: Date | null }>(tx, { text, values })) });
   }
   return counts;
 }

@@ -18,9 +18,8 @@ const defaultDeadlineMs = 5_000;
 /** Clocks differ a little; with a larger difference the times of a source are worthless. */
 const maxAheadMs = 60_000;
 
-export function createRateSources(settings: RateSourceSetting[], options: SourcesOptions): RateSource[] {
-  return settings.map(setting => createSource(setting, options));
-}
+export const createRateSources = (settings: RateSourceSetting[], options: SourcesOptions) =>
+  settings.map(setting => createSource(setting, options));
 
 function createSource(setting: RateSourceSetting, options: SourcesOptions): RateSource {
   const { name } = setting;

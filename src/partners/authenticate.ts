@@ -25,11 +25,7 @@ export type Authentication =
   /** The key is genuine if its holder is known. */
   | { outcome: 'unauthorized' | 'ip_not_allowed' | 'partner_suspended'; holder?: KeyHolder };
 
-export interface Authenticator {
-  /** The partner and mode that a key stands for, or why it is refused. */
-  authenticate(presented: { key: string; address: string }): Promise<Authentication>;
-  close(): Promise<void>;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 interface KnownKey extends Pick<Partner, 'partnerId' | 'suspended' | 'limits'>, StoredKey {
   /** Compared at each use, so that an entry of the cache expires on time. */
@@ -56,12 +52,7 @@ const lastUsePrecisionMs = 60_000;
  * Caches keys only while LISTEN works, and drops the whole cache at every change of access: a revocation or a
  * suspension takes effect in every process as soon as PostgreSQL has delivered the notification.
  */
-export function createAuthenticator(
-  pool: Pool,
-  clock: Clock,
-  keyring: Keyring,
-  subscribe: typeof listen = listen,
-): Authenticator {
+export function createAuthenticator(pool: Pool, clock: Clock, keyring: Keyring, subscribe = listen) {
   const cachedKeys = new Map<string, { key: KnownKey; untilMs: number }>();
   const recordUse = createUseRecorder(pool);
   const recordAddress = createAddressRecorder(pool, clock);
@@ -83,7 +74,8 @@ export function createAuthenticator(
   }
 
   return {
-    authenticate: async presented => {
+    /** The partner and mode that a key stands for, or why it is refused. */
+    authenticate: async (presented: { key: string; address: string }): Promise<Authentication> => {
       const keyId = keyIdOf(presented.key);
       if (!keyId) return { outcome: 'unauthorized' };
       const found = await find(keyId);

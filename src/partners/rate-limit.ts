@@ -7,10 +7,7 @@ import type { Limits } from './partners.ts';
 
 export type RequestKind = 'create' | 'other';
 
-export interface RateLimiter {
-  /** Undefined when the request is allowed, else the whole seconds to wait (Retry-After). */
-  take(caller: Caller, kind: RequestKind): Promise<number | undefined>;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface Caller extends AccountKey {
   limits: Limits;
@@ -47,7 +44,7 @@ interface Waiter {
  *
  * Written by hand: libraries keep buckets in one process or in Redis; here it is one SQL function and these lines.
  */
-export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
+export function createRateLimiter(db: Queryable, clock: Clock) {
   const queues = new Map<string, Waiter[]>();
   const takeTokens = batching.createBatcher<Fetch, Grant>({
     isItemError,
@@ -87,8 +84,9 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   }
 
   return {
-    take: ({ partnerId, mode, limits }, kind) =>
-      new Promise((resolve, reject) => {
+    /** Undefined when the request is allowed, else the whole seconds to wait (Retry-After). */
+    take: ({ partnerId, mode, limits }: Caller, kind: RequestKind) =>
+      new Promise<number | undefined>((resolve, reject) => {
         const { perSecond, burst } = bucketOf(limits, kind);
         // The limits are part of the name: just after a change, requests with the old and the new ones wait here.
         const name = `${partnerId} ${mode} ${kind} ${perSecond} ${burst}`;

@@ -7,7 +7,7 @@ import * as partners from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
-import { details, formatInstant, listing, noSuchPartner, RefusedError, refuse, table } from './output.ts';
+import { details, formatInstant, listing, noSuchPartner, refuse, table } from './output.ts';
 import { webhookObject } from './webhook-choice.ts';
 
 export const partnerCommands = (command: DatabaseCommand) =>
@@ -133,7 +133,11 @@ async function approve(context: Context, typed: string) {
  */
 export async function findToChange(context: Context, typed: string): Promise<partners.Partner> {
   const partner = await find(context, typed);
-  if (partner.partnerId !== typed) throw idRequired(partner);
+  if (partner.partnerId !== typed)
+    refuse(
+      'partner_id_required',
+      `Names are chosen by partners, so a change needs the ID. ${partner.name} is ${partner.partnerId}: use that if it is the right one.`,
+    );
   return partner;
 }
 
@@ -145,21 +149,11 @@ export async function find({ audit }: Context, typed: string): Promise<partners.
     : await partners.findPartnersByName(audit.pool, typed.trim());
   const [partner, ...others] = [found ?? []].flat();
   if (!partner) throw noSuchPartner(typed);
-  if (others.length > 0) throw severalPartners(typed, [partner, ...others]);
+  const ids = [partner, ...others].map(one => one.partnerId).join(' or ');
+  if (others.length > 0)
+    refuse('several_partners', `Several partners have the name ${typed}: use the ID of one, ${ids}.`);
   return partner;
 }
-
-const idRequired = ({ partnerId, name }: partners.Partner) =>
-  new RefusedError(
-    'partner_id_required',
-    `Names are chosen by partners, so a change needs the ID. ${name} is ${partnerId}: use that if it is the right one.`,
-  );
-
-const severalPartners = (typed: string, found: partners.Partner[]) =>
-  new RefusedError(
-    'several_partners',
-    `Several partners have the name ${typed}: use the ID of one, ${found.map(({ partnerId }) => partnerId).join(' or ')}.`,
-  );
 
 const summary = (partner: partners.Partner) => ({
   partner_id: partner.partnerId,

@@ -118,19 +118,13 @@ async function add(
 ) {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
-  const checked = await checkUrl(context, url);
-  const added = await webhooks.addEndpoint(audit, webhooks.createVault(keyring), partnerId, {
-    mode,
-    url: checked,
-    events,
-  });
-  if (added.outcome === 'too_many') {
-    const advice = `remove one with ${programName} webhook remove`;
+  const wanted = { mode, url: await checkUrl(context, url), events };
+  const added = await webhooks.addEndpoint(audit, webhooks.createVault(keyring), partnerId, wanted);
+  if (added.outcome === 'too_many')
     refuse(
       'too_many_endpoints',
-      `${partnerId} has ${webhooks.maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,
+      `${partnerId} has ${webhooks.maxEndpoints} endpoints in ${mode} mode, counting the first: remove one with ${programName} webhook remove.`,
     );
-  }
   return showAgain(context, { partnerId, endpointId: added.endpointId });
 }
 
@@ -165,10 +159,8 @@ async function rotate(context: Context, webhook: webhooks.Webhook, { force = fal
     endpointId,
   });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
-  if (outcome === 'overlap') {
-    const advice = 'wait until it expires, or use --force to end it now';
-    refuse('overlap', `The previous secret is still valid: ${advice}.`);
-  }
+  const advice = 'wait until it expires, or use --force to end it now';
+  if (outcome === 'overlap') refuse('overlap', `The previous secret is still valid: ${advice}.`);
   return showAgain(context, webhook);
 }
 
@@ -199,13 +191,8 @@ async function show({ audit, keyring }: Context, webhook: webhooks.Webhook) {
   const { partnerId, endpointId } = webhook;
   const nowMs = audit.clock.nowMs();
   const vault = webhooks.createVault(keyring);
-  const [secret = '', oldSecret] = await webhooks.readSecrets(
-    audit.pool,
-    vault,
-    partnerId,
-    nowMs,
-    endpointId,
-  );
+  const secrets = await webhooks.readSecrets(audit.pool, vault, partnerId, nowMs, endpointId);
+  const [secret = '', oldSecret] = secrets;
   const standard = webhooks.standardSecret(secret);
   return {
     json: {

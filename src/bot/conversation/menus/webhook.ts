@@ -141,14 +141,9 @@ const remove = onEndpoint(async (chat, webhook) => {
 
 async function revealSecret(chat: PartnerContext, webhook: webhooks.Webhook, message: SecretMessage) {
   const { deps, texts } = chat;
+  const { pool, vault, clock } = deps;
   const { partnerId, endpointId } = webhook;
-  const secrets = await webhooks.readSecrets(
-    deps.pool,
-    deps.vault,
-    partnerId,
-    deps.clock.nowMs(),
-    endpointId,
-  );
+  const secrets = await webhooks.readSecrets(pool, vault, partnerId, clock.nowMs(), endpointId);
   if (secrets.length > 0) await message.reveal(texts.webhook.secrets(secrets));
   else await message.discard();
 }
@@ -186,11 +181,8 @@ const check = onEndpoint(async (chat, { endpointId }) => {
 
 async function checkNow(chat: PartnerContext, endpointId: webhooks.Webhook['endpointId']): Promise<void> {
   const { deps, audit, partner, texts } = chat;
-  const mayStillAct = () => canStillAct(chat, 'developer');
-  const result = await webhooks.checkPartner({ ...deps, audit }, partner.partnerId, {
-    endpointId,
-    mayStillAct,
-  });
+  const options = { endpointId, mayStillAct: () => canStillAct(chat, 'developer') };
+  const result = await webhooks.checkPartner({ ...deps, audit }, partner.partnerId, options);
   if (result.outcome !== 'checked') return;
   const text = texts.webhook.checkResult(result.check, result.reEnabled);
   await send(chat, text, [[button(chat, texts.webhook.button, 'w')]]);

@@ -116,17 +116,8 @@ export async function createRequest(
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
            ON CONFLICT (kind, subject, reference) WHERE state = 'waiting' DO NOTHING`,
     values: [
-      uuidFromId(requestId),
-      kind,
-      subject,
-      reference,
-      change,
-      amountKopecks,
-      microUsdt,
-      reason,
-      uuidFromId(operatorId),
-      name,
-      instantOf(audit.clock),
+      ...[uuidFromId(requestId), kind, subject, reference, change, amountKopecks, microUsdt, reason],
+      ...[uuidFromId(operatorId), name, instantOf(audit.clock)],
     ],
   });
   if (!isStored) {

@@ -96,15 +96,9 @@ async function read(context: Context, { since, payment }: { since?: Date; paymen
   const { audit } = context;
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const found = await withGateway(context, gateway => {
-    const deps = {
-      pool: audit.pool,
-      db: audit.pool,
-      clock: audit.clock,
-      gateway,
-      log,
-      alarms: createAlarms({ db: audit.pool, clock: audit.clock, log }),
-      signals: payments.createPaymentSignals(),
-    };
+    const { pool, clock } = audit;
+    const alarms = createAlarms({ db: pool, clock, log });
+    const deps = { pool, db: pool, clock, gateway, log, alarms, signals: payments.createPaymentSignals() };
     return since ? payments.readRefunds(deps, since) : ofPayment(context, payment!, deps);
   }).catch(async error => {
     // Some of a list may have been booked by then.

@@ -169,15 +169,8 @@ const openStep: Steps = {
     const alarms = createAlarms({ db, clock, log: silent });
     const references = createReferenceSealer(createKeyring([randomBytes(32).toString('hex')]));
     try {
-      await recoverRound({
-        db,
-        clock,
-        gateway,
-        alarms,
-        references,
-        heartbeat: { instance: 0 },
-        log: silent,
-      });
+      const heartbeat = { instance: 0 };
+      await recoverRound({ db, clock, gateway, alarms, references, heartbeat, log: silent });
     } finally {
       await gateway.close();
       await bank.close();
@@ -197,13 +190,7 @@ export const drillCommand = (command: MakeCommand<Terminal>) =>
 
 async function drill(terminal: Terminal, { from }: { from?: string }) {
   const settings = loadSettings(terminal.env);
-  return rehearse(
-    { ...(from === undefined ? backupStep : {}), ...restoreSteps, ...openStep },
-    {
-      settings,
-      from: from === undefined ? undefined : backupStore(from, settings, '--from'),
-      backupId: undefined,
-      progress: progressOn(terminal),
-    },
-  );
+  const steps = { ...(from === undefined ? backupStep : {}), ...restoreSteps, ...openStep };
+  const store = from === undefined ? undefined : backupStore(from, settings, '--from');
+  return rehearse(steps, { settings, from: store, backupId: undefined, progress: progressOn(terminal) });
 }

@@ -140,20 +140,9 @@ export async function insertKey(
                                  daily_kopecks, created_at, expires_at, expiry_noticed_days, turnover_of)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
-      keyId,
-      uuidFromId(partnerId),
-      mode,
-      hashKey(secretKey, key, rights),
-      hashKeyId(keyring, secretKey),
-      allowedAddresses,
-      label,
-      rights.scopes,
-      rights.maxKopecks,
-      rights.dailyKopecks,
-      createdAt,
-      expiresAt,
-      noticedDays(expiresAt, clock),
-      turnoverOf,
+      ...[keyId, uuidFromId(partnerId), mode, hashKey(secretKey, key, rights), hashKeyId(keyring, secretKey)],
+      ...[allowedAddresses, label, rights.scopes, rights.maxKopecks, rights.dailyKopecks],
+      ...[createdAt, expiresAt, noticedDays(expiresAt, clock), turnoverOf],
     ],
   });
   const created = { keyId, partnerId, mode, allowedAddresses, label, rights, createdAt, expiresAt };

@@ -174,21 +174,14 @@ export const setLimits = (
     const limits: Limits = { ...partner.limits, ...changes };
     if (limits.minKopecks > limits.maxKopecks) return { outcome: 'min_above_max', limits };
     if (isDeepStrictEqual(limits, partner.limits)) return { outcome: 'done', partner };
+    const { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps } = limits;
+    const perSecond = [createRps, createBurst, otherRps];
     await tx.query({
       text: `UPDATE partners
                 SET min_kopecks = $2, max_kopecks = $3, daily_kopecks = $4, concurrent = $5,
                     create_rps = $6, create_burst = $7, other_rps = $8
               WHERE id = $1`,
-      values: [
-        uuidFromId(partnerId),
-        limits.minKopecks,
-        limits.maxKopecks,
-        limits.dailyKopecks,
-        limits.concurrent,
-        limits.createRps,
-        limits.createBurst,
-        limits.otherRps,
-      ],
+      values: [uuidFromId(partnerId), minKopecks, maxKopecks, dailyKopecks, concurrent, ...perSecond],
     });
     await recordChange(tx, audit, {
       action: 'partner.limits',

@@ -113,7 +113,7 @@ export const resetOperator = (
   withOperatorsLock(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
-    if (operator.state === 'disabled') return { outcome: 'disabled' };
+    if (isDisabled(operator)) return { outcome: 'disabled' };
     if (!allowLastAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
     return { outcome: 'reset', ...(await reset(tx, audit, keyring, operator)) };
   });
@@ -141,34 +141,27 @@ export type Changed = { outcome: 'done'; operator: Operator } | Refused;
 
 /** Ends all sessions at once and invalidates an open set-up link. */
 export const disableOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
-  change(audit, operatorId, async (tx, operator) => {
-    if (operator.state === 'disabled') return undefined;
-    if (await isLastAdmin(tx, operator)) return 'last_admin';
+  change(audit, operatorId, { isDone: isDisabled, endsAdmin: true }, async (tx, { name }) => {
     await tx.query({
       text: `UPDATE operators SET disabled_at = $2, setup_hash = NULL, setup_expires_at = NULL WHERE id = $1`,
       values: [uuidFromId(operatorId), instantOf(audit.clock)],
     });
     await endAllSessions(tx, audit.clock, operatorId);
     await forgetAllClients(tx, operatorId);
-    await recordChange(tx, audit, { action: 'operator.disable', subject: operator.name });
-    return undefined;
+    await recordChange(tx, audit, { action: 'operator.disable', subject: name });
   });
 
 export const enableOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
-  change(audit, operatorId, async (tx, operator) => {
-    if (operator.state !== 'disabled') return undefined;
+  change(audit, operatorId, { isDone: operator => !isDisabled(operator) }, async (tx, { name }) => {
     await tx.query({
       text: 'UPDATE operators SET disabled_at = NULL WHERE id = $1',
       values: [uuidFromId(operatorId)],
     });
-    await recordChange(tx, audit, { action: 'operator.enable', subject: operator.name });
-    return undefined;
+    await recordChange(tx, audit, { action: 'operator.enable', subject: name });
   });
 
 export const setOperatorRole = (audit: AuditContext, operatorId: Id<'opr'>, role: OperatorRole) =>
-  change(audit, operatorId, async (tx, operator) => {
-    if (operator.role === role) return undefined;
-    if (await isLastAdmin(tx, operator)) return 'last_admin';
+  change(audit, operatorId, { isDone: now => now.role === role, endsAdmin: true }, async (tx, operator) => {
     await tx.query({
       text: 'UPDATE operators SET role = $2 WHERE id = $1',
       values: [uuidFromId(operatorId), role],
@@ -179,34 +172,32 @@ export const setOperatorRole = (audit: AuditContext, operatorId: Id<'opr'>, role
       before: { role: operator.role },
       after: { role },
     });
-    return undefined;
   });
 
 /** Ends all sessions; the operator may sign in again. */
 export const signOutOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
-  change(audit, operatorId, async (tx, operator) => {
+  change(audit, operatorId, { isDone: () => false }, async (tx, { name }) => {
     const sessions = await endAllSessions(tx, audit.clock, operatorId);
     if (sessions > 0)
-      await recordChange(tx, audit, {
-        action: 'session.revoke',
-        subject: operator.name,
-        after: { sessions },
-      });
-    return undefined;
+      await recordChange(tx, audit, { action: 'session.revoke', subject: name, after: { sessions } });
   });
 
+const isDisabled = ({ state }: Operator) => state === 'disabled';
+
+/** A repeat changes nothing. What takes an active admin away needs another one. */
 const change = (
   audit: AuditContext,
   operatorId: Id<'opr'>,
-  work: (tx: Queryable, operator: Operator) => Promise<'last_admin' | undefined>,
+  { isDone, endsAdmin = false }: { isDone: (operator: Operator) => boolean; endsAdmin?: boolean },
+  work: (tx: Queryable, operator: Operator) => Promise<void>,
 ): Promise<Changed> =>
   withOperatorsLock(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
-    const refused = await work(tx, operator);
-    return refused
-      ? { outcome: refused }
-      : { outcome: 'done', operator: (await findOperator(tx, operatorId))! };
+    if (isDone(operator)) return { outcome: 'done', operator };
+    if (endsAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
+    await work(tx, operator);
+    return { outcome: 'done', operator: (await findOperator(tx, operatorId))! };
   });
 
 /** Without an active admin nobody could manage operators in the console. */

@@ -47,21 +47,3 @@ export const webhookObject = (webhook: webhooks.Webhook) => ({
   public_keys: webhooks.keySetPathsOf(webhook),
   extra_events: webhook.events.filter(kind => !webhooks.contractEvents.includes(kind)),
 });
-
-export interface EventsOptions {
-  refunded?: 'on' | 'off';
-  only?: webhooks.EventKind[];
-}
-
-export function eventsOf({ events }: webhooks.Webhook, { refunded, only }: EventsOptions) {
-  const others = events.filter(kind => kind !== 'payment.refunded');
-  return only ?? (refunded === 'on' ? [...others, 'payment.refunded'] : others);
-}
-
-export const refuseEvents = (outcome: 'no_events' | 'contract_events') =>
-  new RefusedError(
-    outcome,
-    outcome === 'no_events'
-      ? 'The endpoint would get no events: remove it instead.'
-      : `The first endpoint always gets ${webhooks.contractEvents.join(' and ')}: add another one for fewer.`,
-  );

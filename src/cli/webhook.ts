@@ -6,15 +6,7 @@ import { endpoint, eventKindList, positiveCount } from './arguments.ts';
 import { type Context, choice, type DatabaseCommand, either, group } from './command.ts';
 import { details, formatInstant, listing, type Output, refuse } from './output.ts';
 import { find, findToChange } from './partner.ts';
-import {
-  chooseEndpoint,
-  type EventsOptions,
-  eventsOf,
-  modesOf,
-  noWebhook,
-  refuseEvents,
-  webhookObject,
-} from './webhook-choice.ts';
+import { chooseEndpoint, modesOf, noWebhook, webhookObject } from './webhook-choice.ts';
 import { checkWebhook, resendCommand, showLog } from './webhook-delivery.ts';
 
 /** The work on the endpoint that was asked for: the only one of the partner, unless another is named. */
@@ -164,10 +156,25 @@ async function rotate(context: Context, webhook: webhooks.Webhook, { force = fal
   return showAgain(context, webhook);
 }
 
+interface EventsOptions {
+  refunded?: 'on' | 'off';
+  only?: webhooks.EventKind[];
+}
+
+function eventsOf({ events }: webhooks.Webhook, { refunded, only }: EventsOptions) {
+  const others = events.filter(kind => kind !== 'payment.refunded');
+  return only ?? (refunded === 'on' ? [...others, 'payment.refunded'] : others);
+}
+
 async function chooseEvents(context: Context, webhook: webhooks.Webhook, options: EventsOptions) {
   const outcome = await webhooks.setEvents(context.audit, webhook, eventsOf(webhook, options));
   if (outcome === 'no_webhook') throw noWebhook(webhook.partnerId);
-  if (outcome !== 'set') throw refuseEvents(outcome);
+  if (outcome === 'no_events') refuse(outcome, 'The endpoint would get no events: remove it instead.');
+  if (outcome === 'contract_events')
+    refuse(
+      outcome,
+      `The first endpoint always gets ${webhooks.contractEvents.join(' and ')}: add another one for fewer.`,
+    );
   return showAgain(context, webhook);
 }
 

@@ -36,9 +36,7 @@ export async function openSession(tx: Queryable, clock: Clock, operatorId: Id<'o
   return sessions.open(tx, clock, { operator_id }, client);
 }
 
-export async function findSession(
-  ...given: Parameters<(typeof sessions)['find']>
-): Promise<SignedIn | undefined> {
+export async function findSession(...given: Parameters<(typeof sessions)['find']>) {
   const found = await sessions.find(...given);
   return found && toSignedIn(found);
 }

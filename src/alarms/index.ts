@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, readValue, transaction } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 import type { DatabaseGauge } from '../telemetry/index.ts';
 
@@ -54,16 +54,14 @@ export function createAlarms(deps: AlarmDeps) {
   };
 }
 
-async function insert(db: Queryable, clock: Clock, { kind, subject, detail }: Alarm): Promise<boolean> {
-  const { rows } = await db.query<{ times: number }>({
+const insert = (db: Queryable, clock: Clock, { kind, subject, detail }: Alarm) =>
+  readValue<boolean>(db, {
     text: `INSERT INTO alarms AS a (kind, subject, detail, first_at, last_at) VALUES ($1, $2, $3, $4, $4)
            ON CONFLICT (kind, subject) WHERE cleared_at IS NULL
              DO UPDATE SET detail = excluded.detail, last_at = greatest(a.last_at, excluded.last_at), times = a.times + 1
-           RETURNING times`,
+           RETURNING times = 1`,
     values: [kind, subject, detail, instantOf(clock)],
   });
-  return rows[0]!.times === 1;
-}
 
 /** Who has cleared an alarm that the service itself found to be over. */
 export const clearedByService = 'kopeck';
@@ -107,17 +105,15 @@ export const alarmObject = (alarm: StoredAlarm) => ({
 export const parseAlarmId = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
 
 /** Newest first; the open ones, or also the last that were cleared. */
-export async function listAlarms(db: Queryable, options: { cleared: boolean }): Promise<StoredAlarm[]> {
-  const { rows } = await db.query<StoredAlarm>({
+export const listAlarms = (db: Queryable, options: { cleared: boolean }) =>
+  readRows<StoredAlarm>(db, {
     text: `SELECT ${columns} FROM alarms WHERE cleared_at IS NULL OR $1 ORDER BY id DESC LIMIT 1000`,
     values: [options.cleared],
   });
-  return rows;
-}
 
 /** What alarms of this kind are open about. */
 export async function listOpenSubjects(db: Queryable, kind: string): Promise<string[]> {
-  const { rows } = await db.query<Pick<Alarm, 'subject'>>({
+  const rows = await readRows<Pick<Alarm, 'subject'>>(db, {
     text: 'SELECT subject FROM alarms WHERE kind = $1 AND cleared_at IS NULL',
     values: [kind],
   });
@@ -125,39 +121,31 @@ export async function listOpenSubjects(db: Queryable, kind: string): Promise<str
 }
 
 /** Alarms of which staff has not been notified yet; they count as notified from now on. */
-export async function takeNewAlarms(tx: Queryable, clock: Clock): Promise<StoredAlarm[]> {
-  const { rows } = await tx.query<StoredAlarm>({
+export const takeNewAlarms = (tx: Queryable, clock: Clock) =>
+  readRows<StoredAlarm>(tx, {
     text: `UPDATE alarms SET sent_at = $1 WHERE sent_at IS NULL RETURNING ${columns}`,
     values: [instantOf(clock)],
   });
-  return rows;
-}
 
 /** An operator has dealt with the alarm. */
-export function clearAlarm(audit: AuditContext, alarmId: number): Promise<'cleared' | 'no_alarm'> {
-  return transaction(audit.pool, async tx => {
-    const { rows } = await tx.query<Alarm>({
+export const clearAlarm = (audit: AuditContext, alarmId: number): Promise<'cleared' | 'no_alarm'> =>
+  transaction(audit.pool, async tx => {
+    const cleared = await findRow<Alarm>(tx, {
       text: `UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE id = $1 AND cleared_at IS NULL
              RETURNING kind, subject`,
       values: [alarmId, instantOf(audit.clock), audit.actor],
     });
-    if (!rows[0]) return 'no_alarm';
-    await recordChange(tx, audit, { action: 'alarm.clear', subject: `${alarmId}`, after: rows[0] });
+    if (!cleared) return 'no_alarm';
+    await recordChange(tx, audit, { action: 'alarm.clear', subject: `${alarmId}`, after: cleared });
     return 'cleared';
   });
-}
 
 /** Clears all open alarms of a subject, in the transaction of the change that ends their cause. */
-export async function clearAlarmsOf(
-  tx: Queryable,
-  { clock, actor }: AuditContext,
-  subject: string,
-): Promise<void> {
-  await tx.query({
+export const clearAlarmsOf = (tx: Queryable, { clock, actor }: AuditContext, subject: string) =>
+  tx.query({
     text: 'UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE subject = $1 AND cleared_at IS NULL',
     values: [subject, instantOf(clock), actor],
   });
-}
 
 export const alarmGauges: DatabaseGauge[] = [
   {

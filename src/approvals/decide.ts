@@ -5,15 +5,7 @@ import { type DepositDecision, type DepositRefusal, decideDepositIn } from '../d
 import { type Mode, topUpIn } from '../ledger/index.ts';
 import { findRelated, hasPermissionNow } from '../operators/index.ts';
 import { decidePaymentIn, type OperatorDecision, releaseStrayIn } from '../payments/index.ts';
-import {
-  closeRequest,
-  isRequester,
-  lockRequest,
-  type Operator,
-  type OperatorRequest,
-  permissionFor,
-  type RequestState,
-} from './requests.ts';
+import * as requests from './requests.ts';
 import { thresholdsChange } from './submit.ts';
 import { lockThresholds, writeThresholds } from './thresholds.ts';
 
@@ -31,12 +23,12 @@ export type VoidReason =
 export type Decision =
   | { outcome: 'done' }
   | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' | 'shared_enrolment' }
-  | { outcome: 'already_decided'; state: RequestState }
+  | { outcome: 'already_decided'; state: requests.RequestState }
   /** The gateway is being asked about the payment right now; the request stays open. */
   | { outcome: 'under_way' }
   | { outcome: 'void'; why: VoidReason };
 
-type Decide = (audit: AuditContext, operator: Operator, requestId: Id<'apr'>) => Promise<Decision>;
+type Decide = (audit: AuditContext, operator: requests.Operator, requestId: Id<'apr'>) => Promise<Decision>;
 
 /** Four-eyes approval by a second operator: the request is closed and executed in one transaction. */
 export const approveRequest: Decide = (audit, operator, requestId) =>
@@ -46,17 +38,17 @@ export const approveRequest: Decide = (audit, operator, requestId) =>
     const result = await executeRequest(tx, audit, request);
     if (result === 'under_way') return { outcome: 'under_way' };
     if (result !== 'done') {
-      await closeRequest(tx, audit, operator, request, { state: 'void', why: result });
+      await requests.closeRequest(tx, audit, operator, request, { state: 'void', why: result });
       return { outcome: 'void', why: result };
     }
-    await closeRequest(tx, audit, operator, request, { state: 'approved' });
+    await requests.closeRequest(tx, audit, operator, request, { state: 'approved' });
     return { outcome: 'done' };
   });
 
 /** A second operator refuses the request. */
 export const refuseRequest: Decide = (audit, operator, requestId) =>
   asSecondOperator(audit, operator, requestId, async (tx, request) => {
-    await closeRequest(tx, audit, operator, request, { state: 'refused' });
+    await requests.closeRequest(tx, audit, operator, request, { state: 'refused' });
     return { outcome: 'done' };
   });
 
@@ -64,37 +56,34 @@ export const refuseRequest: Decide = (audit, operator, requestId) =>
 export const withdrawRequest: Decide = (audit, operator, requestId) =>
   onWaiting(audit, requestId, async (tx, request) => {
     if (request.requestedBy !== operator.operatorId) return { outcome: 'not_own_request' };
-    await closeRequest(tx, audit, operator, request, { state: 'withdrawn' });
+    await requests.closeRequest(tx, audit, operator, request, { state: 'withdrawn' });
     return { outcome: 'done' };
   });
 
-type Work = (tx: Queryable, request: OperatorRequest) => Promise<Decision>;
+type Work = (tx: Queryable, request: requests.OperatorRequest) => Promise<Decision>;
 
 /** What approving and refusing need: the permission, and another operator than the requester. */
 const asSecondOperator = (
   audit: AuditContext,
-  operator: Operator,
+  operator: requests.Operator,
   requestId: Id<'apr'>,
   work: Work,
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
-    if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
-    if (isRequester(request, operator)) return { outcome: 'own_request' };
+    // Read again: the operator may have lost it since signing in.
+    if (!(await hasPermissionNow(tx, operator.operatorId, requests.permissionFor[request.kind])))
+      return { outcome: 'forbidden' };
+    if (requests.isRequester(request, operator)) return { outcome: 'own_request' };
     return work(tx, request);
   });
 
-/** The permission is read again: the operator may have lost it since signing in. */
-const canDecide = (tx: Queryable, { operatorId }: Operator, { kind }: OperatorRequest) =>
-  hasPermissionNow(tx, operatorId, permissionFor[kind]);
-
-function onWaiting({ pool }: AuditContext, requestId: Id<'apr'>, work: Work): Promise<Decision> {
-  return transaction(pool, async tx => {
-    const request = await lockRequest(tx, requestId);
+const onWaiting = ({ pool }: AuditContext, requestId: Id<'apr'>, work: Work): Promise<Decision> =>
+  transaction(pool, async tx => {
+    const request = await requests.lockRequest(tx, requestId);
     if (!request) return { outcome: 'no_request' };
     if (request.state !== 'waiting') return { outcome: 'already_decided', state: request.state };
     return work(tx, request);
   });
-}
 
 const creditOutcomes = {
   credited: 'done',
@@ -107,7 +96,7 @@ const creditOutcomes = {
 async function executeRequest(
   tx: Queryable,
   audit: AuditContext,
-  request: OperatorRequest,
+  request: requests.OperatorRequest,
 ): Promise<'done' | 'under_way' | VoidReason> {
   const { requesterName: requestedBy, change } = request;
   switch (request.kind) {

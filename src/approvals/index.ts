@@ -1,10 +1,4 @@
-export {
-  approveRequest,
-  type Decision,
-  refuseRequest,
-  type VoidReason,
-  withdrawRequest,
-} from './decide.ts';
+export { approveRequest, type Decision, refuseRequest, type VoidReason, withdrawRequest } from './decide.ts';
 export {
   countWaiting,
   isRequester,

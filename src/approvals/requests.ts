@@ -1,7 +1,14 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import {
+  findRow,
+  hasRow,
+  type Queryable,
+  readRows,
+  readValue,
+  type Statement,
+} from '../db/postgres/index.ts';
 import type { Permission, SignedIn } from '../operators/index.ts';
 
 /** The acting operator. Identified by id, since a name can be reused after a removal. */
@@ -61,14 +68,14 @@ const toRequest = ({ id, asked_by, ...fields }: RequestFields): OperatorRequest 
   requestedBy: idFromUuid('opr', asked_by),
 });
 
-/** Reads the current row and locks it until the transaction ends. */
-export async function lockRequest(tx: Queryable, requestId: Id<'apr'>): Promise<OperatorRequest | undefined> {
-  const { rows } = await tx.query<RequestFields>({
-    text: `${select} WHERE id = $1 FOR UPDATE`,
-    values: [uuidFromId(requestId)],
-  });
-  return rows[0] && toRequest(rows[0]);
+async function findRequest(db: Queryable, statement: Statement): Promise<OperatorRequest | undefined> {
+  const fields = await findRow<RequestFields>(db, statement);
+  return fields && toRequest(fields);
 }
+
+/** Reads the current row and locks it until the transaction ends. */
+export const lockRequest = (tx: Queryable, requestId: Id<'apr'>) =>
+  findRequest(tx, { text: `${select} WHERE id = $1 FOR UPDATE`, values: [uuidFromId(requestId)] });
 
 interface RequestSubject {
   kind: RequestKind;
@@ -80,17 +87,15 @@ interface RequestSubject {
 export const lockWaitingRequest = (tx: Queryable, about: RequestSubject) =>
   findWaiting(tx, about, 'FOR UPDATE');
 
-async function findWaiting(
+const findWaiting = (
   tx: Queryable,
   { kind, subject, reference = '' }: RequestSubject,
   lock: 'FOR UPDATE' | '' = '',
-): Promise<OperatorRequest | undefined> {
-  const { rows } = await tx.query<RequestFields>({
+) =>
+  findRequest(tx, {
     text: `${select} WHERE kind = $1 AND subject = $2 AND reference = $3 AND state = 'waiting' ${lock}`,
     values: [kind, subject, reference],
   });
-  return rows[0] && toRequest(rows[0]);
-}
 
 export type Waiting = { outcome: 'waiting' | 'already_waiting'; request: OperatorRequest };
 
@@ -105,26 +110,17 @@ export async function createRequest(
 ): Promise<Waiting> {
   const { kind, subject, reference = '', change, reason, amountKopecks = null, microUsdt = null } = asked;
   const requestId = newId('apr', audit.clock);
-  const { rowCount } = await tx.query({
+  const isStored = await hasRow(tx, {
     text: `INSERT INTO operator_requests (id, kind, subject, reference, change, amount_kopecks, micro_usdt, reason,
                                           asked_by, asked_name, asked_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
            ON CONFLICT (kind, subject, reference) WHERE state = 'waiting' DO NOTHING`,
     values: [
-      uuidFromId(requestId),
-      kind,
-      subject,
-      reference,
-      change,
-      amountKopecks,
-      microUsdt,
-      reason,
-      uuidFromId(operatorId),
-      name,
-      instantOf(audit.clock),
+      ...[uuidFromId(requestId), kind, subject, reference, change, amountKopecks, microUsdt, reason],
+      ...[uuidFromId(operatorId), name, instantOf(audit.clock)],
     ],
   });
-  if (rowCount === 0) {
+  if (!isStored) {
     // Without a lock: this transaction has locked the thresholds, which another one with a lock on the request may wait for.
     const request = await findWaiting(tx, asked);
     // The request in the way was closed in the meantime: try again.
@@ -156,12 +152,12 @@ export async function closeRequest(
   { state, why }: { state: keyof typeof actions; why?: string },
 ): Promise<void> {
   const { requestId, kind, subject, change, requesterName } = request;
-  const { rowCount } = await tx.query({
+  const isClosed = await hasRow(tx, {
     text: `UPDATE operator_requests SET state = $2, decided_by = $3, decided_name = $4, decided_at = $5
             WHERE id = $1 AND state = 'waiting'`,
     values: [uuidFromId(requestId), state, uuidFromId(operatorId), name, instantOf(audit.clock)],
   });
-  if (rowCount !== 1) throw new Error(`request ${requestId} was decided on twice`);
+  if (!isClosed) throw new Error(`request ${requestId} was decided on twice`);
   await recordChange(tx, audit, {
     action: actions[state],
     subject,
@@ -177,7 +173,7 @@ export async function listRequests(
   db: Queryable,
   { state, subjects }: { state?: RequestState | undefined; subjects?: string[] } = {},
 ): Promise<OperatorRequest[]> {
-  const { rows } = await db.query<RequestFields>({
+  const rows = await readRows<RequestFields>(db, {
     text: `${select} WHERE ($1::text IS NULL OR state = $1) AND ($2::text[] IS NULL OR subject = ANY ($2))
             ORDER BY id DESC LIMIT ${maxListed}`,
     values: [state ?? null, subjects ?? null],
@@ -185,9 +181,5 @@ export async function listRequests(
   return rows.map(toRequest);
 }
 
-export async function countWaiting(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    text: `SELECT count(*)::int AS count FROM operator_requests WHERE state = 'waiting'`,
-  });
-  return rows[0]!.count;
-}
+export const countWaiting = (db: Queryable) =>
+  readValue<number>(db, { text: `SELECT count(*)::int FROM operator_requests WHERE state = 'waiting'` });

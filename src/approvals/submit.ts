@@ -58,13 +58,13 @@ export function submitPaymentDecision(
 }
 
 /** An operator releases an unmatched order: it counts like a decision on a payment of its amount. */
-export function submitRelease(
+export const submitRelease = (
   audit: AuditContext,
   operator: Operator,
   order: string,
   reason: string,
-): Promise<Done | Waiting | Refused<'no_order'>> {
-  return transaction(audit.pool, async tx => {
+): Promise<Done | Waiting | Refused<'no_order'>> =>
+  transaction(audit.pool, async tx => {
     const about = { kind: 'release', subject: order } as const;
     const waiting = await lockWaitingRequest(tx, about);
     const thresholds = await lockThresholds(tx);
@@ -76,7 +76,6 @@ export function submitRelease(
     if (waiting) await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'no_order' });
     return { outcome: 'done' };
   });
-}
 
 /** Credits a balance once per reference: at once up to the threshold, above it by four-eyes approval. */
 export function submitCredit(
@@ -115,13 +114,13 @@ export function submitCredit(
 }
 
 /** An operator decides on a held deposit: it counts like a credit of its amount, also if it is rejected. */
-export function submitDepositDecision(
+export const submitDepositDecision = (
   audit: AuditContext,
   operator: Operator,
   depositId: Id<'dep'>,
   { outcome, reason }: Pick<DepositDecision, 'outcome' | 'reason'>,
-): Promise<Done | Waiting | Refused<DepositRefusal>> {
-  return transaction(audit.pool, async tx => {
+): Promise<Done | Waiting | Refused<DepositRefusal>> =>
+  transaction(audit.pool, async tx => {
     const about = { kind: 'deposit', subject: depositId } as const;
     const waiting = await lockWaitingRequest(tx, about);
     const thresholds = await lockThresholds(tx);
@@ -137,15 +136,14 @@ export function submitDepositDecision(
     if (waiting) await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'not_held' });
     return { outcome: 'done' };
   });
-}
 
 /** Lowering a threshold takes effect at once; raising one always needs four-eyes approval. */
-export function submitThresholds(
+export const submitThresholds = (
   audit: AuditContext,
   operator: Operator,
   { expectedVersion, ...wanted }: Thresholds & { expectedVersion: number },
-): Promise<Done | Waiting | Refused<'stale'>> {
-  return transaction(audit.pool, async tx => {
+): Promise<Done | Waiting | Refused<'stale'>> =>
+  transaction(audit.pool, async tx => {
     const about = { kind: 'thresholds', subject: 'service' } as const;
     const waiting = await lockWaitingRequest(tx, about);
     const now = await lockThresholds(tx);
@@ -161,7 +159,6 @@ export function submitThresholds(
     if (waiting) await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'stale' });
     return { outcome: 'done' };
   });
-}
 
 const thresholdsObject = ({ decisionKopecks, creditMicroUsdt }: Thresholds) => ({
   resolve_rub: formatKopecks(decisionKopecks),

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readRow, readRows } from '../db/postgres/index.ts';
 import { findRelated } from '../operators/index.ts';
 import type { Payment } from '../payments/index.ts';
 import type { Operator } from './requests.ts';
@@ -18,30 +18,21 @@ export interface CurrentThresholds extends Thresholds {
 const select = `SELECT resolve_alone_kopecks AS "decisionKopecks", credit_alone_micro_usdt AS "creditMicroUsdt",
                        thresholds_version AS version FROM service`;
 
-export async function readThresholds(db: Queryable): Promise<CurrentThresholds> {
-  const { rows } = await db.query<CurrentThresholds>({ text: select });
-  return rows[0]!;
-}
+export const readThresholds = (db: Queryable) => readRow<CurrentThresholds>(db, { text: select });
 
 /**
  * Reads the thresholds and locks them until the transaction ends. Whatever may need approval is submitted under this lock,
  * one after the other, so that the sum of what was done without approval includes the ones before.
  */
-export async function lockThresholds(tx: Queryable): Promise<CurrentThresholds> {
-  const { rows } = await tx.query<CurrentThresholds>({ text: `${select} FOR NO KEY UPDATE` });
-  return rows[0]!;
-}
+export const lockThresholds = (tx: Queryable) =>
+  readRow<CurrentThresholds>(tx, { text: `${select} FOR NO KEY UPDATE` });
 
-export async function writeThresholds(
-  tx: Queryable,
-  { decisionKopecks, creditMicroUsdt }: Thresholds,
-): Promise<void> {
-  await tx.query({
+export const writeThresholds = (tx: Queryable, { decisionKopecks, creditMicroUsdt }: Thresholds) =>
+  tx.query({
     text: `UPDATE service SET resolve_alone_kopecks = $1, credit_alone_micro_usdt = $2,
                               thresholds_version = thresholds_version + 1`,
     values: [decisionKopecks, creditMicroUsdt],
   });
-}
 
 /** Raising a threshold lets one operator do more alone, so it needs four-eyes approval itself. */
 export const isRaised = (now: Thresholds, wanted: Thresholds) =>
@@ -70,7 +61,7 @@ async function sumAlone(
   { name }: Operator,
   { actions, amount }: typeof decisions,
 ): Promise<bigint> {
-  const { rows } = await db.query<{ operator: string; sum: bigint }>({
+  const rows = await readRows<{ operator: string; sum: bigint }>(db, {
     text: `SELECT substr(actor, length('operator:') + 1) AS operator, coalesce(sum(${amount}), 0)::bigint AS sum
              FROM audit
             WHERE action = ANY ($1) AND at > $2 AND actor LIKE 'operator:%'

@@ -12,11 +12,7 @@ export interface BotDeps {
   /** For everything that people ask in chats: many at once must not take the connections of payments. */
   conversationPool: Pool;
   clock: Clock;
-  log: {
-    info(details: object, message: string): void;
-    warn(details: object, message: string): void;
-    error(details: object, message: string): void;
-  };
+  log: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
   keyring: Keyring;
   gateway: Gateway;
   vault: ReturnType<typeof createVault>;

@@ -15,11 +15,7 @@ export const allowedUpdates = ['message', 'callback_query', 'my_chat_member'] as
  * confirmed when it was handled or took too long: if this process dies, the next one gets the rest again. What must not
  * happen twice is guarded by the nonce of its dialogue. The loop has no pause, so it is not a background loop.
  */
-export async function poll(
-  { bot, handle, logError }: UpdateHandler,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
+export async function poll({ bot, handle, logError }: UpdateHandler, clock: Clock, signal: AbortSignal) {
   let offset = 0;
   while (!signal.aborted) {
     try {

@@ -1,17 +1,17 @@
 import { alarmObject, clearAlarm, listAlarms } from '../alarms/index.ts';
 import { programName } from '../base/program-name.ts';
 import { positiveCount } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
-import { listing, RefusedError } from './output.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
+import { listing, refuse } from './output.ts';
 
-export const alarmCommands = (withDatabase: WithDatabase) =>
+export const alarmCommands = (command: DatabaseCommand) =>
   group('alarm', 'list and clear alarms', [
-    command('list', 'list open alarms, newest first')
-      .option('--all', 'include cleared alarms')
-      .action(withDatabase(list)),
-    command('clear', 'clear an alarm')
-      .argument('<alarm>', 'alarm number from the list', positiveCount)
-      .action(withDatabase(clear)),
+    command('list', 'list open alarms, newest first', list).option('--all', 'include cleared alarms'),
+    command('clear', 'clear an alarm', clear).argument(
+      '<alarm>',
+      'alarm number from the list',
+      positiveCount,
+    ),
   ]);
 
 async function list({ audit }: Context, { all = false }: { all?: boolean }) {
@@ -29,6 +29,6 @@ async function list({ audit }: Context, { all = false }: { all?: boolean }) {
 
 async function clear({ audit }: Context, alarm: number) {
   if ((await clearAlarm(audit, alarm)) === 'no_alarm')
-    throw new RefusedError('no_alarm', `There is no open alarm ${alarm}: see ${programName} alarm list.`);
+    refuse('no_alarm', `There is no open alarm ${alarm}: see ${programName} alarm list.`);
   return { json: { alarm_id: alarm, cleared: true }, text: `Alarm ${alarm} is cleared.` };
 }

@@ -4,21 +4,20 @@ import { pipeline } from 'node:stream/promises';
 import { programName } from '../base/program-name.ts';
 import * as auditLog from '../db/audit/index.ts';
 import { chainHead } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
-import { RefusedError } from './output.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
+import { refuse } from './output.ts';
 
-export const auditCommands = (withDatabase: WithDatabase) =>
+export const auditCommands = (command: DatabaseCommand) =>
   group('audit', 'verify and export the audit log', [
-    command('verify', 'prove that no record of the audit log was changed, removed or added')
-      .option(
-        '--head <place:hash>',
-        'a head from the log of the service, to find records cut off at the end',
-        chainHead,
-      )
-      .action(withDatabase(verify)),
-    command('export', 'write the audit log to a file that others can verify')
-      .requiredOption('--to <file>', 'a new file; one JSON object per line')
-      .action(withDatabase(exportTo)),
+    command('verify', 'prove that no record of the audit log was changed, removed or added', verify).option(
+      '--head <place:hash>',
+      'a head from the log of the service, to find records cut off at the end',
+      chainHead,
+    ),
+    command('export', 'write the audit log to a file that others can verify', exportTo).requiredOption(
+      '--to <file>',
+      'a new file; one JSON object per line',
+    ),
   ]);
 
 const lost = `removed at the end, or lost in a restore or fail-over of the database (see ${programName} recovery show)`;
@@ -73,7 +72,7 @@ async function exportTo({ audit }: Context, { to: file }: { to: string }) {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!code || !/^E[A-Z]+$/.test(code)) throw error;
-    throw new RefusedError('file', `The file cannot be written (${message}): choose another one with --to.`);
+    refuse('file', `The file cannot be written (${message}): choose another one with --to.`);
   }
   return {
     json: { file, records: head.place, head: auditLog.formatHead(head) },

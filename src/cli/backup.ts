@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
 import * as dbBackup from '../db/backup/index.ts';
@@ -7,46 +6,29 @@ import * as stores from '../db/backup-store/index.ts';
 import { loadSettings, withSecretFiles } from '../db/secrets/index.ts';
 import { instant, positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
-import type { Context, WithDatabase } from './command.ts';
+import type { Context, DatabaseCommand } from './command.ts';
 import { lateProgressBar, listing } from './output.ts';
 import { rehearse, restoreSteps } from './rehearsal.ts';
 import { abortOnSignals } from './signals.ts';
-import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
+import { group, type MakeCommand, progressOn, type Terminal } from './terminal.ts';
 
 const fromOption = ['--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)'] as const;
 
-export function backupCommands(withDatabase: WithDatabase, terminal: Terminal): Command {
-  const create = command('create', 'back up the running database')
+export function backupCommands(withDatabase: DatabaseCommand, command: MakeCommand<Terminal>) {
+  const create = withDatabase('create', 'back up the running database', createBackup)
     .option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .option('--keep <count>', 'keep this many backups and delete older ones', positiveCount)
-    .option('--with-secret-key', 'include the secret key, encrypted with a passphrase')
-    .action(withDatabase((context, options: CreateOptions) => createBackup(context, options, terminal)));
-  const list = command('list', 'list complete backups')
-    .option(...fromOption)
-    .action(withTerminal(terminal)(listAll));
-  const verify = command(
-    'verify [backup]',
-    'check a backup, restore it to a temporary folder and verify its ledger',
-  )
-    .option(...fromOption)
-    .action(withTerminal(terminal)(verifyBackup));
-  return new Command('backup')
-    .description('back up the database, list and verify backups')
-    .addCommand(create, { isDefault: true })
-    .addCommand(list)
-    .addCommand(verify);
-}
-
-interface CreateOptions {
-  to?: string;
-  keep?: number;
-  withSecretKey?: boolean;
+    .option('--with-secret-key', 'include the secret key, encrypted with a passphrase');
+  const list = command('list', 'list complete backups', listAll).option(...fromOption);
+  const what = 'check a backup, restore it to a temporary folder and verify its ledger';
+  const verify = command('verify [backup]', what, verifyBackup).option(...fromOption);
+  const description = 'back up the database, list and verify backups';
+  return group('backup', description, [create, list, verify], 'create');
 }
 
 async function createBackup(
-  { settings, keyring, audit, screen }: Context,
-  { to, keep, withSecretKey }: CreateOptions,
-  terminal: Terminal,
+  { settings, keyring, audit, terminal }: Context,
+  { to, keep, withSecretKey }: { to?: string; keep?: number; withSecretKey?: boolean },
 ) {
   const store = backupStore(to, settings, '--to');
   const sealedKey = withSecretKey
@@ -57,7 +39,7 @@ async function createBackup(
       to: store,
       origin: settings.databaseUrl ? 'outside' : 'embedded',
       sealedKey,
-      onProgress: lateProgressBar(screen, 'MB', stores.megabytes),
+      onProgress: lateProgressBar(terminal.stderr, 'MB', stores.megabytes),
     }),
   );
   const removed =
@@ -108,25 +90,20 @@ async function listAll({ env }: Terminal, { from }: { from?: string }) {
   });
 }
 
-export const restoreCommand = (terminal: Terminal) =>
-  command('restore', 'restore a backup into DATA_DIR, which must be empty')
-    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
+export const restoreCommand = (command: MakeCommand<Terminal>) =>
+  command('restore', 'restore a backup into DATA_DIR, which must be empty', (terminal, options) =>
+    stores.withFileErrors(() => restore(terminal, options)),
+  )
+    .option(...fromOption)
     .option('--backup <id>', 'backup ID (default: the newest that fits)')
     .option('--at <time>', 'point in time to restore (default: the latest)', instant)
-    .option('--with-secret-key', 'also restore the encrypted secret key; needs its passphrase')
-    .action(
-      withTerminal(terminal)((_terminal, options) => stores.withFileErrors(() => restore(terminal, options))),
-    );
-
-interface Options {
-  from?: string;
-  backup?: string;
-  at?: Date;
-  withSecretKey?: boolean;
-}
+    .option('--with-secret-key', 'also restore the encrypted secret key; needs its passphrase');
 
 /** Everything that can be refused is checked before anything is written. */
-async function restore(terminal: Terminal, options: Options) {
+async function restore(
+  terminal: Terminal,
+  options: { from?: string; backup?: string; at?: Date; withSecretKey?: boolean },
+) {
   const settings = loadSettings(terminal.env);
   if (settings.databaseUrl)
     throw new OperatorError(
@@ -155,11 +132,7 @@ async function restore(terminal: Terminal, options: Options) {
   }
 }
 
-async function readSealedKey(
-  terminal: Terminal,
-  from: stores.BackupStore,
-  backup: stores.Manifest,
-): Promise<string> {
+async function readSealedKey(terminal: Terminal, from: stores.BackupStore, backup: stores.Manifest) {
   if (!backup.has_secret_key)
     throw new OperatorError(
       `The backup ${backup.id} does not include the secret key: set SECRET_KEY to the key of the service.`,

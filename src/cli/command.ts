@@ -5,11 +5,10 @@ import type { Settings } from '../base/settings.ts';
 import type { AuditContext } from '../db/audit/index.ts';
 import { explainDatabaseError, openDatabase, type PoolAndClock } from '../db/index.ts';
 import { type Keyring, loadSettings, openKeyring } from '../db/secrets/index.ts';
-import type { Screen } from './output.ts';
 import { closeOnSignals } from './signals.ts';
-import { type Action, progressOn, type Terminal, type Work, workAndPrint } from './terminal.ts';
+import { command, type MakeCommand, progressOn, type Terminal, workAndPrint } from './terminal.ts';
 
-export { choice, command, group, type Terminal } from './terminal.ts';
+export { choice, either, group, type Terminal } from './terminal.ts';
 
 /** What every command with a database gets. */
 export interface Context {
@@ -17,19 +16,19 @@ export interface Context {
   settings: Settings;
   keyring: Keyring;
   progress(line: string): void;
-  screen: Screen;
+  terminal: Terminal;
   /** Also done when a signal ends the command, before the database closes. */
   onInterrupt(work: () => Promise<void>): void;
 }
 
-/** The action of a command with a database. */
-export type WithDatabase = (work: Work<Context>) => Action;
+/** Makes commands with a database. */
+export type DatabaseCommand = MakeCommand<Context>;
 
-/** Opens the database, runs the command, prints its output, and always closes the database again. */
-export function createWithDatabase(terminal: Terminal): WithDatabase {
+/** Each opens the database, runs, prints its output, and always closes the database again. */
+export function commandsWithDatabase(terminal: Terminal): DatabaseCommand {
   const progress = progressOn(terminal);
-  return work =>
-    async (...given) => {
+  return (usage, description, work) =>
+    command(usage, description).action(async (...given) => {
       const settings = loadSettings(terminal.env);
       const database = await openDatabase(settings, progress, 'refuse');
       const interruptions: (() => Promise<void>)[] = [];
@@ -42,7 +41,7 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
         const keyring = await openKeyring(settings, database.pool, 'refuse');
         const audit = { pool: database.pool, clock: database.clock, actor: `cli:${userInfo().username}` };
         const onInterrupt = (work: () => Promise<void>) => void interruptions.push(work);
-        const context = { audit, settings, keyring, progress, screen: terminal.stderr, onInterrupt };
+        const context = { audit, settings, keyring, progress, terminal, onInterrupt };
         await workAndPrint(terminal, work, context, given);
       } catch (error) {
         throw explainDatabaseError(error, settings);
@@ -50,7 +49,7 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
         await database.close();
         stopListening();
       }
-    };
+    });
 }
 
 /** Before a command starts the simulator, which would create the folder: only `kopeck start` does that. */

@@ -1,25 +1,24 @@
 import { programName } from '../base/program-name.ts';
 import * as controls from '../controls/index.ts';
 import { instant, label, positiveCount } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, listing, RefusedError } from './output.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
+import { formatInstant, listing, refuse } from './output.ts';
 
-export const maintenanceCommands = (withDatabase: WithDatabase) =>
+export const maintenanceCommands = (command: DatabaseCommand) =>
   group('maintenance', 'pause and resume new payments', [
-    command('on', 'stop accepting new payments; payments in progress continue').action(
-      withDatabase(context => switchMaintenance(context, true)),
+    command('on', 'stop accepting new payments; payments in progress continue', context =>
+      switchMaintenance(context, true),
     ),
-    command('off', 'accept payments again').action(
-      withDatabase(context => switchMaintenance(context, false)),
-    ),
-    command('plan', 'schedule a maintenance window and notify partners in the bot now')
+    command('off', 'accept payments again', context => switchMaintenance(context, false)),
+    command('plan', 'schedule a maintenance window and notify partners in the bot now', plan)
       .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
-      .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
-      .action(withDatabase(plan)),
-    command('list', 'list maintenance windows').action(withDatabase(listWindows)),
-    command('cancel', 'cancel a scheduled window or end an active one; partners are notified')
-      .argument('<window>', 'window number from the list', positiveCount)
-      .action(withDatabase(cancel)),
+      .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant),
+    command('list', 'list maintenance windows', listWindows),
+    command(
+      'cancel',
+      'cancel a scheduled window or end an active one; partners are notified',
+      cancel,
+    ).argument('<window>', 'window number from the list', positiveCount),
   ]);
 
 async function switchMaintenance({ audit }: Context, on: boolean) {
@@ -31,7 +30,7 @@ async function switchMaintenance({ audit }: Context, on: boolean) {
 async function plan({ audit }: Context, window: { from: Date; until: Date }) {
   const { from, until } = window;
   const planned = await controls.planMaintenance(audit, window);
-  if (planned.outcome !== 'planned') throw new RefusedError(planned.outcome, planRefusals[planned.outcome]);
+  if (planned.outcome !== 'planned') refuse(planned.outcome, planRefusals[planned.outcome]);
   const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
   return {
     json: { window_id: Number(planned.windowId), from: from.toISOString(), until: until.toISOString() },
@@ -64,20 +63,24 @@ async function listWindows({ audit }: Context) {
 async function cancel({ audit }: Context, window: number) {
   if ((await controls.cancelMaintenance(audit, BigInt(window))) === 'no_window') {
     const message = `There is no scheduled or active window ${window}: see ${programName} maintenance list.`;
-    throw new RefusedError('no_window', message);
+    refuse('no_window', message);
   }
   return { json: { window_id: window, cancelled: true }, text: `Window ${window} is cancelled.` };
 }
 
-export const recipientCommands = (withDatabase: WithDatabase) =>
+export const recipientCommands = (command: DatabaseCommand) =>
   group('recipient', 'block and unblock recipients', [
-    command('block', 'block payments to a recipient')
-      .argument('<id-or-name>', 'as the payment gateway names it', label)
-      .action(withDatabase(block)),
-    command('unblock', 'allow payments to a recipient again')
-      .argument('<id-or-name>', 'as it was blocked', label)
-      .action(withDatabase(unblock)),
-    command('list', 'list blocked recipients').action(withDatabase(listBlocked)),
+    command('block', 'block payments to a recipient', block).argument(
+      '<id-or-name>',
+      'as the payment gateway names it',
+      label,
+    ),
+    command('unblock', 'allow payments to a recipient again', unblock).argument(
+      '<id-or-name>',
+      'as it was blocked',
+      label,
+    ),
+    command('list', 'list blocked recipients', listBlocked),
   ]);
 
 async function block({ audit }: Context, recipient: string) {
@@ -89,7 +92,7 @@ async function block({ audit }: Context, recipient: string) {
 async function unblock({ audit }: Context, recipient: string) {
   const outcome = await controls.unblockRecipient(audit, recipient);
   if (outcome === 'not_blocked') {
-    throw new RefusedError(outcome, `"${recipient}" is not blocked: see ${programName} recipient list.`);
+    refuse(outcome, `"${recipient}" is not blocked: see ${programName} recipient list.`);
   }
   return { json: { recipient, blocked: false }, text: `"${recipient}" is no longer blocked.` };
 }

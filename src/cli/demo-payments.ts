@@ -60,23 +60,16 @@ async function payOne({ address, bank, shops }: DemoEnvironment, index: number):
   return (await postPayment(request)) ?? 'processing';
 }
 
-const timeoutMs = 3_000;
-const simulatorTimeoutMs = 10_000;
 const maxAttempts = 10;
-const maxAnswerBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
+const ofShop = { clock: systemClock, timeoutMs: 3_000, maxBytes };
+const ofSimulator = { clock: systemClock, timeoutMs: 10_000, maxBytes };
 
 /** Undefined after a timeout: a real shop would ask for the status later. */
-async function postPayment(
-  request: Omit<HttpCall, 'clock' | 'timeoutMs' | 'maxBytes'>,
-): Promise<string | undefined> {
+async function postPayment(request: Omit<HttpCall, keyof typeof ofShop>) {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { status, body } = await callHttp({
-        ...request,
-        clock: systemClock,
-        timeoutMs,
-        maxBytes: maxAnswerBytes,
-      });
+      const { status, body } = await callHttp({ ...request, ...ofShop });
       const answer = JSON.parse(body.toString()) as { status?: string; error?: { code: string } };
       if (status === 200) return answer.status;
       const isTemporary = status === 429 || status === 503;
@@ -94,10 +87,7 @@ const amounts = [
 ];
 
 /** A QR code for a purchase; a few belong to a blocked recipient. */
-async function createQr(
-  bank: DemoEnvironment['bank'],
-  index: number,
-): Promise<{ link: string; qrcId: string }> {
+async function createQr(bank: DemoEnvironment['bank'], index: number) {
   // Small amounts are frequent, large ones rare.
   const amount = amounts[Math.min(randomInt(amounts.length), randomInt(amounts.length))]!;
   const made = await callBank(bank, 'POST', '/sim/qrs', {
@@ -126,17 +116,10 @@ function faultsFor(index: number): object[] {
   return [];
 }
 
-async function callBank(
-  { url }: DemoEnvironment['bank'],
-  method: string,
-  path: string,
-  body: object,
-): Promise<Record<string, unknown>> {
+async function callBank({ url }: DemoEnvironment['bank'], method: string, path: string, body: object) {
   const headers = { 'content-type': 'application/json' };
-  const answer = await callHttp({
-    ...{ url: `${url}${path}`, method, headers, body: JSON.stringify(body) },
-    ...{ clock: systemClock, timeoutMs: simulatorTimeoutMs, maxBytes: maxAnswerBytes },
-  });
+  const call = { url: `${url}${path}`, method, headers, body: JSON.stringify(body) };
+  const answer = await callHttp({ ...call, ...ofSimulator });
   if (answer.status !== 200 && answer.status !== 201)
     throw new Error(`the simulator answered ${answer.status} to ${method} ${path}`);
   return JSON.parse(answer.body.toString()) as Record<string, unknown>;

@@ -10,7 +10,7 @@ import { countDeliveries } from '../webhooks/index.ts';
 import { type Context, requireDataDir } from './command.ts';
 import { payMany, type Tally } from './demo-payments.ts';
 import * as demoShops from './demo-shops.ts';
-import { type Output, progressBar, RefusedError, table } from './output.ts';
+import { type Output, progressBar, refuse, table } from './output.ts';
 
 /**
  * Demo payments are made now, by the real service through its API. They are not backdated: the gateway would have them
@@ -18,7 +18,7 @@ import { type Output, progressBar, RefusedError, table } from './output.ts';
  * with a shape, spread the payments over some minutes.
  */
 export async function demonstrate(context: Context, payments: number, overMs: number) {
-  const { audit, settings, screen, progress } = context;
+  const { audit, settings, terminal, progress } = context;
   await checkPartners(context);
   const receivers = await demoShops.startReceivers();
   const cleanups: runtime.Cleanup[] = [async () => receivers.close()];
@@ -30,7 +30,7 @@ export async function demonstrate(context: Context, payments: number, overMs: nu
     cleanups.push(bank.close);
     // Even if all payments are finished: entries cannot be deleted, so demo payments would stay among real ones.
     if (await runtime.hasForeignOrders(bank, audit))
-      throw new RefusedError(
+      refuse(
         'real_payments',
         'The last payment of this database is not in the simulator: it was made through another payment gateway. Nothing was changed.',
       );
@@ -39,7 +39,7 @@ export async function demonstrate(context: Context, payments: number, overMs: nu
     context.onInterrupt(revokeKeys);
     await demoShops.openShops(context, { receivers, run: `demonstration ${audit.clock.nowMs()}`, shops });
     const startedAt = systemClock.monotonicMs();
-    const show = progressBar(payments, screen);
+    const show = progressBar(payments, terminal.stderr);
     const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
     await waitForDeliveries(context);
     return describe(payments, tally, systemClock.monotonicMs() - startedAt);
@@ -51,10 +51,9 @@ export async function demonstrate(context: Context, payments: number, overMs: nu
 
 /** Entries cannot be deleted, so the demo runs only where no real money can be involved. */
 async function checkPartners({ audit, settings }: Context): Promise<void> {
-  if (settings.production)
-    throw new RefusedError('production', 'The demo does not run in production. Nothing was changed.');
+  if (settings.production) refuse('production', 'The demo does not run in production. Nothing was changed.');
   if (settings.gatewayUrl)
-    throw new RefusedError(
+    refuse(
       'real_gateway',
       'GATEWAY_URL is set: the demo only pays through the simulator. Nothing was changed.',
     );
@@ -62,7 +61,7 @@ async function checkPartners({ audit, settings }: Context): Promise<void> {
   const hasOthers = partners.some(({ name }) => !name.startsWith(demoShops.demoPrefix));
   const isTrial = !settings.databaseUrl && existsSync(join(settings.dataDir, 'simulator'));
   if (hasOthers && !isTrial)
-    throw new RefusedError(
+    refuse(
       'real_partners',
       'This database has partners that are not from the demo: use a new database. Nothing was changed.',
     );
@@ -70,11 +69,7 @@ async function checkPartners({ audit, settings }: Context): Promise<void> {
 }
 
 /** A separate service on the same database, so that the demo works whether or not another one runs. */
-async function serve(
-  { audit, settings }: Context,
-  bank: runtime.BankSide,
-  cleanups: runtime.Cleanup[],
-): Promise<string> {
+async function serve({ audit, settings }: Context, bank: runtime.BankSide, cleanups: runtime.Cleanup[]) {
   const own: Settings = {
     ...runtime.withBank(settings, bank),
     host: '127.0.0.1',

@@ -7,7 +7,7 @@ import { topUp } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { createVault, setWebhook } from '../webhooks/index.ts';
 import type { Context } from './command.ts';
-import { RefusedError } from './output.ts';
+import { refuse } from './output.ts';
 
 /** A paying demo partner, with an API key for this run. */
 export interface Shop {
@@ -73,7 +73,7 @@ export function refuseWithoutShops(all: partners.Partner[]): void {
   const known = all.filter(({ name }) => names.includes(name));
   const areAllSuspended = names.every(name => known.some(each => each.name === name && each.suspended));
   if (!areAllSuspended) return;
-  throw new RefusedError(
+  refuse(
     'partner_suspended',
     `All shops of the demo are suspended. ${adviceFor(known.map(({ partnerId }) => partnerId))} Nothing was changed.`,
   );

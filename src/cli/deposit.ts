@@ -8,30 +8,44 @@ import { OperatorError } from '../base/operator-error.ts';
 import { programName } from '../base/program-name.ts';
 import * as deposits from '../deposits/index.ts';
 import { blockNumber, day, label, pageSize } from './arguments.ts';
-import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { listing, RefusedError, table } from './output.ts';
+import { type Context, choice, type DatabaseCommand, group } from './command.ts';
+import { listing, refuse, table } from './output.ts';
 import { find } from './partner.ts';
 
-export const depositCommands = (withDatabase: WithDatabase) =>
+export const depositCommands = (command: DatabaseCommand) =>
   group('deposit', 'USDT deposits on chain', [
-    command('address <partner>', 'show the deposit addresses of a partner')
-      .option('--chain <chain>', 'only of this chain')
-      .action(withDatabase(address)),
-    command('list <partner>', 'list the deposits of a partner, newest first')
-      .option('--limit <count>', 'how many', pageSize, 20)
-      .action(withDatabase(list)),
-    command('decide <deposit>', 'credit or reject a held deposit; it cannot be undone')
+    command('address <partner>', 'show the deposit addresses of a partner', address).option(
+      '--chain <chain>',
+      'only of this chain',
+    ),
+    command('list <partner>', 'list the deposits of a partner, newest first', list).option(
+      '--limit <count>',
+      'how many',
+      pageSize,
+      20,
+    ),
+    command('decide <deposit>', 'credit or reject a held deposit; it cannot be undone', decide)
       .addOption(
         choice('--outcome <outcome>', 'credited: on the balance of the partner', ['credited', 'rejected']),
       )
-      .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
-      .action(withDatabase(decide)),
-    command('sweep', 'print addresses, paths and balances as CSV, for an offline signer; signs nothing')
+      .requiredOption('--reason <reason>', 'why; stored in the audit log', label),
+    command(
+      'sweep',
+      'print addresses, paths and balances as CSV, for an offline signer; signs nothing',
+      sweep,
+    ).requiredOption('--chain <chain>', 'of this chain'),
+    command(
+      'reconcile',
+      "compare a day's deposits with the chain and the ledger; raises an alarm and exits with 1 on discrepancies",
+      reconcile,
+    )
       .requiredOption('--chain <chain>', 'of this chain')
-      .action(withDatabase(sweep)),
-    reconcileDepositsCommand(withDatabase),
-    rewindCommand(withDatabase),
-    command('chains', 'show how far each chain is booked').action(withDatabase(progress)),
+      .requiredOption('--day <day>', 'of the blocks, UTC', day),
+    command('rewind', 'read the blocks of a chain again after this one; nothing is credited twice', rewind)
+      .requiredOption('--chain <chain>', 'of this chain')
+      .requiredOption('--block <number>', 'the last block that stays as it is booked', blockNumber)
+      .requiredOption('--reason <reason>', 'why; stored in the audit log', label),
+    command('chains', 'show how far each chain is booked', progress),
   ]);
 
 /** Balances in the smallest units of the token, as a signer needs them. */
@@ -111,7 +125,7 @@ const refusals = {
 async function decide({ audit }: Context, deposit: string, decision: deposits.DepositDecision) {
   const depositId = parseId('dep', deposit);
   const result = depositId ? await deposits.decideDeposit(audit, depositId, decision) : 'no_deposit';
-  if (result !== 'done') throw new RefusedError(result, refusals[result](deposit));
+  if (result !== 'done') refuse(result, refusals[result](deposit));
   const { outcome } = decision;
   return { json: { deposit_id: depositId, state: outcome }, text: `${deposit} is ${outcome}.` };
 }
@@ -139,15 +153,6 @@ async function progress({ audit, settings }: Context) {
     'checked (UTC)': one => one.checked_at ?? 'never',
   });
 }
-
-const reconcileDepositsCommand = (withDatabase: WithDatabase) =>
-  command(
-    'reconcile',
-    "compare a day's deposits with the chain and the ledger; raises an alarm and exits with 1 on discrepancies",
-  )
-    .requiredOption('--chain <chain>', 'of this chain')
-    .requiredOption('--day <day>', 'of the blocks, UTC', day)
-    .action(withDatabase(reconcile));
 
 const headings: Record<deposits.DepositDifferenceKind, string> = {
   not_on_record: 'on chain, not on record',
@@ -208,21 +213,13 @@ const differenceTable = (rows: DifferenceRow[]) =>
     'units on record': row.recorded_units ?? '–',
   }));
 
-const rewindCommand = (withDatabase: WithDatabase) =>
-  command('rewind', 'read the blocks of a chain again after this one; nothing is credited twice')
-    .requiredOption('--chain <chain>', 'of this chain')
-    .requiredOption('--block <number>', 'the last block that stays as it is booked', blockNumber)
-    .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
-    .action(withDatabase(rewind));
-
 async function rewind(
   { audit, settings }: Context,
   { chain: name, block, reason }: { chain: string; block: bigint; reason: string },
 ) {
   const chain = await openConfiguredChain(settings, name);
   const result = await deposits.rewindChain(audit, chain, { block, reason });
-  if (result.outcome !== 'done')
-    throw new RefusedError(result.outcome, rewindRefusals[result.outcome](block));
+  if (result.outcome !== 'done') refuse(result.outcome, rewindRefusals[result.outcome](block));
   return {
     json: {
       chain: name,

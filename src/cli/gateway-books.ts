@@ -7,18 +7,17 @@ import { createHttpGateway, type Gateway } from '../gateway/index.ts';
 import * as payments from '../payments/index.ts';
 import type { startSimulator } from '../runtime/index.ts';
 import { day, instant } from './arguments.ts';
-import { type Context, command, group, requireDataDir, type WithDatabase } from './command.ts';
-import { lateLines, listing, type Output, RefusedError, table } from './output.ts';
+import { type Context, type DatabaseCommand, either, group, requireDataDir } from './command.ts';
+import { lateLines, listing, type Output, refuse, table } from './output.ts';
 
 const dayMs = 86_400_000;
 
-export const reconcileCommand = (withDatabase: WithDatabase) =>
+export const reconcileCommand = (command: DatabaseCommand) =>
   command(
     'reconcile',
     "compare a day's live payments with the gateway's orders; exits with 1 on discrepancies",
-  )
-    .option('--day <day>', 'of creation, UTC (default: today)', day)
-    .action(withDatabase(run));
+    run,
+  ).option('--day <day>', 'of creation, UTC (default: today)', day);
 
 const startOfToday = (clock: Clock) => new Date(Math.floor(clock.nowMs() / dayMs) * dayMs);
 
@@ -84,17 +83,12 @@ const toRow = (difference: payments.Difference) => ({
   'order RUB': difference.orderKopecks === null ? '–' : formatKopecks(difference.orderKopecks),
 });
 
-export const refundCommands = (withDatabase: WithDatabase) =>
+export const refundCommands = (command: DatabaseCommand) =>
   group('refund', 'refunds that recipients made', [
-    command('read', 'read refunds from the payment gateway now, and book those that are not booked yet')
+    command('read', 'read refunds from the payment gateway now, and book those that are not booked yet', read)
       .option('--since <time>', 'made since this time, such as 2026-11-15T10:00:00Z', instant)
       .option('--payment <payment>', 'of one payment')
-      .hook('preAction', self => {
-        const { since, payment } = self.opts();
-        if ((since === undefined) === (payment === undefined))
-          self.error('error: use either --since or --payment');
-      })
-      .action(withDatabase(read)),
+      .hook('preAction', either('since', 'payment', 'use either --since or --payment')),
   ]);
 
 /** The service books only refunds that were made since it knows of them; here an operator decides for older ones. */
@@ -102,15 +96,9 @@ async function read(context: Context, { since, payment }: { since?: Date; paymen
   const { audit } = context;
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const found = await withGateway(context, gateway => {
-    const deps = {
-      pool: audit.pool,
-      db: audit.pool,
-      clock: audit.clock,
-      gateway,
-      log,
-      alarms: createAlarms({ db: audit.pool, clock: audit.clock, log }),
-      signals: payments.createPaymentSignals(),
-    };
+    const { pool, clock } = audit;
+    const alarms = createAlarms({ db: pool, clock, log });
+    const deps = { pool, db: pool, clock, gateway, log, alarms, signals: payments.createPaymentSignals() };
     return since ? payments.readRefunds(deps, since) : ofPayment(context, payment!, deps);
   }).catch(async error => {
     // Some of a list may have been booked by then.
@@ -118,8 +106,7 @@ async function read(context: Context, { since, payment }: { since?: Date; paymen
     if (since) await recordChange(audit.pool, audit, { action: 'refund.read', subject: 'refunds', after });
     throw error;
   });
-  if (!found)
-    throw new RefusedError('no_refunds_list', 'The payment gateway has no list of refunds: use --payment.');
+  if (!found) refuse('no_refunds_list', 'The payment gateway has no list of refunds: use --payment.');
   const booked = found.verdicts.filter(verdict => verdict === 'booked').length;
   if (booked > 0)
     await recordChange(audit.pool, audit, {
@@ -137,8 +124,7 @@ async function ofPayment(
 ) {
   const paymentId = parseId('pay', text);
   const payment = paymentId && (await payments.findPaymentAnywhere(audit.pool, paymentId));
-  if (payment?.mode !== 'live')
-    throw new RefusedError('no_payment', `There is no live payment ${text}: check the ID.`);
+  if (payment?.mode !== 'live') refuse('no_payment', `There is no live payment ${text}: check the ID.`);
   return payments.readRefundsOf(deps, payment);
 }
 

@@ -2,34 +2,34 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
 import { checkGateway, type GatewayCheck } from '../gateway/index.ts';
-import { lateProgressBar, type Output, RefusedError, table } from './output.ts';
+import { lateProgressBar, type Output, refuse, table } from './output.ts';
 import { httpUrl } from './remote.ts';
-import { command, group, type Terminal, withTerminal } from './terminal.ts';
+import { group, type MakeCommand, type Terminal } from './terminal.ts';
 
-interface CheckOptions {
-  tokenFile?: string;
-  qr?: string;
-  pay?: boolean;
-}
-
-export const gatewayCommands = (terminal: Terminal) =>
+export const gatewayCommands = (command: MakeCommand<Terminal>) =>
   group('gateway', 'test an adapter to a bank', [
-    command('check', "test an adapter against the payment gateway's contract, at the bank's test stand")
+    command(
+      'check',
+      "test an adapter against the payment gateway's contract, at the bank's test stand",
+      check,
+    )
       .argument('<url>', 'as GATEWAY_URL has it', httpUrl)
       .option('--token-file <file>', 'its first line is the token (default: GATEWAY_TOKEN)')
       .option('--qr <link>', 'link of a reusable QR code of the test stand, of at most 100 RUB')
-      .option('--pay', 'also place orders: up to 6, which pay the QR code')
-      .action(withTerminal(terminal)(check)),
+      .option('--pay', 'also place orders: up to 6, which pay the QR code'),
   ]);
 
-async function check(terminal: Terminal, url: string, options: CheckOptions) {
-  const { qr: qrUrl, pay: pays = false } = options;
+async function check(
+  terminal: Terminal,
+  url: string,
+  { tokenFile, qr: qrUrl, pay: pays = false }: { tokenFile?: string; qr?: string; pay?: boolean },
+) {
   if (pays && qrUrl === undefined)
-    throw new RefusedError('no_qr', 'With --pay, pass --qr with the link of a QR code to pay.');
+    refuse('no_qr', 'With --pay, pass --qr with the link of a QR code to pay.');
   if (pays) refuseOwnGateway(terminal, url);
   const result = await checkGateway({
     url,
-    token: readToken(terminal, options.tokenFile),
+    token: readToken(terminal, tokenFile),
     qrUrl,
     pays,
     clock: systemClock,
@@ -42,7 +42,7 @@ async function check(terminal: Terminal, url: string, options: CheckOptions) {
 function refuseOwnGateway({ env }: Terminal, url: string): void {
   const isOwn = env.GATEWAY_URL?.trim() && new URL(env.GATEWAY_URL.trim()).href === new URL(url).href;
   if (env.NODE_ENV?.trim() === 'production' && isOwn)
-    throw new RefusedError(
+    refuse(
       'live_gateway',
       "This is the GATEWAY_URL of a service in production: with --pay use an adapter at the bank's test stand.",
     );
@@ -55,14 +55,11 @@ function readToken({ env }: Terminal, file: string | undefined): string | undefi
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new RefusedError('bad_token_file', `The token file ${file} cannot be read (${code}).`);
+    refuse('bad_token_file', `The token file ${file} cannot be read (${code}).`);
   }
   const [token = ''] = text.split(/\r?\n/, 1);
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new RefusedError(
-    'bad_token_file',
-    `The first line of ${file} is not a token: printable ASCII without spaces.`,
-  );
+  refuse('bad_token_file', `The first line of ${file} is not a token: printable ASCII without spaces.`);
 }
 
 function describe(url: string, pays: boolean, check: GatewayCheck): Output {
@@ -106,10 +103,7 @@ function rulesOf(results: GatewayCheck['results']): string[] {
   return ['What the contract says:', ...failed.map(({ name, rule }) => `  ${name}: ${rule}`), ''];
 }
 
-function summaryOf(
-  { results, orders, wronglyAccepted, amountKopecks }: GatewayCheck,
-  pays: boolean,
-): string[] {
+function summaryOf({ results, orders, wronglyAccepted, amountKopecks }: GatewayCheck, pays: boolean) {
   const count = (wanted: string) => results.filter(({ outcome }) => outcome === wanted).length;
   const placed =
     orders === 0

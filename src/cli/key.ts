@@ -3,33 +3,31 @@ import { programName } from '../base/program-name.ts';
 import type { Mode } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { addressRanges, expiry, keyScopes, label, overlap, positiveRubles } from './arguments.ts';
-import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, listing, noSuchPartner, RefusedError } from './output.ts';
+import { type Context, choice, type DatabaseCommand, either, group } from './command.ts';
+import { details, formatInstant, listing, noSuchPartner, RefusedError, refuse } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
-export const keyCommands = (withDatabase: WithDatabase) =>
+export const keyCommands = (command: DatabaseCommand) =>
   group('key', 'create, list, roll and revoke API keys', [
-    command('create <partner>', 'create a key; it is shown only once')
+    command('create <partner>', 'create a key; it is shown only once', create)
       .addOption(modeOption())
       .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
       .option('--scope <scope>', 'read or pay (repeatable); both by default', keyScopes)
       .option('--label <text>', 'a name for people', label)
       .option('--expires <time>', 'when it expires: a time, or a number of days such as 90d', expiry)
       .option('--max-payment <rubles>', 'the most that one payment with it may be', positiveRubles)
-      .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles)
-      .action(withDatabase(create)),
-    command('list <partner>', 'list the keys of a partner').action(withDatabase(list)),
-    command('revoke <key-id>', 'revoke a key immediately').action(withDatabase(revoke)),
-    command('allow <key-id>', 'change the allowed IP addresses of a key')
+      .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles),
+    command('list <partner>', 'list the keys of a partner', list),
+    command('revoke <key-id>', 'revoke a key immediately', revoke),
+    command('allow <key-id>', 'change the allowed IP addresses of a key', allow)
       .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
       .option('--any', 'allow any IP address')
-      .hook('preAction', self => {
-        const { allowIp, any } = self.opts();
-        if ((allowIp === undefined) === (any === undefined))
-          self.error('error: use either --allow-ip, once or more, or --any');
-      })
-      .action(withDatabase(allow)),
-    rollCommand(withDatabase),
+      .hook('preAction', either('allowIp', 'any', 'use either --allow-ip, once or more, or --any')),
+    command('roll <key-id>', 'create a key in place of another, which stays valid for a while', roll).option(
+      '--overlap <time>',
+      'how long the old key stays valid, 0h to 7d; 24h by default',
+      overlap,
+    ),
   ]);
 
 interface CreateOptions {
@@ -71,7 +69,7 @@ async function create(context: Context, partner: string, options: CreateOptions)
     partner_suspended: `Partner ${partner} is suspended: run ${programName} partner resume ${partnerId} first.`,
     not_approved: `Live mode is not approved for partner ${partner}: run ${programName} partner approve ${partnerId} first.`,
   };
-  throw new RefusedError(creation.outcome, reasons[creation.outcome]);
+  refuse(creation.outcome, reasons[creation.outcome]);
 }
 
 async function list(context: Context, partner: string) {
@@ -111,12 +109,8 @@ async function allow({ audit }: Context, typed: string, { allowIp = [] }: { allo
   const change = await partners.setAllowedAddresses(audit, keyId, allowIp);
   if (change.outcome === 'no_key') throw noSuchKey(keyId);
   if (change.outcome === 'already_revoked')
-    throw new RefusedError(
-      change.outcome,
-      `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
-    );
-  if (change.outcome === 'too_many_key_changes')
-    throw new RefusedError('too_many_key_changes', tooManyKeyChanges);
+    refuse(change.outcome, `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`);
+  if (change.outcome === 'too_many_key_changes') refuse('too_many_key_changes', tooManyKeyChanges);
   const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
   return {
     json: describeKey(change.apiKey, audit.clock),
@@ -127,11 +121,6 @@ async function allow({ audit }: Context, typed: string, { allowIp = [] }: { allo
 export const modeOption = () => choice('--mode <mode>', 'test or live', ['test', 'live']);
 
 const defaultOverlapMs = 86_400_000;
-
-const rollCommand = (withDatabase: WithDatabase) =>
-  command('roll <key-id>', 'create a key in place of another, which stays valid for a while')
-    .option('--overlap <time>', 'how long the old key stays valid, 0h to 7d; 24h by default', overlap)
-    .action(withDatabase(roll));
 
 const rollRefusals = {
   already_revoked: 'is revoked',
@@ -151,29 +140,20 @@ async function roll(
 ) {
   const keyId = keyIdIn(typed);
   const rolled = await partners.rollKey(audit, keyring, keyId, overlapMs);
-  switch (rolled.outcome) {
-    case 'rolled': {
-      const { apiKey, key, old } = rolled;
-      const shown = details({
-        'key id': apiKey.keyId,
-        key,
-        'old key': `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`,
-      });
-      return {
-        json: { ...describeKey(apiKey, audit.clock), key, old_key: describeKey(old, audit.clock) },
-        text: `${shown}\n${keepSecret}`,
-      };
-    }
-    case 'no_key':
-      throw noSuchKey(keyId);
-    case 'too_many_key_changes':
-      throw new RefusedError('too_many_key_changes', tooManyKeyChanges);
-    default:
-      throw new RefusedError(
-        rolled.outcome,
-        `Key ${keyId} cannot be rolled: it ${rollRefusals[rolled.outcome]}.`,
-      );
-  }
+  if (rolled.outcome === 'no_key') throw noSuchKey(keyId);
+  if (rolled.outcome === 'too_many_key_changes') refuse(rolled.outcome, tooManyKeyChanges);
+  if (rolled.outcome !== 'rolled')
+    refuse(rolled.outcome, `Key ${keyId} cannot be rolled: it ${rollRefusals[rolled.outcome]}.`);
+  const { apiKey, key, old } = rolled;
+  const shown = details({
+    'key id': apiKey.keyId,
+    key,
+    'old key': `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`,
+  });
+  return {
+    json: { ...describeKey(apiKey, audit.clock), key, old_key: describeKey(old, audit.clock) },
+    text: `${shown}\n${keepSecret}`,
+  };
 }
 
 const keepSecret =

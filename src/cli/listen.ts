@@ -2,8 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Kopeck, KopeckError, type PaymentEvent } from '../../sdk/src/index.ts';
 import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
 import { createForwarder, createRecordingFetch, type ForwardAttempt } from './forward.ts';
-import { RefusedError } from './output.ts';
-import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
+import { refuse } from './output.ts';
+import { callsService, connect, explainErrors, type Remote } from './remote.ts';
+import { command } from './terminal.ts';
 
 interface ListenOptions extends Remote {
   json: boolean;
@@ -13,7 +14,7 @@ interface ListenOptions extends Remote {
 }
 
 export const listenCommand = (): Command =>
-  remoteCommand('listen', "forward a partner's events to a local URL, signed like webhooks")
+  callsService(command('listen', "forward a partner's events to a local URL, signed like webhooks"))
     .requiredOption('--forward-to <url>', 'such as http://localhost:3000/hook', receiverUrl)
     .addOption(
       new Option(
@@ -34,7 +35,7 @@ function receiverUrl(text: string): string {
 
 function webhookSecret(text: string): string {
   if (/^[\x21-\x7e]{8,}$/.test(text)) return text;
-  throw new RefusedError('bad_secret', 'This is not a webhook secret: secrets look like whsec_…');
+  refuse('bad_secret', 'This is not a webhook secret: secrets look like whsec_…');
 }
 
 function position(text: string): string {
@@ -86,7 +87,7 @@ async function findStart(kopeck: Kopeck, { from, forwardTo, url }: ListenOptions
     .list({ after: from === 'now' ? 'latest' : from, limit: 1 })
     .catch(error => {
       if (!(error instanceof KopeckError) || error.code !== 'not_found') throw error;
-      throw new RefusedError(error.code, `${from} is not an event of ${partner_id} (${mode}).`);
+      refuse(error.code, `${from} is not an event of ${partner_id} (${mode}).`);
     });
   const start = from === 'now' ? next_cursor : from;
   printMessage(

@@ -1,12 +1,11 @@
 import { migrateDatabase } from '../db/index.ts';
 import { loadSettings } from '../db/secrets/index.ts';
-import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
+import { type MakeCommand, progressOn, type Terminal } from './terminal.ts';
 
-export const migrateCommand = (terminal: Terminal) =>
-  command('migrate', 'bring the schema up to date, as its owner, and grant roles what they need')
+export const migrateCommand = (command: MakeCommand<Terminal>) =>
+  command('migrate', 'bring the schema up to date, as its owner, and grant roles what they need', migrate)
     .option('--run-role <role>', 'the PostgreSQL role of the service')
-    .option('--read-role <role>', 'a PostgreSQL role that only reads')
-    .action(withTerminal(terminal)(migrate));
+    .option('--read-role <role>', 'a PostgreSQL role that only reads');
 
 async function migrate(terminal: Terminal, { runRole, readRole }: { runRole?: string; readRole?: string }) {
   const { migrations, roles } = await migrateDatabase(

@@ -1,33 +1,30 @@
 import { formatMicroUsdt } from '../base/money.ts';
 import { type Mode, openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
 import { day, label, positiveUsdt } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
 import { modeOption } from './key.ts';
-import { lateLines, listing, noSuchPartner, RefusedError } from './output.ts';
+import { lateLines, listing, noSuchPartner, refuse } from './output.ts';
 import { find, findToChange } from './partner.ts';
 
-export const balanceCommands = (withDatabase: WithDatabase) =>
+export const balanceCommands = (command: DatabaseCommand) =>
   group('balance', 'credit balances', [
-    command('credit <partner>', 'credit USDT to a balance; each reference is credited once')
+    command('credit <partner>', 'credit USDT to a balance; each reference is credited once', credit)
       .addOption(modeOption())
       .requiredOption('--usdt <amount>', 'amount in USDT', positiveUsdt)
-      .requiredOption('--reference <reference>', 'unique reference, such as a transaction ID', label)
-      .action(withDatabase(credit)),
+      .requiredOption('--reference <reference>', 'unique reference, such as a transaction ID', label),
   ]);
 
-export const ledgerCommands = (withDatabase: WithDatabase) =>
+export const ledgerCommands = (command: DatabaseCommand) =>
   group('ledger', 'verify the ledger and print statements', [
     command(
       'statement <partner>',
       "print a partner's daily statement (UTC): opening balance, entries, closing balance and digest",
+      statement,
     )
       .addOption(modeOption())
       .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)
-      .option('--csv', 'as CSV instead of JSON')
-      .action(withDatabase(statement)),
-    command('verify', 'recompute all balances from the entries; lists errors and exits with 1').action(
-      withDatabase(verify),
-    ),
+      .option('--csv', 'as CSV instead of JSON'),
+    command('verify', 'recompute all balances from the entries; lists errors and exits with 1', verify),
   ]);
 
 async function credit(
@@ -37,31 +34,22 @@ async function credit(
 ) {
   const { partnerId, name } = await findToChange(context, partner);
   const verdict = await topUp(context.audit, { partnerId, mode, reference, microUsdt: usdt });
-  switch (verdict.outcome) {
-    case 'credited':
-    case 'already_credited': {
-      const balance = formatMicroUsdt(verdict.balanceMicroUsdt);
-      const done = verdict.outcome === 'credited' ? 'Credited' : 'Already credited';
-      return {
-        json: {
-          partner_id: partnerId,
-          mode,
-          reference,
-          credited_usdt: formatMicroUsdt(usdt),
-          already_credited: verdict.outcome === 'already_credited',
-          balance_usdt: balance,
-        },
-        text: `${done} ${formatMicroUsdt(usdt)} USDT to ${name} (${partnerId}) for "${reference}". Balance (${mode}): ${balance} USDT.`,
-      };
-    }
-    case 'conflict':
-      throw new RefusedError(
-        'reference_conflict',
-        `The reference "${reference}" was already used for a different amount: use a new reference.`,
-      );
-    case 'no_account':
-      throw noSuchPartner(partner);
-  }
+  if (verdict.outcome === 'no_account') throw noSuchPartner(partner);
+  if (verdict.outcome === 'conflict')
+    refuse(
+      'reference_conflict',
+      `The reference "${reference}" was already used for a different amount: use a new reference.`,
+    );
+  const [credited, balance] = [formatMicroUsdt(usdt), formatMicroUsdt(verdict.balanceMicroUsdt)];
+  const isRepeat = verdict.outcome === 'already_credited';
+  const done = isRepeat ? 'Already credited' : 'Credited';
+  return {
+    json: {
+      ...{ partner_id: partnerId, mode, reference, credited_usdt: credited },
+      ...{ already_credited: isRepeat, balance_usdt: balance },
+    },
+    text: `${done} ${credited} USDT to ${name} (${partnerId}) for "${reference}". Balance (${mode}): ${balance} USDT.`,
+  };
 }
 
 async function verify({ audit, progress }: Context) {
@@ -92,9 +80,8 @@ async function statement(
   const { partnerId } = await find(context, partner);
   const { pool, clock } = context.audit;
   const opened = await openStatement(pool, clock, { partnerId, mode }, start);
-  if (!opened) throw new RefusedError('not_begun', 'That day has not started yet.');
-  if (opened === 'pruned')
-    throw new RefusedError('pruned', 'The test data of that day was deleted (TEST_DATA_DAYS).');
+  if (!opened) refuse('not_begun', 'That day has not started yet.');
+  if (opened === 'pruned') refuse('pruned', 'The test data of that day was deleted (TEST_DATA_DAYS).');
   let text = '';
   for await (const piece of writeStatement(pool, opened, csv ? 'csv' : 'json')) text += piece;
   return { json: undefined, text: text.trimEnd() };

@@ -1,46 +1,32 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { programName } from '../base/program-name.ts';
 import * as operators from '../operators/index.ts';
-import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, listing, type Output, RefusedError } from './output.ts';
+import { type Context, choice, type DatabaseCommand, group } from './command.ts';
+import { details, formatInstant, listing, type Output, refuse } from './output.ts';
 
-export function operatorCommands(withDatabase: WithDatabase): Command {
-  const changing = (usage: string, description: string, what: string, act: Act) =>
-    command(usage, description).action(withDatabase((context, name) => change(context, name, what, act)));
-  return group('operator', 'manage operators of the console', [
-    command('create', 'create an operator; the setup link is shown only once')
+export const operatorCommands = (command: DatabaseCommand) =>
+  group('operator', 'manage operators of the console', [
+    command('create', 'create an operator; the setup link is shown only once', create)
       .requiredOption('--name <name>', 'sign-in name', operatorName)
-      .addOption(roleOption())
-      .action(withDatabase(create)),
-    command('list', 'list operators').action(withDatabase(list)),
-    command('reset <name>', 'reset password and TOTP, and show a new setup link').action(withDatabase(reset)),
-    changing(
+      .addOption(roleOption()),
+    command('list', 'list operators', list),
+    command('reset <name>', 'reset password and TOTP, and show a new setup link', reset),
+    command(
       'disable <name>',
       'end all sessions and block sign-in',
-      'is disabled',
-      operators.disableOperator,
+      changing('is disabled', operators.disableOperator),
     ),
-    changing('enable <name>', 'allow sign-in again', 'is enabled', operators.enableOperator),
-    command('role <name>', 'change the role')
-      .addOption(roleOption())
-      .action(
-        withDatabase((context, name, { role }: { role: operators.OperatorRole }) =>
-          change(context, name, `is ${role}`, (audit, id) => operators.setOperatorRole(audit, id, role)),
-        ),
-      ),
-    changing('sign-out <name>', 'end all sessions', 'is signed out', operators.signOutOperator),
+    command('enable <name>', 'allow sign-in again', changing('is enabled', operators.enableOperator)),
+    command('role <name>', 'change the role', setRole).addOption(roleOption()),
+    command('sign-out <name>', 'end all sessions', changing('is signed out', operators.signOutOperator)),
   ]);
-}
 
 type Act = (audit: Context['audit'], id: operators.Operator['operatorId']) => Promise<operators.Changed>;
 
 async function create(context: Context, wanted: { name: string; role: operators.OperatorRole }) {
   const creation = await operators.createOperator(context.audit, context.keyring, wanted);
   if (creation.outcome === 'created') return describeInvitation(context, creation);
-  throw new RefusedError(
-    creation.outcome,
-    `Operator ${wanted.name} already exists: see ${programName} operator list.`,
-  );
+  refuse(creation.outcome, `Operator ${wanted.name} already exists: see ${programName} operator list.`);
 }
 
 async function list({ audit }: Context) {
@@ -58,7 +44,9 @@ async function reset(context: Context, name: string) {
   const { operatorId } = await find(context, name);
   const { audit, keyring } = context;
   const result = await operators.resetOperator(audit, keyring, operatorId, { allowLastAdmin: true });
-  return result.outcome === 'reset' ? describeInvitation(context, result) : refuse(name, result.outcome);
+  return result.outcome === 'reset'
+    ? describeInvitation(context, result)
+    : refuseChange(name, result.outcome);
 }
 
 const roleOption = () => choice('--role <role>', 'role of the operator', operators.operatorRoles);
@@ -73,22 +61,25 @@ function operatorName(text: string): string {
 
 async function find({ audit }: Context, name: string): Promise<operators.Operator> {
   const operator = await operators.findOperator(audit.pool, operators.readOperatorName(name) ?? '');
-  return operator ?? refuse(name, 'no_operator');
+  return operator ?? refuseChange(name, 'no_operator');
 }
 
-async function change(context: Context, name: string, what: string, act: Act) {
+const changing = (what: string, act: Act) => async (context: Context, name: string) => {
   const result = await act(context.audit, (await find(context, name)).operatorId);
-  if (result.outcome !== 'done') return refuse(name, result.outcome);
+  if (result.outcome !== 'done') return refuseChange(name, result.outcome);
   return { json: operators.operatorObject(result.operator), text: `${result.operator.name} ${what}.` };
-}
+};
 
-function refuse(name: string, code: Exclude<operators.Changed['outcome'], 'done'>): never {
+const setRole = (context: Context, name: string, { role }: { role: operators.OperatorRole }) =>
+  changing(`is ${role}`, (audit, id) => operators.setOperatorRole(audit, id, role))(context, name);
+
+function refuseChange(name: string, code: Exclude<operators.Changed['outcome'], 'done'>): never {
   const reasons = {
     no_operator: `There is no operator ${name}: see ${programName} operator list.`,
     last_admin: `${name} is the last active admin: create another one first.`,
     disabled: `${name} is disabled: run ${programName} operator enable ${name} first.`,
   };
-  throw new RefusedError(code, reasons[code]);
+  refuse(code, reasons[code]);
 }
 
 function describeInvitation(

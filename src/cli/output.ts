@@ -121,6 +121,10 @@ export class RefusedError extends Error {
   }
 }
 
+export function refuse(code: string, message: string): never {
+  throw new RefusedError(code, message);
+}
+
 export const noSuchPartner = (partner: string) =>
   new RefusedError('no_partner', `There is no partner ${partner}: see ${programName} partner list.`);
 

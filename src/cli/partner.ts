@@ -6,46 +6,43 @@ import { type Balances, readBalances } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, listing, noSuchPartner, RefusedError, table } from './output.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
+import { details, formatInstant, listing, noSuchPartner, refuse, table } from './output.ts';
 import { webhookObject } from './webhook-choice.ts';
 
-export const partnerCommands = (withDatabase: WithDatabase) =>
+export const partnerCommands = (command: DatabaseCommand) =>
   group('partner', 'manage partners and their limits', [
-    command('create', 'create a partner with a test balance')
-      .requiredOption('--name <name>', 'partner name', label)
-      .action(withDatabase(create)),
-    command('list', 'list all partners').action(withDatabase(list)),
-    command('show <partner>', 'show state, limits and balances of a partner').action(
-      withDatabase(async (context, partner) => show(context, await find(context, partner))),
+    command('create', 'create a partner with a test balance', create).requiredOption(
+      '--name <name>',
+      'partner name',
+      label,
     ),
-    command('suspend <partner>', 'reject all requests of a partner')
-      .option('--reason <reason>', 'why; stored in the audit log', label)
-      .action(
-        withDatabase((context, partner, { reason }: { reason?: string }) =>
-          changeSuspension(context, partner, true, reason),
-        ),
-      ),
-    command('resume <partner>', 'accept requests of a suspended partner again').action(
-      withDatabase((context, partner) => changeSuspension(context, partner, false)),
+    command('list', 'list all partners', list),
+    command('show <partner>', 'show state, limits and balances of a partner', async (context, partner) =>
+      show(context, await find(context, partner)),
     ),
-    command('approve <partner>', 'approve live mode for a partner that signed up in the bot').action(
-      withDatabase(approve),
+    command('suspend <partner>', 'reject all requests of a partner', changeSuspension(true)).option(
+      '--reason <reason>',
+      'why; stored in the audit log',
+      label,
     ),
-    command('invite <partner>', 'invite a person to the team of a partner, in the bot')
-      .addOption(
-        new Option('--role <role>', 'role in the team').choices(partners.memberRoles).default('owner'),
-      )
-      .action(withDatabase(inviteMember)),
-    command('limits <partner>', 'show or change the limits of a partner')
+    command('resume <partner>', 'accept requests of a suspended partner again', changeSuspension(false)),
+    command('approve <partner>', 'approve live mode for a partner that signed up in the bot', approve),
+    command(
+      'invite <partner>',
+      'invite a person to the team of a partner, in the bot',
+      inviteMember,
+    ).addOption(
+      new Option('--role <role>', 'role in the team').choices(partners.memberRoles).default('owner'),
+    ),
+    command('limits <partner>', 'show or change the limits of a partner', showOrChangeLimits)
       .option('--min-rub <rub>', 'minimum amount of a payment', positiveRubles)
       .option('--max-rub <rub>', 'maximum amount of a payment', positiveRubles)
       .option('--daily-rub <rub>', 'limit per UTC day, or "none"', rublesOrNone)
       .option('--concurrent <count>', 'concurrent payments', positiveCount)
       .option('--create-rps <count>', 'new payments per second', positiveCount)
       .option('--create-burst <count>', 'new payments in a burst', positiveCount)
-      .option('--other-rps <count>', 'other requests per second', positiveCount)
-      .action(withDatabase(showOrChangeLimits)),
+      .option('--other-rps <count>', 'other requests per second', positiveCount),
   ]);
 
 async function create(context: Context, { name }: { name: string }) {
@@ -98,40 +95,36 @@ async function showOrChangeLimits(
 async function changeLimits(context: Context, typed: string, changes: Partial<partners.Limits>) {
   const { partnerId } = await findToChange(context, typed);
   const change = await partners.setLimits(context.audit, partnerId, changes);
-  switch (change.outcome) {
-    case 'done':
-      return show(context, change.partner);
-    case 'no_partner':
-      throw noSuchPartner(typed);
-    case 'stale':
-    case 'min_above_max': {
-      const { minKopecks, maxKopecks } = change.limits;
-      throw new RefusedError(
-        'min_above_max',
-        `The minimum amount (${formatKopecks(minKopecks)} RUB) would exceed the maximum amount (${formatKopecks(maxKopecks)} RUB): change both.`,
-      );
-    }
-  }
+  if (change.outcome === 'done') return show(context, change.partner);
+  if (change.outcome === 'no_partner') throw noSuchPartner(typed);
+  const { minKopecks, maxKopecks } = change.limits;
+  return refuse(
+    'min_above_max',
+    `The minimum amount (${formatKopecks(minKopecks)} RUB) would exceed the maximum amount (${formatKopecks(maxKopecks)} RUB): change both.`,
+  );
 }
 
-async function changeSuspension(context: Context, typed: string, suspended: boolean, reason?: string) {
-  const { partnerId } = await findToChange(context, typed);
-  const change = await partners.setSuspended(context.audit, partnerId, suspended, reason);
-  if (change.outcome === 'no_partner') throw noSuchPartner(typed);
-  return {
-    json: await describe(context, change.partner),
-    text: `${change.partner.name} (${partnerId}) is ${stateOf(change.partner)}.`,
-  };
+type Change = { outcome: string; partner: partners.Partner } | { outcome: 'no_partner' };
+
+/** Describes the partner after a change. */
+async function changed(context: Context, typed: string, change: Change, textOf: (name: string) => string) {
+  if (!('partner' in change)) throw noSuchPartner(typed);
+  const { partner } = change;
+  return { json: await describe(context, partner), text: textOf(`${partner.name} (${partner.partnerId})`) };
 }
+
+const changeSuspension =
+  (suspended: boolean) =>
+  async (context: Context, typed: string, { reason }: { reason?: string }) => {
+    const { partnerId } = await findToChange(context, typed);
+    const change = await partners.setSuspended(context.audit, partnerId, suspended, reason);
+    return changed(context, typed, change, name => `${name} is ${suspended ? 'suspended' : 'active'}.`);
+  };
 
 async function approve(context: Context, typed: string) {
   const { partnerId } = await findToChange(context, typed);
   const decision = await partners.approveLive(context.audit, partnerId);
-  if (decision.outcome === 'no_partner') throw noSuchPartner(typed);
-  return {
-    json: await describe(context, decision.partner),
-    text: `Live mode is approved for ${decision.partner.name} (${partnerId}).`,
-  };
+  return changed(context, typed, decision, name => `Live mode is approved for ${name}.`);
 }
 
 /**
@@ -140,7 +133,11 @@ async function approve(context: Context, typed: string) {
  */
 export async function findToChange(context: Context, typed: string): Promise<partners.Partner> {
   const partner = await find(context, typed);
-  if (partner.partnerId !== typed) throw idRequired(partner);
+  if (partner.partnerId !== typed)
+    refuse(
+      'partner_id_required',
+      `Names are chosen by partners, so a change needs the ID. ${partner.name} is ${partner.partnerId}: use that if it is the right one.`,
+    );
   return partner;
 }
 
@@ -152,28 +149,16 @@ export async function find({ audit }: Context, typed: string): Promise<partners.
     : await partners.findPartnersByName(audit.pool, typed.trim());
   const [partner, ...others] = [found ?? []].flat();
   if (!partner) throw noSuchPartner(typed);
-  if (others.length > 0) throw severalPartners(typed, [partner, ...others]);
+  const ids = [partner, ...others].map(one => one.partnerId).join(' or ');
+  if (others.length > 0)
+    refuse('several_partners', `Several partners have the name ${typed}: use the ID of one, ${ids}.`);
   return partner;
 }
-
-const idRequired = ({ partnerId, name }: partners.Partner) =>
-  new RefusedError(
-    'partner_id_required',
-    `Names are chosen by partners, so a change needs the ID. ${name} is ${partnerId}: use that if it is the right one.`,
-  );
-
-const severalPartners = (typed: string, found: partners.Partner[]) =>
-  new RefusedError(
-    'several_partners',
-    `Several partners have the name ${typed}: use the ID of one, ${found.map(({ partnerId }) => partnerId).join(' or ')}.`,
-  );
-
-const stateOf = ({ suspended }: partners.Partner) => (suspended ? 'suspended' : 'active');
 
 const summary = (partner: partners.Partner) => ({
   partner_id: partner.partnerId,
   name: partner.name,
-  state: stateOf(partner),
+  state: partner.suspended ? 'suspended' : 'active',
   created_at: partner.createdAt.toISOString(),
 });
 

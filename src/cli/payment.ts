@@ -4,22 +4,26 @@ import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import * as payments from '../payments/index.ts';
 import { label, pageSize } from './arguments.ts';
-import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, RefusedError, table } from './output.ts';
+import { type Context, choice, type DatabaseCommand, group } from './command.ts';
+import { details, formatInstant, RefusedError, refuse, table } from './output.ts';
 
-export const paymentCommands = (withDatabase: WithDatabase) =>
+export const paymentCommands = (command: DatabaseCommand) =>
   group('payment', 'show payments, and resolve those without a final answer from the payment gateway', [
-    paymentListCommand(withDatabase),
-    command('show <payment>', 'show a payment of any partner').action(withDatabase(show)),
-    command('ask <payment>', 'poll the payment gateway for an unfinished payment now').action(
-      withDatabase(poll),
-    ),
-    command('resolve <payment>', 'set the final status of an unfinished payment; it cannot be undone')
+    command('list', 'list payments of all partners, newest first', list)
+      .option('--partner <partner>', 'ID of a partner, or the beginning of its name', label)
+      .option('--external-id <id>', 'external_id that the partner sent', label)
+      .addOption(new Option('--mode <mode>', 'one mode only').choices(['test', 'live']))
+      .addOption(
+        new Option('--status <status>', 'one status only').choices(['processing', 'succeeded', 'failed']),
+      )
+      .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20),
+    command('show <payment>', 'show a payment of any partner', show),
+    command('ask <payment>', 'poll the payment gateway for an unfinished payment now', poll),
+    command('resolve <payment>', 'set the final status of an unfinished payment; it cannot be undone', decide)
       .addOption(
         choice('--outcome <outcome>', 'actual outcome at the payment gateway', ['succeeded', 'failed']),
       )
-      .requiredOption('--reason <reason>', 'how you know the outcome; stored in the audit log', label)
-      .action(withDatabase(decide)),
+      .requiredOption('--reason <reason>', 'how you know the outcome; stored in the audit log', label),
   ]);
 
 async function poll({ audit }: Context, payment: string) {
@@ -44,7 +48,7 @@ async function decide(
   if (decision.outcome === 'resolved') return show(context, payment);
   if (decision.outcome !== 'already_ended') throw refusal(decision.outcome, payment);
   const message = `${payment} is already ${decision.status}, and a final status never changes.`;
-  throw new RefusedError('already_ended', message);
+  refuse('already_ended', message);
 }
 
 const refusals = {
@@ -109,34 +113,14 @@ async function show({ audit }: Context, id: string) {
   };
 }
 
-interface ListOptions {
+interface ListOptions extends Pick<payments.PaymentFilter, 'externalId' | 'mode' | 'status'> {
   partner?: string;
-  externalId?: string;
-  mode?: 'test' | 'live';
-  status?: payments.PaymentStatus;
   limit: number;
 }
 
-const paymentListCommand = (withDatabase: WithDatabase) =>
-  command('list', 'list payments of all partners, newest first')
-    .option('--partner <partner>', 'ID of a partner, or the beginning of its name', label)
-    .option('--external-id <id>', 'external_id that the partner sent', label)
-    .addOption(new Option('--mode <mode>', 'one mode only').choices(['test', 'live']))
-    .addOption(
-      new Option('--status <status>', 'one status only').choices(['processing', 'succeeded', 'failed']),
-    )
-    .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
-    .action(withDatabase(list));
-
-async function list({ audit }: Context, options: ListOptions) {
-  const { partner, externalId, mode, status, limit } = options;
+async function list({ audit }: Context, { partner, limit, ...others }: ListOptions) {
   const partnerId = partner === undefined ? undefined : parseId('prt', partner);
-  const filter: payments.PaymentFilter = {
-    ...(partnerId ? { partnerId } : { partnerName: partner }),
-    externalId,
-    mode,
-    status,
-  };
+  const filter = { ...(partnerId ? { partnerId } : { partnerName: partner }), ...others };
   const found: payments.FoundPayment[] = [];
   let page = await payments.searchPayments(audit.pool, [filter], { limit });
   found.push(...page.payments);

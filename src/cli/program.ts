@@ -6,7 +6,7 @@ import { archiveCommands } from './archive.ts';
 import { demoMinutes, demoPayments } from './arguments.ts';
 import { auditCommands } from './audit.ts';
 import { backupCommands, restoreCommand } from './backup.ts';
-import { command, createWithDatabase, type Terminal } from './command.ts';
+import { type Context, commandsWithDatabase, type Terminal } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { maintenanceCommands, recipientCommands } from './controls.ts';
 import { depositCommands } from './deposit.ts';
@@ -26,7 +26,7 @@ import { recoveryCommands } from './recovery.ts';
 import { drillCommand } from './rehearsal.ts';
 import { requestCommands } from './request.ts';
 import { secretCommands } from './secret.ts';
-import { runProgram } from './terminal.ts';
+import { commandsOn, runProgram } from './terminal.ts';
 import { triggerCommand } from './trigger.ts';
 import { archiveWalCommand, restoreWalCommand } from './wal.ts';
 import { webhookCommands } from './webhook.ts';
@@ -36,7 +36,8 @@ const readVersion = (): string => JSON.parse(readFileSync(packageFile, 'utf8')).
 
 /** The whole command line; exported so that a test can compare it with its reference. */
 export function createProgram(terminal: Terminal): Command {
-  const withDatabase = createWithDatabase(terminal);
+  const withDatabase = commandsWithDatabase(terminal);
+  const withoutDatabase = commandsOn(terminal);
   const program = new Command('kopeck')
     .description('Kopeck pays SBP QR codes in rubles and debits a USDT balance.')
     .version(readVersion(), '-V, --version', 'print the version')
@@ -54,8 +55,8 @@ export function createProgram(terminal: Terminal): Command {
           await runService(line => process.stdout.write(`${line}\n`), { isRestored: restored });
         }),
     )
-    .addCommand(doctorCommand(terminal))
-    .addCommand(migrateCommand(terminal))
+    .addCommand(doctorCommand(withoutDatabase))
+    .addCommand(migrateCommand(withoutDatabase))
     .addCommand(partnerCommands(withDatabase))
     .addCommand(keyCommands(withDatabase))
     .addCommand(balanceCommands(withDatabase))
@@ -69,27 +70,21 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(ledgerCommands(withDatabase))
     .addCommand(reconcileCommand(withDatabase))
     .addCommand(refundCommands(withDatabase))
-    .addCommand(gatewayCommands(terminal))
+    .addCommand(gatewayCommands(withoutDatabase))
     .addCommand(recoveryCommands(withDatabase))
     .addCommand(archiveCommands(withDatabase))
-    .addCommand(backupCommands(withDatabase, terminal))
-    .addCommand(restoreCommand(terminal))
-    .addCommand(drillCommand(terminal))
+    .addCommand(backupCommands(withDatabase, withoutDatabase))
+    .addCommand(restoreCommand(withoutDatabase))
+    .addCommand(drillCommand(withoutDatabase))
     .addCommand(archiveWalCommand(terminal))
     .addCommand(restoreWalCommand(terminal))
     .addCommand(alarmCommands(withDatabase))
     .addCommand(listenCommand())
-    .addCommand(triggerCommand(terminal))
+    .addCommand(triggerCommand(withoutDatabase))
     .addCommand(
-      command('demo', 'fill the console with demo payments through the simulator')
+      withDatabase('demo', 'fill the console with demo payments through the simulator', runDemo)
         .option('--payments <count>', 'number of payments, up to 10000', demoPayments, 500)
-        .option('--minutes <count>', 'minutes to spread them over (0: as fast as possible)', demoMinutes, 0)
-        .action(
-          withDatabase(async (context, { payments, minutes }: { payments: number; minutes: number }) =>
-            // Loaded only here, too.
-            (await import('./demo-run.ts')).demonstrate(context, payments, minutes * 60_000),
-          ),
-        ),
+        .option('--minutes <count>', 'minutes to spread them over (0: as fast as possible)', demoMinutes, 0),
     )
     .addCommand(operatorCommands(withDatabase))
     .addCommand(secretCommands(withDatabase))
@@ -98,6 +93,10 @@ export function createProgram(terminal: Terminal): Command {
   addExamples(program);
   return program;
 }
+
+/** Loaded only here, too. */
+const runDemo = async (context: Context, { payments, minutes }: { payments: number; minutes: number }) =>
+  (await import('./demo-run.ts')).demonstrate(context, payments, minutes * 60_000);
 
 /** Runs one command and sets the terminal's exit code. */
 export const run = (args: string[], terminal: Terminal) =>

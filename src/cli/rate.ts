@@ -2,15 +2,13 @@ import { formatRate } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import * as rates from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, type Output, RefusedError, table } from './output.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
+import { details, formatInstant, type Output, refuse, table } from './output.ts';
 
-export const rateCommands = (withDatabase: WithDatabase) =>
+export const rateCommands = (command: DatabaseCommand) =>
   group('rate', 'show the USDT/RUB rate and its rules', [
-    command('show', 'show the current rate, its age and the price of each source').action(
-      withDatabase(showRate),
-    ),
-    command('rules', 'show or change the rate rules')
+    command('show', 'show the current rate, its age and the price of each source', showRate),
+    command('rules', 'show or change the rate rules', showOrChangeRules)
       .option('--spread-bps <count>', 'margin of the service in basis points', basisPoints)
       .option('--band-percent <percent>', 'ignore sources further than this from the median', hundredths)
       .option('--jump-percent <percent>', 'a larger jump needs two sources', hundredths)
@@ -19,8 +17,7 @@ export const rateCommands = (withDatabase: WithDatabase) =>
         const { json: _json, reason, ...changes } = self.opts();
         if (Object.keys(changes).length > 0 !== (reason !== undefined))
           self.error('error: a change needs --reason, and --reason needs a change');
-      })
-      .action(withDatabase(showOrChangeRules)),
+      }),
   ]);
 
 interface GivenRules {
@@ -41,7 +38,7 @@ async function showOrChangeRules({ audit, settings: { rateSpreadBps } }: Context
     expectedVersion: before.version,
   });
   if (verdict.outcome === 'stale')
-    throw new RefusedError('stale', 'The rules were changed at the same time: check them and try again.');
+    refuse('stale', 'The rules were changed at the same time: check them and try again.');
   return describeRules(verdict.rules);
 }
 
@@ -71,10 +68,7 @@ async function showRate({ audit, settings }: Context) {
   const current = await rates.readCurrentRate(audit.pool);
   const rate = current && (await rates.explainRate(audit.pool, current.rateId));
   if (!rate) {
-    throw new RefusedError(
-      'rate_unavailable',
-      `There is no rate yet: ${programName} start fetches one from RATE_SOURCES.`,
-    );
+    refuse('rate_unavailable', `There is no rate yet: ${programName} start fetches one from RATE_SOURCES.`);
   }
   const maxAgeSec = settings.rateMaxAgeSec;
   const stale = rates.isStale(rate, audit.clock, maxAgeSec);

@@ -2,17 +2,17 @@ import { formatKopecks } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import * as payments from '../payments/index.ts';
 import { label } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, listing, RefusedError, table } from './output.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
+import { formatInstant, listing, refuse, table } from './output.ts';
 
-export const recoveryCommands = (withDatabase: WithDatabase) =>
+export const recoveryCommands = (command: DatabaseCommand) =>
   group('recovery', 'show and resolve what was lost in a restore or fail-over of the database', [
-    command('show', 'show the histories of the database and unmatched gateway orders').action(
-      withDatabase(show),
-    ),
-    command('release <order>', 'release the QR code and idempotency key of an unmatched order')
-      .requiredOption('--reason <text>', 'what you found out; stored in the audit log', label)
-      .action(withDatabase(release)),
+    command('show', 'show the histories of the database and unmatched gateway orders', show),
+    command(
+      'release <order>',
+      'release the QR code and idempotency key of an unmatched order',
+      release,
+    ).requiredOption('--reason <text>', 'what you found out; stored in the audit log', label),
   ]);
 
 async function show({ audit }: Context) {
@@ -37,10 +37,7 @@ async function show({ audit }: Context) {
 
 async function release({ audit }: Context, order: string, { reason }: { reason: string }) {
   if (!(await payments.releaseStray(audit, order, reason)))
-    throw new RefusedError(
-      'no_order',
-      `There is no unmatched order ${order}: see ${programName} recovery show.`,
-    );
+    refuse('no_order', `There is no unmatched order ${order}: see ${programName} recovery show.`);
   return {
     json: { order, released: true },
     text: `The QR code and idempotency key of ${order} can be used again.`,

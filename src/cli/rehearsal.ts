@@ -16,7 +16,7 @@ import { createReferenceSealer, findRecovering, recoverRound } from '../payments
 import { backupStore } from './backup-store.ts';
 import { type Output, table } from './output.ts';
 import { abortOnSignals } from './signals.ts';
-import { command, progressOn, type Terminal, withTerminal } from './terminal.ts';
+import { type MakeCommand, progressOn, type Terminal } from './terminal.ts';
 
 /** What the steps of a rehearsal share. Everything they make is in the folder `scratch`. */
 interface Rehearsal {
@@ -169,15 +169,8 @@ const openStep: Steps = {
     const alarms = createAlarms({ db, clock, log: silent });
     const references = createReferenceSealer(createKeyring([randomBytes(32).toString('hex')]));
     try {
-      await recoverRound({
-        db,
-        clock,
-        gateway,
-        alarms,
-        references,
-        heartbeat: { instance: 0 },
-        log: silent,
-      });
+      const heartbeat = { instance: 0 };
+      await recoverRound({ db, clock, gateway, alarms, references, heartbeat, log: silent });
     } finally {
       await gateway.close();
       await bank.close();
@@ -188,20 +181,16 @@ const openStep: Steps = {
   },
 };
 
-export const drillCommand = (terminal: Terminal) =>
-  command('drill', 'back up, restore, verify and open in a temporary folder, and time each step')
-    .option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one')
-    .action(withTerminal(terminal)(drill));
+export const drillCommand = (command: MakeCommand<Terminal>) =>
+  command(
+    'drill',
+    'back up, restore, verify and open in a temporary folder, and time each step',
+    drill,
+  ).option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one');
 
 async function drill(terminal: Terminal, { from }: { from?: string }) {
   const settings = loadSettings(terminal.env);
-  return rehearse(
-    { ...(from === undefined ? backupStep : {}), ...restoreSteps, ...openStep },
-    {
-      settings,
-      from: from === undefined ? undefined : backupStore(from, settings, '--from'),
-      backupId: undefined,
-      progress: progressOn(terminal),
-    },
-  );
+  const steps = { ...(from === undefined ? backupStep : {}), ...restoreSteps, ...openStep };
+  const store = from === undefined ? undefined : backupStore(from, settings, '--from');
+  return rehearse(steps, { settings, from: store, backupId: undefined, progress: progressOn(terminal) });
 }

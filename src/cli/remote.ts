@@ -3,8 +3,7 @@ import { Kopeck, KopeckError, type KopeckOptions } from '../../sdk/src/index.ts'
 import { systemClock } from '../base/clock.ts';
 import { programName } from '../base/program-name.ts';
 import { createFetch } from '../http-client/index.ts';
-import { command } from './command.ts';
-import { RefusedError } from './output.ts';
+import { refuse } from './output.ts';
 
 /** The service to call, and the API key to use. */
 export interface Remote {
@@ -12,9 +11,9 @@ export interface Remote {
   url: string;
 }
 
-/** A command that calls a service over HTTP with a partner's key, like the partner's own program; without a database. */
-export const remoteCommand = (usage: string, description: string): Command =>
-  command(usage, description)
+/** The command calls a service over HTTP with a partner's key, like the partner's own program; without a database. */
+export const callsService = (command: Command): Command =>
+  command
     .addOption(
       // Other users of the machine see the arguments of a process, but not its environment.
       new Option('--key <key>', "the partner's API key; prefer the environment variable")
@@ -32,7 +31,7 @@ export const remoteCommand = (usage: string, description: string): Command =>
 /** Never repeats the argument: it is a secret, even when mistyped. */
 function apiKey(text: string): string {
   if (/^svc_(test|live)_[\x21-\x7e]+$/.test(text)) return text;
-  throw new RefusedError('bad_key', 'This is not an API key: keys look like svc_test_…');
+  refuse('bad_key', 'This is not an API key: keys look like svc_test_…');
 }
 
 export function httpUrl(text: string): string {
@@ -58,7 +57,7 @@ export async function explainErrors<Result>({ url }: Remote, work: () => Promise
     if (!(error instanceof KopeckError)) throw error;
     const isUnreachable = error.code === 'connection_failed' || error.code === 'timeout';
     const requestId = error.requestId ? ` (${error.requestId})` : '';
-    throw new RefusedError(
+    refuse(
       error.code,
       isUnreachable
         ? `No response from ${url}: start the service with ${programName} start, or set its URL with --url.`

@@ -1,24 +1,21 @@
 import { parseId } from '../base/ids.ts';
 import { findRequest, type LoggedRequest, type RequestFilter, searchRequests } from '../request-log/index.ts';
 import { httpStatus, instant, label, pageSize } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
-import { details, listing, RefusedError } from './output.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
+import { details, listing, refuse } from './output.ts';
 import { find } from './partner.ts';
 
-export const requestCommands = (withDatabase: WithDatabase) =>
+export const requestCommands = (command: DatabaseCommand) =>
   group('request', 'look up requests to the partner API in the request log', [
-    command('show <request>', 'show a request: who sent it, when, and how it was answered').action(
-      withDatabase(show),
-    ),
-    command('list', 'list requests of all partners, newest first')
+    command('show <request>', 'show a request: who sent it, when, and how it was answered', show),
+    command('list', 'list requests of all partners, newest first', list)
       .option('--partner <partner>', 'ID or name of a partner', label)
       .option('--status <status>', 'such as 404, or 4xx for all of them', httpStatus)
       .option('--path <path>', 'such as /v1/payments, or /v1/payments/pay_… for one payment', label)
       .option('--error <code>', 'one error code only, such as rate_limited', label)
       .option('--since <time>', 'from this time on, such as 2026-11-15T10:00:00Z', instant)
       .option('--until <time>', 'before this time', instant)
-      .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
-      .action(withDatabase(list)),
+      .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20),
   ]);
 
 interface ListOptions extends Pick<RequestFilter, 'status' | 'since' | 'until'> {
@@ -55,7 +52,7 @@ async function list(context: Context, options: ListOptions) {
 async function show({ audit, settings }: Context, typed: string) {
   const requestId = parseId('req', typed);
   const request = requestId && (await findRequest(audit.pool, requestId));
-  if (!request) throw new RefusedError('no_request', whyMissing(typed, settings.requestLogDays));
+  if (!request) refuse('no_request', whyMissing(typed, settings.requestLogDays));
   const { partnerId, partnerName, mode, paymentId } = request;
   return {
     json: requestObject(request),

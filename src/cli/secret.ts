@@ -4,20 +4,26 @@ import { type LiveProcess, listLiveProcesses } from '../db/processes/index.ts';
 import * as secrets from '../db/secrets/index.ts';
 import { addSigningRoot, keySetPath, listSigningRoots } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
-import { type Context, command, group, type WithDatabase } from './command.ts';
-import { formatInstant, lateProgressBar, listing, RefusedError, table } from './output.ts';
+import { type Context, type DatabaseCommand, group } from './command.ts';
+import { formatInstant, lateProgressBar, listing, refuse, table } from './output.ts';
 
-export const secretCommands = (withDatabase: WithDatabase) =>
+export const secretCommands = (command: DatabaseCommand) =>
   group('secret', 'replace SECRET_KEY', [
-    command('status', 'show what each secret key still protects, and whether an earlier one can go').action(
-      withDatabase(showStatus),
+    command(
+      'status',
+      'show what each secret key still protects, and whether an earlier one can go',
+      showStatus,
     ),
-    command('rotate', 'make SECRET_KEY the key in use and re-encrypt what earlier keys protect')
-      .option('--batch <count>', 'how many values to re-encrypt in one transaction', positiveCount, 100)
-      .action(withDatabase(rotate)),
-    command('signing-keys', 'list the root keys, from which the keys that sign webhooks are derived')
-      .option('--rotate', 'add a new one first; its keys sign after a minute')
-      .action(withDatabase(signingKeys)),
+    command(
+      'rotate',
+      'make SECRET_KEY the key in use and re-encrypt what earlier keys protect',
+      rotate,
+    ).option('--batch <count>', 'how many values to re-encrypt in one transaction', positiveCount, 100),
+    command(
+      'signing-keys',
+      'list the root keys, from which the keys that sign webhooks are derived',
+      signingKeys,
+    ).option('--rotate', 'add a new one first; its keys sign after a minute'),
   ]);
 
 /** Public keys are those of a partner and mode, and anybody can read them there. */
@@ -36,22 +42,22 @@ async function signingKeys({ audit, keyring }: Context, { rotate: rotates }: { r
 
 const numbersOf = (processes: LiveProcess[]) => processes.map(({ instance }) => instance).join(', ');
 
-async function rotate({ audit, keyring, screen }: Context, { batch }: { batch: number }) {
+async function rotate({ audit, keyring, terminal }: Context, { batch }: { batch: number }) {
   const result = await secrets.switchKeyWhenEnded(audit, keyring);
   if (result.outcome === 'processes_lack_key')
-    throw new RefusedError(
+    refuse(
       'processes_lack_key',
       `${result.processes.length} running processes do not have this SECRET_KEY (${numbersOf(result.processes)}): restart them with the new SECRET_KEY and the old one in SECRET_KEY_PREVIOUS, then run this again. Nothing was changed.`,
     );
   const late = await secrets.findStragglers(audit.pool, audit.clock, keyring);
   if (late.length > 0)
-    throw new RefusedError(
+    refuse(
       'processes_lag',
       `${late.length} processes still use the earlier key (${numbersOf(late)}): check that they reach the database, then run this again.`,
     );
   const { resealed, unreadable } = await secrets.resealAll(audit, keyring, {
     batch,
-    onProgress: lateProgressBar(screen, 'values'),
+    onProgress: lateProgressBar(terminal.stderr, 'values'),
   });
   const status = await readStatus(audit.pool, keyring);
   const first =

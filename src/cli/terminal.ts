@@ -29,12 +29,18 @@ export function command(usage: string, description: string): Command {
   return result;
 }
 
-/** Commands with a common first word. */
-export function group(name: string, description: string, commands: Command[]): Command {
+/** Commands with a common first word. Without a second word it is the default one, if there is one. */
+export function group(name: string, description: string, commands: Command[], byDefault?: string): Command {
   const result = new Command(name).description(description);
-  for (const one of commands) result.addCommand(one);
+  for (const one of commands) result.addCommand(one, { isDefault: one.name() === byDefault });
   return result;
 }
+
+/** For the hook before the action of a command that needs one of two options. */
+export const either = (one: string, other: string, message: string) => (self: Command) => {
+  const { [one]: first, [other]: second } = self.opts();
+  if ((first === undefined) === (second === undefined)) self.error(`error: ${message}`);
+};
 
 /** An option that must be given and has one of these values. */
 export const choice = (flags: string, description: string, values: readonly string[]) =>
@@ -45,7 +51,6 @@ export const choice = (flags: string, description: string, values: readonly stri
  * among the options: it only decides how that is printed.
  */
 export type Work<With> = (works: With, ...given: never[]) => Promise<Output>;
-export type Action = (...given: unknown[]) => Promise<void>;
 
 /** Commander passes the arguments, the options and the command. */
 export async function workAndPrint<With>(
@@ -61,12 +66,14 @@ export async function workAndPrint<With>(
   if (output.isBad) terminal.exitCode = exitCode.refused;
 }
 
-/** The action of a command without a database. */
-export const withTerminal =
-  (terminal: Terminal) =>
-  (work: Work<Terminal>): Action =>
-  (...given) =>
-    workAndPrint(terminal, work, terminal, given);
+/** Makes commands that all get the same to work with. */
+export type MakeCommand<With> = (usage: string, description: string, work: Work<With>) => Command;
+
+/** Commands without a database. */
+export const commandsOn =
+  (terminal: Terminal): MakeCommand<Terminal> =>
+  (usage, description, work) =>
+    command(usage, description).action((...given) => workAndPrint(terminal, work, terminal, given));
 
 /** Runs one command and sets the terminal's exit code. */
 export async function runProgram(program: Command, args: string[], terminal: Terminal): Promise<void> {

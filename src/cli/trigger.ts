@@ -4,27 +4,22 @@ import type { Payment } from '../../sdk/src/index.ts';
 import { formatKopecks } from '../base/money.ts';
 import { crc16 } from '../base/qr.ts';
 import { scenarios } from '../payments/index.ts';
-import { details, RefusedError } from './output.ts';
-import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
-import { type Terminal, withTerminal } from './terminal.ts';
+import { details, refuse } from './output.ts';
+import { callsService, connect, explainErrors, type Remote } from './remote.ts';
+import type { MakeCommand, Terminal } from './terminal.ts';
 
 /** In test mode the kopecks of the amount choose the outcome. */
 const kopecksFor = { 'payment.succeeded': 0, 'payment.failed': 1, 'payment.processing': 2 };
 type Wanted = keyof typeof kopecksFor;
 
-interface TriggerOptions extends Remote {
-  scenario?: string;
-}
-
-export const triggerCommand = (terminal: Terminal) =>
-  remoteCommand('trigger', 'create a test payment with the given outcome')
+export const triggerCommand = (command: MakeCommand<Terminal>) =>
+  callsService(command('trigger', 'create a test payment with the given outcome', trigger))
     .addArgument(new Argument('<event>', 'outcome of the payment').choices(Object.keys(kopecksFor)))
-    .addOption(new Option('--scenario <name>', 'failure scenario').choices(Object.keys(scenarios)))
-    .action(withTerminal(terminal)(trigger));
+    .addOption(new Option('--scenario <name>', 'failure scenario').choices(Object.keys(scenarios)));
 
-async function trigger(_terminal: Terminal, event: Wanted, options: TriggerOptions) {
+async function trigger(_terminal: Terminal, event: Wanted, options: Remote & { scenario?: string }) {
   if (!options.key.startsWith('svc_test_'))
-    throw new RefusedError('test_key_required', 'This is a live key, which pays real money: use a test key.');
+    refuse('test_key_required', 'This is a live key, which pays real money: use a test key.');
   const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];
   // One scenario refuses twice and then accepts, so three retries are enough; another never accepts.
   const kopeck = connect(options, { maxRetries: 3 });

@@ -3,13 +3,15 @@ import { withFileErrors } from '../db/backup-store/files.ts';
 import { archiveWal, restoreWal } from '../db/backup-store/wal-files.ts';
 import { loadSettings } from '../db/secrets/secret-files.ts';
 import { backupStore } from './backup-store.ts';
-import { command, runProgram, type Terminal, withTerminal, workAndPrint } from './terminal.ts';
+import { command, commandsOn, runProgram, type Terminal, workAndPrint } from './terminal.ts';
 
 /** For `archive_command`: PostgreSQL repeats the call until it succeeds, and keeps the segment until then. */
 export const archiveWalCommand = (terminal: Terminal) =>
-  command('archive-wal <path> <name>', 'copy a WAL file into the archive; for archive_command')
-    .option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
-    .action(withTerminal(terminal)(archive));
+  commandsOn(terminal)(
+    'archive-wal <path> <name>',
+    'copy a WAL file into the archive; for archive_command',
+    archive,
+  ).option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)');
 
 async function archive({ env }: Terminal, path: string, name: string, { to }: { to?: string }) {
   const store = backupStore(to, loadSettings(env), '--to');

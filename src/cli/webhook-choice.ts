@@ -2,7 +2,7 @@ import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import type { Context } from './command.ts';
-import { RefusedError } from './output.ts';
+import { RefusedError, refuse } from './output.ts';
 
 export const noWebhook = (partner: string) =>
   new RefusedError('no_webhook', `${partner} has no webhook: set one with ${programName} webhook set.`);
@@ -30,10 +30,7 @@ export async function chooseEndpoint(
   const [only] = asked;
   if (only) return only;
   if (!endpointId) throw noWebhook(partnerId);
-  throw new RefusedError(
-    'no_endpoint',
-    `${partnerId} has no endpoint ${endpointId}: see ${programName} webhook list.`,
-  );
+  refuse('no_endpoint', `${partnerId} has no endpoint ${endpointId}: see ${programName} webhook list.`);
 }
 
 /** A webhook for machines, without its secret. */
@@ -50,24 +47,3 @@ export const webhookObject = (webhook: webhooks.Webhook) => ({
   public_keys: webhooks.keySetPathsOf(webhook),
   extra_events: webhook.events.filter(kind => !webhooks.contractEvents.includes(kind)),
 });
-
-export interface EventsOptions {
-  refunded?: 'on' | 'off';
-  only?: webhooks.EventKind[];
-}
-
-export function eventsOf(
-  { events }: webhooks.Webhook,
-  { refunded, only }: EventsOptions,
-): webhooks.EventKind[] {
-  const others = events.filter(kind => kind !== 'payment.refunded');
-  return only ?? (refunded === 'on' ? [...others, 'payment.refunded'] : others);
-}
-
-export const refuseEvents = (outcome: 'no_events' | 'contract_events') =>
-  new RefusedError(
-    outcome,
-    outcome === 'no_events'
-      ? 'The endpoint would get no events: remove it instead.'
-      : `The first endpoint always gets ${webhooks.contractEvents.join(' and ')}: add another one for fewer.`,
-  );

@@ -3,8 +3,8 @@ import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, instant } from './arguments.ts';
-import { type Context, command, type WithDatabase } from './command.ts';
-import { bar, lateLines, listing, type Output, RefusedError, table } from './output.ts';
+import type { Context, DatabaseCommand } from './command.ts';
+import { bar, lateLines, listing, refuse, table } from './output.ts';
 import { find } from './partner.ts';
 import { noWebhook, severalEndpoints } from './webhook-choice.ts';
 
@@ -34,11 +34,7 @@ async function tellWhileWaiting(over: AbortSignal, progress: Context['progress']
   }
 }
 
-function describeCheck(
-  ids: Record<string, string>,
-  check: webhooks.WebhookCheck,
-  reEnabled: boolean,
-): Output {
+function describeCheck(ids: Record<string, string>, check: webhooks.WebhookCheck, reEnabled: boolean) {
   const { results, canReceive, passed, tls } = check;
   const expectation = { accept: 'accept', refuse: 'reject' };
   const conclusion = canReceive
@@ -65,8 +61,8 @@ function describeCheck(
   };
 }
 
-export const resendCommand = (withDatabase: WithDatabase) =>
-  command('resend', 'resend an event, or all that failed permanently')
+export const resendCommand = (command: DatabaseCommand) =>
+  command('resend', 'resend an event, or all that failed permanently', resend)
     .argument('[event]', 'such as evt_17')
     .option('--endpoint <endpoint>', 'where to; needed if several endpoints get events of its mode', endpoint)
     .option('--failed', 'all events that failed permanently, of all partners')
@@ -75,52 +71,38 @@ export const resendCommand = (withDatabase: WithDatabase) =>
       const { failed = false, since, endpoint: to } = self.opts();
       if ((self.args[0] === undefined) !== failed || (since && !failed) || (to && failed))
         self.error('error: specify an event, or use --failed, optionally with --since');
-    })
-    .action(
-      withDatabase((context, event: string | undefined, options: ResendOptions) =>
-        event === undefined
-          ? resendAll(context, options.since ?? new Date(0))
-          : resendOne(context, event, options.endpoint),
-      ),
-    );
+    });
 
-interface ResendOptions {
-  since?: Date;
-  endpoint?: Id<'whe'>;
-}
+const resend = (
+  context: Context,
+  event: string | undefined,
+  { since, endpoint: endpointId }: { since?: Date; endpoint?: Id<'whe'> },
+) => (event === undefined ? resendAll(context, since ?? new Date(0)) : resendOne(context, event, endpointId));
 
 async function resendOne({ audit }: Context, text: string, endpointId: Id<'whe'> | undefined) {
   const eventId = webhooks.parseEventId(text);
   const result =
-    eventId === undefined
-      ? { outcome: 'no_event' as const }
-      : await webhooks.resendEvent(audit, eventId, { endpointId });
-  switch (result.outcome) {
-    case 'queued':
-      return {
-        json: {
-          event_id: text,
-          partner_id: result.partnerId,
-          endpoint_id: result.endpointId,
-          queued: true,
-          suspended: result.suspended,
-        },
-        text: result.suspended
-          ? `${text} will be resent to ${result.partnerId} after a successful ${programName} webhook check.`
-          : `${text} is being resent to ${result.partnerId}.`,
-      };
-    case 'several_endpoints':
-      throw severalEndpoints(result.partnerId, result.endpoints);
-    case 'no_webhook':
-      throw new RefusedError(
-        'no_webhook',
-        endpointId
-          ? `${endpointId} is no endpoint for ${text}: see ${programName} webhook list.`
-          : `The partner of ${text} has no webhook that gets such events: see ${programName} webhook list.`,
-      );
-    case 'no_event':
-      throw new RefusedError('no_event', `There is no event ${text}: IDs look like evt_17.`);
-  }
+    eventId === undefined ? undefined : await webhooks.resendEvent(audit, eventId, { endpointId });
+  if (!result || result.outcome === 'no_event')
+    refuse('no_event', `There is no event ${text}: IDs look like evt_17.`);
+  if (result.outcome === 'several_endpoints') throw severalEndpoints(result.partnerId, result.endpoints);
+  if (result.outcome !== 'queued')
+    refuse(
+      'no_webhook',
+      endpointId
+        ? `${endpointId} is no endpoint for ${text}: see ${programName} webhook list.`
+        : `The partner of ${text} has no webhook that gets such events: see ${programName} webhook list.`,
+    );
+  const { partnerId, suspended } = result;
+  return {
+    json: {
+      ...{ event_id: text, partner_id: partnerId, endpoint_id: result.endpointId },
+      ...{ queued: true, suspended },
+    },
+    text: suspended
+      ? `${text} will be resent to ${partnerId} after a successful ${programName} webhook check.`
+      : `${text} is being resent to ${partnerId}.`,
+  };
 }
 
 async function resendAll({ audit, progress }: Context, since: Date) {

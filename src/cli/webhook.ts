@@ -1,80 +1,76 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
 import { endpoint, eventKindList, positiveCount } from './arguments.ts';
-import { type Context, choice, command, group, type WithDatabase } from './command.ts';
-import { details, formatInstant, listing, type Output, RefusedError } from './output.ts';
+import { type Context, choice, type DatabaseCommand, either, group } from './command.ts';
+import { details, formatInstant, listing, type Output, refuse } from './output.ts';
 import { find, findToChange } from './partner.ts';
-import {
-  chooseEndpoint,
-  type EventsOptions,
-  eventsOf,
-  modesOf,
-  noWebhook,
-  refuseEvents,
-  webhookObject,
-} from './webhook-choice.ts';
+import { chooseEndpoint, modesOf, noWebhook, webhookObject } from './webhook-choice.ts';
 import { checkWebhook, resendCommand, showLog } from './webhook-delivery.ts';
 
-const urlRule = 'https, public host, port 443 or above 1023';
-
-/** A command about one endpoint of a partner: the only one, unless another is named. */
-const ofEndpoint = (name: string, description: string) =>
-  command(`${name} <partner>`, description).option(
-    '--endpoint <endpoint>',
-    'which one; needed if the partner has several',
-    endpoint,
-  );
-
-export function webhookCommands(withDatabase: WithDatabase): Command {
-  /** Runs with the endpoint that was asked for. */
-  const on = <Options>(
+/** The work on the endpoint that was asked for: the only one of the partner, unless another is named. */
+const on =
+  <Options>(
     run: (context: Context, webhook: webhooks.Webhook, options: Options) => Promise<Output>,
     findPartner = findToChange,
   ) =>
-    withDatabase(async (context, partner: string, options: Options & { endpoint?: Id<'whe'> }) => {
-      const { partnerId } = await findPartner(context, partner);
-      return run(context, await chooseEndpoint(context, partnerId, options.endpoint), options);
-    });
+  async (context: Context, partner: string, options: Options & { endpoint?: Id<'whe'> }) => {
+    const { partnerId } = await findPartner(context, partner);
+    return run(context, await chooseEndpoint(context, partnerId, options.endpoint), options);
+  };
+
+export function webhookCommands(command: DatabaseCommand) {
+  const ofEndpoint: DatabaseCommand = (name, description, work) =>
+    command(`${name} <partner>`, description, work).option(
+      '--endpoint <endpoint>',
+      'which one; needed if the partner has several',
+      endpoint,
+    );
+  const wantedUrl = ['--url <url>', 'https, public host, port 443 or above 1023'] as const;
   return group('webhook', "manage partners' webhooks", [
-    ofEndpoint('set', 'set the URL of the endpoint; the first time also creates a signing secret')
-      .requiredOption('--url <url>', urlRule)
-      .action(withDatabase(set)),
-    command('add <partner>', 'add an endpoint with its own signing secret; it gets events from now on')
-      .requiredOption('--url <url>', urlRule)
+    ofEndpoint(
+      'set',
+      'set the URL of the endpoint; the first time also creates a signing secret',
+      set,
+    ).requiredOption(...wantedUrl),
+    command('add <partner>', 'add an endpoint with its own signing secret; it gets events from now on', add)
+      .requiredOption(...wantedUrl)
       .addOption(choice('--mode <mode>', 'whose events it gets', ['live', 'test']))
-      .option('--events <kinds>', 'which events, separated by commas', eventKindList, webhooks.contractEvents)
-      .action(withDatabase(add)),
-    ofEndpoint('remove', 'remove an endpoint with the events that wait for it').action(on(remove)),
-    command('list <partner>', 'list the endpoints of a partner').action(withDatabase(list)),
-    ofEndpoint('show', 'show URL, state and signing secret').action(on(show, find)),
+      .option(
+        '--events <kinds>',
+        'which events, separated by commas',
+        eventKindList,
+        webhooks.contractEvents,
+      ),
+    ofEndpoint('remove', 'remove an endpoint with the events that wait for it', on(remove)),
+    command('list <partner>', 'list the endpoints of a partner', list),
+    ofEndpoint('show', 'show URL, state and signing secret', on(show, find)),
     ofEndpoint(
       'check',
       'send five test requests to the endpoint; if it accepts a valid event, suspended delivery resumes',
-    ).action(on(checkWebhook)),
-    ofEndpoint('rotate', 'create a new signing secret; the old one stays valid for 24 hours')
-      .option('--force', 'even if an older secret is still valid; it expires immediately')
-      .action(on(rotate)),
-    ofEndpoint('events', 'choose which events the endpoint gets')
+      on(checkWebhook),
+    ),
+    ofEndpoint(
+      'rotate',
+      'create a new signing secret; the old one stays valid for 24 hours',
+      on(rotate),
+    ).option('--force', 'even if an older secret is still valid; it expires immediately'),
+    ofEndpoint('events', 'choose which events the endpoint gets', on(chooseEvents))
       .addOption(
         new Option('--refunded <choice>', 'payment.refunded: money of a payment came back').choices(onOrOff),
       )
       .option('--only <kinds>', 'exactly these events, separated by commas', eventKindList)
-      .hook('preAction', self => {
-        const { refunded, only } = self.opts();
-        if ((refunded === undefined) === (only === undefined))
-          self.error('error: specify either --refunded or --only');
-      })
-      .action(on(chooseEvents)),
-    ofEndpoint('ed25519', "whether requests are also signed with the partner's Ed25519 key")
-      .addOption(choice('--sign <choice>', 'on or off', onOrOff))
-      .action(on(chooseEd25519)),
-    resendCommand(withDatabase),
-    command('log <partner>', 'list the latest delivery attempts, newest first')
+      .hook('preAction', either('refunded', 'only', 'specify either --refunded or --only')),
+    ofEndpoint(
+      'ed25519',
+      "whether requests are also signed with the partner's Ed25519 key",
+      on(chooseEd25519),
+    ).addOption(choice('--sign <choice>', 'on or off', onOrOff)),
+    resendCommand(command),
+    command('log <partner>', 'list the latest delivery attempts, newest first', showLog)
       .option('--endpoint <endpoint>', 'only those of this endpoint', endpoint)
-      .option('--limit <count>', 'number of attempts', positiveCount, 50)
-      .action(withDatabase(showLog)),
+      .option('--limit <count>', 'number of attempts', positiveCount, 50),
   ]);
 }
 
@@ -83,12 +79,9 @@ const onOrOff = ['on', 'off'];
 async function checkUrl({ settings }: Context, text: string): Promise<string> {
   const allowPrivate = settings.webhookAllowPrivate;
   const verdict = webhooks.checkWebhookUrl(text, { allowPrivate });
-  if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
+  if (verdict.outcome === 'refused') refuse('bad_address', verdict.reason);
   if (!allowPrivate && (await webhooks.hasPrivateAddress(verdict.url.hostname, webhooks.createNameLookup())))
-    throw new RefusedError(
-      'bad_address',
-      'The host name resolves to a private IP address: use a public host.',
-    );
+    refuse('bad_address', 'The host name resolves to a private IP address: use a public host.');
   return verdict.url.href;
 }
 
@@ -117,19 +110,13 @@ async function add(
 ) {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
-  const checked = await checkUrl(context, url);
-  const added = await webhooks.addEndpoint(audit, webhooks.createVault(keyring), partnerId, {
-    mode,
-    url: checked,
-    events,
-  });
-  if (added.outcome === 'too_many') {
-    const advice = `remove one with ${programName} webhook remove`;
-    throw new RefusedError(
+  const wanted = { mode, url: await checkUrl(context, url), events };
+  const added = await webhooks.addEndpoint(audit, webhooks.createVault(keyring), partnerId, wanted);
+  if (added.outcome === 'too_many')
+    refuse(
       'too_many_endpoints',
-      `${partnerId} has ${webhooks.maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,
+      `${partnerId} has ${webhooks.maxEndpoints} endpoints in ${mode} mode, counting the first: remove one with ${programName} webhook remove.`,
     );
-  }
   return showAgain(context, { partnerId, endpointId: added.endpointId });
 }
 
@@ -164,17 +151,30 @@ async function rotate(context: Context, webhook: webhooks.Webhook, { force = fal
     endpointId,
   });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
-  if (outcome === 'overlap') {
-    const advice = 'wait until it expires, or use --force to end it now';
-    throw new RefusedError('overlap', `The previous secret is still valid: ${advice}.`);
-  }
+  const advice = 'wait until it expires, or use --force to end it now';
+  if (outcome === 'overlap') refuse('overlap', `The previous secret is still valid: ${advice}.`);
   return showAgain(context, webhook);
+}
+
+interface EventsOptions {
+  refunded?: 'on' | 'off';
+  only?: webhooks.EventKind[];
+}
+
+function eventsOf({ events }: webhooks.Webhook, { refunded, only }: EventsOptions) {
+  const others = events.filter(kind => kind !== 'payment.refunded');
+  return only ?? (refunded === 'on' ? [...others, 'payment.refunded'] : others);
 }
 
 async function chooseEvents(context: Context, webhook: webhooks.Webhook, options: EventsOptions) {
   const outcome = await webhooks.setEvents(context.audit, webhook, eventsOf(webhook, options));
   if (outcome === 'no_webhook') throw noWebhook(webhook.partnerId);
-  if (outcome !== 'set') throw refuseEvents(outcome);
+  if (outcome === 'no_events') refuse(outcome, 'The endpoint would get no events: remove it instead.');
+  if (outcome === 'contract_events')
+    refuse(
+      outcome,
+      `The first endpoint always gets ${webhooks.contractEvents.join(' and ')}: add another one for fewer.`,
+    );
   return showAgain(context, webhook);
 }
 
@@ -198,13 +198,8 @@ async function show({ audit, keyring }: Context, webhook: webhooks.Webhook) {
   const { partnerId, endpointId } = webhook;
   const nowMs = audit.clock.nowMs();
   const vault = webhooks.createVault(keyring);
-  const [secret = '', oldSecret] = await webhooks.readSecrets(
-    audit.pool,
-    vault,
-    partnerId,
-    nowMs,
-    endpointId,
-  );
+  const secrets = await webhooks.readSecrets(audit.pool, vault, partnerId, nowMs, endpointId);
+  const [secret = '', oldSecret] = secrets;
   const standard = webhooks.standardSecret(secret);
   return {
     json: {

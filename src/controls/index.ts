@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { sharedRead } from '../db/batching/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { hasRow, type Queryable, readRows, readValue, transaction } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 
 /** What can stop new payments. */
@@ -54,26 +54,21 @@ export const isUnderMaintenance = async (db: Queryable, clock: Clock) =>
  * the operator wants payments now.
  */
 export const setMaintenance = (audit: AuditContext, maintenance: boolean): Promise<void> =>
-  transaction(audit.pool, tx => switchMaintenance(tx, audit, maintenance));
-
-async function switchMaintenance(tx: Queryable, audit: AuditContext, maintenance: boolean): Promise<void> {
-  const { rows } = await tx.query<{ maintenance: boolean }>({
-    text: 'SELECT maintenance FROM service FOR UPDATE',
+  transaction(audit.pool, async tx => {
+    const before = await readValue<boolean>(tx, { text: 'SELECT maintenance FROM service FOR UPDATE' });
+    const ended = maintenance ? 0 : await cancel(tx, audit, 'from_at <= $1', []);
+    if (before === maintenance && ended === 0) return;
+    if (before !== maintenance) {
+      await tx.query({ text: 'UPDATE service SET maintenance = $1', values: [maintenance] });
+      await recordChange(tx, audit, {
+        action: maintenance ? 'maintenance.on' : 'maintenance.off',
+        subject: 'service',
+        before: { maintenance: before },
+        after: { maintenance },
+      });
+    }
+    await writeNotice(tx, audit.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
   });
-  const before = rows[0]!.maintenance;
-  const ended = maintenance ? 0 : await cancel(tx, audit, 'from_at <= $1', []);
-  if (before === maintenance && ended === 0) return;
-  if (before !== maintenance) {
-    await tx.query({ text: 'UPDATE service SET maintenance = $1', values: [maintenance] });
-    await recordChange(tx, audit, {
-      action: maintenance ? 'maintenance.on' : 'maintenance.off',
-      subject: 'service',
-      before: { maintenance: before },
-      after: { maintenance },
-    });
-  }
-  await writeNotice(tx, audit.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
-}
 
 type Plan =
   | { outcome: 'planned'; windowId: bigint }
@@ -83,20 +78,19 @@ type Plan =
 const maxWindowMs = 7 * 86_400_000;
 
 /** Partners are notified now; the window opens and closes by itself. */
-export function planMaintenance(
+export const planMaintenance = (
   audit: AuditContext,
   { from, until }: { from: Date; until: Date },
-): Promise<Plan> {
-  return transaction(audit.pool, async tx => {
+): Promise<Plan> =>
+  transaction(audit.pool, async tx => {
     if (until <= from) return { outcome: 'until_before_from' };
     if (until <= instantOf(audit.clock)) return { outcome: 'over_already' };
     if (until.getTime() - from.getTime() > maxWindowMs) return { outcome: 'too_long' };
-    const { rows } = await tx.query<{ id: bigint }>({
+    const windowId = await readValue<bigint>(tx, {
       text: `INSERT INTO maintenance_windows (from_at, until_at, planned_by, planned_at) VALUES ($1, $2, $3, $4)
              RETURNING id`,
       values: [from, until, audit.actor, instantOf(audit.clock)],
     });
-    const windowId = rows[0]!.id;
     const times = timesOf({ from, until });
     await recordChange(tx, audit, {
       action: 'maintenance.plan',
@@ -106,7 +100,6 @@ export function planMaintenance(
     await writeNotice(tx, audit.clock, null, 'maintenance_planned', times);
     return { outcome: 'planned', windowId };
   });
-}
 
 /** Partners are notified that the window is cancelled, or, if it was open, that maintenance is over. */
 export function cancelMaintenance(audit: AuditContext, windowId: bigint): Promise<'cancelled' | 'no_window'> {
@@ -123,12 +116,13 @@ async function cancel(
   { notify = false } = {},
 ): Promise<number> {
   const now = instantOf(audit.clock);
-  const { rows } = await tx.query<{ id: bigint; from_at: Date; until_at: Date }>({
+  const rows = await readRows<{ id: bigint; from: Date; until: Date }>(tx, {
     text: `UPDATE maintenance_windows SET cancelled_at = $2, cancelled_by = $3
-            WHERE until_at > $1 AND cancelled_at IS NULL AND ${which} RETURNING id, from_at, until_at`,
+            WHERE until_at > $1 AND cancelled_at IS NULL AND ${which}
+           RETURNING id, from_at AS "from", until_at AS until`,
     values: [now, now, audit.actor, ...values],
   });
-  for (const { id, from_at: from, until_at: until } of rows) {
+  for (const { id, from, until } of rows) {
     const times = timesOf({ from, until });
     await recordChange(tx, audit, {
       action: 'maintenance.cancel',
@@ -151,14 +145,12 @@ const timesOf = ({ from, until }: { from: Date; until: Date }) => ({
 });
 
 /** Open and future windows, the next one first. */
-export async function listMaintenance(db: Queryable, clock: Clock) {
-  const { rows } = await db.query<{ windowId: bigint; from: Date; until: Date; plannedBy: string }>({
+export const listMaintenance = (db: Queryable, clock: Clock) =>
+  readRows<{ windowId: bigint; from: Date; until: Date; plannedBy: string }>(db, {
     text: `SELECT id AS "windowId", from_at AS "from", until_at AS "until", planned_by AS "plannedBy"
              FROM maintenance_windows WHERE until_at > $1 AND cancelled_at IS NULL ORDER BY from_at, id LIMIT 100`,
     values: [instantOf(clock)],
   });
-  return rows;
-}
 
 /** When it was planned, and by whom, is in the audit too. */
 export const pruneMaintenance = (db: Queryable, clock: Clock) =>
@@ -171,7 +163,8 @@ const fold = (recipient: string) => recipient.trim().replace(/\s+/g, ' ').toLowe
 const change = (audit: AuditContext, idOrName: string, blocked: boolean): Promise<boolean> =>
   transaction(audit.pool, async tx => {
     const recipient = fold(idOrName);
-    const { rowCount } = await tx.query(
+    const isChanged = await hasRow(
+      tx,
       blocked
         ? {
             text: 'INSERT INTO blocked_recipients (recipient, blocked_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
@@ -179,14 +172,14 @@ const change = (audit: AuditContext, idOrName: string, blocked: boolean): Promis
           }
         : { text: 'DELETE FROM blocked_recipients WHERE recipient = $1', values: [recipient] },
     );
-    if (rowCount)
+    if (isChanged)
       await recordChange(tx, audit, {
         action: blocked ? 'recipient.block' : 'recipient.unblock',
         subject: recipient,
         before: { blocked: !blocked },
         after: { blocked },
       });
-    return Boolean(rowCount);
+    return isChanged;
   });
 
 export const blockRecipient = async (audit: AuditContext, idOrName: string) =>
@@ -195,12 +188,10 @@ export const blockRecipient = async (audit: AuditContext, idOrName: string) =>
 export const unblockRecipient = async (audit: AuditContext, idOrName: string) =>
   (await change(audit, idOrName, false)) ? 'unblocked' : 'not_blocked';
 
-export async function listBlockedRecipients(db: Queryable) {
-  const { rows } = await db.query<{ recipient: string; blockedAt: Date }>({
+export const listBlockedRecipients = (db: Queryable) =>
+  readRows<{ recipient: string; blockedAt: Date }>(db, {
     text: 'SELECT recipient, blocked_at AS "blockedAt" FROM blocked_recipients ORDER BY recipient',
   });
-  return rows;
-}
 
 /** What the name and the id of a recipient are compared by. */
 export const foldRecipient = ({ recipient, recipientId }: { recipient: string; recipientId: string }) => ({

@@ -1,38 +1,34 @@
 import { instantOf } from '../base/clock.ts';
-import { type Id, idFromUuid } from '../base/ids.ts';
+import { idFromUuid } from '../base/ids.ts';
 import { hashOfToken, isToken } from '../base/token.ts';
 import { recordChange } from '../db/audit/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
-import { openTotpSecret } from './link.ts';
+import { findRow, hasRow, type Queryable, transaction } from '../db/postgres/index.ts';
+import { type NewLink, openTotpSecret } from './link.ts';
+import type { Operator } from './operators.ts';
 import { hashPassword, passwordObjection } from './password.ts';
-import type { OperatorRole } from './permissions.ts';
 import { type SignInClient, type SignInDeps, type SignInOutcome, startSession } from './sign-in.ts';
 import { stepOf } from './totp.ts';
 
-/** The operator that a set-up link is for, and the TOTP secret for their authenticator application. */
-export interface Enrolment {
-  operatorId: Id<'opr'>;
-  name: string;
-  role: OperatorRole;
+interface InvitedRow extends Pick<Operator, 'name' | 'role'>, Pick<NewLink, 'expiresAt'> {
+  id: string;
   totpSecret: Buffer;
-  expiresAt: Date;
 }
 
-/** Reads the link without redeeming it: it may be opened several times before it is used. */
-export async function findEnrolment(
-  { pool, clock, keyring }: SignInDeps,
-  token: string,
-): Promise<Enrolment | undefined> {
+/**
+ * The operator that a set-up link is for, and the TOTP secret for their authenticator application. It is read without being
+ * redeemed: it may be opened several times before it is used.
+ */
+export async function findEnrolment({ pool, clock, keyring }: SignInDeps, token: string) {
   if (!isToken(token)) return undefined;
-  const { rows } = await pool.query<Omit<Enrolment, 'operatorId'> & { id: string }>({
+  const row = await findRow<InvitedRow>(pool, {
     text: `SELECT id, name, role, totp_secret AS "totpSecret", setup_expires_at AS "expiresAt" FROM operators
             WHERE setup_hash = $1 AND setup_expires_at > $2 AND disabled_at IS NULL`,
     values: [hashOfToken(token), instantOf(clock)],
   });
-  if (!rows[0]) return undefined;
-  const { id, totpSecret, ...row } = rows[0];
+  if (!row) return undefined;
+  const { id, totpSecret, ...enrolment } = row;
   const operatorId = idFromUuid('opr', id);
-  return { operatorId, ...row, totpSecret: openTotpSecret(keyring, totpSecret, operatorId) };
+  return { operatorId, ...enrolment, totpSecret: openTotpSecret(keyring, totpSecret, operatorId) };
 }
 
 type EnrolOutcome =
@@ -62,16 +58,14 @@ export async function enrol(
 }
 
 /** One statement, so that two requests with the same link cannot both succeed. */
-async function redeemLink(
+const redeemLink = (
   tx: Queryable,
   { clock }: SignInDeps,
   token: string,
   { passwordHash, step }: { passwordHash: string; step: number },
-): Promise<boolean> {
-  const { rowCount } = await tx.query({
+) =>
+  hasRow(tx, {
     text: `UPDATE operators SET password_hash = $3, totp_last_step = $4, setup_hash = NULL, setup_expires_at = NULL
             WHERE setup_hash = $1 AND setup_expires_at > $2 AND disabled_at IS NULL`,
     values: [hashOfToken(token), instantOf(clock), passwordHash, step],
   });
-  return rowCount === 1;
-}

@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readRows } from '../db/postgres/index.ts';
 
 /**
  * Everybody who could act as one of these operators: the operator, everybody who issued a setup link for them (by
@@ -20,7 +20,7 @@ const enrolmentChains = `
  * person could have acted as both, so the two accounts do not count as two people.
  */
 export async function findRelated(db: Queryable, name: string, others: string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ operator: string }>({
+  const rows = await readRows<{ operator: string }>(db, {
     text: `${enrolmentChains}
            SELECT DISTINCT other.operator FROM chain own JOIN chain other ON other.member = own.member
             WHERE own.operator = $2 AND other.operator = ANY ($3)`,

@@ -25,12 +25,7 @@ export {
   type Permission,
   roleHasPermission,
 } from './permissions.ts';
-export {
-  endSession,
-  findSession,
-  listSessions,
-  type SignedIn,
-} from './sessions.ts';
+export { endSession, findSession, listSessions, type SignedIn } from './sessions.ts';
 export { signIn } from './sign-in.ts';
 export { addressFullForSec } from './throttle.ts';
 export { toBase32, totpUrl } from './totp.ts';

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { hashOfToken, isToken, newToken } from '../base/token.ts';
-import type { Pool, Queryable } from '../db/postgres/index.ts';
+import { hasRow, type Pool, type Queryable, readRows } from '../db/postgres/index.ts';
 import type { Keyring, SecretKey } from '../db/secrets/index.ts';
 
 /** How long a device or an address stays known after its last sign-in. */
@@ -36,11 +36,7 @@ const hashOf = (deviceToken: string) => hashOfToken(deviceToken).toString('hex')
  * The hash of a device token that was made for this name. Forged ones and those of other operators are found out here,
  * without the database.
  */
-function signedDevice(
-  keys: readonly SecretKey[],
-  name: string,
-  deviceToken: string | undefined,
-): string | undefined {
+function signedDevice(keys: readonly SecretKey[], name: string, deviceToken: string | undefined) {
   const [token = '', signature = '', ...rest] = deviceToken?.split('.') ?? [];
   if (!isToken(token) || !isToken(signature) || rest.length > 0) return undefined;
   const isSigned = keys.some(key =>
@@ -57,23 +53,18 @@ export async function findKnownDevice(
 ): Promise<string | undefined> {
   const hash = signedDevice(keyring.keys, name, deviceToken);
   if (!hash) return undefined;
-  const { rowCount } = await pool.query({
+  const isKnown = await hasRow(pool, {
     text: `SELECT FROM known_clients k JOIN operators o ON o.id = k.operator_id
             WHERE o.name = $1 AND k.kind = 'device' AND k.value = $2 AND k.last_sign_in_at > $3`,
     values: [name, hash, knownSince(clock)],
   });
-  return rowCount === 1 ? hash : undefined;
-}
-
-interface KnownAddresses {
-  readAtMs: number;
-  addresses: Promise<Set<string>>;
+  return isKnown ? hash : undefined;
 }
 
 /** Short, because another process may have revoked an address meanwhile. */
 const cacheMs = 1_000;
 /** Per process: a flood of attempts from many addresses costs one query a second. */
-const cached = new WeakMap<Pool, KnownAddresses>();
+const cached = new WeakMap<Pool, { readAtMs: number; addresses: Promise<Set<string>> }>();
 
 /**
  * Whether any operator has signed in from this network. Not asked per name: the answer would show who signs in from an
@@ -91,7 +82,7 @@ export async function isKnownNetwork(pool: Pool, clock: Clock, network: string):
 }
 
 async function readAddresses(pool: Pool, clock: Clock): Promise<Set<string>> {
-  const { rows } = await pool.query<{ value: string }>({
+  const rows = await readRows<{ value: string }>(pool, {
     text: `SELECT DISTINCT value FROM known_clients WHERE kind = 'address' AND last_sign_in_at > $1`,
     values: [knownSince(clock)],
   });
@@ -115,11 +106,11 @@ export async function rememberClient(
 ): Promise<{ deviceToken: string }> {
   const id = uuidFromId(operatorId);
   const hash = signedDevice([keyring.active()], name, client.deviceToken);
-  const { rowCount: known } = await tx.query({
+  const isKnown = await hasRow(tx, {
     text: `SELECT FROM known_clients WHERE operator_id = $1 AND kind = 'device' AND value = $2`,
     values: [id, hash ?? null],
   });
-  const deviceToken = known === 1 ? client.deviceToken! : newDeviceToken(keyring, name);
+  const deviceToken = isKnown ? client.deviceToken! : newDeviceToken(keyring, name);
   await tx.query({
     text: `INSERT INTO known_clients (operator_id, kind, value, last_sign_in_at)
            VALUES ($1, 'device', $2, $4), ($1, 'address', $3, $4)
@@ -131,8 +122,8 @@ export async function rememberClient(
   return { deviceToken };
 }
 
-async function forgetOldClients(tx: Queryable, clock: Clock, operatorId: string): Promise<void> {
-  await tx.query({
+const forgetOldClients = (tx: Queryable, clock: Clock, operatorId: string) =>
+  tx.query({
     text: `DELETE FROM known_clients k USING (
              SELECT kind, value, row_number() OVER (PARTITION BY kind ORDER BY last_sign_in_at DESC, value) AS place
                FROM known_clients WHERE operator_id = $1) old
@@ -140,20 +131,11 @@ async function forgetOldClients(tx: Queryable, clock: Clock, operatorId: string)
               AND (old.place > $2 OR k.last_sign_in_at <= $3)`,
     values: [operatorId, maxKnown, knownSince(clock)],
   });
-}
 
 /** A device that has used up its allowance may be in the wrong hands. */
-export async function forgetDevice(tx: Queryable, deviceHash: string): Promise<void> {
-  await tx.query({
-    text: `DELETE FROM known_clients WHERE kind = 'device' AND value = $1`,
-    values: [deviceHash],
-  });
-}
+export const forgetDevice = (tx: Queryable, deviceHash: string) =>
+  tx.query({ text: `DELETE FROM known_clients WHERE kind = 'device' AND value = $1`, values: [deviceHash] });
 
 /** Runs in the transaction of the change that revokes the operator's access. */
-export async function forgetAllClients(tx: Queryable, operatorId: Id<'opr'>): Promise<void> {
-  await tx.query({
-    text: 'DELETE FROM known_clients WHERE operator_id = $1',
-    values: [uuidFromId(operatorId)],
-  });
-}
+export const forgetAllClients = (tx: Queryable, operatorId: Id<'opr'>) =>
+  tx.query({ text: 'DELETE FROM known_clients WHERE operator_id = $1', values: [uuidFromId(operatorId)] });

@@ -1,7 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, readValue, transaction } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import { forgetAllClients } from './known-clients.ts';
 import { type NewLink, newLink } from './link.ts';
@@ -37,18 +37,16 @@ export const operatorObject = ({ operatorId, name, role, state, createdAt, lastS
   last_seen_at: lastSeenAt?.toISOString() ?? null,
 });
 
-export async function listOperators(db: Queryable): Promise<Operator[]> {
-  const { rows } = await db.query<OperatorRow>({ text: `${selectOperators} ORDER BY name` });
-  return rows.map(toOperator);
-}
+export const listOperators = async (db: Queryable): Promise<Operator[]> =>
+  (await readRows<OperatorRow>(db, { text: `${selectOperators} ORDER BY name` })).map(toOperator);
 
 /** By id or by name. */
 export async function findOperator(db: Queryable, who: Id<'opr'> | string): Promise<Operator | undefined> {
-  const { rows } = await db.query<OperatorRow>({
+  const row = await findRow<OperatorRow>(db, {
     text: `${selectOperators} WHERE id::text = $1 OR name = $2`,
     values: [who.startsWith('opr_') ? uuidFromId(who as Id<'opr'>) : null, who],
   });
-  return rows[0] && toOperator(rows[0]);
+  return row && toOperator(row);
 }
 
 /** No underscore, so that a name never looks like an id. */
@@ -106,20 +104,19 @@ export type Refused = { outcome: 'no_operator' | 'last_admin' | 'disabled' };
  * For a lost phone or a forgotten password: both become invalid at once, sessions end, and a link sets new ones. The
  * command line may reset the only admin too; without that, a lost phone would lock everyone out.
  */
-export function resetOperator(
+export const resetOperator = (
   audit: AuditContext,
   keyring: Keyring,
   operatorId: Id<'opr'>,
   { allowLastAdmin }: { allowLastAdmin: boolean },
-): Promise<({ outcome: 'reset' } & Invited) | Refused> {
-  return withOperatorsLock(audit, async tx => {
+): Promise<({ outcome: 'reset' } & Invited) | Refused> =>
+  withOperatorsLock(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
-    if (operator.state === 'disabled') return { outcome: 'disabled' };
+    if (isDisabled(operator)) return { outcome: 'disabled' };
     if (!allowLastAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
     return { outcome: 'reset', ...(await reset(tx, audit, keyring, operator)) };
   });
-}
 
 async function reset(
   tx: Queryable,
@@ -144,34 +141,27 @@ export type Changed = { outcome: 'done'; operator: Operator } | Refused;
 
 /** Ends all sessions at once and invalidates an open set-up link. */
 export const disableOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
-  change(audit, operatorId, async (tx, operator) => {
-    if (operator.state === 'disabled') return undefined;
-    if (await isLastAdmin(tx, operator)) return 'last_admin';
+  change(audit, operatorId, { isDone: isDisabled, endsAdmin: true }, async (tx, { name }) => {
     await tx.query({
       text: `UPDATE operators SET disabled_at = $2, setup_hash = NULL, setup_expires_at = NULL WHERE id = $1`,
       values: [uuidFromId(operatorId), instantOf(audit.clock)],
     });
     await endAllSessions(tx, audit.clock, operatorId);
     await forgetAllClients(tx, operatorId);
-    await recordChange(tx, audit, { action: 'operator.disable', subject: operator.name });
-    return undefined;
+    await recordChange(tx, audit, { action: 'operator.disable', subject: name });
   });
 
 export const enableOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
-  change(audit, operatorId, async (tx, operator) => {
-    if (operator.state !== 'disabled') return undefined;
+  change(audit, operatorId, { isDone: operator => !isDisabled(operator) }, async (tx, { name }) => {
     await tx.query({
       text: 'UPDATE operators SET disabled_at = NULL WHERE id = $1',
       values: [uuidFromId(operatorId)],
     });
-    await recordChange(tx, audit, { action: 'operator.enable', subject: operator.name });
-    return undefined;
+    await recordChange(tx, audit, { action: 'operator.enable', subject: name });
   });
 
 export const setOperatorRole = (audit: AuditContext, operatorId: Id<'opr'>, role: OperatorRole) =>
-  change(audit, operatorId, async (tx, operator) => {
-    if (operator.role === role) return undefined;
-    if (await isLastAdmin(tx, operator)) return 'last_admin';
+  change(audit, operatorId, { isDone: now => now.role === role, endsAdmin: true }, async (tx, operator) => {
     await tx.query({
       text: 'UPDATE operators SET role = $2 WHERE id = $1',
       values: [uuidFromId(operatorId), role],
@@ -182,45 +172,42 @@ export const setOperatorRole = (audit: AuditContext, operatorId: Id<'opr'>, role
       before: { role: operator.role },
       after: { role },
     });
-    return undefined;
   });
 
 /** Ends all sessions; the operator may sign in again. */
 export const signOutOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
-  change(audit, operatorId, async (tx, operator) => {
+  change(audit, operatorId, { isDone: () => false }, async (tx, { name }) => {
     const sessions = await endAllSessions(tx, audit.clock, operatorId);
     if (sessions > 0)
-      await recordChange(tx, audit, {
-        action: 'session.revoke',
-        subject: operator.name,
-        after: { sessions },
-      });
-    return undefined;
+      await recordChange(tx, audit, { action: 'session.revoke', subject: name, after: { sessions } });
   });
 
+const isDisabled = ({ state }: Operator) => state === 'disabled';
+
+/** A repeat changes nothing. What takes an active admin away needs another one. */
 const change = (
   audit: AuditContext,
   operatorId: Id<'opr'>,
-  work: (tx: Queryable, operator: Operator) => Promise<'last_admin' | undefined>,
+  { isDone, endsAdmin = false }: { isDone: (operator: Operator) => boolean; endsAdmin?: boolean },
+  work: (tx: Queryable, operator: Operator) => Promise<void>,
 ): Promise<Changed> =>
   withOperatorsLock(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
-    const refused = await work(tx, operator);
-    return refused
-      ? { outcome: refused }
-      : { outcome: 'done', operator: (await findOperator(tx, operatorId))! };
+    if (isDone(operator)) return { outcome: 'done', operator };
+    if (endsAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
+    await work(tx, operator);
+    return { outcome: 'done', operator: (await findOperator(tx, operatorId))! };
   });
 
 /** Without an active admin nobody could manage operators in the console. */
 async function isLastAdmin(tx: Queryable, { operatorId, role, state }: Operator): Promise<boolean> {
   if (role !== 'admin' || state !== 'active') return false;
-  const { rows } = await tx.query<{ others: boolean }>({
+  return !(await readValue<boolean>(tx, {
     text: `SELECT EXISTS (SELECT FROM operators WHERE role = 'admin' AND disabled_at IS NULL
-                             AND password_hash IS NOT NULL AND id <> $1) AS others`,
+                             AND password_hash IS NOT NULL AND id <> $1)`,
     values: [uuidFromId(operatorId)],
-  });
-  return !rows[0]!.others;
+  }));
 }
 
 const firstName = 'admin';
@@ -229,9 +216,9 @@ const firstName = 'admin';
  * Until the first sign-in, each start gives the one admin a new set-up link and invalidates the previous one.
  * Undefined once operators are managed by people.
  */
-export function createFirstAdmin(audit: AuditContext, keyring: Keyring): Promise<Invited | undefined> {
-  return withOperatorsLock(audit, async tx => {
-    const { rows } = await tx.query<{ name: string; untouched: boolean }>({
+export const createFirstAdmin = (audit: AuditContext, keyring: Keyring): Promise<Invited | undefined> =>
+  withOperatorsLock(audit, async tx => {
+    const rows = await readRows<{ name: string; untouched: boolean }>(tx, {
       text: `SELECT name, role = 'admin' AND totp_last_step IS NULL AND disabled_at IS NULL AS untouched FROM operators`,
     });
     if (rows.length === 0) {
@@ -241,4 +228,3 @@ export function createFirstAdmin(audit: AuditContext, keyring: Keyring): Promise
     if (rows.length > 1 || rows[0]!.name !== firstName || !rows[0]!.untouched) return undefined;
     return reset(tx, audit, keyring, (await findOperator(tx, firstName))!);
   });
-}

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { recordChange } from '../db/audit/index.ts';
-import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, hasRow, type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import type { SessionClient } from '../db/sessions/index.ts';
 import { forgetDevice, rememberClient } from './known-clients.ts';
@@ -80,35 +80,25 @@ interface KnownOperator {
   totpSecret: Buffer;
 }
 
-async function findCredentials(
-  { pool, keyring }: SignInDeps,
-  name: string,
-): Promise<KnownOperator | undefined> {
-  const { rows } = await pool.query<{ id: string; password_hash: string; totp_secret: Buffer }>({
-    text: `SELECT id, password_hash, totp_secret FROM operators
+async function findCredentials({ pool, keyring }: SignInDeps, name: string) {
+  const row = await findRow<Omit<KnownOperator, 'operatorId'> & { id: string }>(pool, {
+    text: `SELECT id, password_hash AS "passwordHash", totp_secret AS "totpSecret" FROM operators
             WHERE name = $1 AND disabled_at IS NULL AND password_hash IS NOT NULL`,
     values: [name],
   });
-  const [row] = rows;
   if (!row) return undefined;
-  const operatorId = idFromUuid('opr', row.id);
-  const totpSecret = openTotpSecret(keyring, row.totp_secret, operatorId);
-  return { operatorId, passwordHash: row.password_hash, totpSecret };
+  const { id, passwordHash, totpSecret } = row;
+  const operatorId = idFromUuid('opr', id);
+  return { operatorId, passwordHash, totpSecret: openTotpSecret(keyring, totpSecret, operatorId) };
 }
 
 /** A one-time code is accepted once, and only if the operator was not disabled or reset since it was read. */
-async function redeemCode(
-  tx: Queryable,
-  { operatorId, passwordHash }: KnownOperator,
-  step: number,
-): Promise<boolean> {
-  const { rowCount } = await tx.query({
+const redeemCode = (tx: Queryable, { operatorId, passwordHash }: KnownOperator, step: number) =>
+  hasRow(tx, {
     text: `UPDATE operators SET totp_last_step = $3
             WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL AND coalesce(totp_last_step < $3, true)`,
     values: [uuidFromId(operatorId), passwordHash, step],
   });
-  return rowCount === 1;
-}
 
 /** Opens a session, writes its audit record and remembers the client. */
 export async function startSession(

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type BoundedCache, createBoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
+import { type Pool, type Queryable, readRow, transaction } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import { findKnownDevice, isKnownNetwork, networkOf } from './known-clients.ts';
 
@@ -110,11 +110,7 @@ export async function throttleAttempt(pool: Pool, clock: Clock, attempt: Attempt
   }
 }
 
-function throttleFromCache(
-  { full }: AttemptQueue,
-  clock: Clock,
-  attempt: Attempt,
-): ThrottleResult | undefined {
+function throttleFromCache({ full }: AttemptQueue, clock: Clock, attempt: Attempt) {
   const nowMs = clock.nowMs();
   const found = attempt.limits
     .map(limit => freeAtFromCache(full, subjectOf[limit](attempt), nowMs))
@@ -132,10 +128,7 @@ function freeAtFromCache(full: AttemptQueue['full'], subject: string, nowMs: num
  * For how long the address has used up its limit, as far as this process knows without the database. It counts for every
  * attempt from there except those of known devices.
  */
-export function addressFullForSec(
-  { pool, clock }: { pool: Pool; clock: Clock },
-  address: string,
-): number | undefined {
+export function addressFullForSec({ pool, clock }: { pool: Pool; clock: Clock }, address: string) {
   const nowMs = clock.nowMs();
   const found = Object.values(queues)
     .map(ofClients => ofClients.get(pool))
@@ -144,13 +137,13 @@ export function addressFullForSec(
   return found.length > 0 ? secondsUntil(Math.max(...found), nowMs) : undefined;
 }
 
-function countAttempt(
+const countAttempt = (
   pool: Pool,
   clock: Clock,
   attempt: Attempt,
   queue: AttemptQueue,
-): Promise<ThrottleResult> {
-  return transaction(pool, async tx => {
+): Promise<ThrottleResult> =>
+  transaction(pool, async tx => {
     await tx.query({ text: `SELECT pg_advisory_xact_lock(${countingLock})` });
     const nowMs = clock.nowMs();
     await tx.query({
@@ -171,12 +164,6 @@ function countAttempt(
     const filled = counted.filter(({ limit, count }) => count + 1 === maxFailures[limit]);
     return { outcome: 'counted', filled: filled.map(({ limit }) => limit) };
   });
-}
-
-interface Count {
-  count: number;
-  oldest: Date | null;
-}
 
 /** Attempts of known devices count only for the device. */
 const countedBy: Record<Limit, (attempt: Attempt) => { where: string; values: unknown[] }> = {
@@ -189,26 +176,19 @@ const countedBy: Record<Limit, (attempt: Attempt) => { where: string; values: un
   device: ({ deviceHash }) => ({ where: 'device_hash = $1', values: [deviceHash] }),
 };
 
-async function readCounts(tx: Queryable, attempt: Attempt): Promise<(Count & { limit: Limit })[]> {
+async function readCounts(tx: Queryable, attempt: Attempt) {
   const counts = [];
   for (const limit of attempt.limits) {
     const { where, values } = countedBy[limit](attempt);
-    const { rows } = await tx.query<Count>({
-      text: `SELECT count(*)::int AS count, min(at) AS oldest FROM login_attempts WHERE ${where}`,
-      values,
-    });
-    counts.push({ limit, ...rows[0]! });
+    const text = `SELECT count(*)::int AS count, min(at) AS oldest FROM login_attempts WHERE ${where}`;
+    counts.push({ limit, ...(await readRow<{ count: number; oldest: Date | null }>(tx, { text, values })) });
   }
   return counts;
 }
 
 /** After a successful sign-in the failures of this name from this address, and of this device, no longer count. */
-export async function clearAttempts(
-  db: Queryable,
-  { nameHash, address, deviceHash }: Attempt,
-): Promise<void> {
-  await db.query({
+export const clearAttempts = (db: Queryable, { nameHash, address, deviceHash }: Attempt) =>
+  db.query({
     text: 'DELETE FROM login_attempts WHERE (name_hash = $1 AND address = $2) OR device_hash = $3',
     values: [nameHash, address, deviceHash ?? null],
   });
-}

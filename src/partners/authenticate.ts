@@ -1,19 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
-import type { Id } from '../base/ids.ts';
 import { sharedRead } from '../db/batching/index.ts';
 import { commitsWithoutWaiting, listen, type Pool, type Queryable } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
-import type { Mode } from '../ledger/index.ts';
+import type { AccountKey } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
 import { createAddressRecorder, createRecorder } from './key-addresses.ts';
-import { isLimited, type KeyRights, rightsColumns, toRights } from './key-rights.ts';
-import { hashKey, hashKeyId, keyIdOf } from './keys.ts';
-import { type Limits, type Partner, type PartnerRow, toPartner } from './partners.ts';
+import { isLimited, type KeyRights, toRights } from './key-rights.ts';
+import { type ApiKey, hashKey, hashKeyId, keyIdOf } from './keys.ts';
+import { type Limits, type Partner, type PartnerRow, selectPartners, toPartner } from './partners.ts';
 
-export interface KeyHolder {
-  partnerId: Id<'prt'>;
-  mode: Mode;
+export interface KeyHolder extends AccountKey {
   keyId: string;
 }
 
@@ -28,11 +25,7 @@ export type Authentication =
   /** The key is genuine if its holder is known. */
   | { outcome: 'unauthorized' | 'ip_not_allowed' | 'partner_suspended'; holder?: KeyHolder };
 
-export interface Authenticator {
-  /** The partner and mode that a key stands for, or why it is refused. */
-  authenticate(presented: { key: string; address: string }): Promise<Authentication>;
-  close(): Promise<void>;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 interface KnownKey extends Pick<Partner, 'partnerId' | 'suspended' | 'limits'>, StoredKey {
   /** Compared at each use, so that an entry of the cache expires on time. */
@@ -43,12 +36,10 @@ interface KnownKey extends Pick<Partner, 'partnerId' | 'suspended' | 'limits'>, 
   verified?: Buffer;
 }
 
-interface StoredKey {
-  mode: Mode;
+interface StoredKey extends Pick<ApiKey, 'mode' | 'allowedAddresses'> {
   hash: Buffer;
   /** The secret key under which the hash was made; null: the first of the database. */
   hashKey: string | null;
-  allowedAddresses: string[];
   revoked: boolean;
 }
 
@@ -61,12 +52,7 @@ const lastUsePrecisionMs = 60_000;
  * Caches keys only while LISTEN works, and drops the whole cache at every change of access: a revocation or a
  * suspension takes effect in every process as soon as PostgreSQL has delivered the notification.
  */
-export function createAuthenticator(
-  pool: Pool,
-  clock: Clock,
-  keyring: Keyring,
-  subscribe: typeof listen = listen,
-): Authenticator {
+export function createAuthenticator(pool: Pool, clock: Clock, keyring: Keyring, subscribe = listen) {
   const cachedKeys = new Map<string, { key: KnownKey; untilMs: number }>();
   const recordUse = createUseRecorder(pool);
   const recordAddress = createAddressRecorder(pool, clock);
@@ -88,7 +74,8 @@ export function createAuthenticator(
   }
 
   return {
-    authenticate: async presented => {
+    /** The partner and mode that a key stands for, or why it is refused. */
+    authenticate: async (presented: { key: string; address: string }): Promise<Authentication> => {
       const keyId = keyIdOf(presented.key);
       if (!keyId) return { outcome: 'unauthorized' };
       const found = await find(keyId);
@@ -133,12 +120,12 @@ function isCorrectKey(keyring: Keyring, presented: string, known: KnownKey): boo
 }
 
 const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | undefined)[]> => {
-  const { rows } = await db.query<PartnerRow & KeyRights & StoredKey & KeyTimes>({
+  const { rows } = await db.query<PartnerRow & StoredKey & OtherColumns>({
     name: 'read keys',
-    text: `SELECT p.id, p.name, p.suspended, p.live_approved, p.created_at, p.min_kopecks, p.max_kopecks, p.daily_kopecks,
-                  p.concurrent, p.create_rps, p.create_burst, p.other_rps, k.id AS "keyId", k.mode, k.hash,
-                  k.hash_key AS "hashKey", k.allowed_addresses AS "allowedAddresses", k.revoked_at IS NOT NULL AS revoked,
-                  k.expires_at AS "expiresAt", ${rightsColumns}, k.turnover_of, k.last_used_at AS "lastUsedAt"
+    text: `${selectPartners}, k.id AS "keyId", k.mode, k.hash, k.hash_key AS "hashKey",
+                  k.allowed_addresses AS "allowedAddresses", k.revoked_at IS NOT NULL AS revoked,
+                  k.expires_at AS "expiresAt", k.scopes, k.max_kopecks AS max, k.daily_kopecks AS daily, k.turnover_of,
+                  k.last_used_at AS "lastUsedAt"
              FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = ANY ($1)`,
     values: [keyIds],
   });
@@ -147,21 +134,24 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
     const row = found.get(keyId);
     if (!row) return undefined;
     const { partnerId, suspended, limits } = toPartner(row);
-    const { mode, hash, hashKey, allowedAddresses, revoked } = row;
+    const { mode, hash, hashKey, allowedAddresses, revoked, scopes, max, daily } = row;
     return {
       ...{ partnerId, suspended, limits, mode, hash, hashKey, allowedAddresses, revoked },
       expiresMs: row.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
-      rights: { ...toRights(row), turnoverKey: row.turnover_of ?? keyId },
+      rights: {
+        ...toRights({ scopes, maxKopecks: max, dailyKopecks: daily }),
+        turnoverKey: row.turnover_of ?? keyId,
+      },
       lastUsedMs: row.lastUsedAt?.getTime() ?? 0,
     };
   });
 });
 
-interface KeyTimes {
-  keyId: string;
-  expiresAt: Date | null;
+interface OtherColumns extends Pick<ApiKey, 'keyId' | 'expiresAt' | 'lastUsedAt'>, Pick<KeyRights, 'scopes'> {
+  /** The limits of the key: those of the partner have the same names. */
+  max: bigint | null;
+  daily: bigint | null;
   turnover_of: string | null;
-  lastUsedAt: Date | null;
 }
 
 interface KeyUse {

@@ -48,7 +48,6 @@ export {
   setLimits,
   setSuspended,
 } from './partners.ts';
-export { createPortalLink, prunePortalLinks, type SignedData } from './portal/links.ts';
 export {
   endPortalSession,
   findPortalSession,
@@ -56,7 +55,14 @@ export {
   type PortalSession,
   prunePortalSessions,
 } from './portal/sessions.ts';
-export { type PortalSignInResult, signInWithData, signInWithLink } from './portal/sign-in.ts';
+export {
+  createPortalLink,
+  type PortalSignInResult,
+  prunePortalLinks,
+  type SignedData,
+  signInWithData,
+  signInWithLink,
+} from './portal/sign-in.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 export { maxOverlapMs, rollKey, undoRoll } from './roll-key.ts';
 export { countAwaitingApproval, findPartnersByName, searchPartners } from './search.ts';

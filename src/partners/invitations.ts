@@ -3,7 +3,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, transaction } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 import { addMember, listMembers, type MemberRole, maxMembers, type Person } from './members.ts';
 import { findPartner, lockPartner, type Partner } from './partners.ts';
@@ -12,22 +12,17 @@ const validMs = 24 * 3_600_000;
 const tokenBytes = 24;
 const tokenPattern = /^[\w-]{32}$/;
 
-interface Invitation {
-  partner: Partner;
-  role: MemberRole;
-}
-
 const hashOf = (token: string) => createHash('sha256').update(token).digest();
 
 /** The token adds one person to the team, once and within a day. Only its hash is stored. */
-export function invite(
+export const invite = (
   audit: AuditContext,
   partnerId: Id<'prt'>,
   /** Null: an operator. */
   madeBy: bigint | null,
   role: MemberRole,
-): Promise<string> {
-  return transaction(audit.pool, async tx => {
+): Promise<string> =>
+  transaction(audit.pool, async tx => {
     const token = randomBytes(tokenBytes).toString('base64url');
     const expiresAt = new Date(audit.clock.nowMs() + validMs);
     await tx.query({
@@ -41,7 +36,6 @@ export function invite(
     });
     return token;
   });
-}
 
 /** An owner's invitation is valid only while they are an owner: a removed owner leaves no usable invitation behind. */
 const selectOpenInvitation = `SELECT i.partner_id, i.role FROM invitations i
@@ -50,16 +44,11 @@ const selectOpenInvitation = `SELECT i.partner_id, i.role FROM invitations i
                    WHERE i.hash = $1 AND i.used_at IS NULL AND i.expires_at > $2
                      AND (i.made_by IS NULL OR m.user_id IS NOT NULL)`;
 
-async function findOpenInvitation(
-  db: Queryable,
-  { clock }: AuditContext,
-  token: string,
-): Promise<Invitation | undefined> {
-  const { rows } = await db.query<{ partner_id: string; role: MemberRole }>({
+async function findOpenInvitation(db: Queryable, { clock }: AuditContext, token: string) {
+  const row = await findRow<{ partner_id: string; role: MemberRole }>(db, {
     text: selectOpenInvitation,
     values: [hashOf(token), instantOf(clock)],
   });
-  const [row] = rows;
   const partner = row && (await findPartner(db, idFromUuid('prt', row.partner_id)));
   return partner && { partner, role: row.role };
 }
@@ -69,8 +58,8 @@ type Acceptance =
   | { outcome: 'no_invitation' };
 
 /** A person who is a member already keeps their role. Then, and when the team is full, the invitation stays usable. */
-export function acceptInvitation(audit: AuditContext, token: string, person: Person): Promise<Acceptance> {
-  return transaction(audit.pool, async tx => {
+export const acceptInvitation = (audit: AuditContext, token: string, person: Person): Promise<Acceptance> =>
+  transaction(audit.pool, async tx => {
     const seen = tokenPattern.test(token) ? await findOpenInvitation(tx, audit, token) : undefined;
     if (!seen) return { outcome: 'no_invitation' };
     const { partnerId } = seen.partner;
@@ -91,7 +80,6 @@ export function acceptInvitation(audit: AuditContext, token: string, person: Per
     await writeNotice(tx, audit.clock, partnerId, 'member_joined', details);
     return { outcome: 'joined', partner };
   });
-}
 
 /** Used or not, nobody can use them any more. */
 export const pruneInvitations = (db: Queryable, clock: Clock) =>

@@ -32,18 +32,13 @@ export const createRecorder = <Use>(write: (uses: Use[]) => Promise<unknown>) =>
     },
   });
 
-interface AddressUse {
-  keyId: string;
-  address: string;
-}
-
 /**
  * Remembers from where keys are used, and writes a notice for a new address. The first address of a key is not news. A process
  * asks the database once for each key and address. A use that cannot be recorded is not refused: the next one is.
  */
 export function createAddressRecorder(db: Queryable, clock: Clock) {
   const seen = createBoundedCache<true>(maxRemembered);
-  const record = createRecorder<AddressUse>(uses =>
+  const record = createRecorder<{ keyId: string; address: string }>(uses =>
     db.query({
       name: 'note key addresses',
       // The statement sees the addresses from before it: a key without any has its first one.

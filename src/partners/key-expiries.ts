@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { idFromUuid } from '../base/ids.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import type { Queryable } from '../db/postgres/index.ts';
+import { type Queryable, readRows } from '../db/postgres/index.ts';
 
 const dayMs = 86_400_000;
 /** How many days before its expiry the team of a key is notified. */
@@ -15,7 +15,7 @@ export const noticedDays = (expiresAt: Date | null, clock: Clock): number | null
 export async function noticeExpiries(tx: Queryable, clock: Clock): Promise<void> {
   // The last one first: a key that is due for both gets one notice.
   for (const days of noticeDays.toReversed()) {
-    const { rows } = await tx.query<{ id: string; partner_id: string; mode: string; expires_at: Date }>({
+    const rows = await readRows<{ id: string; partner_id: string; mode: string; expires_at: Date }>(tx, {
       text: `UPDATE api_keys SET expiry_noticed_days = $1
               WHERE revoked_at IS NULL AND expires_at > $2 AND expires_at <= $3
                 AND (expiry_noticed_days <= $1) IS NOT TRUE

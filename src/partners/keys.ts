@@ -4,9 +4,9 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 import type { Keyring, SecretKey } from '../db/secrets/index.ts';
-import type { Mode } from '../ledger/index.ts';
+import type { AccountKey } from '../ledger/index.ts';
 import { isNarrower } from './addresses.ts';
 import { noticedDays } from './key-expiries.ts';
 import { countKeys, maxActiveKeys, takeKeyChange } from './key-maximum.ts';
@@ -18,10 +18,8 @@ const idBytes = 6;
 const secretBytes = 24;
 const keyPattern = /^svc_(?:live|test)_([0-9a-f]{12})_[0-9a-f]{48}$/;
 
-export interface ApiKey {
+export interface ApiKey extends AccountKey {
   keyId: string;
-  partnerId: Id<'prt'>;
-  mode: Mode;
   allowedAddresses: string[];
   /** What people call it. */
   label: string | null;
@@ -72,9 +70,7 @@ export const hashKey = (secretKey: SecretKey, key: string, rights: KeyRights) =>
 /** As it is stored: NULL means the first key of the database. */
 export const hashKeyId = (keyring: Keyring, key: SecretKey) => (keyring.isFirst(key) ? null : key.id);
 
-export interface WantedKey {
-  partnerId: Id<'prt'>;
-  mode: Mode;
+export interface WantedKey extends AccountKey {
   allowedAddresses: string[];
   label?: string | null;
   /** Default: all. */
@@ -83,21 +79,16 @@ export interface WantedKey {
   expiresAt?: Date | null;
 }
 
+/** Why a partner gets no key of a mode. */
+export type KeyRefusal = 'no_partner' | 'partner_suspended' | 'not_approved';
+
 export type KeyCreation =
   | { outcome: 'created'; apiKey: ApiKey; key: string }
-  | {
-      outcome:
-        | 'no_partner'
-        | 'partner_suspended'
-        | 'not_approved'
-        | 'expiry_passed'
-        | 'too_many_keys'
-        | 'too_many_key_changes';
-    };
+  | { outcome: KeyRefusal | 'expiry_passed' | 'too_many_keys' | 'too_many_key_changes' };
 
 /** Returns the key once; only its hash is stored. */
-export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedKey): Promise<KeyCreation> {
-  return transaction(audit.pool, async tx => {
+export const createKey = (audit: AuditContext, keyring: Keyring, wanted: WantedKey): Promise<KeyCreation> =>
+  transaction(audit.pool, async tx => {
     const refusal = await findRefusal(tx, wanted);
     if (refusal) return { outcome: refusal };
     if (wanted.expiresAt && wanted.expiresAt <= instantOf(audit.clock)) return { outcome: 'expiry_passed' };
@@ -109,7 +100,6 @@ export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedK
     await notifyTeam(tx, audit, 'key_created', apiKey);
     return { outcome: 'created', key, apiKey };
   });
-}
 
 /** For the audit log: what was chosen. */
 export const chosenOf = ({ partnerId, mode, allowedAddresses, label, rights, expiresAt }: WantedKey) => ({
@@ -121,8 +111,11 @@ export const chosenOf = ({ partnerId, mode, allowedAddresses, label, rights, exp
   ...(expiresAt ? { expiresAt } : {}),
 });
 
-/** Why the partner gets no such key. Its row stays locked: it is not suspended meanwhile. */
-export async function findRefusal(tx: Queryable, { partnerId, mode }: Pick<WantedKey, 'partnerId' | 'mode'>) {
+/** The row of the partner stays locked: it is not suspended meanwhile. */
+export async function findRefusal(
+  tx: Queryable,
+  { partnerId, mode }: AccountKey,
+): Promise<KeyRefusal | undefined> {
   const partner = await lockPartner(tx, partnerId);
   if (!partner) return 'no_partner';
   if (partner.suspended) return 'partner_suspended';
@@ -147,20 +140,9 @@ export async function insertKey(
                                  daily_kopecks, created_at, expires_at, expiry_noticed_days, turnover_of)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
-      keyId,
-      uuidFromId(partnerId),
-      mode,
-      hashKey(secretKey, key, rights),
-      hashKeyId(keyring, secretKey),
-      allowedAddresses,
-      label,
-      rights.scopes,
-      rights.maxKopecks,
-      rights.dailyKopecks,
-      createdAt,
-      expiresAt,
-      noticedDays(expiresAt, clock),
-      turnoverOf,
+      ...[keyId, uuidFromId(partnerId), mode, hashKey(secretKey, key, rights), hashKeyId(keyring, secretKey)],
+      ...[allowedAddresses, label, rights.scopes, rights.maxKopecks, rights.dailyKopecks],
+      ...[createdAt, expiresAt, noticedDays(expiresAt, clock), turnoverOf],
     ],
   });
   const created = { keyId, partnerId, mode, allowedAddresses, label, rights, createdAt, expiresAt };
@@ -186,7 +168,7 @@ export function toKey({ id, partner_id, turnover_of: _, ...row }: KeyRow): ApiKe
 }
 
 export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<ApiKey[]> {
-  const { rows } = await db.query<KeyRow>({
+  const rows = await readRows<KeyRow>(db, {
     text: `${selectKeys} WHERE k.partner_id = $1 ORDER BY k.created_at, k.id`,
     values: [uuidFromId(partnerId)],
   });
@@ -201,14 +183,8 @@ const notifyTeam = (
   { keyId, partnerId, mode }: Pick<ApiKey, 'keyId' | 'partnerId' | 'mode'>,
 ) => writeNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
 
-export async function findKeyRow(
-  db: Queryable,
-  keyId: string,
-  lock: 'FOR UPDATE' | '' = '',
-): Promise<KeyRow | undefined> {
-  const { rows } = await db.query<KeyRow>({ text: `${selectKeys} WHERE k.id = $1 ${lock}`, values: [keyId] });
-  return rows[0];
-}
+export const findKeyRow = (db: Queryable, keyId: string, lock: 'FOR UPDATE' | '' = '') =>
+  findRow<KeyRow>(db, { text: `${selectKeys} WHERE k.id = $1 ${lock}`, values: [keyId] });
 
 /** The row is locked until the transaction ends. */
 export const lockKeyRow = (tx: Queryable, keyId: string) => findKeyRow(tx, keyId, 'FOR UPDATE');
@@ -248,12 +224,12 @@ export type AddressChange =
   | { outcome: 'no_key' };
 
 /** An empty list allows every address. Takes effect at once in every process. */
-export function setAllowedAddresses(
+export const setAllowedAddresses = (
   audit: AuditContext,
   keyId: string,
   allowedAddresses: string[],
-): Promise<AddressChange> {
-  return transaction(audit.pool, async tx => {
+): Promise<AddressChange> =>
+  transaction(audit.pool, async tx => {
     const apiKey = await lockKey(tx, keyId);
     if (!apiKey) return { outcome: 'no_key' };
     if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
@@ -275,4 +251,3 @@ export function setAllowedAddresses(
     await notifyTeam(tx, audit, 'key_addresses_changed', apiKey);
     return { outcome: 'changed', apiKey: { ...apiKey, allowedAddresses } };
   });
-}

@@ -2,8 +2,8 @@ import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange, takeDailyChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
-import { addPartner, lockPartner, type Partner, type PartnerRow, toPartner } from './partners.ts';
+import { type Queryable, readRows, transaction } from '../db/postgres/index.ts';
+import * as partners from './partners.ts';
 
 /** In ascending order: each role includes the ones before it. */
 export const memberRoles = ['viewer', 'developer', 'owner'] as const;
@@ -36,12 +36,14 @@ const maxPartnersPerPerson = 5;
 export const maxMembers = 40;
 
 /** Creates a partner for a person in the bot: test mode at once, live mode when an operator approves it. */
-export function signUp(
+export const signUp = (
   audit: AuditContext,
   person: Person,
   name: string,
-): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' | 'too_many_today' }> {
-  return transaction(audit.pool, async tx => {
+): Promise<
+  { outcome: 'signed_up'; partner: partners.Partner } | { outcome: 'too_many' | 'too_many_today' }
+> =>
+  transaction(audit.pool, async tx => {
     // One sign-up at a time per person, so that the limits hold.
     await tx.query({
       text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -51,11 +53,10 @@ export function signUp(
     if (own.length >= maxPartnersPerPerson) return { outcome: 'too_many' };
     if (!(await takeDailyChange(tx, audit.clock, 'sign-ups', audit.actor)))
       return { outcome: 'too_many_today' };
-    const partner = await addPartner(tx, audit, { name, liveApproved: false });
+    const partner = await partners.addPartner(tx, audit, { name, liveApproved: false });
     await addMember(tx, audit, partner.partnerId, person, 'owner');
     return { outcome: 'signed_up', partner };
   });
-}
 
 export async function addMember(
   tx: Queryable,
@@ -75,26 +76,21 @@ export async function addMember(
   });
 }
 
-export async function listMembers(db: Queryable, partnerId: Id<'prt'>): Promise<Member[]> {
-  const { rows } = await db.query<Member>({
+export const listMembers = (db: Queryable, partnerId: Id<'prt'>) =>
+  readRows<Member>(db, {
     text: `SELECT user_id AS "userId", role, name, joined_at AS "joinedAt" FROM members
             WHERE partner_id = $1 ORDER BY role DESC, joined_at, user_id`,
     values: [uuidFromId(partnerId)],
   });
-  return rows;
-}
 
 /** The partners of a person. Read for every action, so that a removal takes effect at once. */
-export async function listMemberships(
-  db: Queryable,
-  userId: bigint,
-): Promise<{ partner: Partner; role: MemberRole }[]> {
-  const { rows } = await db.query<PartnerRow & { role: MemberRole }>({
-    text: `SELECT p.*, m.role FROM members m JOIN partners p ON p.id = m.partner_id
+export async function listMemberships(db: Queryable, userId: bigint) {
+  const rows = await readRows<partners.PartnerRow & { role: MemberRole }>(db, {
+    text: `${partners.selectPartners}, m.role FROM members m JOIN partners p ON p.id = m.partner_id
             WHERE m.user_id = $1 ORDER BY m.joined_at, p.id`,
     values: [userId],
   });
-  return rows.map(row => ({ partner: toPartner(row), role: row.role }));
+  return rows.map(row => ({ partner: partners.toPartner(row), role: row.role }));
 }
 
 /** Changes a member under the lock of the partner. A partner always keeps an owner: without one nobody could invite another. */
@@ -105,7 +101,7 @@ const changeMember = <Outcome>(
   change: (tx: Queryable, member: Member, isLastOwner: boolean) => Promise<Outcome>,
 ): Promise<Outcome | 'no_member'> =>
   transaction(audit.pool, async tx => {
-    await lockPartner(tx, partnerId);
+    await partners.lockPartner(tx, partnerId);
     const members = await listMembers(tx, partnerId);
     const member = members.find(one => one.userId === userId);
     const owners = members.filter(({ role }) => role === 'owner').length;

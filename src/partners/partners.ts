@@ -4,7 +4,7 @@ import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
 /** Limits of a partner; the contract has the defaults. */
@@ -84,11 +84,11 @@ async function grantTestBalance(
 }
 
 /** At most once a day: enough for any test, and the ledger does not fill up with it. */
-export function refillTestBalance(
+export const refillTestBalance = (
   audit: AuditContext,
   partnerId: Id<'prt'>,
-): Promise<'refilled' | 'not_again_today'> {
-  return transaction(audit.pool, async tx => {
+): Promise<'refilled' | 'not_again_today'> =>
+  transaction(audit.pool, async tx => {
     const today = instantOf(audit.clock).toISOString().slice(0, 10);
     const verdict = await grantTestBalance(tx, audit, partnerId, `kopeck: test balance of ${today}`);
     if (verdict.outcome !== 'credited') return 'not_again_today';
@@ -99,55 +99,33 @@ export function refillTestBalance(
     });
     return 'refilled';
   });
-}
 
-export interface PartnerRow {
+export interface PartnerRow extends Omit<Partner, 'partnerId' | 'limits'>, Limits {
   id: string;
-  name: string;
-  suspended: boolean;
-  live_approved: boolean;
-  created_at: Date;
-  min_kopecks: bigint;
-  max_kopecks: bigint;
-  daily_kopecks: bigint | null;
-  concurrent: number;
-  create_rps: number;
-  create_burst: number;
-  other_rps: number;
 }
 
-export const toPartner = (row: PartnerRow): Partner => ({
-  partnerId: idFromUuid('prt', row.id),
-  name: row.name,
-  suspended: row.suspended,
-  liveApproved: row.live_approved,
-  createdAt: row.created_at,
-  limits: {
-    minKopecks: row.min_kopecks,
-    maxKopecks: row.max_kopecks,
-    dailyKopecks: row.daily_kopecks,
-    concurrent: row.concurrent,
-    createRps: row.create_rps,
-    createBurst: row.create_burst,
-    otherRps: row.other_rps,
-  },
-});
+export const selectPartners = `
+  SELECT p.id, p.name, p.suspended, p.live_approved AS "liveApproved", p.created_at AS "createdAt",
+         p.min_kopecks AS "minKopecks", p.max_kopecks AS "maxKopecks", p.daily_kopecks AS "dailyKopecks", p.concurrent,
+         p.create_rps AS "createRps", p.create_burst AS "createBurst", p.other_rps AS "otherRps"`;
 
-export async function listPartners(db: Queryable): Promise<Partner[]> {
-  const { rows } = await db.query<PartnerRow>({ text: 'SELECT * FROM partners ORDER BY id' });
-  return rows.map(toPartner);
+export function toPartner({ id, name, suspended, liveApproved, createdAt, ...row }: PartnerRow): Partner {
+  const { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps } = row;
+  const limits = { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps };
+  return { partnerId: idFromUuid('prt', id), name, suspended, liveApproved, createdAt, limits };
 }
 
-export async function findPartner(
-  db: Queryable,
-  partnerId: Id<'prt'>,
-  lock: 'FOR UPDATE' | '' = '',
-): Promise<Partner | undefined> {
-  const { rows } = await db.query<PartnerRow>({
-    text: `SELECT * FROM partners WHERE id = $1 ${lock}`,
+export const listPartners = async (db: Queryable): Promise<Partner[]> =>
+  (await readRows<PartnerRow>(db, { text: `${selectPartners} FROM partners p ORDER BY p.id` })).map(
+    toPartner,
+  );
+
+export async function findPartner(db: Queryable, partnerId: Id<'prt'>, lock: 'FOR UPDATE' | '' = '') {
+  const row = await findRow<PartnerRow>(db, {
+    text: `${selectPartners} FROM partners p WHERE p.id = $1 ${lock}`,
     values: [uuidFromId(partnerId)],
   });
-  return rows[0] && toPartner(rows[0]);
+  return row && toPartner(row);
 }
 
 /** The row is locked until the transaction ends. */
@@ -156,14 +134,14 @@ export const lockPartner = (tx: Queryable, partnerId: Id<'prt'>) => findPartner(
 export type PartnerChange = { outcome: 'done'; partner: Partner } | { outcome: 'no_partner' };
 
 /** A repeat changes nothing and writes no audit record. */
-export function setSuspended(
+export const setSuspended = (
   audit: AuditContext,
   partnerId: Id<'prt'>,
   suspended: boolean,
   /** For the audit log. */
   reason?: string,
-): Promise<PartnerChange> {
-  return transaction(audit.pool, async tx => {
+): Promise<PartnerChange> =>
+  transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (partner.suspended !== suspended) {
@@ -180,16 +158,15 @@ export function setSuspended(
     }
     return { outcome: 'done', partner: { ...partner, suspended } };
   });
-}
 
-export function setLimits(
+export const setLimits = (
   audit: AuditContext,
   partnerId: Id<'prt'>,
   changes: Partial<Limits>,
   /** The limits that the change is based on; undefined skips this check. */
   expected?: Limits,
-): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> {
-  return transaction(audit.pool, async tx => {
+): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> =>
+  transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (expected && !isDeepStrictEqual(expected, partner.limits))
@@ -197,21 +174,14 @@ export function setLimits(
     const limits: Limits = { ...partner.limits, ...changes };
     if (limits.minKopecks > limits.maxKopecks) return { outcome: 'min_above_max', limits };
     if (isDeepStrictEqual(limits, partner.limits)) return { outcome: 'done', partner };
+    const { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps } = limits;
+    const perSecond = [createRps, createBurst, otherRps];
     await tx.query({
       text: `UPDATE partners
                 SET min_kopecks = $2, max_kopecks = $3, daily_kopecks = $4, concurrent = $5,
                     create_rps = $6, create_burst = $7, other_rps = $8
               WHERE id = $1`,
-      values: [
-        uuidFromId(partnerId),
-        limits.minKopecks,
-        limits.maxKopecks,
-        limits.dailyKopecks,
-        limits.concurrent,
-        limits.createRps,
-        limits.createBurst,
-        limits.otherRps,
-      ],
+      values: [uuidFromId(partnerId), minKopecks, maxKopecks, dailyKopecks, concurrent, ...perSecond],
     });
     await recordChange(tx, audit, {
       action: 'partner.limits',
@@ -221,7 +191,6 @@ export function setLimits(
     });
     return { outcome: 'done', partner: { ...partner, limits } };
   });
-}
 
 type Decision = { outcome: 'done' | 'already_approved'; partner: Partner } | { outcome: 'no_partner' };
 
@@ -231,8 +200,8 @@ export const approveLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide
 /** The partner stays in test mode and is notified. An operator may still approve it later. */
 export const refuseLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide(audit, partnerId, false);
 
-function decide(audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> {
-  return transaction(audit.pool, async tx => {
+const decide = (audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> =>
+  transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (partner.liveApproved) return { outcome: 'already_approved', partner };
@@ -249,4 +218,3 @@ function decide(audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): P
     await writeNotice(tx, audit.clock, partnerId, approved ? 'live_approved' : 'live_refused');
     return { outcome: 'done', partner: { ...partner, liveApproved: approved } };
   });
-}

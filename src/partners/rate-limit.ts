@@ -1,29 +1,15 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Id, uuidFromId } from '../base/ids.ts';
-import {
-  createBatcher,
-  createRunPlaces,
-  findLockedRows,
-  type LockWait,
-  lockTimeoutLanes,
-  lockTimeoutOf,
-  nextLoopTurn,
-  setsLockTimeout,
-} from '../db/batching/index.ts';
+import { uuidFromId } from '../base/ids.ts';
+import * as batching from '../db/batching/index.ts';
 import { commitsWithoutWaiting, isItemError, type Queryable } from '../db/postgres/index.ts';
-import type { Mode } from '../ledger/index.ts';
+import type { AccountKey } from '../ledger/index.ts';
 import type { Limits } from './partners.ts';
 
 export type RequestKind = 'create' | 'other';
 
-export interface RateLimiter {
-  /** Undefined when the request is allowed, else the whole seconds to wait (Retry-After). */
-  take(caller: Caller, kind: RequestKind): Promise<number | undefined>;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-interface Caller {
-  partnerId: Id<'prt'>;
-  mode: Mode;
+interface Caller extends AccountKey {
   limits: Limits;
 }
 
@@ -58,19 +44,19 @@ interface Waiter {
  *
  * Written by hand: libraries keep buckets in one process or in Redis; here it is one SQL function and these lines.
  */
-export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
+export function createRateLimiter(db: Queryable, clock: Clock) {
   const queues = new Map<string, Waiter[]>();
-  const takeTokens = createBatcher<Fetch, Grant>({
+  const takeTokens = batching.createBatcher<Fetch, Grant>({
     isItemError,
     maxBatch: 256,
     maxWaiting,
-    gather: nextLoopTurn,
+    gather: batching.nextLoopTurn,
     run: (fetches, lockWait) => takeAll(db, clock, fetches, lockWait),
     ownLanes: {
-      ...lockTimeoutLanes(clock),
+      ...batching.lockTimeoutLanes(clock),
       keyOf: ({ partnerId, mode, kind }) => `${partnerId} ${mode} ${kind}`,
       findLocked: fetches => findLockedBuckets(db, fetches),
-      runs: createRunPlaces(1),
+      runs: batching.createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
   });
@@ -98,8 +84,9 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   }
 
   return {
-    take: ({ partnerId, mode, limits }, kind) =>
-      new Promise((resolve, reject) => {
+    /** Undefined when the request is allowed, else the whole seconds to wait (Retry-After). */
+    take: ({ partnerId, mode, limits }: Caller, kind: RequestKind) =>
+      new Promise<number | undefined>((resolve, reject) => {
         const { perSecond, burst } = bucketOf(limits, kind);
         // The limits are part of the name: just after a change, requests with the old and the new ones wait here.
         const name = `${partnerId} ${mode} ${kind} ${perSecond} ${burst}`;
@@ -112,9 +99,7 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
 }
 
 /** A request for tokens of one bucket. */
-interface Fetch {
-  partnerId: Id<'prt'>;
-  mode: Mode;
+interface Fetch extends AccountKey {
   kind: RequestKind;
   perSecond: number;
   burst: number;
@@ -129,12 +114,12 @@ interface Grant {
 }
 
 /** Takes from many buckets in one statement. They are locked in a fixed order, so that processes do not deadlock. */
-async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: LockWait): Promise<Grant[]> {
+async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: batching.LockWait) {
   const { rows } = await db.query<Grant & { item: number }>({
     name: 'take tokens',
     text: `SELECT k.item::int, k.wanted AS asked, t.granted, t.retry_after_sec AS "retryAfterSec"
              FROM (SELECT k.*, call.argument AS at
-                     FROM ${commitsWithoutWaiting}, ${setsLockTimeout('$8', '$7::timestamptz')},
+                     FROM ${commitsWithoutWaiting}, ${batching.setsLockTimeout('$8', '$7::timestamptz')},
                           unnest($1::uuid[], $2::mode[], $3::text[], $4::float8[], $5::float8[], $6::int[])
                           WITH ORDINALITY AS k (partner_id, mode, kind, per_second, burst, wanted, item)
                     ORDER BY partner_id, mode, kind) AS k,
@@ -147,14 +132,14 @@ async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: 
       fetches.map(({ burst }) => burst),
       fetches.map(({ waiters }) => waiters.length),
       instantOf(clock),
-      lockTimeoutOf(lockWait),
+      batching.lockTimeoutOf(lockWait),
     ],
   });
   return rows.sort((a, b) => a.item - b.item);
 }
 
 const findLockedBuckets = (db: Queryable, fetches: Fetch[]) =>
-  findLockedRows(db, fetches, 'rate_buckets', [
+  batching.findLockedRows(db, fetches, 'rate_buckets', [
     ['partner_id', 'uuid', ({ partnerId }) => uuidFromId(partnerId)],
     ['mode', 'mode', ({ mode }) => mode],
     ['kind', 'text', ({ kind }) => kind],

@@ -5,57 +5,36 @@ import { type Queryable, transaction } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import { noticedDays } from './key-expiries.ts';
 import { countKeys, maxRolledKeys, takeKeyChange } from './key-maximum.ts';
-import {
-  type ApiKey,
-  chosenOf,
-  findKeyRow,
-  findRefusal,
-  insertKey,
-  keyState,
-  lockKeyRow,
-  revokeKeyIn,
-  toKey,
-} from './keys.ts';
+import * as keys from './keys.ts';
 
 /** How long the old key may stay valid. */
 export const maxOverlapMs = 7 * 86_400_000;
 
 export type KeyRoll =
-  | { outcome: 'rolled'; key: string; apiKey: ApiKey; old: ApiKey; before: ApiKey }
-  | {
-      outcome:
-        | 'no_key'
-        | 'already_revoked'
-        | 'already_expired'
-        | 'already_rolled'
-        | 'overlap_too_long'
-        | 'too_many_rolled_keys'
-        | 'too_many_key_changes'
-        | 'no_partner'
-        | 'partner_suspended'
-        | 'not_approved';
-    };
+  | { outcome: 'rolled'; key: string; apiKey: keys.ApiKey; old: keys.ApiKey; before: keys.ApiKey }
+  | { outcome: keys.KeyRefusal | 'no_key' | 'already_revoked' | 'already_expired' | 'already_rolled' }
+  | { outcome: 'overlap_too_long' | 'too_many_rolled_keys' | 'too_many_key_changes' };
 
 /**
  * A new key with the same rights, addresses, label and lifetime, at once; the old one ends after the overlap. Both count into
  * the same turnover of the day, so a roll gives no second daily limit.
  */
-export function rollKey(
+export const rollKey = (
   audit: AuditContext,
   keyring: Keyring,
   keyId: string,
   overlapMs: number,
-): Promise<KeyRoll> {
-  return transaction(audit.pool, async tx => {
+): Promise<KeyRoll> =>
+  transaction(audit.pool, async tx => {
     if (overlapMs > maxOverlapMs) return { outcome: 'overlap_too_long' };
-    const found = await findKeyRow(tx, keyId);
+    const found = await keys.findKeyRow(tx, keyId);
     if (!found) return { outcome: 'no_key' };
     // The partner is locked before its keys.
-    const refusal = await findRefusal(tx, toKey(found));
+    const refusal = await keys.findRefusal(tx, keys.toKey(found));
     if (refusal) return { outcome: refusal };
-    const row = (await lockKeyRow(tx, keyId))!;
-    const before = toKey(row);
-    const state = keyState(before, audit.clock);
+    const row = (await keys.lockKeyRow(tx, keyId))!;
+    const before = keys.toKey(row);
+    const state = keys.keyState(before, audit.clock);
     if (state !== 'active') return { outcome: state === 'revoked' ? 'already_revoked' : 'already_expired' };
     if (before.rolledTo) return { outcome: 'already_rolled' };
     // A roll without an overlap ends a key that may be stolen: it is always possible.
@@ -70,7 +49,7 @@ export function rollKey(
     const now = instantOf(audit.clock);
     const expiresAt = oldEnd && new Date(now.getTime() + oldEnd.getTime() - createdAt.getTime());
     const wanted = { partnerId, mode, allowedAddresses, label, rights, expiresAt };
-    const { key, apiKey } = await insertKey(tx, audit, keyring, wanted, row.turnover_of ?? keyId);
+    const { key, apiKey } = await keys.insertKey(tx, audit, keyring, wanted, row.turnover_of ?? keyId);
     const chosenEnd = new Date(now.getTime() + overlapMs);
     const endsAt = before.expiresAt && before.expiresAt < chosenEnd ? before.expiresAt : chosenEnd;
     await endKey(tx, audit.clock, keyId, { expiresAt: endsAt, rolledTo: apiKey.keyId });
@@ -80,7 +59,11 @@ export function rollKey(
       before: { expiresAt: before.expiresAt },
       after: { expiresAt: endsAt, rolledTo: apiKey.keyId },
     });
-    await recordChange(tx, audit, { action: 'key.create', subject: apiKey.keyId, after: chosenOf(wanted) });
+    await recordChange(tx, audit, {
+      action: 'key.create',
+      subject: apiKey.keyId,
+      after: keys.chosenOf(wanted),
+    });
     const details = { key_id: keyId, new_key_id: apiKey.keyId, mode, actor: audit.actor };
     await writeNotice(tx, audit.clock, partnerId, 'key_rolled', {
       ...details,
@@ -89,16 +72,15 @@ export function rollKey(
     const old = { ...before, expiresAt: endsAt, rolledTo: apiKey.keyId };
     return { outcome: 'rolled', key, apiKey, old, before };
   });
-}
 
 /** For a new key that nobody may have seen: it is revoked, and the old one stays valid as before. */
-export function undoRoll(
+export const undoRoll = (
   audit: AuditContext,
-  { apiKey, before }: { apiKey: ApiKey; before: ApiKey },
-): Promise<void> {
-  return transaction(audit.pool, async tx => {
-    const row = await lockKeyRow(tx, before.keyId);
-    await revokeKeyIn(tx, audit, apiKey.keyId);
+  { apiKey, before }: { apiKey: keys.ApiKey; before: keys.ApiKey },
+): Promise<void> =>
+  transaction(audit.pool, async tx => {
+    const row = await keys.lockKeyRow(tx, before.keyId);
+    await keys.revokeKeyIn(tx, audit, apiKey.keyId);
     if (row?.rolledTo !== apiKey.keyId) return;
     await endKey(tx, audit.clock, before.keyId, { expiresAt: before.expiresAt, rolledTo: null });
     await recordChange(tx, audit, {
@@ -109,7 +91,6 @@ export function undoRoll(
       isRemoval: true,
     });
   });
-}
 
 const endKey = (
   tx: Queryable,

@@ -1,6 +1,6 @@
 import { type Id, parseId, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/postgres/index.ts';
-import { type Partner, type PartnerRow, toPartner } from './partners.ts';
+import { type Queryable, readRows, readValue } from '../db/postgres/index.ts';
+import { type Partner, type PartnerRow, selectPartners, toPartner } from './partners.ts';
 
 /** Whether the partner may have live keys; `asked` waits for an operator. */
 export type Approval = 'approved' | 'asked' | 'not_approved';
@@ -14,8 +14,8 @@ export async function searchPartners(
   { text, after, limit }: { text: string; after: Id<'prt'> | undefined; limit: number },
 ): Promise<{ partner: Partner; approval: Approval }[]> {
   const id = parseId('prt', text);
-  const { rows } = await db.query<PartnerRow & { approval: Approval }>({
-    text: `SELECT *, ${approval} FROM partners
+  const rows = await readRows<PartnerRow & { approval: Approval }>(db, {
+    text: `${selectPartners}, ${approval} FROM partners p
             WHERE ($1::uuid IS NULL OR id = $1) AND ($2::text IS NULL OR strpos(lower(name), lower($2)) > 0)
               AND ($3::uuid IS NULL OR id < $3)
             ORDER BY id DESC LIMIT $4`,
@@ -33,16 +33,14 @@ const maxNamesakes = 10;
 
 /** Those with this whole name, in upper or lower case. Names need not be unique. */
 export async function findPartnersByName(db: Queryable, name: string): Promise<Partner[]> {
-  const { rows } = await db.query<PartnerRow>({
-    text: 'SELECT * FROM partners WHERE lower(name) = lower($1) ORDER BY id LIMIT $2',
+  const rows = await readRows<PartnerRow>(db, {
+    text: `${selectPartners} FROM partners p WHERE lower(p.name) = lower($1) ORDER BY p.id LIMIT $2`,
     values: [name, maxNamesakes],
   });
   return rows.map(toPartner);
 }
 
-export async function countAwaitingApproval(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    text: 'SELECT count(*)::int AS count FROM partners WHERE NOT live_approved AND live_refused_at IS NULL',
+export const countAwaitingApproval = (db: Queryable) =>
+  readValue<number>(db, {
+    text: 'SELECT count(*)::int FROM partners WHERE NOT live_approved AND live_refused_at IS NULL',
   });
-  return rows[0]!.count;
-}

@@ -54,20 +54,17 @@ export interface NewRate {
   parts: Part[];
 }
 
-export interface Combination {
-  /** Undefined: no usable rate, and an alarm has the reason. */
-  rate: NewRate | undefined;
-  alarms: Alarm[];
-}
-
 /** With fewer quotes the median does not show which one is wrong. */
 const minForOutliers = 3;
 const minToConfirm = 2;
 
 type Quoted = Extract<Answer, { quote: Quote }>;
 
-/** One rate from all quotes: the median of those that are fresh and plausible, minus the spread. */
-export function combine(answers: Answer[], rules: Rules): Combination {
+/**
+ * One rate from all quotes: the median of those that are fresh and plausible, minus the spread. Without a usable rate an alarm
+ * has the reason.
+ */
+export function combine(answers: Answer[], rules: Rules): { rate: NewRate | undefined; alarms: Alarm[] } {
   const allFresh = answers.filter(isQuoted).filter(({ quote }) => isFresh(quote, rules));
   const fresh = allFresh.filter(quoted => isWithin(quoted, rules));
   const used = withoutOutliers(fresh, rules);
@@ -191,10 +188,7 @@ function unconfirmedJump(midE4: bigint, used: Quoted[], rules: Rules): Alarm | u
  * The mids of these rates, newest first, up to the newest that two sources or the operator confirmed: what was before it no
  * longer counts. Otherwise a confirmed jump would be refused as soon as one of the two sources is silent.
  */
-export function midsSinceConfirmed(
-  rates: { midE4: bigint; parts: Part[] }[],
-  { bandBps }: RateRules,
-): bigint[] {
+export function midsSinceConfirmed(rates: { midE4: bigint; parts: Part[] }[], { bandBps }: RateRules) {
   const isSure = ({ midE4, parts }: { midE4: bigint; parts: Part[] }) => {
     const agreeing = parts.filter(
       part => part.outcome === 'used' && !differsByMore(part.midE4, midE4, bandBps),

@@ -1,10 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import type { ExchangeName, RateSourceSetting } from '../base/rate-sources.ts';
-import { AnswerTooLongError, CallTimeoutError, callHttp } from '../http-client/index.ts';
-import { fail } from './answer-fields.ts';
+import { AnswerTooLongError, CallTimeoutError, callHttp, type HttpCall } from '../http-client/index.ts';
 import type { Quote, RateSource } from './combine.ts';
-import { exchanges, type Reader, type Reading, readFeed } from './exchanges.ts';
+import { exchanges, fail, type Reader, type Reading, readFeed } from './exchanges.ts';
 
 export interface SourcesOptions {
   clock: Clock;
@@ -14,13 +13,13 @@ export interface SourcesOptions {
   deadlineMs?: number;
 }
 
+/** From connecting to the last byte of the answer. */
 const defaultDeadlineMs = 5_000;
 /** Clocks differ a little; with a larger difference the times of a source are worthless. */
 const maxAheadMs = 60_000;
 
-export function createRateSources(settings: RateSourceSetting[], options: SourcesOptions): RateSource[] {
-  return settings.map(setting => createSource(setting, options));
-}
+export const createRateSources = (settings: RateSourceSetting[], options: SourcesOptions) =>
+  settings.map(setting => createSource(setting, options));
 
 function createSource(setting: RateSourceSetting, options: SourcesOptions): RateSource {
   const { name } = setting;
@@ -33,13 +32,13 @@ function createSource(setting: RateSourceSetting, options: SourcesOptions): Rate
         fetch: async () => ({ midE4: setting.rateE4, asOfMs: clock.nowMs() }),
       };
     case 'feed':
-      return httpSource(name, { clock, url: setting.url, deadlineMs }, readFeed);
+      return httpSource(name, { clock, url: setting.url, timeoutMs: deadlineMs }, readFeed);
     case 'exchange': {
       const { baseUrl, path, read } = exchanges[setting.name];
       const url = `${baseUrls[setting.name] ?? baseUrl}${path}`;
       const withToken = setting.name === 'cryptopay' && cryptoPayToken !== undefined;
       const headers = withToken ? { 'Crypto-Pay-API-Token': cryptoPayToken } : {};
-      return httpSource(name, { clock, url, headers, deadlineMs }, read);
+      return httpSource(name, { clock, url, headers, timeoutMs: deadlineMs }, read);
     }
   }
 }
@@ -61,26 +60,18 @@ function toQuote({ midE4, asOfSec }: Reading, nowMs: number): Quote {
 
 const maxBodyBytes = 1_048_576;
 
-interface Get {
-  clock: Clock;
-  url: string;
-  headers?: Record<string, string>;
-  /** From connecting to the last byte of the answer. */
-  deadlineMs: number;
-}
+type Get = Pick<HttpCall, 'clock' | 'url' | 'headers' | 'timeoutMs'>;
 
 /** The JSON at a URL. Anything but a complete answer with status 200 in time is an error with a short reason. */
-async function getJson({ clock, url, headers, deadlineMs }: Get, signal: AbortSignal): Promise<JsonValue> {
+async function getJson(get: Get, signal: AbortSignal): Promise<JsonValue> {
   const { status, body } = await callHttp({
-    url,
+    ...get,
     // CoinGecko refuses requests without a user agent.
-    headers: { accept: 'application/json', 'user-agent': 'kopeck', ...headers },
-    clock,
-    timeoutMs: deadlineMs,
+    headers: { accept: 'application/json', 'user-agent': 'kopeck', ...get.headers },
     maxBytes: maxBodyBytes,
     signal,
   }).catch(error => {
-    if (error instanceof CallTimeoutError) throw new Error(`no whole answer within ${deadlineMs} ms`);
+    if (error instanceof CallTimeoutError) throw new Error(`no whole answer within ${get.timeoutMs} ms`);
     if (error instanceof AnswerTooLongError) throw new Error(`answered with more than ${maxBodyBytes} bytes`);
     throw error;
   });

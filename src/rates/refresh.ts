@@ -91,16 +91,13 @@ export async function claimRefresh(db: Queryable, clock: Clock, refreshSec: numb
   });
 }
 
-interface RefresherDeps extends RefreshDeps {
-  refreshSec: number;
-  onError(error: unknown): void;
-}
-
 /**
  * Keeps the rate fresh for as long as this process runs. Every process has this loop, and the claim elects the one that
  * refreshes.
  */
-export function startRateRefresher(deps: RefresherDeps): BackgroundLoop {
+export function startRateRefresher(
+  deps: RefreshDeps & { refreshSec: number; onError(error: unknown): void },
+): BackgroundLoop {
   const { db, clock, refreshSec, onError } = deps;
   return startBackgroundLoop({
     clock,

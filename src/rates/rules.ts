@@ -1,6 +1,6 @@
 import { instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { type Queryable, readRows, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, readRows, transaction } from '../db/postgres/index.ts';
 
 /** How a rate is made from quotes; all values in basis points. */
 export interface RateRules {
@@ -27,41 +27,32 @@ const selectRules = `SELECT version, spread_bps AS "spreadBps", band_bps AS "ban
 
 /** The rules in force; `spreadBps` is that of the settings, used until an operator changes the rules. */
 export async function readRateRules(db: Queryable, spreadBps: number): Promise<CurrentRules> {
-  const { rows } = await db.query<CurrentRules>({
+  const rules = await findRow<CurrentRules>(db, {
     name: 'read rate rules',
     text: `${selectRules} ORDER BY version DESC LIMIT 1`,
   });
-  return rows[0] ?? { version: 0, spreadBps, ...defaults, setBy: null, setAt: null, reason: null };
+  return rules ?? { version: 0, spreadBps, ...defaults, setBy: null, setAt: null, reason: null };
 }
 
 /** The last changes, newest first. */
 export const listRateRules = (db: Queryable, limit: number) =>
-  readRows<CurrentRules>(db, {
-    text: `${selectRules} ORDER BY version DESC LIMIT $1`,
-    values: [limit],
-  });
+  readRows<CurrentRules>(db, { text: `${selectRules} ORDER BY version DESC LIMIT $1`, values: [limit] });
 
 /** The NOTIFY channel for changed rules: every process tries to refresh at once. */
 export const rulesChanged = 'rate_rules_changed';
-
-export interface RulesChange {
-  rules: RateRules;
-  reason: string;
-  /** Optimistic locking: with another version in force, the outcome is `stale`. */
-  expectedVersion: number;
-}
 
 /** Any number that no other lock uses. */
 const rulesLock = 718_000_003;
 
 export type RulesVerdict = { outcome: 'changed' | 'same' | 'stale'; rules: CurrentRules };
 
-export function changeRateRules(
+/** Optimistic locking: with another version in force than the expected one, the outcome is `stale`. */
+export const changeRateRules = (
   audit: AuditContext,
   spreadBps: number,
-  { rules, reason, expectedVersion }: RulesChange,
-): Promise<RulesVerdict> {
-  return transaction(audit.pool, async tx => {
+  { rules, reason, expectedVersion }: { rules: RateRules; reason: string; expectedVersion: number },
+): Promise<RulesVerdict> =>
+  transaction(audit.pool, async tx => {
     // Versions count up one by one, so two changes at once must not read the same one. Not a lock of the table: for that the
     // role of the service would need more than to read and to add.
     await tx.query({ text: `SELECT pg_advisory_xact_lock(${rulesLock})` });
@@ -86,7 +77,6 @@ export function changeRateRules(
     });
     return { outcome: 'changed', rules: after };
   });
-}
 
 /** As the command line and the console show them. */
 export const rulesObject = ({ spreadBps, bandBps, jumpBps }: RateRules) => ({

@@ -31,9 +31,7 @@ export async function storeRate(db: Queryable, clock: Clock, rate: NewRate): Pro
 }
 
 /** The newest, however old: check `isStale` before use. */
-export const readCurrentRate = (db: Queryable) => readNewest(db);
-
-const readNewest = sharedRead<void, CurrentRate | undefined>(async (db, callers) => {
+export const readCurrentRate = sharedRead<void, CurrentRate | undefined>(async (db, callers) => {
   const { rows } = await db.query<CurrentRate>({
     name: 'read current rate',
     text: `SELECT id AS "rateId", rate_e4 AS "rateE4", mid_e4 AS "midE4", as_of AS "asOf"
@@ -81,7 +79,7 @@ const hourMs = 3_600_000;
 
 /** The rates of the hour before a time, newest first; of the hour before a rate without that rate. */
 export async function listHourBefore(db: Queryable, until: Date, rateId: bigint | null = null) {
-  const { rows } = await db.query<{ midE4: bigint; parts: StoredPart[] }>({
+  const rows = await readRows<{ midE4: bigint; parts: StoredPart[] }>(db, {
     text: `SELECT mid_e4 AS "midE4", parts FROM rates
             WHERE created_at >= $1 AND ($2::bigint IS NULL OR id < $2) ORDER BY created_at DESC, id DESC`,
     values: [new Date(until.getTime() - hourMs), rateId],
@@ -91,17 +89,11 @@ export async function listHourBefore(db: Queryable, until: Date, rateId: bigint 
 
 const maxPoints = 400;
 
-export interface PastRate {
-  at: Date;
-  rateE4: bigint;
-  midE4: bigint;
-}
-
 /**
  * The rates between two times, in no more points than a chart can show: at each step, the rate in force. One index
  * lookup per point, however many rates there are.
  */
-export async function chartRates(db: Queryable, since: Date, until: Date): Promise<PastRate[]> {
+export async function chartRates(db: Queryable, since: Date, until: Date) {
   const oldest = await readValue<Date | null>(db, {
     text: 'SELECT min(created_at) FROM rates WHERE created_at >= $1',
     values: [since],
@@ -109,7 +101,7 @@ export async function chartRates(db: Queryable, since: Date, until: Date): Promi
   // A new service has all of its rates in a small part of the requested time.
   const from = oldest ?? since;
   const stepMs = Math.max(1, Math.ceil((until.getTime() - from.getTime()) / (maxPoints - 1)));
-  return readRows<PastRate>(db, {
+  return readRows<{ at: Date; rateE4: bigint; midE4: bigint }>(db, {
     text: `SELECT DISTINCT ON (r.id) r.created_at AS at, r.rate_e4 AS "rateE4", r.mid_e4 AS "midE4"
              FROM generate_series($1::timestamptz, $2::timestamptz + $3 * interval '1 ms', $3 * interval '1 ms') AS t
             CROSS JOIN LATERAL (SELECT * FROM rates

@@ -1,23 +1,8 @@
 import { kopecksToMicroUsdt } from '../base/money.ts';
 import type { Queryable } from '../db/postgres/index.ts';
-import {
-  type Alarm,
-  type Answer,
-  combine,
-  midsSinceConfirmed,
-  type Part,
-  type RateBounds,
-} from './combine.ts';
+import { type Answer, combine, midsSinceConfirmed, type Part, type RateBounds } from './combine.ts';
 import type { RateRules } from './rules.ts';
 import { explainRate, listHourBefore, readCurrentRate, readMidBefore } from './store.ts';
-
-export interface WhatIf {
-  /** Undefined: with these rules there would be no rate. */
-  rate: { rateE4: bigint; midE4: bigint; microUsdt: bigint } | undefined;
-  now: { rateE4: bigint; microUsdt: bigint };
-  parts: Part[];
-  alarms: Alarm[];
-}
 
 /**
  * What the last rate would have been with other rules, from the same quotes at the same time, and what an amount would
@@ -27,7 +12,7 @@ export async function computeWhatIf(
   db: Queryable,
   rules: RateRules,
   asked: { amountKopecks: bigint; maxAgeSec: number; bounds: RateBounds; operatorSources: string[] },
-): Promise<WhatIf | undefined> {
+) {
   const current = await readCurrentRate(db);
   const last = current && (await explainRate(db, current.rateId));
   if (!last) return undefined;
@@ -43,6 +28,7 @@ export async function computeWhatIf(
   });
   const costs = (rateE4: bigint) => kopecksToMicroUsdt(asked.amountKopecks, rateE4);
   return {
+    /** Undefined: with these rules there would be no rate. */
     rate: rate && { rateE4: rate.rateE4, midE4: rate.midE4, microUsdt: costs(rate.rateE4) },
     now: { rateE4: last.rateE4, microUsdt: costs(last.rateE4) },
     parts: rate?.parts ?? last.parts,

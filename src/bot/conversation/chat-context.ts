@@ -34,11 +34,7 @@ export interface PartnerContext extends ChatContext {
 }
 
 /** Sends a new message and returns its id. */
-export async function send(
-  { api, chatId }: ChatContext,
-  text: string,
-  buttons: Button[][] = [],
-): Promise<number> {
+export async function send({ api, chatId }: ChatContext, text: string, buttons: Button[][] = []) {
   return (await api.sendMessage(chatId, text, htmlWith(buttons))).message_id;
 }
 

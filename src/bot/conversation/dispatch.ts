@@ -5,7 +5,7 @@ import type { QrReader } from '../images/qr-reader.ts';
 import { type ChatContext, findMembership, type PartnerContext, send, toast } from './chat-context.ts';
 import { answerSignUp, findCurrent, goHome, signUpStep, start } from './menus/home.ts';
 import { showQrLink, showQrPhoto } from './menus/qr.ts';
-import { findPartnerAction, findPartnerStep, findPersonalAction } from './menus/registry.ts';
+import { partnerActions, partnerSteps, personalActions } from './menus/registry.ts';
 import { consumeDialogue, type Dialogue } from './users.ts';
 
 /** Handles the press of an inline button; `data` may be forged. */
@@ -15,9 +15,9 @@ export async function handleCallback(chat: ChatContext, data: string): Promise<v
   // Another button cancels the open question: what is typed next is not its answer.
   if (chat.user.dialogue && name !== 'hide')
     await consumeDialogue(chat.deps.pool, chat.user.userId, chat.user.dialogue.nonce);
-  const personal = findPersonalAction(name);
+  const personal = personalActions.get(name);
   if (personal) return personal(chat, ...args);
-  const action = findPartnerAction(name);
+  const action = partnerActions.get(name);
   const partnerId = parseId('prt', `prt_${args[0]}`);
   if (!action || !partnerId) return toast(chat, chat.texts.outdated);
   await asMember(chat, partnerId, action.role, partnerChat => action.run(partnerChat, ...args.slice(1)));
@@ -25,7 +25,7 @@ export async function handleCallback(chat: ChatContext, data: string): Promise<v
 
 async function confirm(chat: ChatContext, nonce: string): Promise<void> {
   const { dialogue } = chat.user;
-  const step = dialogue && findPartnerStep(dialogue.step);
+  const step = dialogue && partnerSteps.get(dialogue.step);
   const isConsumed =
     dialogue?.nonce === nonce && (await consumeDialogue(chat.deps.pool, chat.user.userId, nonce));
   if (!isConsumed || !step?.confirm || !dialogue?.partnerId) return toast(chat, chat.texts.outdated);
@@ -55,7 +55,7 @@ export async function handleMessage(chat: ChatContext, message: Message, qrReade
 
 /** False if the open question takes no typed answer. */
 async function handleAnswer(chat: ChatContext, dialogue: Dialogue, typed: string): Promise<boolean> {
-  const step = findPartnerStep(dialogue.step);
+  const step = partnerSteps.get(dialogue.step);
   if (dialogue.step !== signUpStep && !step?.answer) return false;
   if (!(await consumeDialogue(chat.deps.pool, chat.user.userId, dialogue.nonce))) return false;
   if (dialogue.step === signUpStep) await answerSignUp(chat, typed);
@@ -88,10 +88,7 @@ async function asMember(
   chat.toast = partnerChat.toast;
 }
 
-async function withCurrentPartner(
-  chat: ChatContext,
-  work: (chat: PartnerContext) => Promise<void>,
-): Promise<void> {
+async function withCurrentPartner(chat: ChatContext, work: (chat: PartnerContext) => Promise<void>) {
   const current = await findCurrent(chat);
   return current ? work({ ...chat, ...current }) : goHome(chat);
 }

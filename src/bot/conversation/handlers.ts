@@ -1,6 +1,8 @@
 import type { Bot, Context } from 'grammy';
-import { instantOf } from '../../base/clock.ts';
+import { createBoundedCache } from '../../base/bounded-cache.ts';
+import { type Clock, instantOf } from '../../base/clock.ts';
 import { displayName } from '../../base/label.ts';
+import { createTokenBuckets } from '../../base/token-buckets.ts';
 import { auditContextOfPerson } from '../../partners/index.ts';
 import type { BotDeps } from '../deps.ts';
 import { createQrReader } from '../images/qr-reader.ts';
@@ -9,7 +11,6 @@ import { textsByLanguage } from '../texts/index.ts';
 import { type ChatContext, send } from './chat-context.ts';
 import { handleCallback, handleMessage } from './dispatch.ts';
 import { clip } from './screen.ts';
-import { createThrottle } from './throttle.ts';
 import { setBlocked, upsertUser } from './users.ts';
 
 type RunInBackground = (chatId: number, work: () => Promise<void>) => void;
@@ -76,4 +77,25 @@ async function createChatContext(
 /** Every callback query is answered, or the button keeps its spinner. Telegram refuses answers to old queries. */
 async function answer(context: Context, text: string | undefined): Promise<void> {
   await context.answerCallbackQuery(text === undefined ? {} : { text: clip(text, 200) }).catch(() => {});
+}
+
+/** More than a person does for long; a flood would only delay the updates of others. */
+const rate = { perSec: 2, burst: 30 };
+const maxUsers = 10_000;
+
+/** The user gets one message about being throttled; further updates are dropped silently. */
+type ThrottleDecision = 'allowed' | 'throttled' | 'throttled_again';
+
+/** Memory is enough, since one process at a time handles the updates of a user. */
+function createThrottle(clock: Clock): (userId: bigint) => ThrottleDecision {
+  const takeToken = createTokenBuckets(clock, rate);
+  const throttled = createBoundedCache<boolean>(maxUsers);
+  return userId => {
+    const user = `${userId}`;
+    const wasThrottled = throttled.get(user);
+    const isThrottled = takeToken(user) !== undefined;
+    throttled.set(user, isThrottled);
+    if (!isThrottled) return 'allowed';
+    return wasThrottled ? 'throttled_again' : 'throttled';
+  };
 }

@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { findRow, hasRow, type Queryable, readRow } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
 import type { Language } from '../texts/index.ts';
 
@@ -23,33 +23,23 @@ export interface ChatUser {
 }
 
 /** Stores a user at the first update; any later one shows that the bot is not blocked any more. */
-export async function upsertUser(
-  db: Queryable,
-  clock: Clock,
-  userId: bigint,
-  language: Language,
-): Promise<ChatUser> {
-  const { rows } = await db.query<Omit<ChatUser, 'partnerId'> & { partner_id: string | null }>({
+export async function upsertUser(db: Queryable, clock: Clock, userId: bigint, language: Language) {
+  const row = await readRow<Omit<ChatUser, 'partnerId'> & { partner_id: string | null }>(db, {
     text: `INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, $2, $3)
            ON CONFLICT (user_id) DO UPDATE SET blocked_at = NULL
            RETURNING user_id AS "userId", language, muted, partner_id, dialogue, xmax = 0 AS "isNew"`,
     values: [userId, language, instantOf(clock)],
   });
-  const { partner_id, ...user } = rows[0]!;
+  const { partner_id, ...user } = row;
   return { ...user, partnerId: partner_id === null ? undefined : idFromUuid('prt', partner_id) };
 }
 
 /** The language of the bot's messages, and the topics that a user has muted; undefined if they never wrote to the bot. */
-export async function findChatSettings(
-  db: Queryable,
-  userId: bigint,
-): Promise<Pick<ChatUser, 'language' | 'muted'> | undefined> {
-  const { rows } = await db.query<Pick<ChatUser, 'language' | 'muted'>>({
+export const findChatSettings = (db: Queryable, userId: bigint) =>
+  findRow<Pick<ChatUser, 'language' | 'muted'>>(db, {
     text: 'SELECT language, muted FROM chat_users WHERE user_id = $1',
     values: [userId],
   });
-  return rows[0];
-}
 
 const setColumn =
   <Value>(column: string) =>
@@ -68,13 +58,11 @@ export const setPartner = (db: Queryable, userId: bigint, partnerId: Id<'prt'>) 
   setPartnerUuid(db, userId, uuidFromId(partnerId));
 
 /** True for one of several concurrent presses or answers, so that what follows happens once. */
-export async function consumeDialogue(db: Queryable, userId: bigint, nonce: string): Promise<boolean> {
-  const { rowCount } = await db.query({
+export const consumeDialogue = (db: Queryable, userId: bigint, nonce: string) =>
+  hasRow(db, {
     text: `UPDATE chat_users SET dialogue = NULL WHERE user_id = $1 AND dialogue->>'nonce' = $2`,
     values: [userId, nonce],
   });
-  return rowCount === 1;
-}
 
 /** Anybody may write to the bot. People who are in no team are forgotten; if they write again, they are new. */
 export const pruneChatUsers = (db: Queryable, clock: Clock) =>

@@ -1,23 +1,17 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
+import { findValue, type Queryable, transaction } from '../../db/postgres/index.ts';
 
 /** The balance below which the partner gets a low-balance notice; undefined if it wants none. */
-export async function readBalanceMark(db: Queryable, partnerId: Id<'prt'>): Promise<bigint | undefined> {
-  const { rows } = await db.query<{ low_micro_usdt: bigint }>({
+export const readBalanceMark = (db: Queryable, partnerId: Id<'prt'>) =>
+  findValue<bigint>(db, {
     text: 'SELECT low_micro_usdt FROM balance_marks WHERE partner_id = $1',
     values: [uuidFromId(partnerId)],
   });
-  return rows[0]?.low_micro_usdt;
-}
 
 /** Null: no notices any more. A new mark can cause a notice at once, even if the earlier mark already did. */
-export const setBalanceMark = (
-  audit: AuditContext,
-  partnerId: Id<'prt'>,
-  microUsdt: bigint | null,
-): Promise<void> =>
+export const setBalanceMark = (audit: AuditContext, partnerId: Id<'prt'>, microUsdt: bigint | null) =>
   transaction(audit.pool, async tx => {
     const id = uuidFromId(partnerId);
     if (microUsdt === null)

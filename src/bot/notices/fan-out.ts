@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid } from '../../base/ids.ts';
 import { type NoticeKind, topicOf } from '../../db/notices/index.ts';
-import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
+import { type Pool, type Queryable, readRow, readRows, transaction } from '../../db/postgres/index.ts';
 import { addJob, type NoticeDetails } from './outbox.ts';
 
 /** The first notice of a kind is sent at once; those that follow within this time become one digest. */
@@ -24,16 +24,16 @@ const newGroups = `
 
 /** Turns notices of partners into outbox jobs, one per member. A flood becomes one message a minute. */
 export async function fanOutNotices(pool: Pool, clock: Clock): Promise<void> {
-  const { rows } = await pool.query<NoticeGroup>({
+  const groups = await readRows<NoticeGroup>(pool, {
     text: newGroups,
     values: [new Date(clock.nowMs() - digestMs)],
   });
-  for (const group of rows) await transaction(pool, tx => fanOut(tx, clock, group));
+  for (const group of groups) await transaction(pool, tx => fanOut(tx, clock, group));
 }
 
 async function fanOut(tx: Queryable, clock: Clock, { partner_id, kind, upTo }: NoticeGroup): Promise<void> {
   // Counts the rows it marks: a notice with a smaller id may have been committed since they were listed.
-  const { rows: marked } = await tx.query<{ count: number; details: NoticeDetails }>({
+  const { count, details } = await readRow<{ count: number; details: NoticeDetails }>(tx, {
     text: `WITH marked AS (
              UPDATE partner_notices SET sent_at = $4
               WHERE sent_at IS NULL AND partner_id IS NOT DISTINCT FROM $1 AND kind = $2 AND id <= $3
@@ -41,10 +41,9 @@ async function fanOut(tx: Queryable, clock: Clock, { partner_id, kind, upTo }: N
            SELECT count(*)::int AS count, (array_agg(details ORDER BY id DESC))[1] AS details FROM marked`,
     values: [partner_id, kind, upTo, instantOf(clock)],
   });
-  const { count, details } = marked[0]!;
   if (count === 0) return;
   // The member who caused a single notice does not get it.
-  const { rows } = await tx.query<{ user_id: bigint; name: string | null }>({
+  const members = await readRows<{ user_id: bigint; name: string | null }>(tx, {
     text: `SELECT DISTINCT m.user_id, CASE WHEN $1::uuid IS NOT NULL THEN p.name END AS name
              FROM members m JOIN partners p ON p.id = m.partner_id JOIN chat_users u ON u.user_id = m.user_id
             WHERE ($1::uuid IS NULL OR m.partner_id = $1) AND u.blocked_at IS NULL AND $2 <> ALL (u.muted)
@@ -52,6 +51,6 @@ async function fanOut(tx: Queryable, clock: Clock, { partner_id, kind, upTo }: N
     values: [partner_id, topicOf[kind], details.actor ?? null, count],
   });
   const partnerId = partner_id === null ? null : idFromUuid('prt', partner_id);
-  for (const { user_id, name } of rows)
+  for (const { user_id, name } of members)
     await addJob(tx, clock, user_id, { do: 'notify', kind, partnerId, partner: name, details, count });
 }

@@ -16,11 +16,9 @@ type MonitorDeps = Pick<BotDeps, 'pool' | 'clock' | 'rateMaxAgeSec' | 'telegramS
 
 /** Finds states that no event reports. A finding is marked in the transaction of its notice, so it is sent once. */
 export async function monitor(deps: MonitorDeps): Promise<void> {
-  await transaction(deps.pool, tx => monitorBalances(tx, deps));
-  await transaction(deps.pool, tx => monitorPayments(tx, deps));
-  await transaction(deps.pool, tx => monitorRate(tx, deps));
-  await transaction(deps.pool, tx => noticeExpiries(tx, deps.clock));
-  await transaction(deps.pool, tx => monitorForStaff(tx, deps));
+  const expiries = (tx: Queryable) => noticeExpiries(tx, deps.clock);
+  for (const find of [monitorBalances, monitorPayments, monitorRate, expiries, monitorForStaff])
+    await transaction(deps.pool, tx => find(tx, deps));
 }
 
 async function monitorBalances(tx: Queryable, { clock }: MonitorDeps): Promise<void> {

@@ -1,19 +1,12 @@
 import { type Api, GrammyError } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
+import { findValue } from '../../db/postgres/index.ts';
 import { htmlWith, type Screen } from '../conversation/screen.ts';
 import { setBlocked } from '../conversation/users.ts';
 import type { BotDeps } from '../deps.ts';
 import { type Language, textsByLanguage } from '../texts/index.ts';
-import {
-  completeJob,
-  dropMessages,
-  type Job,
-  listDueJobs,
-  postponeChat,
-  postponeJob,
-  type Queue,
-} from './outbox.ts';
+import * as outbox from './outbox.ts';
 import { staffScreen } from './staff.ts';
 
 const batchSize = 50;
@@ -26,13 +19,8 @@ const maxAgeMs = 3 * 24 * 3_600_000;
 type SenderDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'publicUrl' | 'telegramStaffChat'>;
 
 /** Sends the due jobs of the outbox, oldest first, with backoff per chat. */
-export async function sendDueJobs(
-  deps: SenderDeps,
-  api: Api,
-  queue: Queue,
-  signal: AbortSignal,
-): Promise<void> {
-  const jobs = await listDueJobs(deps.pool, deps.clock, queue, batchSize);
+export async function sendDueJobs(deps: SenderDeps, api: Api, queue: outbox.Queue, signal: AbortSignal) {
+  const jobs = await outbox.listDueJobs(deps.pool, deps.clock, queue, batchSize);
   const postponed = new Set<bigint | null>();
   for (const job of jobs) {
     if (signal.aborted) break;
@@ -41,17 +29,17 @@ export async function sendDueJobs(
 }
 
 /** False if its chat must wait. */
-async function runJob(deps: SenderDeps, api: Api, job: Job): Promise<boolean> {
+async function runJob(deps: SenderDeps, api: Api, job: outbox.Job): Promise<boolean> {
   const { pool, clock } = deps;
   const chatId = job.chatId === null ? deps.telegramStaffChat : Number(job.chatId);
   // An approval request is never too old: the partner is waiting for it.
   const isLate = job.task.do !== 'approval' && clock.nowMs() - job.createdAt.getTime() > maxAgeMs;
   if (isLate) {
-    await completeJob(pool, job.jobId);
+    await outbox.completeJob(pool, job.jobId);
     return true;
   }
   if (chatId === undefined) {
-    await postponeChat(pool, clock, job, maxBackoffMs);
+    await outbox.postponeChat(pool, clock, job, maxBackoffMs);
     return false;
   }
   try {
@@ -59,11 +47,11 @@ async function runJob(deps: SenderDeps, api: Api, job: Job): Promise<boolean> {
   } catch (error) {
     return handleFailure(deps, job, error);
   }
-  await completeJob(pool, job.jobId);
+  await outbox.completeJob(pool, job.jobId);
   return true;
 }
 
-async function runTask(deps: SenderDeps, api: Api, chatId: number, { task }: Job): Promise<void> {
+async function runTask(deps: SenderDeps, api: Api, chatId: number, { task }: outbox.Job): Promise<void> {
   if (task.do === 'delete') return void (await api.deleteMessage(chatId, task.messageId));
   const screen =
     task.do === 'notify' ? await noticeScreen(deps, chatId, task) : staffScreen(task, deps.publicUrl);
@@ -75,18 +63,17 @@ async function runTask(deps: SenderDeps, api: Api, chatId: number, { task }: Job
 async function noticeScreen(
   { pool }: SenderDeps,
   userId: number,
-  { kind, partnerId, partner, details, count }: Extract<Job['task'], { do: 'notify' }>,
+  { kind, partnerId, partner, details, count }: Extract<outbox.Job['task'], { do: 'notify' }>,
 ): Promise<Screen | undefined> {
   const id = parseId('prt', partnerId ?? '');
-  const { rows } = await pool.query<{ language: Language }>({
+  const language = await findValue<Language>(pool, {
     text: `SELECT language FROM chat_users u WHERE user_id = $1
               AND EXISTS (SELECT FROM members m
                            WHERE m.user_id = u.user_id AND ($2::uuid IS NULL OR m.partner_id = $2))`,
     values: [userId, id ? uuidFromId(id) : null],
   });
-  const [recipient] = rows;
-  if (!recipient) return undefined;
-  const texts = textsByLanguage[recipient.language];
+  if (!language) return undefined;
+  const texts = textsByLanguage[language];
   const notice = texts.notices[kind as keyof typeof texts.notices];
   const text = notice ? notice(details, count) : kind;
   return {
@@ -96,7 +83,7 @@ async function noticeScreen(
 }
 
 /** False if its chat must wait. */
-async function handleFailure(deps: SenderDeps, job: Job, error: unknown): Promise<boolean> {
+async function handleFailure(deps: SenderDeps, job: outbox.Job, error: unknown): Promise<boolean> {
   const { pool, clock, log } = deps;
   const refusal = error instanceof GrammyError ? error : undefined;
   const retryAfterSec = refusal?.parameters.retry_after;
@@ -106,17 +93,17 @@ async function handleFailure(deps: SenderDeps, job: Job, error: unknown): Promis
     log.warn({ task: job.task.do, reason: refusal.description }, 'Telegram refused a message');
   if (refusal?.error_code === 403 && job.chatId !== null) {
     await setBlocked(pool, job.chatId, instantOf(clock));
-    await dropMessages(pool, job.chatId);
-    if (!isMessage) await postponeJob(pool, clock, job, blockedRetryMs);
+    await outbox.dropMessages(pool, job.chatId);
+    if (!isMessage) await outbox.postponeJob(pool, clock, job, blockedRetryMs);
     return false;
   }
   // Only 400 is about the message itself; other errors can come from a wrong token or address.
   if (refusal?.error_code === 400) {
     // The staff chat may have got a new id, which the operator has to set; its messages wait for that.
-    if (job.chatId === null) await postponeJob(pool, clock, job, pauseMs);
-    else await completeJob(pool, job.jobId);
+    if (job.chatId === null) await outbox.postponeJob(pool, clock, job, pauseMs);
+    else await outbox.completeJob(pool, job.jobId);
     return true;
   }
-  await postponeChat(pool, clock, job, retryAfterSec === undefined ? pauseMs : retryAfterSec * 1_000);
+  await outbox.postponeChat(pool, clock, job, retryAfterSec === undefined ? pauseMs : retryAfterSec * 1_000);
   return false;
 }

@@ -4,17 +4,18 @@ import { type Database, explainDatabaseError, openDatabase } from '../../db/inde
 import { loadSettings } from '../../db/secrets/index.ts';
 import { table } from '../output.ts';
 import { closeOnSignals } from '../signals.ts';
-import { command, progressOn, type Terminal, withTerminal } from '../terminal.ts';
+import { type MakeCommand, progressOn, type Terminal } from '../terminal.ts';
 import { databaseChecks } from './database-checks.ts';
 import { bad, type Finding, ok } from './finding.ts';
 import { machineChecks } from './machine-checks.ts';
 import { serviceChecks } from './service-checks.ts';
 
-export const doctorCommand = (terminal: Terminal) =>
+export const doctorCommand = (command: MakeCommand<Terminal>) =>
   command(
     'doctor',
     'check settings, machine, database, gateway, rate, bot and certificate, and suggest fixes',
-  ).action(withTerminal(terminal)(doctor));
+    doctor,
+  );
 
 async function doctor(terminal: Terminal) {
   const found = await examine(terminal);

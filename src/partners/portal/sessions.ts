@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
+import { type Queryable, transaction } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
 import { keptDays, type SessionClient, type StoredSession, sessionsOf } from '../../db/sessions/index.ts';
 import { auditContextOfPerson, type Person } from '../members.ts';
@@ -14,10 +14,7 @@ const sessions = sessionsOf<Person>({ table: 'portal_sessions', own: 's.user_id 
 export const findPortalSession = sessions.find;
 export const lockSession = sessions.lock;
 
-export interface SignInDeps {
-  pool: Pool;
-  clock: Clock;
-}
+export type SignInDeps = Pick<AuditContext, 'pool' | 'clock'>;
 
 export interface PortalSignIn {
   token: string;
@@ -47,18 +44,10 @@ export const listPortalSessions = (db: Queryable, clock: Clock, userId: bigint):
   sessions.list(db, clock, 's.user_id = $3', userId, 100);
 
 /** Signing out, here or elsewhere. A person ends only their own sessions. */
-export const endPortalSession = (
-  audit: AuditContext,
-  userId: bigint,
-  sessionId: Id<'ses'>,
-): Promise<'ended' | 'no_session'> => transaction(audit.pool, tx => endSession(tx, audit, userId, sessionId));
+export const endPortalSession = (audit: AuditContext, userId: bigint, sessionId: Id<'ses'>) =>
+  transaction(audit.pool, tx => endSession(tx, audit, userId, sessionId));
 
-export async function endSession(
-  tx: Queryable,
-  audit: AuditContext,
-  userId: bigint,
-  sessionId: Id<'ses'>,
-): Promise<'ended' | 'no_session'> {
+export async function endSession(tx: Queryable, audit: AuditContext, userId: bigint, sessionId: Id<'ses'>) {
   const { rowCount } = await tx.query({
     text: 'UPDATE portal_sessions SET ended_at = $3 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL',
     values: [uuidFromId(sessionId), userId, instantOf(audit.clock)],
@@ -74,8 +63,4 @@ export async function endSession(
 }
 
 export const prunePortalSessions = (db: Queryable, clock: Clock) =>
-  pruneOlder(db, clock, {
-    table: 'portal_sessions',
-    since: 'ends_at',
-    keptDays,
-  });
+  pruneOlder(db, clock, { table: 'portal_sessions', since: 'ends_at', keptDays });

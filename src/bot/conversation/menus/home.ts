@@ -53,18 +53,17 @@ async function join(chat: ChatContext, token: string): Promise<void> {
   const { deps, user } = chat;
   const { team } = chat.texts;
   const acceptance = await partners.acceptInvitation(chat.audit, token, chat.person);
-  if (acceptance.outcome === 'no_invitation') {
-    await send(chat, team.noInvitation);
-    return goHome(chat);
-  }
+  if (acceptance.outcome === 'no_invitation') return sendAndGoHome(chat, team.noInvitation);
   const { partner, outcome } = acceptance;
-  if (outcome === 'team_full') {
-    await send(chat, team.full(partner.name, partners.maxMembers));
-    return goHome(chat);
-  }
+  if (outcome === 'team_full') return sendAndGoHome(chat, team.full(partner.name, partners.maxMembers));
   await setPartner(deps.pool, user.userId, partner.partnerId);
-  await send(chat, outcome === 'joined' ? team.joined(partner.name) : team.alreadyMember(partner.name));
-  await goHome({ ...chat, user: { ...user, partnerId: partner.partnerId } });
+  const welcome = outcome === 'joined' ? team.joined(partner.name) : team.alreadyMember(partner.name);
+  await sendAndGoHome({ ...chat, user: { ...user, partnerId: partner.partnerId } }, welcome);
+}
+
+async function sendAndGoHome(chat: ChatContext, text: string): Promise<void> {
+  await send(chat, text);
+  await goHome(chat);
 }
 
 async function showPartner(chat: PartnerContext): Promise<void> {
@@ -106,10 +105,9 @@ export async function answerSignUp(chat: ChatContext, typed: string): Promise<vo
   const name = typed.trim();
   if (!isLabel(name)) return askForName(chat, texts.signUp.badName);
   const signed = await partners.signUp(chat.audit, chat.person, name);
-  if (signed.outcome !== 'signed_up') {
-    await send(chat, signed.outcome === 'too_many' ? texts.signUp.tooMany : texts.signUp.tooManyToday);
-    return goHome(chat);
-  }
+  const { tooMany, tooManyToday } = texts.signUp;
+  if (signed.outcome !== 'signed_up')
+    return sendAndGoHome(chat, signed.outcome === 'too_many' ? tooMany : tooManyToday);
   const { partnerId } = signed.partner;
   await setPartner(deps.pool, chat.user.userId, partnerId);
   const { done, firstKey } = texts.signUp;
@@ -133,7 +131,7 @@ export const home: Menu = {
   developer: { steps: { first_key: { confirm: createFirstKey } } },
 };
 
-export const personalActions: Record<string, PersonalAction> = {
+export const homeActions: Record<string, PersonalAction> = {
   home: goHome,
   ps: choosePartner,
   new: chat => askForName(chat, chat.texts.signUp.askName),

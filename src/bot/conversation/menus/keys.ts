@@ -79,17 +79,10 @@ export const addressStep = (
   confirm: (chat, ...args) => use(chat, args, []),
 });
 
-function reasonOf(texts: Texts, outcome: Exclude<partners.KeyCreation['outcome'], 'created'>): string {
-  switch (outcome) {
-    case 'not_approved':
-      return texts.keys.notApproved;
-    case 'too_many_keys':
-      return texts.keys.tooMany(partners.maxActiveKeys);
-    case 'too_many_key_changes':
-      return texts.keys.tooManyChanges;
-    default:
-      return texts.partner.suspended;
-  }
+function reasonOf({ keys, partner }: Texts, outcome: partners.KeyCreation['outcome']): string {
+  if (outcome === 'not_approved') return keys.notApproved;
+  if (outcome === 'too_many_keys') return keys.tooMany(partners.maxActiveKeys);
+  return outcome === 'too_many_key_changes' ? keys.tooManyChanges : partner.suspended;
 }
 
 /** False if no key could be created; the user gets the reason. */

@@ -31,16 +31,10 @@ const buttonsOf = (chat: PartnerContext, payments: ShownPayment[], letter: strin
     button(chat, chat.texts.payments.line(payment), 'yv', suffixOf(payment), ...letter),
   ]);
 
-interface PageShown {
-  payments: ShownPayment[];
-  hasNewer: boolean;
-  hasMore: boolean;
-}
-
 async function showPage(
   chat: PartnerContext,
   filter: PaymentFilter,
-  { payments, hasNewer, hasMore }: PageShown,
+  { payments, hasNewer, hasMore }: { payments: ShownPayment[]; hasNewer: boolean; hasMore: boolean },
 ): Promise<void> {
   const texts = chat.texts.payments;
   const { mode, status } = filter;
@@ -78,11 +72,7 @@ async function showRecent(chat: PartnerContext, filter: PaymentFilter): Promise<
   await showPage(chat, filter, { ...page, hasNewer: false });
 }
 
-async function showOlder(
-  chat: PartnerContext,
-  filter: PaymentFilter,
-  startingAfter: Id<'pay'>,
-): Promise<void> {
+async function showOlder(chat: PartnerContext, filter: PaymentFilter, startingAfter: Id<'pay'>) {
   const account = accountOf(chat, filter);
   const page = await listPayments(chat.deps.pool, account, { ...pageOptions(filter), startingAfter });
   if (page.payments.length === 0) return showRecent(chat, filter);

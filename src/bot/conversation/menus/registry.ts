@@ -1,6 +1,6 @@
 import { type MemberRole, memberRoles } from '../../../partners/index.ts';
 import { balance } from './balance.ts';
-import { home, personalActions } from './home.ts';
+import { home, homeActions } from './home.ts';
 import { keys } from './keys.ts';
 import type { PartnerAction, PartnerStep, PersonalAction } from './menu.ts';
 import { newKeys } from './new-keys.ts';
@@ -12,9 +12,11 @@ import { team } from './team.ts';
 import { webhook } from './webhook.ts';
 
 /** Maps instead of objects: names come from callback data, and `__proto__` must not match anything. */
-const partnerActions = new Map<string, { role: MemberRole; run: PartnerAction }>();
-const partnerSteps = new Map<string, PartnerStep & { role: MemberRole }>();
-const personal = new Map<string, PersonalAction>(Object.entries({ ...personalActions, ...settingsActions }));
+export const partnerActions = new Map<string, { role: MemberRole; run: PartnerAction }>();
+export const partnerSteps = new Map<string, PartnerStep & { role: MemberRole }>();
+export const personalActions = new Map<string, PersonalAction>(
+  Object.entries({ ...homeActions, ...settingsActions }),
+);
 
 for (const menu of [home, keys, newKeys, keyRolls, webhook, balance, payments, rate, team])
   for (const role of memberRoles) {
@@ -22,7 +24,3 @@ for (const menu of [home, keys, newKeys, keyRolls, webhook, balance, payments, r
     for (const [name, run] of Object.entries(actions)) partnerActions.set(name, { role, run });
     for (const [name, step] of Object.entries(steps)) partnerSteps.set(name, { role, ...step });
   }
-
-export const findPartnerAction = (name: string) => partnerActions.get(name);
-export const findPartnerStep = (name: string) => partnerSteps.get(name);
-export const findPersonalAction = (name: string) => personal.get(name);

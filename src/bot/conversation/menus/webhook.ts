@@ -9,10 +9,7 @@ const attemptsShown = 10;
 const refOf = ({ endpointId }: Pick<webhooks.Webhook, 'endpointId'>) => endpointId.slice(-8);
 
 /** The endpoint of a button; without one, the first that the partner has: so were buttons made before there were several. */
-async function findByRef(
-  chat: PartnerContext,
-  ref: string | undefined,
-): Promise<webhooks.Webhook | undefined> {
+async function findByRef(chat: PartnerContext, ref: string | undefined) {
   const endpoints = await webhooks.listWebhooks(chat.deps.pool, chat.partner.partnerId);
   return ref ? endpoints.find(one => refOf(one) === ref) : endpoints[0];
 }
@@ -142,20 +139,11 @@ const remove = onEndpoint(async (chat, webhook) => {
   await showWebhook(chat);
 });
 
-async function revealSecret(
-  chat: PartnerContext,
-  webhook: webhooks.Webhook,
-  message: SecretMessage,
-): Promise<void> {
+async function revealSecret(chat: PartnerContext, webhook: webhooks.Webhook, message: SecretMessage) {
   const { deps, texts } = chat;
+  const { pool, vault, clock } = deps;
   const { partnerId, endpointId } = webhook;
-  const secrets = await webhooks.readSecrets(
-    deps.pool,
-    deps.vault,
-    partnerId,
-    deps.clock.nowMs(),
-    endpointId,
-  );
+  const secrets = await webhooks.readSecrets(pool, vault, partnerId, clock.nowMs(), endpointId);
   if (secrets.length > 0) await message.reveal(texts.webhook.secrets(secrets));
   else await message.discard();
 }
@@ -193,11 +181,8 @@ const check = onEndpoint(async (chat, { endpointId }) => {
 
 async function checkNow(chat: PartnerContext, endpointId: webhooks.Webhook['endpointId']): Promise<void> {
   const { deps, audit, partner, texts } = chat;
-  const mayStillAct = () => canStillAct(chat, 'developer');
-  const result = await webhooks.checkPartner({ ...deps, audit }, partner.partnerId, {
-    endpointId,
-    mayStillAct,
-  });
+  const options = { endpointId, mayStillAct: () => canStillAct(chat, 'developer') };
+  const result = await webhooks.checkPartner({ ...deps, audit }, partner.partnerId, options);
   if (result.outcome !== 'checked') return;
   const text = texts.webhook.checkResult(result.check, result.reEnabled);
   await send(chat, text, [[button(chat, texts.webhook.button, 'w')]]);

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { type Id, parseId } from '../base/ids.ts';
-import type { Page } from './shapes.ts';
 
 /** Shapes of fields that several routes accept. They check that a field can be parsed, not whether it makes sense. */
 export const Rubles = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$' });
@@ -41,6 +40,12 @@ export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(te
 /** Which endpoint of a partner is meant: undefined for the usual one, null if the text is no id. */
 export const readEndpoint = (text: string | undefined): Id<'whe'> | undefined | null =>
   text === undefined ? undefined : (parseId('whe', text) ?? null);
+
+/** The next page is requested with `?after=` and this cursor. */
+export interface Page<Row> {
+  data: Row[];
+  next_cursor: string | null;
+}
 
 /** A page of rows, of which one more than `limit` was read; `cursorOf` gives the start of the next page. */
 export function pageOf<Item, Row>(

@@ -36,7 +36,14 @@ type RequestWith<Path extends string, Expected extends Input<never>> = FastifyRe
 export type Answer<Output> = Promise<Output | Refused>;
 
 /** A declared route is a function that adds it to the server. */
-export type Route<Deps> = (scope: FastifyInstance, deps: Deps) => void;
+export interface Route<Deps, Output = unknown> {
+  (scope: FastifyInstance, deps: Deps): void;
+  /** Only a type, for the pages: nothing is there at run time. */
+  answer?: Output;
+}
+
+/** What a route answers unless it refuses. */
+export type AnswerOf<Declared extends { answer?: unknown }> = NonNullable<Declared['answer']>;
 
 interface Logs {
   log: { error(details: object, message: string): void };
@@ -51,12 +58,12 @@ export function routesOf<Deps extends Logs, Access>(
 ) {
   const declare =
     (method: 'GET' | 'POST') =>
-    <const Path extends string, Expected extends Input<Deps>>(
+    <const Path extends string, Expected extends Input<Deps>, Output>(
       path: Path,
       access: Access,
       input: Expected,
-      handle: (request: RequestWith<Path, Expected>, deps: Deps, reply: FastifyReply) => unknown,
-    ): Route<Deps> =>
+      handle: (request: RequestWith<Path, Expected>, deps: Deps, reply: FastifyReply) => Output,
+    ): Route<Deps, Exclude<Awaited<Output>, Refused | Download>> =>
     (scope, deps) => {
       const { query, body, bodyLimit, before } = input;
       scope.route({

@@ -1,6 +1,6 @@
 import { test as base, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { paymentsCsv } from '../../src/console/payments/export.ts';
+import { paymentsCsv } from '../../src/console/payments/rows.ts';
 import { writePayments } from '../../src/web/index.ts';
 import { answers } from '../helpers/console.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';

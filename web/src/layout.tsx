@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Overview } from '../../src/console/shapes/overview.ts';
+import type { Overview } from '../../src/console/shapes.ts';
 import { query } from './api.ts';
 import { Keys } from './keyboard.tsx';
 import { navigation } from './navigation.ts';

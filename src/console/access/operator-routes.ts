@@ -20,7 +20,6 @@ import {
 import { done, refuse } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { Invitation, OperatorRow } from '../shapes/access.ts';
 
 const needs = 'operators.manage';
 const Role = Type.Union(operatorRoles.map(role => Type.Literal(role)));
@@ -35,7 +34,7 @@ const refuseChange = (outcome: keyof typeof refusals) =>
   refuse(refusals[outcome][0], outcome, refusals[outcome][1]);
 
 const listOperatorsRoute = get('/operators', 'see', {}, async (_request, { db }) => ({
-  data: (await listOperators(db)).map((one): OperatorRow => operatorObject(one)),
+  data: (await listOperators(db)).map(operatorObject),
 }));
 
 const inviteOperator = post(
@@ -81,11 +80,12 @@ const setRole = post('/operators/:id/role', needs, { body: { role: Role } }, asy
   return outcome === 'done' ? done : refuseChange(outcome);
 });
 
-const setupLinkObject = (
+/** Shown once, to the admin who created or reset an operator. */
+export const setupLinkObject = (
   { publicUrl }: ConsoleDeps,
   { headers }: FastifyRequest,
   { operator, token, expiresAt }: { operator: Operator; token: string; expiresAt: Date },
-): Invitation => ({
+) => ({
   operator_id: operator.operatorId,
   name: operator.name,
   // Without a setting: the origin of the page that sent the request, which the guard has checked.

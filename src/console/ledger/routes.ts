@@ -20,7 +20,6 @@ import {
   statementOf,
 } from '../../web/index.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { AccountRow, EntryRow, TrialBalance, Verification } from '../shapes/ledger.ts';
 
 const maxEntryNo = 2n ** 62n;
 
@@ -49,25 +48,21 @@ const showEntries = get(
   },
 );
 
-const showTrialBalance = get(
-  '/ledger/trial-balance',
-  'see',
-  {},
-  async (_request, { db }): Promise<TrialBalance> => {
-    const { live, test } = await readTrialBalance(db);
-    const sum = (balances: typeof live) => accountNames.reduce((total, name) => total + balances[name], 0n);
-    return {
-      rows: accountNames.map(account => ({
-        account,
-        live_usdt: formatMicroUsdt(live[account]),
-        test_usdt: formatMicroUsdt(test[account]),
-      })),
-      total: { live_usdt: formatMicroUsdt(sum(live)), test_usdt: formatMicroUsdt(sum(test)) },
-    };
-  },
-);
+/** Sums over all partners; each column adds up to zero. */
+export const showTrialBalance = get('/ledger/trial-balance', 'see', {}, async (_request, { db }) => {
+  const { live, test } = await readTrialBalance(db);
+  const sum = (balances: typeof live) => accountNames.reduce((total, name) => total + balances[name], 0n);
+  return {
+    rows: accountNames.map(account => ({
+      account,
+      live_usdt: formatMicroUsdt(live[account]),
+      test_usdt: formatMicroUsdt(test[account]),
+    })),
+    total: { live_usdt: formatMicroUsdt(sum(live)), test_usdt: formatMicroUsdt(sum(test)) },
+  };
+});
 
-const verify = post('/ledger/verify', 'ledger.verify', {}, async (request, deps): Promise<Verification> => {
+export const verify = post('/ledger/verify', 'ledger.verify', {}, async (request, deps) => {
   const { findings, entries, invariants, durationMs } = await verifyShared(auditContextOf(deps, request));
   return {
     ok: findings.length === 0,
@@ -95,7 +90,7 @@ const downloadStatement = get(
 type Account = Awaited<ReturnType<typeof listAccounts>>[number];
 type Entry = Awaited<ReturnType<typeof listEntries>>[number];
 
-const accountRow = ({ partnerId, partner, mode, balances, entries }: Account): AccountRow => ({
+export const accountRow = ({ partnerId, partner, mode, balances, entries }: Account) => ({
   partner_id: partnerId,
   partner,
   mode,
@@ -107,7 +102,7 @@ const accountRow = ({ partnerId, partner, mode, balances, entries }: Account): A
   entries: Number(entries),
 });
 
-function entryRow(entry: Entry): EntryRow {
+export function entryRow(entry: Entry) {
   const { from, to, fromAfter, toAfter } = entry;
   const available = from === 'available' ? fromAfter : to === 'available' ? toAfter : null;
   return {

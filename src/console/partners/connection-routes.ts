@@ -21,7 +21,6 @@ import {
 } from '../../webhooks/index.ts';
 import { whyNotAllowed } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { AttemptRow } from '../shapes/partners.ts';
 
 const maxAddresses = 100;
 
@@ -116,7 +115,7 @@ const checkWebhook = post(
   },
 );
 
-const attemptRow = (attempt: Awaited<ReturnType<typeof listAttempts>>[number]): AttemptRow => ({
+export const attemptRow = (attempt: Awaited<ReturnType<typeof listAttempts>>[number]) => ({
   event_id: formatEventId(attempt.eventId),
   endpoint_id: attempt.endpointId,
   payment_id: attempt.paymentId,

@@ -24,7 +24,6 @@ import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { PartnerDetail } from '../shapes/partners.ts';
 import { moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
@@ -73,7 +72,7 @@ const addPartner = post('/partners', 'partners.create', { body: { name: Text } }
   return partnerRow(db, deps.clock, partnerId);
 });
 
-const showPartner = get('/partners/:id', 'see', {}, async (request, deps) => {
+export const showPartner = get('/partners/:id', 'see', {}, async (request, deps) => {
   const { db } = deps;
   const partnerId = parseId('prt', request.params.id);
   const partner = partnerId && (await findPartner(db, partnerId));
@@ -88,12 +87,13 @@ const showPartner = get('/partners/:id', 'see', {}, async (request, deps) => {
     listMembers(db, partner.partnerId),
     listRequests(db, { state: 'waiting', subjects: [partner.partnerId] }),
   ]);
-  const detail: PartnerDetail = {
+  return {
     partner: row,
     limits: limitsObject(partner.limits),
     balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
     quotes,
     keys: keys.map(key => keyObject(key, deps.clock)),
+    // The first one, then those of live and of test mode.
     endpoints: webhooks.map(one => endpointRow(one, states)),
     event_kinds: [...eventKinds],
     members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
@@ -101,7 +101,6 @@ const showPartner = get('/partners/:id', 'see', {}, async (request, deps) => {
       requests.map(async one => requestRow(one, request.operator, await balanceOf(db, one))),
     ),
   };
-  return detail;
 });
 
 const changeState = (

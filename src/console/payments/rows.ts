@@ -1,20 +1,48 @@
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import type { PastChange } from '../../db/audit/index.ts';
 import type { FoundPayment, PaymentTotals, TimelineEvent } from '../../payments/index.ts';
-import { paymentRow as commonRow, deliveryItems, inOrderOfTime, timelineItem } from '../../web/index.ts';
+import {
+  paymentRow as commonRow,
+  deliveryItems,
+  type TimelineItem as Item,
+  inOrderOfTime,
+  type PaymentsCsv,
+  timelineItem,
+} from '../../web/index.ts';
 import type { DeliveryHistory } from '../../webhooks/index.ts';
-import type { PaymentRow, TimelineItem, PaymentTotals as TotalsShape } from '../shapes/payments.ts';
 
-export const paymentRow = (payment: FoundPayment): PaymentRow => ({
+export const paymentRow = (payment: FoundPayment) => ({
   ...commonRow(payment),
   partner_id: payment.partnerId,
   partner: payment.partnerName,
   qrc_id: payment.qrcId,
 });
 
+export const paymentsCsv: PaymentsCsv<ReturnType<typeof paymentRow>> = {
+  columns: [
+    'payment_id',
+    'created_at',
+    'settled_at',
+    'partner_id',
+    'partner',
+    'mode',
+    'status',
+    'status_detail',
+    'error_code',
+    'amount_rub',
+    'amount_usdt',
+    'rate',
+    'recipient',
+    'external_id',
+    'qrc_id',
+  ],
+  toRow: paymentRow,
+};
+
 const states = ['succeeded', 'processing', 'manual_review', 'failed'];
 
-export const totalsRow = ({ totals, isComplete }: PaymentTotals): TotalsShape => ({
+/** Live and test money are never summed together. */
+export const totalsRow = ({ totals, isComplete }: PaymentTotals) => ({
   totals: totals
     .map(({ mode, state, count, kopecks, microUsdt }) => ({
       mode,
@@ -29,6 +57,13 @@ export const totalsRow = ({ totals, isComplete }: PaymentTotals): TotalsShape =>
     ),
   is_complete: isComplete,
 });
+
+export interface TimelineItem
+  extends Item<'phase' | 'entry' | 'gateway' | 'event' | 'delivery' | 'operator'> {
+  actor: string | null;
+  /** The bodies of a call to the gateway, without headers; long ones are cut. */
+  gateway_call: { request: string; response: string | null } | null;
+}
 
 interface PaymentHistory {
   status: string;

@@ -15,7 +15,6 @@ import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cooki
 import type { RouteDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { CurrentSession, SignInAnswer } from '../shapes.ts';
 import { readInitData } from './init-data.ts';
 import { identityOf, sessionObject } from './session-object.ts';
 
@@ -67,12 +66,11 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
   for (const add of routes) add(scope, deps);
 };
 
-/** A session with its cookie, or the question whether to replace the one of another person. */
-async function answerOf(
-  deps: RouteDeps,
-  reply: FastifyReply,
-  result: PortalSignInResult,
-): Promise<SignInAnswer | undefined> {
+/**
+ * A session with its cookie. Instead of it, if the browser has one of another person, the question whether to replace that
+ * one: the same request with `replaces` does.
+ */
+export async function answerOf(deps: RouteDeps, reply: FastifyReply, result: PortalSignInResult) {
   if (result.outcome === 'no_link') return undefined;
   if (result.outcome === 'signed_in') {
     setSessionCookie(reply, result.token);
@@ -88,22 +86,21 @@ async function answerOf(
   };
 }
 
-const ownSession = [
-  // The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
-  get('/session/current', 'everybody', {}, async (request, deps): Promise<CurrentSession> => {
-    const found = await findSignedIn(deps, request);
-    return {
-      session: found ? await sessionObject(deps, found.token, found.person) : null,
-      bot_name: deps.telegramBotName ?? null,
-    };
-  }),
-  post('/logout', 'person', {}, async (request, deps, reply) => {
-    const { userId, sessionId } = request.person;
-    await endPortalSession(auditContextOf(deps, request), userId, sessionId);
-    clearSessionCookie(reply);
-    return done;
-  }),
-];
+// The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
+export const currentSession = get('/session/current', 'everybody', {}, async (request, deps) => {
+  const found = await findSignedIn(deps, request);
+  return {
+    session: found ? await sessionObject(deps, found.token, found.person) : null,
+    bot_name: deps.telegramBotName ?? null,
+  };
+});
+
+const signOut = post('/logout', 'person', {}, async (request, deps, reply) => {
+  const { userId, sessionId } = request.person;
+  await endPortalSession(auditContextOf(deps, request), userId, sessionId);
+  clearSessionCookie(reply);
+  return done;
+});
 
 const openSessions = [
   get('/sessions', 'person', {}, async (request, deps) => {
@@ -124,4 +121,4 @@ const openSessions = [
 ];
 
 /** Signing in and out, and the sessions of a person. */
-export const accessRoutes = [signInRoutes, ...ownSession, ...openSessions];
+export const accessRoutes = [signInRoutes, currentSession, signOut, ...openSessions];

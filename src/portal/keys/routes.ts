@@ -23,7 +23,6 @@ import { type Answer, done, Mode, Refused, Rubles, refuse } from '../../web/inde
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { KeyList, NewKey } from '../shapes.ts';
 
 const below = '/keys';
 const hourMs = 3_600_000;
@@ -34,7 +33,7 @@ const Addresses = Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAdd
 /** A live key spends the balance, so only an owner creates or changes one. */
 const roleFor = (mode: ModeOfKey) => (mode === 'live' ? 'owner' : 'developer');
 
-const list = get(below, 'developer', {}, async (request, deps): Promise<KeyList> => {
+const list = get(below, 'developer', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const keys = await listKeys(deps.readsOf(partnerId), partnerId);
   return { data: keys.map(key => keyObject(key, deps.clock)).reverse(), next_cursor: null };
@@ -83,7 +82,7 @@ const NewKeyBody = {
   allowed_addresses: Addresses,
 };
 
-const create = post(below, 'developer', { body: NewKeyBody }, async (request, deps): Answer<NewKey> => {
+export const create = post(below, 'developer', { body: NewKeyBody }, async (request, deps) => {
   const { partner, role } = request.member;
   const { mode, label = '' } = request.body;
   if (!roleIncludes(role, roleFor(mode))) return refuseRole(roleFor(mode));
@@ -128,7 +127,7 @@ const roll = post(
   `${below}/:key_id/roll`,
   'developer',
   { body: { overlap_hours } },
-  async (request, deps): Answer<NewKey> => {
+  async (request, deps) => {
     const key = await findOwn(deps, request, request.params.key_id);
     if (key instanceof Refused) return key;
     const overlapMs = request.body.overlap_hours * hourMs;

@@ -9,18 +9,20 @@ import {
 } from '../../bot/index.ts';
 import { done } from '../../web/index.ts';
 import { get, post } from '../route.ts';
-import type { NoticeSettings } from '../shapes.ts';
 
 const Topic = Type.Union(mutableTopics.map(topic => Type.Literal(topic)));
 
 const nothingChosen = { language: null, muted: [] as string[] };
 
+/** Without a language this person has never written to the bot. Notices about security cannot be muted. */
+export const showNotices = get('/notices', 'person', {}, async (request, deps) => {
+  const { language, muted } = (await findChatSettings(deps.db, request.person.userId)) ?? nothingChosen;
+  return { language, topics: mutableTopics.map(topic => ({ topic, is_muted: muted.includes(topic) })) };
+});
+
 /** Which notices a person gets from the bot, for all their partners, and in which language. */
 export const settingsRoutes = [
-  get('/notices', 'person', {}, async (request, deps): Promise<NoticeSettings> => {
-    const { language, muted } = (await findChatSettings(deps.db, request.person.userId)) ?? nothingChosen;
-    return { language, topics: mutableTopics.map(topic => ({ topic, is_muted: muted.includes(topic) })) };
-  }),
+  showNotices,
   post(
     '/notices',
     'person',

@@ -12,7 +12,6 @@ import {
 import { done, readNumber, refuse } from '../../web/index.ts';
 import { refuseRole } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { Invitation, Team } from '../shapes.ts';
 
 const below = '/team';
 const Role = Type.Union(memberRoles.map(role => Type.Literal(role)));
@@ -22,7 +21,7 @@ const refusals = {
   last_owner: [409, 'This is the last owner: make somebody else an owner first.'],
 } as const;
 
-const list = get(below, 'viewer', {}, async (request, deps): Promise<Team> => {
+export const list = get(below, 'viewer', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const members = await listMembers(deps.readsOf(partnerId), partnerId);
   return {
@@ -37,11 +36,12 @@ const list = get(below, 'viewer', {}, async (request, deps): Promise<Team> => {
   };
 });
 
-const inviteMember = post(
+/** For one person, once, within a day: what they send to the bot, and the link that does it if the bot's name is known. */
+export const inviteMember = post(
   `${below}/invite`,
   'owner',
   { body: { role: Role } },
-  async (request, deps): Promise<Invitation> => {
+  async (request, deps) => {
     const role = request.body.role as MemberRole;
     const { partnerId } = request.member.partner;
     const audit = auditContextOf(deps, request);

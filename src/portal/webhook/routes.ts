@@ -33,13 +33,12 @@ import {
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole, whyNotAllowed } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { CheckResult, Secrets, WebhookPage } from '../shapes.ts';
 
 const below = '/webhook';
 const Url = Type.String({ maxLength: 2_100 });
 const Events = Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 10 });
 
-const show = get(below, 'developer', {}, async (request, deps): Promise<WebhookPage> => {
+export const show = get(below, 'developer', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const db = deps.readsOf(partnerId);
   const webhooks = await listWebhooks(db, partnerId);
@@ -47,7 +46,9 @@ const show = get(below, 'developer', {}, async (request, deps): Promise<WebhookP
   return {
     endpoints: webhooks.map(webhook => ({
       ...endpointRow(webhook, states),
+      // Live before test.
       public_keys: keySetPathsOf(webhook),
+      // Until then the secret before the last change signs as well.
       old_secret_until: webhook.oldSecretUntil?.toISOString() ?? null,
     })),
     event_kinds: [...eventKinds],
@@ -132,18 +133,15 @@ const change = [
 ];
 
 /** Secrets are read with POST: neither a link nor the history of a browser shows them. */
-const readNow = async (
-  { db, vault, clock }: RouteDeps,
-  { partnerId, endpointId }: Webhook,
-): Promise<Secrets> => ({
+export const readNow = async ({ db, vault, clock }: RouteDeps, { partnerId, endpointId }: Webhook) => ({
   secrets: await readSecrets(db, vault, partnerId, clock.nowMs(), endpointId),
 });
 const secrets = [
-  post(`${of}/secret`, 'developer', {}, async (request, deps): Answer<Secrets> => {
+  post(`${of}/secret`, 'developer', {}, async (request, deps) => {
     const webhook = await findOwn(deps, request);
     return webhook instanceof Refused ? webhook : readNow(deps, webhook);
   }),
-  post(`${of}/rotate`, 'developer', {}, async (request, deps): Answer<Secrets> => {
+  post(`${of}/rotate`, 'developer', {}, async (request, deps) => {
     const webhook = await findOwn(deps, request);
     if (webhook instanceof Refused) return webhook;
     const { partnerId, endpointId } = webhook;
@@ -156,31 +154,26 @@ const secrets = [
   }),
 ];
 
-const check = post(
-  `${below}/:endpoint_id/check`,
-  'developer',
-  {},
-  async (request, deps): Answer<CheckResult> => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
-    const { partnerId, endpointId } = webhook;
-    const { sender, vault, keyring } = deps;
-    // A check takes up to a minute: the member may have been removed meanwhile.
-    const isStillDeveloper = async () => {
-      const memberships = await listMemberships(deps.db, request.person.userId);
-      const role = memberships.find(({ partner }) => partner.partnerId === partnerId)?.role;
-      return role !== undefined && roleIncludes(role, 'developer');
-    };
-    const audit = auditContextOf(deps, request);
-    const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, {
-      endpointId,
-      mayStillAct: isStillDeveloper,
-    });
-    if (result.outcome === 'not_allowed') return refuseRole('developer');
-    if (result.outcome !== 'checked') return refuseMissing;
-    return checkResult(result);
-  },
-);
+const check = post(`${below}/:endpoint_id/check`, 'developer', {}, async (request, deps) => {
+  const webhook = await findOwn(deps, request);
+  if (webhook instanceof Refused) return webhook;
+  const { partnerId, endpointId } = webhook;
+  const { sender, vault, keyring } = deps;
+  // A check takes up to a minute: the member may have been removed meanwhile.
+  const isStillDeveloper = async () => {
+    const memberships = await listMemberships(deps.db, request.person.userId);
+    const role = memberships.find(({ partner }) => partner.partnerId === partnerId)?.role;
+    return role !== undefined && roleIncludes(role, 'developer');
+  };
+  const audit = auditContextOf(deps, request);
+  const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, {
+    endpointId,
+    mayStillAct: isStillDeveloper,
+  });
+  if (result.outcome === 'not_allowed') return refuseRole('developer');
+  if (result.outcome !== 'checked') return refuseMissing;
+  return checkResult(result);
+});
 
 /** The endpoints of a partner: addresses, events, secrets, check. */
 export const webhookRoutes = [show, add, ...change, ...secrets, check];

@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import { Link } from 'wouter';
-import type { AuditHeadsState, AuditRow } from '../../../src/console/shapes/audit.ts';
+import type { AuditHeadsState, AuditRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Download } from '../parts/download.tsx';
 import { FilterForm, useFilters } from '../parts/filters.tsx';

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { DeliveryRow } from '../../../src/console/shapes/deliveries.ts';
+import type { DeliveryRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { LastAnswer, Owner, State } from '../parts/badge.tsx';

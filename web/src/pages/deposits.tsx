@@ -1,9 +1,8 @@
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Page } from '../../../src/console/shapes/common.ts';
-import type { DepositChainList, DepositRow } from '../../../src/console/shapes/deposits.ts';
-import type { PartnerDetail } from '../../../src/console/shapes/partners.ts';
+import type { DepositChainList, DepositRow, PartnerDetail } from '../../../src/console/shapes.ts';
+import type { Page } from '../../../src/web/shapes.ts';
 import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';

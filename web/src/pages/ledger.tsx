@@ -2,7 +2,7 @@ import { Alert, Loader } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link, Route, Switch } from 'wouter';
-import type { AccountRow, TrialBalance, Verification } from '../../../src/console/shapes/ledger.ts';
+import type { AccountRow, TrialBalance, Verification } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, TestMark } from '../parts/badge.tsx';

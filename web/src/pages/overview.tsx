@@ -1,7 +1,6 @@
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { AlarmRow, Overview as OverviewNow } from '../../../src/console/shapes/overview.ts';
-import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
+import type { AlarmRow, Overview as OverviewNow, RateNow, RatesPage } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, State } from '../parts/badge.tsx';

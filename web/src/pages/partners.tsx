@@ -1,7 +1,7 @@
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { Route, Switch, useLocation, useSearchParams } from 'wouter';
-import type { PartnerRow } from '../../../src/console/shapes/partners.ts';
+import type { PartnerRow } from '../../../src/console/shapes.ts';
 import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { PaymentDetail, TimelineItem } from '../../../src/console/shapes/payments.ts';
+import type { PaymentDetail, TimelineItem } from '../../../src/console/shapes.ts';
 import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State, TestMark } from '../parts/badge.tsx';

@@ -1,4 +1,4 @@
-import type { PaymentRow } from '../../../src/console/shapes/payments.ts';
+import type { PaymentRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Owner } from '../parts/badge.tsx';
 import { Download } from '../parts/download.tsx';

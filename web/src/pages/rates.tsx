@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes/rates.ts';
+import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes.ts';
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';
 import { Choice } from '../parts/fields.tsx';

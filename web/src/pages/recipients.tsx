@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import type { RecipientRow } from '../../../src/console/shapes/controls.ts';
+import type { RecipientRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';

@@ -1,7 +1,7 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import type { ReconciliationDetail, ReconciliationRow } from '../../../src/console/shapes/controls.ts';
+import type { ReconciliationDetail, ReconciliationRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, State } from '../parts/badge.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { LoggedRequestRow } from '../../../src/console/shapes/request-log.ts';
+import type { LoggedRequestRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';

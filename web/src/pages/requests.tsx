@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter';
-import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
+import type { RequestRow } from '../../../src/console/shapes.ts';
 import { Choice } from '../parts/fields.tsx';
 import { Empty, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RequestCard } from '../parts/request.tsx';

@@ -1,4 +1,4 @@
-import type { ReviewRow } from '../../../src/console/shapes/payments.ts';
+import type { ReviewRow } from '../../../src/console/shapes.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, Owner, State } from '../parts/badge.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../parts/page.tsx';

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { SessionRow } from '../../../src/console/shapes/access.ts';
+import type { SessionRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { useMay } from '../parts/action.tsx';
 import { Badge } from '../parts/badge.tsx';

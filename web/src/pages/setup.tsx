@@ -1,7 +1,7 @@
 import { Alert, Stack } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Enrolment, Session } from '../../../src/console/shapes/access.ts';
+import type { Enrolment, Session } from '../../../src/console/shapes.ts';
 import { Refused, send, session } from '../api.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useAttempt } from '../parts/notify.ts';

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import type { Done } from '../../../src/console/shapes/approvals.ts';
+import type { Done } from '../../../src/console/shapes.ts';
 import { Refused, session } from '../api.ts';
 import { useCommon, useSentence } from '../texts/common.ts';
 import { useNotify } from './notify.ts';

@@ -1,8 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import type { Page } from '../../../src/console/shapes/common.ts';
-import type { PartnerRow } from '../../../src/console/shapes/partners.ts';
+import type { PartnerRow } from '../../../src/console/shapes.ts';
+import type { Page } from '../../../src/web/shapes.ts';
 import { ask, query } from '../api.ts';
 import { useShared } from '../texts/index.ts';
 import { TextField } from './fields.tsx';

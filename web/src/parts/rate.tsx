@@ -1,5 +1,5 @@
 import { lazy, Suspense, useMemo } from 'react';
-import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
+import type { RateNow, RatesPage } from '../../../src/console/shapes.ts';
 import { inBoth, useServerText, useShared, useTexts, type Words, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
 import { orReload } from './lazy-page.tsx';

@@ -1,7 +1,7 @@
 import { Button, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
+import type { RequestRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { State } from './badge.tsx';

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { DeliveryDetail, DeliveryRow } from '../../../../src/console/shapes/deliveries.ts';
+import type { DeliveryDetail, DeliveryRow } from '../../../../src/console/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';

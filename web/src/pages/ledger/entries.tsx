@@ -1,7 +1,6 @@
 import { Link, useLocation } from 'wouter';
-import type { Mode } from '../../../../src/console/shapes/common.ts';
-import type { EntryRow } from '../../../../src/console/shapes/ledger.ts';
-import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
+import type { EntryRow, PartnerDetail } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/web/shapes.ts';
 import { query } from '../../api.ts';
 import { ModeChoice } from '../../parts/fields.tsx';
 import { Empty, KeysetTable, PageFrame, useOnce } from '../../parts/page.tsx';

@@ -1,9 +1,8 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Mode } from '../../../../src/console/shapes/common.ts';
-import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
-import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
+import type { PartnerDetail, SettingsPage } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { BalanceChange } from '../../parts/balance-change.tsx';

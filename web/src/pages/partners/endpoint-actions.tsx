@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { EndpointRow } from '../../../../src/console/shapes/partners.ts';
+import type { EndpointRow } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -118,7 +118,7 @@ interface DialogProps extends ActionsProps {
 function ChangeDialog({ partnerId, endpoint, kinds, change, title, onClose }: DialogProps) {
   const t = useTexts(texts);
   const [url, setUrl] = useState(endpoint.url);
-  const [events, setEvents] = useState(endpoint.events);
+  const [events, setEvents] = useState<string[]>(endpoint.events);
   const says: Record<Change, string> = {
     address: t.addressSays,
     events: endpoint.is_first ? t.firstEvents : t.eventsSay,

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Mode } from '../../../../src/console/shapes/common.ts';
-import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes/partners.ts';
+import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/web/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge, State } from '../../parts/badge.tsx';

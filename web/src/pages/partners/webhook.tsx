@@ -1,7 +1,8 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { AttemptRow, CheckResult, EndpointRow } from '../../../../src/console/shapes/partners.ts';
+import type { AttemptRow } from '../../../../src/console/shapes.ts';
+import type { CheckResult, EndpointRow } from '../../../../src/web/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, Badge, State } from '../../parts/badge.tsx';

@@ -1,6 +1,6 @@
 import { Alert, Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { RateRules, WhatIf } from '../../../../src/console/shapes/rates.ts';
+import type { RateRules, WhatIf } from '../../../../src/console/shapes.ts';
 import { send } from '../../api.ts';
 import { Confirm, Outdated } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';

@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
-import type { LostHistory as Answer } from '../../../../src/console/shapes/controls.ts';
+import type { LostHistory as Answer } from '../../../../src/console/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
-import type { Invitation, OperatorRole, OperatorRow } from '../../../../src/console/shapes/access.ts';
+import type { Invitation, OperatorRole, OperatorRow } from '../../../../src/console/shapes.ts';
 import { send } from '../../api.ts';
 import { Action, useSession } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';

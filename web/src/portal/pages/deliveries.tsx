@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { DeliveryRow } from '../../../../src/portal/shapes.ts';
+import type { DeliveryRow } from '../../../../src/web/shapes.ts';
 import { query } from '../../api.ts';
 import { LastAnswer, State } from '../../parts/badge.tsx';
 import { SelectField } from '../../parts/fields.tsx';

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { Link, useSearchParams } from 'wouter';
-import type { DeliveryDetail } from '../../../../src/portal/shapes.ts';
+import type { DeliveryDetail } from '../../../../src/web/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Answer, State } from '../../parts/badge.tsx';
 import { useRun } from '../../parts/notify.ts';

@@ -1,6 +1,7 @@
 import { Textarea } from '@mantine/core';
 import { useState } from 'react';
-import type { KeyRow, NewKey } from '../../../../src/portal/shapes.ts';
+import type { NewKey } from '../../../../src/portal/shapes.ts';
+import type { KeyRow } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';

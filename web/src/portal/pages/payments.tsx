@@ -1,4 +1,4 @@
-import type { PaymentRow } from '../../../../src/portal/shapes.ts';
+import type { PaymentRow } from '../../../../src/web/shapes.ts';
 import { query } from '../../api.ts';
 import { Download } from '../../parts/download.tsx';
 import { FilterForm, NoneFound, useFilters } from '../../parts/filters.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { LoggedRequestRow } from '../../../../src/portal/shapes.ts';
+import type { LoggedRequestRow } from '../../../../src/web/shapes.ts';
 import { query } from '../../api.ts';
 import { Badge, TestMark } from '../../parts/badge.tsx';
 import { FilterForm, useFilters } from '../../parts/filters.tsx';

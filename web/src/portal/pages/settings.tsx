@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { NoticeSettings, SessionRow } from '../../../../src/portal/shapes.ts';
+import type { NoticeSettings } from '../../../../src/portal/shapes.ts';
+import type { SessionRow } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';

@@ -1,7 +1,8 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { CheckResult, EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes.ts';
+import type { EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes.ts';
+import type { CheckResult } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { Badge, State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -177,7 +178,7 @@ interface DialogProps {
 export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecrets }: DialogProps) {
   const t = useTexts(texts);
   const [url, setUrl] = useState(endpoint.url);
-  const [events, setEvents] = useState(endpoint.events);
+  const [events, setEvents] = useState<string[]>(endpoint.events);
   const dialogs = {
     address: {
       title: t.changeAddress,

@@ -15,7 +15,7 @@ import { useShared } from './texts/index.ts';
 export function Layout({ children }: { children: ReactNode }) {
   const t = useShared();
   const [path] = useLocation();
-  const overview = useLive<Overview>(['overview', 60], '/overview?minutes=60', 5000).data;
+  const overview = useLive<Overview>('/overview?minutes=60', 5000).data;
   return (
     <>
       <Shell

@@ -47,7 +47,6 @@ export default function Audit() {
       <Fields of={of} />
       <KeysetTable<AuditRow>
         label={shared.nav.audit}
-        queryKey={['audit']}
         path={`/audit${query(given)}`}
         everyMs={10_000}
         keyOf={row => row.audit_id}
@@ -77,7 +76,7 @@ export default function Audit() {
 /** Nothing if no heads of the log are kept outside the database. */
 function HeadsState() {
   const t = useTexts(texts);
-  const { data } = useLive<AuditHeadsState>(['audit', 'heads'], '/audit/heads', 60_000);
+  const { data } = useLive<AuditHeadsState>('/audit/heads', 60_000);
   if (data?.state === 'missing')
     return (
       <Alert color="red" role="alert" mb="md">

@@ -47,7 +47,6 @@ export function DeliveryList() {
       <Fields of={of} />
       <KeysetTable<DeliveryRow>
         label={shared.nav.deliveries}
-        queryKey={['all deliveries']}
         path={`/deliveries${query({ ...rest, since: from, until })}`}
         everyMs={5000}
         columns={useColumns(chosen, (row, isChosen) => choose([row], isChosen))}
@@ -190,7 +189,7 @@ function Fields({ of }: { of: Filters }) {
             <PartnerField partnerId={partner_id} onChoose={partner_id => apply({ partner_id })} />
           ),
           { name: 'event', label: t.event, words: t.events },
-          { name: 'mode', label: t.mode, words: { live: t.live, test: t.test } },
+          { name: 'mode', label: t.mode, words: t.modes },
           draft => <PeriodFields value={draft} onChoose={apply} onTimes={apply} />,
         ]}
       />

@@ -45,7 +45,7 @@ export default function Deposits() {
 
 function Chains() {
   const t = useTexts(texts);
-  const found = useLive<DepositChainList>(['deposit chains'], '/deposits/chains', 5000);
+  const found = useLive<DepositChainList>('/deposits/chains', 5000);
   if (!found.data)
     return found.isError ? (
       <Failure error={found.error} again={() => void found.refetch()} />
@@ -117,7 +117,6 @@ function AllDeposits() {
       </search>
       <KeysetTable<DepositRow>
         label={t.all}
-        queryKey={['all deposits']}
         path={`/deposits${query(filters)}`}
         everyMs={5000}
         columns={columns}
@@ -138,7 +137,7 @@ export function HeldDeposits() {
   const t = useTexts(texts);
   const columns = useDepositColumns();
   const [deciding, setDeciding] = useState<Deciding | null>(null);
-  const held = useLive<Page<DepositRow>>(['held deposits'], '/deposits?state=held&limit=100', 5000);
+  const held = useLive<Page<DepositRow>>('/deposits?state=held&limit=100', 5000);
   const rows = held.data?.data ?? [];
   if (held.isError) return <Failure error={held.error} again={() => void held.refetch()} />;
   if (rows.length === 0) return null;
@@ -206,7 +205,7 @@ function Effect({ deposit, isRelease }: { deposit: DepositRow; isRelease: boolea
   const t = useTexts(texts);
   const shared = useShared();
   const { partner_id, partner, amount_usdt: usdt } = deposit;
-  const found = useOnce<PartnerDetail>(['partner', partner_id], `/partners/${partner_id}`);
+  const found = useOnce<PartnerDetail>(`/partners/${partner_id}`);
   const money = found.data?.balances.live;
   if (isRelease && money)
     return (

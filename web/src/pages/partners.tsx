@@ -53,7 +53,6 @@ export function PartnerList() {
       </search>
       <KeysetTable<PartnerRow>
         label={shared.nav.partners}
-        queryKey={['partners']}
         path={`/partners${query({ q: asked })}`}
         everyMs={10_000}
         keyOf={row => row.partner_id}

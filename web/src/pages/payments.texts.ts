@@ -24,8 +24,6 @@ export const texts = inBoth({
   ],
   csv: ['Download CSV', 'Скачать CSV'],
   exportHint: ['Up to the newest 50,000', 'Не больше 50 000 последних'],
-  live: ['Live', 'Боевой'],
-  test: ['Test', 'Тестовый'],
   searchHint: [
     'Payment ID, external ID, QR link or code, recipient, partner, amount',
     'ID платежа, внешний ID, ссылка или код QR, получатель, партнёр, сумма',

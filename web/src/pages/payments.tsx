@@ -46,7 +46,6 @@ export default function Payments() {
       <PaymentTotals path={`/payments/totals${given}`} everyMs={15_000} t={t} moved={t.moved} />
       <KeysetTable<PaymentRow>
         label={t.list}
-        queryKey={['payments']}
         path={`/payments${given}`}
         everyMs={4000}
         columns={paymentColumns(t, { head: t.partner, cell: row => <Owner of={row} /> })}
@@ -85,7 +84,7 @@ function Fields({ of }: { of: ReturnType<typeof useFilters<keyof Filters>> }) {
           words: shared.states,
           values: ['processing', 'manual_review', 'succeeded', 'failed'],
         },
-        { name: 'mode', label: t.mode, words: { live: t.live, test: t.test } },
+        { name: 'mode', label: t.mode, words: t.modes },
         { name: 'amount_rub', label: t.rub, inputMode: 'decimal', className: 'filter-short' },
         ({ partner_id }, _, setNow) => (
           <PartnerField partnerId={partner_id} onChoose={partner_id => setNow({ partner_id })} />

@@ -18,7 +18,7 @@ export default function Rates() {
   const shared = useShared();
   const [params, setParams] = useSearchParams();
   const hours = spans.find(one => one === params.get('hours')) ?? '24';
-  const read = useLive<RatesPage>(['rates', hours], `/rates?hours=${hours}`, 10_000);
+  const read = useLive<RatesPage>(`/rates?hours=${hours}`, 10_000);
   const page = read.data;
   return (
     <PageFrame title={shared.nav.rates} lead={t.lead}>

@@ -49,7 +49,7 @@ export default function Recipients() {
   const [most, setMost] = useState(atOnce);
   const [blocking, setBlocking] = useState(false);
   const [unblocking, setUnblocking] = useState<string | null>(null);
-  const list = useLive<{ data: RecipientRow[] }>(['recipients'], '/recipients', 10_000);
+  const list = useLive<{ data: RecipientRow[] }>('/recipients', 10_000);
   const wanted = search.trim().toLowerCase();
   const found = list.data?.data.filter(row => row.recipient.toLowerCase().includes(wanted));
   return (

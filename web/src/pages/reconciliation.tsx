@@ -39,7 +39,6 @@ export function Runs() {
       <LostHistory />
       <KeysetTable<ReconciliationRow>
         label={t.runs}
-        queryKey={['reconciliations']}
         path="/reconciliations"
         everyMs={5000}
         keyOf={run => run.run_id}
@@ -104,7 +103,7 @@ type Difference = ReconciliationDetail['differences'][number];
 export function OneRun({ runId }: { runId: string }) {
   const t = useTexts(texts);
   const shared = useShared();
-  const read = useLive<ReconciliationDetail>(['reconciliation', runId], `/reconciliations/${runId}`, 3000);
+  const read = useLive<ReconciliationDetail>(`/reconciliations/${runId}`, 3000);
   const run = read.data?.run;
   return (
     <PageFrame

@@ -4,6 +4,7 @@ import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
 import { Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
+import { instantOf } from '../parts/period.tsx';
 import { Copyable, Cut, Duration, Middle, Name, shortId, Time } from '../parts/values.tsx';
 import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
@@ -57,9 +58,6 @@ const routes = [
   '/v1/test/clock',
 ];
 
-/** Times in the form have no zone: they are UTC. */
-const instantOf = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
-
 export default function RequestLog() {
   const t = useTexts(texts);
   const shared = useShared();
@@ -71,7 +69,6 @@ export default function RequestLog() {
       <Fields of={of} />
       <KeysetTable<LoggedRequestRow>
         label={shared.nav.requestLog}
-        queryKey={['request-log']}
         path={`/request-log${query(asked)}`}
         {...(of.isFiltered ? {} : { everyMs: 5000 })}
         stopsOnError

@@ -29,7 +29,7 @@ export default function Requests() {
   const t = useTexts(texts);
   const [params, setParams] = useSearchParams();
   const state = states.find(one => one === params.get('state')) ?? 'waiting';
-  const list = useLive<{ data: RequestRow[] }>(['requests', state], `/requests?state=${state}`, 5000);
+  const list = useLive<{ data: RequestRow[] }>(`/requests?state=${state}`, 5000);
   return (
     <PageFrame
       title={shared.nav.requests}

@@ -78,7 +78,6 @@ export default function Review() {
     <PageFrame title={shared.nav.review} lead={t.lead}>
       <KeysetTable<ReviewRow>
         label={shared.nav.review}
-        queryKey={['review']}
         path="/review"
         everyMs={3000}
         columns={columns}

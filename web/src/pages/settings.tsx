@@ -41,7 +41,7 @@ export function Sessions() {
   const t = useTexts(texts);
   const seesAll = useMay()('operators.manage');
   const [ending, setEnding] = useState<SessionRow | null>(null);
-  const list = useLive<{ data: SessionRow[] }>(['sessions'], '/sessions', 5000);
+  const list = useLive<{ data: SessionRow[] }>('/sessions', 5000);
   return (
     <>
       <p className="dim card-lead">{seesAll ? t.allSessions : t.ownSessions}</p>

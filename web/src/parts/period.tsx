@@ -24,12 +24,13 @@ export function timesOf({ period, created_after, created_before }: Period): { fr
       return { from: at(-6), until: '' };
     case 'month':
       return { from: at(-29), until: '' };
-    default: {
-      const inUtc = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
-      return { from: inUtc(created_after), until: inUtc(created_before) };
-    }
+    default:
+      return { from: instantOf(created_after), until: instantOf(created_before) };
   }
 }
+
+/** A time of a form, which has no zone and is UTC. */
+export const instantOf = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
 
 /** A period by its name, or with its own start and end. */
 export function PeriodFields({

@@ -1,12 +1,10 @@
-import { lazy, Suspense, useMemo } from 'react';
+import { useMemo } from 'react';
 import type { RateNow, RatesPage } from '../../../src/console/shapes.ts';
 import { inBoth, useServerText, useShared, useTexts, type Words, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
-import { orReload } from './lazy-page.tsx';
+import { LazyChart } from './lazy-chart.tsx';
 import { Empty, Rows } from './page.tsx';
 import { Rate, Time } from './values.tsx';
-
-const Chart = lazy(() => orReload(import('./chart.tsx')).then(part => ({ default: part.Chart })));
 
 const texts = inBoth({
   withSpread: ['rate', 'курс'],
@@ -44,16 +42,14 @@ export function RateChart({
   );
   if (history.length === 0) return <Empty title={shared.noData} />;
   return (
-    <Suspense fallback={<div className="chart-placeholder" />}>
-      <Chart
-        title={title}
-        at={at}
-        series={series}
-        digits={4}
-        fromZero={false}
-        {...(height ? { height } : {})}
-      />
-    </Suspense>
+    <LazyChart
+      title={title}
+      at={at}
+      series={series}
+      digits={4}
+      fromZero={false}
+      {...(height ? { height } : {})}
+    />
   );
 }
 

@@ -6,7 +6,6 @@ import { Copyable } from '../parts/values.tsx';
 import { useCommon } from '../texts/common.ts';
 import { inBoth, useTexts } from '../texts/language.ts';
 import { usePartner } from './partner.ts';
-import { usePortal } from './texts/index.ts';
 
 const texts = inBoth({
   needs: (role: string) => [`Required role: ${role}`, `Нужна роль: ${role}`],
@@ -23,9 +22,8 @@ export function Action({
   ...props
 }: ButtonProps & { needs: MemberRole; why?: string | undefined }) {
   const t = useTexts(texts);
-  const { roles } = usePortal();
   const { may } = usePartner();
-  return <HintButton {...props} hint={may(needs) ? why : t.needs(roles[needs])} />;
+  return <HintButton {...props} hint={may(needs) ? why : t.needs(t.memberRoles[needs])} />;
 }
 
 interface SecretProps {

@@ -9,7 +9,7 @@ import { usePortal } from './texts/index.ts';
 
 /** There is no password: the bot knows who somebody is, and gives a link. */
 export function SignIn({ botName, refusal }: { botName: string | null; refusal: unknown }) {
-  const t = usePortal().signIn;
+  const { signIn: t, errors } = usePortal();
   const sentence = useSentence();
   return (
     <SignInCard title={t.title} lead={t.lead}>
@@ -20,7 +20,7 @@ export function SignIn({ botName, refusal }: { botName: string | null; refusal: 
       )}
       {refusal === null && hasSessionEnded() && (
         <Alert color="yellow" role="alert" mb="md">
-          {t.ended}
+          {errors.signed_out}
         </Alert>
       )}
       <p className="sign-in-how">{isMiniApp ? t.again : t.how}</p>

@@ -18,7 +18,7 @@ export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId
   const endpoint_id = params.get('endpoint_id') ?? '';
   const [isSending, setSending] = useState(false);
   const path = `/deliveries/${encodeURIComponent(partnerId)}/${encodeURIComponent(eventId)}${query({ endpoint_id })}`;
-  const found = useLive<DeliveryDetail>(['delivery', partnerId, eventId, endpoint_id], path, 5000);
+  const found = useLive<DeliveryDetail>(path, 5000);
   if (!found.data)
     return (
       <PageFrame title={t.delivery} lead={<code>{eventId}</code>}>

@@ -13,7 +13,7 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
   const t = useTexts(texts);
   const shared = useShared();
   const [, go] = useLocation();
-  const name = useOnce<PartnerDetail>(['partner', partnerId], `/partners/${partnerId}`).data?.partner.name;
+  const name = useOnce<PartnerDetail>(`/partners/${partnerId}`).data?.partner.name;
   return (
     <PageFrame
       title={`${t.entries}: ${name ?? partnerId}`}
@@ -27,7 +27,6 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
     >
       <KeysetTable<EntryRow>
         label={t.entries}
-        queryKey={['entries']}
         path={`/ledger/entries${query({ partner_id: partnerId, mode })}`}
         everyMs={5000}
         keyOf={row => row.entry_no}

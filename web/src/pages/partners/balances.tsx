@@ -61,7 +61,7 @@ function Credit({ detail: { partner, balances }, onClose }: { detail: PartnerDet
   const [mode, setMode] = useState<Mode>('live');
   const [amount, setAmount] = useState('');
   const [reference, setReference] = useState('');
-  const threshold = useOnce<SettingsPage>(['settings'], '/settings').data?.thresholds.credit_usdt;
+  const threshold = useOnce<SettingsPage>('/settings').data?.thresholds.credit_usdt;
   const usdt = clean(amount);
   const needsSecond =
     mode === 'live' && threshold !== undefined && isAmount(usdt) && Number(usdt) > Number(threshold);

@@ -12,7 +12,7 @@ import { Card, Empty, Loaded, PageFrame, Rows, useLive } from '../../parts/page.
 import { RequestCard } from '../../parts/request.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { Copyable, Time } from '../../parts/values.tsx';
-import { useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { useShared, useTexts } from '../../texts/index.ts';
 import { Balances } from './balances.tsx';
 import { KeysCard } from './keys.tsx';
 import { LimitsCard } from './limits.tsx';
@@ -24,7 +24,7 @@ type Decision = 'approve' | 'refuse' | 'suspend' | 'resume';
 export function OnePartner({ partnerId, part }: { partnerId: string; part: string | undefined }) {
   const shared = useShared();
   const t = useTexts(texts);
-  const read = useLive<PartnerDetail>(['partner', partnerId], `/partners/${partnerId}`, 5000);
+  const read = useLive<PartnerDetail>(`/partners/${partnerId}`, 5000);
   const detail = read.data;
   if (!detail)
     return (
@@ -154,7 +154,7 @@ export function Members({ members }: Pick<PartnerDetail, 'members'>) {
         empty={<Empty title={t.noMembers}>{t.noMembersHint}</Empty>}
         columns={[
           { head: t.memberName, cell: member => member.name },
-          { head: t.role, cell: member => wordIn(t.memberRoles, member.role) },
+          { head: t.role, cell: member => t.memberRoles[member.role] },
           { head: t.joined, cell: member => <Time as="short" at={member.joined_at} /> },
         ]}
       />

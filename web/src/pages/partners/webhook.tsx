@@ -134,7 +134,6 @@ function Log({ partnerId, endpoints }: Endpoints) {
   return (
     <KeysetTable<AttemptRow>
       label={t.log}
-      queryKey={['deliveries', partnerId]}
       path={`/partners/${partnerId}/deliveries`}
       everyMs={5000}
       keyOf={row => `${row.event_id} ${row.endpoint_id} ${row.attempt} ${row.at}`}

@@ -9,6 +9,7 @@ import { Card, Failure, Rows } from '../../parts/page.tsx';
 import { RateSources } from '../../parts/rate.tsx';
 import { clean, editableIn, percentIn, Rate, Usdt } from '../../parts/values.tsx';
 import { useLanguage, useServerText, useTexts, wordIn } from '../../texts/index.ts';
+import { texts as overviewTexts } from '../overview.texts.ts';
 import { texts } from './texts.ts';
 
 /** Sends the version of the rules it was made on: a change based on old rules is refused. */
@@ -109,6 +110,7 @@ export function TryRules({ rules }: { rules: RateRules }) {
 
 function Compared({ answer }: { answer: WhatIf }) {
   const t = useTexts(texts);
+  const { kinds } = useTexts(overviewTexts);
   const serverText = useServerText();
   return (
     <>
@@ -120,7 +122,7 @@ function Compared({ answer }: { answer: WhatIf }) {
       {answer.alarms.length > 0 && (
         <Alert color="yellow" mb="sm" title={t.alarms}>
           {answer.alarms.map(alarm => (
-            <p key={alarm}>{alarmIn(t.alarmKinds, serverText, alarm)}</p>
+            <p key={alarm}>{alarmIn(kinds, serverText, alarm)}</p>
           ))}
         </Alert>
       )}

@@ -57,7 +57,7 @@ const texts = inBoth({
 /** Nothing, if the database has never lost anything. */
 export function LostHistory() {
   const t = useTexts(texts);
-  const read = useLive<Answer>(['recovery'], '/recovery', 5000);
+  const read = useLive<Answer>('/recovery', 5000);
   const { histories = [], recovered = [], stray = [] } = read.data ?? {};
   if (histories.length === 0) return null;
   return (

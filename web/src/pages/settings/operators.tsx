@@ -21,7 +21,7 @@ export function Operators() {
   const own = useSession().operator.operator_id;
   const [doing, setDoing] = useState<Doing | null>(null);
   const [invitation, setInvitation] = useState<Invitation | null>(null);
-  const list = useLive<{ data: OperatorRow[] }>(['operators'], '/operators', 10_000);
+  const list = useLive<{ data: OperatorRow[] }>('/operators', 10_000);
   const close = () => setDoing(null);
   return (
     <>

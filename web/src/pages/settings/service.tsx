@@ -13,7 +13,7 @@ import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 export function Service() {
-  const read = useLive<SettingsPage>(['settings'], '/settings', 5000);
+  const read = useLive<SettingsPage>('/settings', 5000);
   return (
     <>
       <Loaded of={read} />

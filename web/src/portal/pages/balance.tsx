@@ -28,7 +28,7 @@ export default function Balance() {
   const portal = usePortal();
   const { api } = usePartner();
   const creditColumns = useCreditColumns();
-  const read = useLive<Shape>(['balance', api('')], api('/balance'), 15_000);
+  const read = useLive<Shape>(api('/balance'), 15_000);
   const { data } = read;
   return (
     <PageFrame title={portal.nav.balance}>
@@ -39,7 +39,6 @@ export default function Balance() {
       <Card title={t.deposits}>
         <KeysetTable<DepositRow>
           label={t.deposits}
-          queryKey={['deposits']}
           path={api('/deposits')}
           everyMs={15_000}
           columns={useDepositColumns()}

@@ -31,7 +31,6 @@ export default function Deliveries() {
       </div>
       <KeysetTable<DeliveryRow>
         label={t.log}
-        queryKey={['deliveries']}
         path={api(`/deliveries${query({ mode, ...filters })}`)}
         everyMs={5000}
         columns={useColumns()}

@@ -17,7 +17,7 @@ export default function Delivery({ eventId }: { eventId: string }) {
   const endpoint_id = params.get('endpoint_id') ?? undefined;
   const path = api(`/deliveries/${eventId}`);
   const { pending, run } = useRun();
-  const read = useLive<DeliveryDetail>(['delivery', path, endpoint_id], path + query({ endpoint_id }), 5000);
+  const read = useLive<DeliveryDetail>(path + query({ endpoint_id }), 5000);
   const { data } = read;
   return (
     <PageFrame

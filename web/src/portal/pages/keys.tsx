@@ -38,7 +38,6 @@ export default function Keys() {
     >
       <KeysetTable<KeyRow>
         label={portal.nav.keys}
-        queryKey={['keys']}
         path={api('/keys')}
         columns={useColumns(setDialog)}
         keyOf={row => row.key_id}

@@ -41,7 +41,7 @@ export default function Overview() {
   const { api, may } = usePartner();
   const [days, setDays] = useState<(typeof periods)[number]>('30');
   const path = api(`/overview?mode=${mode}&days=${days}`);
-  const read = useLive<Shape>(['overview', path], path, 15_000);
+  const read = useLive<Shape>(path, 15_000);
   const { data } = read;
   return (
     <PageFrame

@@ -54,7 +54,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
   const t = useTexts(texts);
   const { api } = usePartner();
   const path = api(`/payments/${paymentId}`);
-  const read = useLive<PaymentDetail>(['payment', path], path, 5000);
+  const read = useLive<PaymentDetail>(path, 5000);
   const { data } = read;
   return (
     <PageFrame

@@ -62,7 +62,6 @@ export default function Payments() {
       <PaymentTotals path={api(`/payments/totals${given}`)} everyMs={20_000} t={t} />
       <KeysetTable<PaymentRow>
         label={portal.nav.payments}
-        queryKey={['payments']}
         path={api(`/payments${given}`)}
         everyMs={5000}
         columns={paymentColumns(t)}

@@ -72,7 +72,7 @@ export default function RateOfPartner() {
   const { api } = usePartner();
   const [hours, setHours] = useState<Span>('24');
   const path = api(`/rate?hours=${hours}`);
-  const read = useLive<RatePage>(['rate', path], path, 15_000);
+  const read = useLive<RatePage>(path, 15_000);
   const { data } = read;
   return (
     <PageFrame title={portal.nav.rate}>
@@ -153,7 +153,7 @@ function Quotes() {
   const columns = useColumns();
   const cents = (usdt: string) => amountIn(language, usdt.slice(0, -4));
   const path = api(`/quotes?mode=${mode}`);
-  const { data } = useLive<LockedQuotes>(['quotes', path], path, 5000);
+  const { data } = useLive<LockedQuotes>(path, 5000);
   if (!data) return null;
   return (
     <Card title={t.quotes}>

@@ -37,7 +37,6 @@ export default function RequestLog() {
       />
       <KeysetTable<LoggedRequestRow>
         label={portal.nav.requests}
-        queryKey={['requests']}
         path={api(`/request-log${query(of.filters)}`)}
         everyMs={10_000}
         columns={useColumns()}

@@ -47,7 +47,6 @@ export default function Settings() {
       <Card title={t.sessions}>
         <KeysetTable<SessionRow>
           label={t.sessions}
-          queryKey={['sessions']}
           path="/sessions"
           columns={useColumns()}
           keyOf={row => row.session_id}
@@ -67,17 +66,16 @@ function Notices() {
   const t = useTexts(texts);
   const notify = useNotify();
   const queries = useQueryClient();
-  const { data, error } = useOnce<NoticeSettings>(['notices'], '/notices');
+  const { data, error } = useOnce<NoticeSettings>('/notices');
   if (error) return <Failure error={error} />;
   if (!data) return <Waiting rows={3} />;
-  async function mute(topic: string, isMuted: boolean) {
+  const change = (path: string, body: object) =>
+    void send(path, body)
+      .catch(notify.failed)
+      .then(() => queries.invalidateQueries({ queryKey: ['/notices'] }));
+  function mute(topic: string, isMuted: boolean) {
     const others = data!.topics.filter(one => one.is_muted && one.topic !== topic).map(one => one.topic);
-    await send('/notices', { muted: isMuted ? [...others, topic] : others }).catch(notify.failed);
-    await queries.invalidateQueries({ queryKey: ['notices'] });
-  }
-  async function speak(language: string) {
-    await send('/notices/language', { language }).catch(notify.failed);
-    await queries.invalidateQueries({ queryKey: ['notices'] });
+    change('/notices', { muted: isMuted ? [...others, topic] : others });
   }
   return (
     <div className="portal-notices">
@@ -86,7 +84,7 @@ function Notices() {
           label={t.language}
           className="portal-language"
           value={data.language}
-          onChange={text => void speak(text)}
+          onChange={language => change('/notices/language', { language })}
           words={{ ru: 'Русский', en: 'English' }}
         />
       )}
@@ -95,7 +93,7 @@ function Notices() {
           <input
             type="checkbox"
             checked={!is_muted}
-            onChange={event => void mute(topic, !event.currentTarget.checked)}
+            onChange={event => mute(topic, !event.currentTarget.checked)}
           />
           {wordIn(t.topics, topic)}
         </label>

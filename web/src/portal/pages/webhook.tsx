@@ -21,7 +21,7 @@ export default function Webhook() {
   const portal = usePortal();
   const { api } = usePartner();
   const [isAdding, setAdding] = useState(false);
-  const read = useLive<WebhookPage>(['webhook', api('')], api('/webhook'), 10_000);
+  const read = useLive<WebhookPage>(api('/webhook'), 10_000);
   const { data } = read;
   return (
     <PageFrame

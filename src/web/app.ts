@@ -1,20 +1,51 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { TooManyChangesError } from '../db/audit/index.ts';
 import { isDatabaseUnavailable } from '../db/postgres/index.ts';
 import type { WebApp } from './csrf.ts';
 import { refuse, sendRefusal } from './replies.ts';
+import type { Route } from './routes.ts';
 import { setSecurityHeaders } from './security-headers.ts';
+import { builtPagesOf, staticFileRoutes } from './static-files.ts';
 
 const tooManyChanges = refuse(429, 'too_many_changes', 'Too many changes today: try again tomorrow (UTC).');
 const unavailable = refuse(503, 'unavailable', 'The database is not responding: try later.');
 const unknown = refuse(404, 'not_found', 'Page not found.');
 
+interface AppDeps {
+  log: { error(details: object, message: string): void };
+  /** The folder with the built pages; tests use their own. */
+  pagesFolder?: string;
+}
+
+interface Api<Deps> {
+  guard: (scope: FastifyInstance, deps: Deps) => void;
+  routes: Route<Deps>[];
+  /** What the guard reads of a route that is open to everybody. */
+  open: FastifyContextConfig;
+}
+
+/** The pages of an app under its name, and below that their API. */
+export const createApp =
+  <Deps extends AppDeps>(app: WebApp, deps: Deps, { guard, routes, open }: Api<Deps>) =>
+  async (server: FastifyInstance): Promise<void> => {
+    await server.register(
+      async scope => {
+        guard(scope, deps);
+        prepareApiScope(scope, app, deps);
+        for (const add of routes) add(scope, deps);
+        // Before the body is read, as for unknown paths outside of the app.
+        scope.all('/*', { config: open, onRequest: refuseUnknown }, refuseUnknown);
+      },
+      { prefix: `/${app}/api` },
+    );
+    await server.register(
+      async scope => staticFileRoutes(scope, app, deps.pagesFolder ?? builtPagesOf(app)),
+      { prefix: `/${app}` },
+    );
+  };
+
 /** What all answers of the API behind the pages have in common: headers, and 503 while the database does not respond. */
-export function prepareApiScope(
-  scope: FastifyInstance,
-  app: WebApp,
-  { log }: { log: { error(details: object, message: string): void } },
-): void {
+function prepareApiScope(scope: FastifyInstance, app: WebApp, { log }: AppDeps): void {
   scope.addHook('onSend', async (_request, reply) => {
     setSecurityHeaders(reply);
     reply.header('Cache-Control', 'no-store');
@@ -27,5 +58,5 @@ export function prepareApiScope(
   });
 }
 
-export const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) =>
+const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) =>
   sendRefusal(request, reply, unknown);

@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { type Id, parseId } from '../base/ids.ts';
+import { isAddressRange } from '../partners/index.ts';
+import { type Refused, refuse } from './replies.ts';
 
 /** Shapes of fields that several routes accept. They check that a field can be parsed, not whether it makes sense. */
 export const Rubles = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$' });
@@ -40,6 +42,15 @@ export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(te
 /** Which endpoint of a partner is meant: undefined for the usual one, null if the text is no id. */
 export const readEndpoint = (text: string | undefined): Id<'whe'> | undefined | null =>
   text === undefined ? undefined : (parseId('whe', text) ?? null);
+
+/** The addresses from which a key may be used. */
+export function readAddresses(sent: string[]): string[] | Refused {
+  const addresses = sent.map(address => address.trim());
+  const wrong = addresses.find(address => !isAddressRange(address));
+  if (wrong === undefined) return addresses;
+  const message = `"${wrong}" is not an IP address or range, such as 192.0.2.7 or 2001:db8::/32.`;
+  return refuse(400, 'invalid_request', message);
+}
 
 /** The next page is requested with `?after=` and this cursor. */
 export interface Page<Row> {

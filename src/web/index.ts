@@ -1,4 +1,4 @@
-export { prepareApiScope, refuseUnknown } from './api-scope.ts';
+export { createApp } from './app.ts';
 export { readCookie, setCookie } from './cookies.ts';
 export { isCsrfToken, isFromOurPage } from './csrf.ts';
 export {
@@ -8,6 +8,7 @@ export {
   oneOf,
   pageOf,
   Rubles,
+  readAddresses,
   readEndpoint,
   readFields,
   readNumber,
@@ -43,5 +44,4 @@ export {
   statementOf,
   writePayments,
 } from './rows.ts';
-export { builtPagesOf, staticFileRoutes } from './static-files.ts';
 export { deliveryItems, inOrderOfTime, type TimelineItem, timelineItem } from './timeline.ts';

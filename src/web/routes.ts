@@ -12,7 +12,13 @@ interface Input<Deps> {
   body?: Fields;
   bodyLimit?: number;
   before?: (request: FastifyRequest, deps: Deps) => Refused | undefined;
+  /** What the path names, for the handler; it is refused if that is not there. */
+  find?: (request: FastifyRequest, deps: Deps) => Answer<unknown>;
 }
+
+type FoundBy<Expected> = Expected extends { find: (...given: never[]) => Answer<infer Found> }
+  ? Exclude<Found, Refused>
+  : undefined;
 
 type Given<Expected> = Expected extends Type.TObject
   ? Type.Static<Expected>
@@ -62,10 +68,15 @@ export function routesOf<Deps extends Logs, Access>(
       path: Path,
       access: Access,
       input: Expected,
-      handle: (request: RequestWith<Path, Expected>, deps: Deps, reply: FastifyReply) => Output,
+      handle: (
+        request: RequestWith<Path, Expected>,
+        deps: Deps,
+        found: FoundBy<Expected>,
+        reply: FastifyReply,
+      ) => Output,
     ): Route<Deps, Exclude<Awaited<Output>, Refused | Download>> =>
     (scope, deps) => {
-      const { query, body, bodyLimit, before } = input;
+      const { query, body, bodyLimit, before, find } = input;
       scope.route({
         method,
         ...optionsOf(path, access),
@@ -79,7 +90,10 @@ export function routesOf<Deps extends Logs, Access>(
           return refusal && sendRefusal(request, reply, refusal);
         },
         handler: async (request, reply) => {
-          const answer = await handle(request as RequestWith<Path, Expected>, deps, reply);
+          const found = await find?.(request, deps);
+          if (found instanceof Refused) return sendRefusal(request, reply, found);
+          const asked = request as RequestWith<Path, Expected>;
+          const answer = await handle(asked, deps, found as FoundBy<Expected>, reply);
           if (answer instanceof Refused) return sendRefusal(request, reply, answer);
           if (!(answer instanceof Download)) return answer;
           return reply

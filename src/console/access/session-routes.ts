@@ -28,7 +28,7 @@ const ownSession = [
     const found = await findSignedIn(deps, request);
     return { session: found ? sessionObject(deps, found.token, found.operator) : null };
   }),
-  post('/logout', 'see', {}, async (request, deps, reply) => {
+  post('/logout', 'see', {}, async (request, deps, _found, reply) => {
     await endSession(auditContextOf(deps, request), request.operator.sessionId, {
       action: 'session.sign_out',
     });

@@ -36,7 +36,7 @@ const signInRoute = post(
     },
     body: { name: Type.String({ maxLength: 100 }), password: Password, code: Code },
   },
-  async (request, deps, reply) => {
+  async (request, deps, _found, reply) => {
     const { name, password, code } = request.body;
     const credentials = { name, password, code: withoutSpaces(code) };
     const result = await signIn(deps, credentials, visitorOf(request));
@@ -77,7 +77,7 @@ const setup = post(
   '/setup',
   needs,
   { body: { token: Token, password: Password, code: Code } },
-  async (request, deps, reply) => {
+  async (request, deps, _found, reply) => {
     const { token, password, code } = request.body;
     const wanted = { token, password, code: withoutSpaces(code) };
     const result = await enrol(deps, wanted, visitorOf(request));

@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
-import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../../partners/index.ts';
+import { findPartner, revokeKey, setAllowedAddresses } from '../../partners/index.ts';
 import {
   checkResult,
   done,
   pageOf,
   paging,
-  type Refused,
+  Refused,
+  readAddresses,
   readEndpoint,
   readNumber,
   refuse,
@@ -33,18 +34,10 @@ const revoke = post('/keys/:key_id/revoke', 'keys.revoke', {}, async (request, d
 const changeAllowedAddresses = post(
   '/keys/:key_id/addresses',
   'keys.addresses',
-  {
-    body: {
-      allowed_addresses: Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAddresses }),
-    },
-  },
+  { body: { allowed_addresses: Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAddresses }) } },
   async (request, deps) => {
-    const addresses = request.body.allowed_addresses.map(address => address.trim());
-    const wrong = addresses.find(address => !isAddressRange(address));
-    if (wrong !== undefined) {
-      const message = `"${wrong}" is not an IP address or range, such as 192.0.2.7 or 2001:db8::/32.`;
-      return refuse(400, 'invalid_request', message);
-    }
+    const addresses = readAddresses(request.body.allowed_addresses);
+    if (addresses instanceof Refused) return addresses;
     const { outcome } = await setAllowedAddresses(
       auditContextOf(deps, request),
       request.params.key_id,

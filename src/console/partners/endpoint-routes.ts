@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { findPartner } from '../../partners/index.ts';
-import { type Answer, badAddress, done, Mode, Refused, readEndpoint, refuse, Text } from '../../web/index.ts';
+import { type Answer, badAddress, done, Mode, readEndpoint, refuse, Text } from '../../web/index.ts';
 import {
   addEndpoint,
   eventKinds,
@@ -38,7 +38,7 @@ const auditWithReason = (deps: ConsoleDeps, request: FastifyRequest) => ({
 });
 
 /** The endpoint in the path, if it is one of this partner and the reason can be stored. */
-async function findToChange({ db }: ConsoleDeps, request: FastifyRequest): Answer<Webhook> {
+async function find(request: FastifyRequest, { db }: ConsoleDeps): Answer<Webhook> {
   const { id, endpoint_id } = request.params as { id: string; endpoint_id: string };
   if (!isLabel((request.body as { reason: string }).reason.trim())) return refuseReason;
   const partnerId = parseId('prt', id);
@@ -72,10 +72,8 @@ const add = post(
 const move = post(
   `${of}/address`,
   'webhooks.change',
-  { body: { url: Url, reason } },
-  async (request, deps) => {
-    const webhook = await findToChange(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  { find, body: { url: Url, reason } },
+  async (request, deps, webhook) => {
     const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
     if (!url) return badAddress;
     const lost = await whyNotAllowed(deps, request);
@@ -88,10 +86,8 @@ const move = post(
 const chooseEvents = post(
   `${of}/events`,
   'webhooks.change',
-  { body: { events: Events, reason } },
-  async (request, deps) => {
-    const webhook = await findToChange(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  { find, body: { events: Events, reason } },
+  async (request, deps, webhook) => {
     const kinds = eventKinds.filter(kind => (request.body.events as string[]).includes(kind));
     const outcome = await setEvents(auditWithReason(deps, request), webhook, kinds);
     if (outcome === 'set') return done;
@@ -103,22 +99,23 @@ const chooseEvents = post(
 const switchEd25519 = post(
   `${of}/ed25519`,
   'webhooks.change',
-  { body: { is_on: Type.Boolean(), reason } },
-  async (request, deps) => {
-    const webhook = await findToChange(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  { find, body: { is_on: Type.Boolean(), reason } },
+  async (request, deps, webhook) => {
     const audit = auditWithReason(deps, request);
     const outcome = await setEd25519(audit, deps.keyring, webhook, request.body.is_on);
     return outcome === 'set' ? done : refuseMissing;
   },
 );
 
-const remove = post(`${of}/remove`, 'webhooks.change', { body: { reason } }, async (request, deps) => {
-  const webhook = await findToChange(deps, request);
-  if (webhook instanceof Refused) return webhook;
-  const outcome = await removeEndpoint(auditWithReason(deps, request), webhook);
-  return outcome === 'removed' ? done : refuseMissing;
-});
+const remove = post(
+  `${of}/remove`,
+  'webhooks.change',
+  { find, body: { reason } },
+  async (request, deps, webhook) => {
+    const outcome = await removeEndpoint(auditWithReason(deps, request), webhook);
+    return outcome === 'removed' ? done : refuseMissing;
+  },
+);
 
 /** What support changes at the endpoints of a partner, each with a reason in the audit log. Secrets stay with the partner. */
 export const endpointRoutes = [add, move, chooseEvents, switchEd25519, remove];

@@ -40,7 +40,7 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
       '/sign-in',
       'everybody',
       { before, body: { token: Type.String({ maxLength: 100 }), replaces } },
-      async (request, _deps, reply) => {
+      async (request, _deps, _found, reply) => {
         const result = await signInWithLink(deps, request.body.token, browserOf(request));
         return (
           (await answerOf(deps, reply, result)) ??
@@ -52,7 +52,7 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
       '/sign-in/telegram',
       'everybody',
       { before, body: { init_data: Type.String({ maxLength: 3_500 }), replaces } },
-      async (request, _deps, reply) => {
+      async (request, _deps, _found, reply) => {
         const { telegramToken, clock } = deps;
         const data = telegramToken && readInitData(telegramToken, clock, request.body.init_data);
         const result = data && (await signInWithData(deps, data, browserOf(request)));
@@ -95,7 +95,7 @@ export const currentSession = get('/session/current', 'everybody', {}, async (re
   };
 });
 
-const signOut = post('/logout', 'person', {}, async (request, deps, reply) => {
+const signOut = post('/logout', 'person', {}, async (request, deps, _found, reply) => {
   const { userId, sessionId } = request.person;
   await endPortalSession(auditContextOf(deps, request), userId, sessionId);
   clearSessionCookie(reply);

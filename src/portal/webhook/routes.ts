@@ -57,7 +57,7 @@ export const show = get(below, 'developer', {}, async (request, deps) => {
 });
 
 /** An endpoint of the partner of the request. */
-async function findOwn(deps: RouteDeps, request: FastifyRequest): Answer<Webhook> {
+async function find(request: FastifyRequest, deps: RouteDeps): Answer<Webhook> {
   const { endpoint_id } = request.params as { endpoint_id: string };
   const webhooks = await listWebhooks(deps.db, request.member.partner.partnerId);
   return webhooks.find(({ endpointId }) => endpointId === endpoint_id) ?? refuseMissing;
@@ -103,30 +103,29 @@ const change = [
     if (!url) return badAddress;
     const lost = await whyNotAllowed(deps, request);
     if (lost) return lost;
-    const webhook = await findOwn(deps, request);
+    const webhook = await find(request, deps);
     if (webhook instanceof Refused) return webhook;
     const outcome = await moveWebhook(auditContextOf(deps, request), webhook, url);
     return outcome === 'set' ? done : refuseMissing;
   }),
-  post(`${of}/events`, 'developer', { body: { events: Events } }, async (request, deps) => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  post(`${of}/events`, 'developer', { find, body: { events: Events } }, async (request, deps, webhook) => {
     const kinds = readKinds(request.body.events);
     const outcome = await setEvents(auditContextOf(deps, request), webhook, kinds);
     if (outcome === 'set') return done;
     if (outcome === 'no_webhook') return refuseMissing;
     return refuse(400, outcome, 'The first endpoint gets all events of the contract.');
   }),
-  post(`${of}/ed25519`, 'developer', { body: { is_on: Type.Boolean() } }, async (request, deps) => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
-    const audit = auditContextOf(deps, request);
-    const outcome = await setEd25519(audit, deps.keyring, webhook, request.body.is_on);
-    return outcome === 'set' ? done : refuseMissing;
-  }),
-  post(`${of}/remove`, 'developer', {}, async (request, deps) => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  post(
+    `${of}/ed25519`,
+    'developer',
+    { find, body: { is_on: Type.Boolean() } },
+    async (request, deps, webhook) => {
+      const audit = auditContextOf(deps, request);
+      const outcome = await setEd25519(audit, deps.keyring, webhook, request.body.is_on);
+      return outcome === 'set' ? done : refuseMissing;
+    },
+  ),
+  post(`${of}/remove`, 'developer', { find }, async (request, deps, webhook) => {
     const outcome = await removeEndpoint(auditContextOf(deps, request), webhook);
     return outcome === 'removed' ? done : refuseMissing;
   }),
@@ -137,13 +136,8 @@ export const readNow = async ({ db, vault, clock }: RouteDeps, { partnerId, endp
   secrets: await readSecrets(db, vault, partnerId, clock.nowMs(), endpointId),
 });
 const secrets = [
-  post(`${of}/secret`, 'developer', {}, async (request, deps) => {
-    const webhook = await findOwn(deps, request);
-    return webhook instanceof Refused ? webhook : readNow(deps, webhook);
-  }),
-  post(`${of}/rotate`, 'developer', {}, async (request, deps) => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  post(`${of}/secret`, 'developer', { find }, (_request, deps, webhook) => readNow(deps, webhook)),
+  post(`${of}/rotate`, 'developer', { find }, async (request, deps, webhook) => {
     const { partnerId, endpointId } = webhook;
     const outcome = await rotateSecret(auditContextOf(deps, request), deps.vault, partnerId, {
       endpointId,
@@ -154,9 +148,7 @@ const secrets = [
   }),
 ];
 
-const check = post(`${below}/:endpoint_id/check`, 'developer', {}, async (request, deps) => {
-  const webhook = await findOwn(deps, request);
-  if (webhook instanceof Refused) return webhook;
+const check = post(`${of}/check`, 'developer', { find }, async (request, deps, webhook) => {
   const { partnerId, endpointId } = webhook;
   const { sender, vault, keyring } = deps;
   // A check takes up to a minute: the member may have been removed meanwhile.

@@ -1,5 +1,6 @@
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { type Id, parseId } from '../base/ids.ts';
+import { type Id, type IdKind, parseId } from '../base/ids.ts';
 import { isAddressRange } from '../partners/index.ts';
 import { type Refused, refuse } from './replies.ts';
 
@@ -38,6 +39,12 @@ export function readFields<Filter extends object>(
 
 /** A numeric id in a URL; undefined if it is not a number. */
 export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : undefined);
+
+/** Finds the id in the path of a route, which is refused if it is none. */
+export const idOr =
+  <Kind extends IdKind>(kind: Kind, refusal: Refused) =>
+  ({ params }: FastifyRequest) =>
+    parseId(kind, (params as { id: string }).id) ?? refusal;
 
 /** Which endpoint of a partner is meant: undefined for the usual one, null if the text is no id. */
 export const readEndpoint = (text: string | undefined): Id<'whe'> | undefined | null =>

@@ -4,6 +4,7 @@ export { isCsrfToken, isFromOurPage } from './csrf.ts';
 export {
   Day,
   Instant,
+  idOr,
   Mode,
   oneOf,
   pageOf,
@@ -36,7 +37,6 @@ export {
   deliveryRow,
   endpointRow,
   loggedRequestRow,
-  type PaymentsCsv,
   paymentFacts,
   paymentRow,
   sessionRow,

@@ -13,11 +13,11 @@ interface Input<Deps> {
   bodyLimit?: number;
   before?: (request: FastifyRequest, deps: Deps) => Refused | undefined;
   /** What the path names, for the handler; it is refused if that is not there. */
-  find?: (request: FastifyRequest, deps: Deps) => Answer<unknown>;
+  find?: (request: FastifyRequest, deps: Deps) => unknown;
 }
 
-type FoundBy<Expected> = Expected extends { find: (...given: never[]) => Answer<infer Found> }
-  ? Exclude<Found, Refused>
+type FoundBy<Expected> = Expected extends { find: (...given: never[]) => infer Found }
+  ? Exclude<Awaited<Found>, Refused>
   : undefined;
 
 type Given<Expected> = Expected extends Type.TObject

@@ -64,25 +64,42 @@ export const paymentFacts = (
 /** More than a spreadsheet is pleasant with; the pages name this limit, too. */
 const maxExported = 50_000;
 
+const csvColumns = [
+  'payment_id',
+  'created_at',
+  'settled_at',
+  'partner_id',
+  'partner',
+  'mode',
+  'status',
+  'status_detail',
+  'error_code',
+  'amount_rub',
+  'amount_usdt',
+  'rate',
+  'recipient',
+  'external_id',
+  'qrc_id',
+] as const;
+const onlyForOperators: readonly string[] = ['partner_id', 'partner', 'qrc_id'];
+
+type CsvRow = Partial<Record<(typeof csvColumns)[number], string | null>>;
+
 /** The payments as CSV, newest first. If there are more than the limit, the last line says so. */
-export async function* writePayments<Row extends object>(
+export async function* writePayments(
   db: Queryable,
   filters: PaymentFilter[],
-  { columns, toRow, max = maxExported }: PaymentsCsv<Row>,
+  toRow: (payment: FoundPayment) => CsvRow,
+  { isForOperators = false, max = maxExported } = {},
 ): AsyncGenerator<string> {
+  const columns = csvColumns.filter(column => isForOperators || !onlyForOperators.includes(column));
   yield csvLine([...columns]);
   for await (const { payments, hasMore } of readFoundPayments(db, filters, max)) {
     const rows = payments.map(toRow);
-    yield rows.map(row => csvLine(columns.map(column => row[column] as string | null))).join('');
+    yield rows.map(row => csvLine(columns.map(column => row[column] ?? null))).join('');
     if (hasMore)
       yield csvLine([`Only the newest ${max} payments are in this file: choose a shorter period.`]);
   }
-}
-
-export interface PaymentsCsv<Row extends object> {
-  columns: readonly (string & keyof Row)[];
-  toRow: (payment: FoundPayment) => Row;
-  max?: number;
 }
 
 export const loggedRequestRow = (request: LoggedRequest) => ({

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { parseId } from '../../base/ids.ts';
 import {
   endSession,
   listPermissions,
@@ -7,7 +6,7 @@ import {
   roleHasPermission,
   type SignedIn,
 } from '../../operators/index.ts';
-import { done, refuse, sessionRow, sessionTimes } from '../../web/index.ts';
+import { done, idOr, refuse, sessionRow, sessionTimes } from '../../web/index.ts';
 import { clearSessionCookie, readSessionToken } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
@@ -54,13 +53,13 @@ export const showSessions = get('/sessions', 'see', {}, async (request, deps) =>
 });
 
 // A session that the operator may not end does not exist for them.
-const revokeSession = post('/sessions/:id/revoke', 'see', {}, async (request, deps) => {
-  const id = parseId('ses', request.params.id);
+const noSession = refuse(404, 'no_session', 'Session not found, or it has already ended.');
+const find = idOr('ses', noSession);
+const revokeSession = post('/sessions/:id/revoke', 'see', { find }, async (request, deps, id) => {
   const ofOperator = visibleSessions(request);
   const how = { action: 'session.revoke', ...(ofOperator ? { ofOperator } : {}) } as const;
-  const outcome = id ? await endSession(auditContextOf(deps, request), id, how) : 'no_session';
-  if (outcome === 'ended') return done;
-  return refuse(404, 'no_session', 'Session not found, or it has already ended.');
+  const outcome = await endSession(auditContextOf(deps, request), id, how);
+  return outcome === 'ended' ? done : noSession;
 });
 
 /** The session of the signed-in operator, signing out, and the list of open sessions. */

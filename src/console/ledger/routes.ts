@@ -8,17 +8,8 @@ import {
   readTrialBalance,
   verifyShared,
 } from '../../ledger/index.ts';
-import { findPartner } from '../../partners/index.ts';
-import {
-  Day,
-  Mode,
-  pageOf,
-  paging,
-  readNumber,
-  refuse,
-  StatementFormat,
-  statementOf,
-} from '../../web/index.ts';
+import { Day, Mode, pageOf, paging, readNumber, StatementFormat, statementOf } from '../../web/index.ts';
+import { noPartner, partnerOf } from '../partners/rows.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const maxEntryNo = 2n ** 62n;
@@ -39,7 +30,7 @@ const showEntries = get(
   async (request, { db }) => {
     const { partner_id, mode, limit, after = '' } = request.query;
     const partnerId = parseId('prt', partner_id);
-    if (!partnerId) return refuse(404, 'not_found', 'Partner not found.');
+    if (!partnerId) return noPartner;
     const before = readNumber(after);
     const upTo = before === undefined ? maxEntryNo : before - 1n;
     const wanted = { upTo, limit: limit + 1, newestFirst: true };
@@ -76,15 +67,8 @@ export const verify = post('/ledger/verify', 'ledger.verify', {}, async (request
 const downloadStatement = get(
   '/partners/:id/statement',
   'see',
-  { query: { mode: Mode, day: Day, format: StatementFormat } },
-  async (request, deps) => {
-    const { db } = deps;
-    const { mode } = request.query;
-    const partnerId = parseId('prt', request.params.id);
-    if (!partnerId || !(await findPartner(db, partnerId)))
-      return refuse(404, 'not_found', 'Partner not found.');
-    return statementOf(deps, { partnerId, mode }, request.query);
-  },
+  { find: partnerOf, query: { mode: Mode, day: Day, format: StatementFormat } },
+  ({ query }, deps, { partnerId }) => statementOf(deps, { partnerId, mode: query.mode }, query),
 );
 
 type Account = Awaited<ReturnType<typeof listAccounts>>[number];

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
-import { findPartner, revokeKey, setAllowedAddresses } from '../../partners/index.ts';
+import { revokeKey, setAllowedAddresses } from '../../partners/index.ts';
 import {
   checkResult,
   done,
@@ -22,6 +22,7 @@ import {
 } from '../../webhooks/index.ts';
 import { whyNotAllowed } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
+import { partnerIdOf, partnerOf } from './rows.ts';
 
 const maxAddresses = 100;
 
@@ -51,13 +52,16 @@ const changeAllowedAddresses = post(
   },
 );
 
-const listDeliveries = get('/partners/:id/deliveries', 'see', { query: paging }, async (request, deps) => {
-  const { limit, after = '' } = request.query;
-  const partnerId = parseId('prt', request.params.id);
-  if (!partnerId) return refuse(404, 'not_found', 'Partner not found.');
-  const attempts = await listAttempts(deps.db, partnerId, limit + 1, { before: readNumber(after) });
-  return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
-});
+const listDeliveries = get(
+  '/partners/:id/deliveries',
+  'see',
+  { find: partnerIdOf, query: paging },
+  async (request, deps, partnerId) => {
+    const { limit, after = '' } = request.query;
+    const attempts = await listAttempts(deps.db, partnerId, limit + 1, { before: readNumber(after) });
+    return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
+  },
+);
 
 const resend = post(
   '/events/:id/resend',
@@ -85,11 +89,8 @@ const resend = post(
 const checkWebhook = post(
   '/partners/:id/webhook/check',
   'webhooks.check',
-  { query: { endpoint_id: Type.Optional(Text) } },
-  async (request, deps) => {
-    const partnerId = parseId('prt', request.params.id);
-    if (!partnerId || !(await findPartner(deps.db, partnerId)))
-      return refuse(404, 'not_found', 'Partner not found.');
+  { find: partnerOf, query: { endpoint_id: Type.Optional(Text) } },
+  async (request, deps, { partnerId }) => {
     const { sender, vault, keyring } = deps;
     const endpointId = readEndpoint(request.query.endpoint_id);
     if (endpointId === null) return refuse(404, 'not_found', 'Endpoint not found.');

@@ -19,6 +19,7 @@ import {
 import type { ConsoleDeps } from '../deps.ts';
 import { whyNotAllowed } from '../guard.ts';
 import { auditContextOf, post } from '../route.ts';
+import { noPartner } from './rows.ts';
 
 const Url = Type.String({ maxLength: 2_100 });
 const Events = Type.Array(Type.Union(eventKinds.map(kind => Type.Literal(kind))), {
@@ -55,8 +56,7 @@ const add = post(
     const { mode, events } = request.body;
     if (!isLabel(request.body.reason.trim())) return refuseReason;
     const partnerId = parseId('prt', request.params.id);
-    if (!partnerId || !(await findPartner(deps.db, partnerId)))
-      return refuse(404, 'not_found', 'Partner not found.');
+    if (!partnerId || !(await findPartner(deps.db, partnerId))) return noPartner;
     const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
     if (!url) return badAddress;
     const lost = await whyNotAllowed(deps, request);

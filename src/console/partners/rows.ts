@@ -1,10 +1,29 @@
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import type { Id } from '../../base/ids.ts';
 import { formatMicroUsdt, parseKopecks } from '../../base/money.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
 import { type Balances, readBalances } from '../../ledger/index.ts';
-import { type Limits, type limitsObject, searchPartners } from '../../partners/index.ts';
+import {
+  findPartner,
+  type Limits,
+  type limitsObject,
+  type Partner,
+  searchPartners,
+} from '../../partners/index.ts';
+import { type Answer, idOr, Refused, refuse } from '../../web/index.ts';
 import { listEndpoints, worstState } from '../../webhooks/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+
+export const noPartner = refuse(404, 'not_found', 'Partner not found.');
+
+/** The partner in the path. */
+export const partnerIdOf = idOr('prt', noPartner);
+
+export async function partnerOf(request: FastifyRequest, { db }: ConsoleDeps): Answer<Partner> {
+  const partnerId = partnerIdOf(request);
+  return partnerId instanceof Refused ? partnerId : ((await findPartner(db, partnerId)) ?? noPartner);
+}
 
 type Found = Awaited<ReturnType<typeof searchPartners>>;
 

@@ -13,12 +13,12 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import { Download, oneOf, paymentFacts, refuse, unsearchable, writePayments } from '../../web/index.ts';
+import { Download, idOr, oneOf, paymentFacts, refuse, unsearchable, writePayments } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { readBalance } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import { paymentRow, paymentsCsv, timelineOf, totalsRow } from './rows.ts';
+import { paymentRow, timelineOf, totalsRow } from './rows.ts';
 import { Filters, readFilters, Search } from './search-filter.ts';
 
 const noPayment = refuse(404, 'not_found', 'Payment not found.');
@@ -41,7 +41,7 @@ const sumPayments = get('/payments/totals', 'see', { query: Filters }, async (re
 const exportPayments = get('/payments/export', 'see', { query: Filters }, (request, deps) => {
   const filters = readFilters(request.query, deps.qrHosts);
   if (!filters) return unsearchable;
-  return new Download('payments.csv', writePayments(deps.db, filters, paymentsCsv));
+  return new Download('payments.csv', writePayments(deps.db, filters, paymentRow, { isForOperators: true }));
 });
 
 export const showPayment = get('/payments/:id', 'see', {}, async (request, deps) => {
@@ -87,9 +87,9 @@ export const showPayment = get('/payments/:id', 'see', {}, async (request, deps)
   };
 });
 
-const askGateway = post('/payments/:id/ask', 'payments.ask', {}, async (request, deps) => {
-  const paymentId = parseId('pay', request.params.id);
-  if (!paymentId) return noPayment;
+const find = idOr('pay', noPayment);
+
+const askGateway = post('/payments/:id/ask', 'payments.ask', { find }, async (request, deps, paymentId) => {
   const { outcome } = await pollNow(auditContextOf(deps, request), paymentId);
   return answer(request, { outcome: outcome === 'asked' ? 'done' : outcome });
 });
@@ -98,15 +98,14 @@ const decidePayment = post(
   '/payments/:id/resolve',
   'payments.resolve',
   {
+    find,
     body: {
       outcome: oneOf('succeeded', 'failed'),
       reason: Type.String({ maxLength: 500 }),
       expected_status_detail: Type.Union([Type.String(), Type.Null()]),
     },
   },
-  async (request, deps) => {
-    const paymentId = parseId('pay', request.params.id);
-    if (!paymentId) return noPayment;
+  async (request, deps, paymentId) => {
     const { outcome, expected_status_detail: expectedStatusDetail } = request.body;
     const reason = request.body.reason.trim();
     if (!isLabel(reason)) return refuse(422, 'invalid_request', 'Enter a reason of 1 to 128 characters.');

@@ -6,7 +6,6 @@ import {
   deliveryItems,
   type TimelineItem as Item,
   inOrderOfTime,
-  type PaymentsCsv,
   timelineItem,
 } from '../../web/index.ts';
 import type { DeliveryHistory } from '../../webhooks/index.ts';
@@ -17,27 +16,6 @@ export const paymentRow = (payment: FoundPayment) => ({
   partner: payment.partnerName,
   qrc_id: payment.qrcId,
 });
-
-export const paymentsCsv: PaymentsCsv<ReturnType<typeof paymentRow>> = {
-  columns: [
-    'payment_id',
-    'created_at',
-    'settled_at',
-    'partner_id',
-    'partner',
-    'mode',
-    'status',
-    'status_detail',
-    'error_code',
-    'amount_rub',
-    'amount_usdt',
-    'rate',
-    'recipient',
-    'external_id',
-    'qrc_id',
-  ],
-  toRow: paymentRow,
-};
 
 const states = ['succeeded', 'processing', 'manual_review', 'failed'];
 

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { parseId } from '../../base/ids.ts';
 import { createTokenBuckets } from '../../base/token-buckets.ts';
 import { networkOf } from '../../operators/index.ts';
 import {
@@ -10,7 +9,7 @@ import {
   signInWithData,
   signInWithLink,
 } from '../../partners/index.ts';
-import { done, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
+import { done, idOr, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
 import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
@@ -102,6 +101,8 @@ const signOut = post('/logout', 'person', {}, async (request, deps, _found, repl
   return done;
 });
 
+const noSession = refuse(404, 'no_session', 'Session not found, or it has already ended.');
+const find = idOr('ses', noSession);
 const openSessions = [
   get('/sessions', 'person', {}, async (request, deps) => {
     const sessions = await listPortalSessions(deps.db, deps.clock, request.person.userId);
@@ -111,12 +112,9 @@ const openSessions = [
     };
   }),
   // The session of another person does not exist for them.
-  post('/sessions/:id/end', 'person', {}, async (request, deps) => {
-    const id = parseId('ses', request.params.id);
-    const audit = auditContextOf(deps, request);
-    const outcome = id ? await endPortalSession(audit, request.person.userId, id) : 'no_session';
-    if (outcome === 'ended') return done;
-    return refuse(404, 'no_session', 'Session not found, or it has already ended.');
+  post('/sessions/:id/end', 'person', { find }, async (request, deps, id) => {
+    const outcome = await endPortalSession(auditContextOf(deps, request), request.person.userId, id);
+    return outcome === 'ended' ? done : noSession;
   }),
 ];
 

@@ -101,11 +101,10 @@ const downloadStatement = get(
   '/statement',
   'viewer',
   { query: { mode: Mode, day: Day, format: StatementFormat } },
-  async (request, deps) => {
-    const { partnerId } = request.member.partner;
-    const { mode } = request.query;
+  ({ member, query }, deps) => {
+    const { partnerId } = member.partner;
     const reading = { db: deps.readsOf(partnerId), clock: deps.clock };
-    return statementOf(reading, { partnerId, mode }, request.query);
+    return statementOf(reading, { partnerId, mode: query.mode }, query);
   },
 );
 

@@ -9,15 +9,7 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import {
-  Download,
-  type PaymentsCsv,
-  paymentFacts,
-  paymentRow,
-  refuse,
-  unsearchable,
-  writePayments,
-} from '../../web/index.ts';
+import { Download, paymentFacts, paymentRow, refuse, unsearchable, writePayments } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { get } from '../route.ts';
 import { timelineOf } from './rows.ts';
@@ -49,29 +41,11 @@ const sumPayments = get('/payments/totals', 'viewer', { query: Filters }, async 
   };
 });
 
-const columns: PaymentsCsv<ReturnType<typeof paymentRow>>['columns'] = [
-  'payment_id',
-  'created_at',
-  'settled_at',
-  'mode',
-  'status',
-  'status_detail',
-  'error_code',
-  'amount_rub',
-  'amount_usdt',
-  'rate',
-  'recipient',
-  'external_id',
-];
-
 const exportPayments = get('/payments/export', 'viewer', { query: Filters }, (request, deps) => {
   const { partnerId } = request.member.partner;
   const filters = readFilters(request.query, partnerId, deps.qrHosts);
   if (!filters) return unsearchable;
-  return new Download(
-    'payments.csv',
-    writePayments(deps.readsOf(partnerId), filters, { columns, toRow: paymentRow }),
-  );
+  return new Download('payments.csv', writePayments(deps.readsOf(partnerId), filters, paymentRow));
 });
 
 export const showPayment = get('/payments/:id', 'viewer', {}, async (request, deps) => {

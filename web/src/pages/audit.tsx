@@ -28,13 +28,12 @@ function toQuery({ actor, since, until, ...filters }: Filters, actors: Record<st
 
 export default function Audit() {
   const t = useTexts(texts);
-  const shared = useShared();
   const of = useFilters(names);
-  const given = toQuery(of.filters, shared.actors);
-  const actorIn = (actor: string) => wordIn(shared.actors, actorName(actor));
+  const given = toQuery(of.filters, t.actors);
+  const actorIn = (actor: string) => wordIn(t.actors, actorName(actor));
   return (
     <PageFrame
-      title={shared.nav.audit}
+      title={t.nav.audit}
       lead={t.lead}
       actions={
         <>
@@ -46,7 +45,7 @@ export default function Audit() {
       <HeadsState />
       <Fields of={of} />
       <KeysetTable<AuditRow>
-        label={shared.nav.audit}
+        label={t.nav.audit}
         path={`/audit${query(given)}`}
         everyMs={10_000}
         keyOf={row => row.audit_id}

@@ -25,15 +25,14 @@ import {
 } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { Copyable, Count, Duration, IdLink, Name, ShortHash, ShortId, Time, Usdt } from '../parts/values.tsx';
-import { useShared, useTexts, wordIn } from '../texts/index.ts';
+import { useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './deposits/texts.ts';
 
 /** USDT deposits: held ones first, then how far each chain is booked, then all. */
 export default function Deposits() {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
-    <PageFrame title={shared.nav.deposits} lead={t.lead}>
+    <PageFrame title={t.nav.deposits} lead={t.lead}>
       <div className="stack">
         <HeldDeposits />
         <Chains />
@@ -203,7 +202,6 @@ function Decide({ deposit, how, onClose }: Deciding & { onClose: () => void }) {
 /** What the decision changes, so that it need not be remembered from the page behind the dialog. */
 function Effect({ deposit, isRelease }: { deposit: DepositRow; isRelease: boolean }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const { partner_id, partner, amount_usdt: usdt } = deposit;
   const found = useOnce<PartnerDetail>(`/partners/${partner_id}`);
   const money = found.data?.balances.live;
@@ -214,7 +212,7 @@ function Effect({ deposit, isRelease }: { deposit: DepositRow; isRelease: boolea
   return (
     <Facts
       facts={[
-        [shared.partner, partner],
+        [t.partner, partner],
         [t.amount, <Usdt key="amount" bare amount={usdt} />],
       ]}
     />
@@ -245,7 +243,6 @@ function Origin({ deposit }: { deposit: DepositRow }) {
 /** What every list of deposits shows. */
 export function useDepositColumns(): Column<DepositRow>[] {
   const t = useTexts(texts);
-  const shared = useShared();
   return [
     {
       head: t.deposit,
@@ -267,7 +264,7 @@ export function useDepositColumns(): Column<DepositRow>[] {
       ),
     },
     {
-      head: shared.partner,
+      head: t.partner,
       cell: row => <IdLink id={row.partner_id} text={<Name text={row.partner} />} />,
     },
     { head: t.amount, right: true, cell: row => <Usdt bare amount={row.amount_usdt} /> },

@@ -9,7 +9,7 @@ import { Badge, TestMark } from '../parts/badge.tsx';
 import { useAttempt } from '../parts/notify.ts';
 import { Card, Empty, Failure, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { Count, Duration, ShortId, Time, Usdt } from '../parts/values.tsx';
-import { useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { Entries } from './ledger/entries.tsx';
 import { texts } from './ledger/texts.ts';
 
@@ -24,11 +24,13 @@ export default function Ledger() {
   );
 }
 
+const amounts = ['available', 'held', 'settled', 'topup', 'treasury'] as const;
+const isSource = (name: string) => name === 'topup' || name === 'treasury';
+
 export function LedgerOverview() {
-  const shared = useShared();
   const t = useTexts(texts);
   return (
-    <PageFrame title={shared.nav.ledger} lead={t.lead}>
+    <PageFrame title={t.nav.ledger} lead={t.lead}>
       <div className="stack">
         <div className="grid">
           <Trial />
@@ -52,25 +54,12 @@ export function LedgerOverview() {
                   </>
                 ),
               },
-              {
-                head: t.names.available,
+              ...amounts.map(name => ({
+                head: t.names[name],
                 right: true,
-                cell: row => <Usdt bare amount={row.available_usdt} />,
-              },
-              { head: t.names.held, right: true, cell: row => <Usdt bare amount={row.held_usdt} /> },
-              { head: t.names.settled, right: true, cell: row => <Usdt bare amount={row.settled_usdt} /> },
-              {
-                head: t.names.topup,
-                right: true,
-                wideOnly: true,
-                cell: row => <Usdt bare amount={row.topup_usdt} />,
-              },
-              {
-                head: t.names.treasury,
-                right: true,
-                wideOnly: true,
-                cell: row => <Usdt bare amount={row.treasury_usdt} />,
-              },
+                wideOnly: isSource(name),
+                cell: (row: AccountRow) => <Usdt bare amount={row[`${name}_usdt`]} />,
+              })),
               { head: t.entries, right: true, cell: row => <Count value={row.entries} /> },
             ]}
           />

@@ -18,13 +18,12 @@ const spans = ['60', '360', '1440'] as const;
 
 export default function Overview() {
   const t = useTexts(texts);
-  const shared = useShared();
   const [params, setParams] = useSearchParams();
   const minutes = spans.find(one => one === params.get('minutes')) ?? '60';
   const live = useLive<OverviewNow>(`/overview?minutes=${minutes}`, 5000);
   return (
     <PageFrame
-      title={shared.nav.overview}
+      title={t.nav.overview}
       actions={
         <Choice
           label={t.span}
@@ -180,9 +179,8 @@ function RateHistory() {
 
 function Sources({ rate }: { rate: RateNow | null }) {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
-    <Card title={t.sources} side={<Link href="/rates">{shared.nav.rates}</Link>}>
+    <Card title={t.sources} side={<Link href="/rates">{t.nav.rates}</Link>}>
       <RateSources sources={rate?.sources ?? []} />
     </Card>
   );

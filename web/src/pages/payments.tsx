@@ -7,7 +7,7 @@ import { KeysetTable, PageFrame } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { PaymentTotals, paymentColumns } from '../parts/payments.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
-import { useShared, useTexts } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './payments.texts.ts';
 
 const names = [
@@ -28,13 +28,12 @@ type Filters = Record<(typeof names)[number], string>;
 
 export default function Payments() {
   const t = useTexts(texts);
-  const shared = useShared();
   const of = useFilters(names);
   const given = query(asked(of.filters));
 
   return (
     <PageFrame
-      title={shared.nav.payments}
+      title={t.nav.payments}
       actions={
         <span className="inline">
           <span className="dim">{t.exportHint}</span>
@@ -71,7 +70,6 @@ function asked({ state, period, created_after, created_before, ...rest }: Filter
 
 function Fields({ of }: { of: ReturnType<typeof useFilters<keyof Filters>> }) {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
     <FilterForm
       of={of}
@@ -81,7 +79,7 @@ function Fields({ of }: { of: ReturnType<typeof useFilters<keyof Filters>> }) {
         {
           name: 'state',
           label: t.status,
-          words: shared.states,
+          words: t.states,
           values: ['processing', 'manual_review', 'succeeded', 'failed'],
         },
         { name: 'mode', label: t.mode, words: t.modes },

@@ -7,7 +7,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { SearchField, TextField } from '../parts/fields.tsx';
 import { Empty, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { Count, Time } from '../parts/values.tsx';
-import { inBoth, useShared, useTexts } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -44,7 +44,6 @@ const atOnce = 100;
 
 export default function Recipients() {
   const t = useTexts(texts);
-  const shared = useShared();
   const [search, setSearch] = useState('');
   const [most, setMost] = useState(atOnce);
   const [blocking, setBlocking] = useState(false);
@@ -54,7 +53,7 @@ export default function Recipients() {
   const found = list.data?.data.filter(row => row.recipient.toLowerCase().includes(wanted));
   return (
     <PageFrame
-      title={shared.nav.recipients}
+      title={t.nav.recipients}
       lead={t.lead}
       actions={
         <Action needs="recipients.block" variant="filled" onClick={() => setBlocking(true)}>
@@ -75,7 +74,7 @@ export default function Recipients() {
             />
           </search>
           <Rows
-            label={shared.nav.recipients}
+            label={t.nav.recipients}
             rows={found.slice(0, most)}
             keyOf={row => row.recipient}
             empty={wanted ? <Empty title={t.noneFound} /> : <Empty title={t.none}>{t.noneHint}</Empty>}

@@ -9,7 +9,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { UtcDayInput } from '../parts/fields.tsx';
 import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { actorName, Count, Day, Rub, Time } from '../parts/values.tsx';
-import { useShared, useTexts, wordIn } from '../texts/index.ts';
+import { useTexts, wordIn } from '../texts/index.ts';
 import { LostHistory } from './reconciliation/lost-history.tsx';
 import { texts } from './reconciliation/texts.ts';
 
@@ -24,11 +24,10 @@ export default function Reconciliation() {
 
 export function Runs() {
   const t = useTexts(texts);
-  const shared = useShared();
   const [starting, setStarting] = useState(false);
   return (
     <PageFrame
-      title={shared.nav.reconciliation}
+      title={t.nav.reconciliation}
       lead={t.lead}
       actions={
         <Action needs="reconciliation.run" variant="filled" onClick={() => setStarting(true)}>
@@ -50,7 +49,7 @@ export function Runs() {
           { head: t.orders, right: true, cell: run => <Count value={run.orders} /> },
           { head: t.payments, right: true, cell: run => <Count value={run.payments} /> },
           { head: t.startedAt, cell: run => <Time as="short" at={run.started_at} /> },
-          { head: t.by, wideOnly: true, cell: run => wordIn(shared.actors, actorName(run.actor)) },
+          { head: t.by, wideOnly: true, cell: run => wordIn(t.actors, actorName(run.actor)) },
         ]}
       />
       {starting && <Start onClose={() => setStarting(false)} />}
@@ -102,7 +101,6 @@ type Difference = ReconciliationDetail['differences'][number];
 
 export function OneRun({ runId }: { runId: string }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const read = useLive<ReconciliationDetail>(`/reconciliations/${runId}`, 3000);
   const run = read.data?.run;
   return (
@@ -125,7 +123,7 @@ export function OneRun({ runId }: { runId: string }) {
                   t.finishedAt,
                   run.finished_at ? <Time key="finished" as="short" at={run.finished_at} /> : t.underWay,
                 ],
-                [t.by, wordIn(shared.actors, actorName(run.actor))],
+                [t.by, wordIn(t.actors, actorName(run.actor))],
               ]}
             />
           </Card>
@@ -151,7 +149,7 @@ export function OneRun({ runId }: { runId: string }) {
                 ),
               },
               { head: t.payment, cell: one => <PaymentId one={one} /> },
-              { head: t.here, cell: one => (one.status ? wordIn(shared.states, one.status) : t.unknown) },
+              { head: t.here, cell: one => (one.status ? wordIn(t.states, one.status) : t.unknown) },
               { head: t.amountHere, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
               { head: t.order, cell: one => <code className="wrap-anywhere">{one.order_id ?? '—'}</code> },
               {

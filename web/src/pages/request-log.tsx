@@ -6,7 +6,7 @@ import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
 import { Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
 import { instantOf } from '../parts/period.tsx';
 import { Copyable, Cut, Duration, Middle, Name, shortId, Time } from '../parts/values.tsx';
-import { inBoth, useShared, useTexts } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -60,15 +60,14 @@ const routes = [
 
 export default function RequestLog() {
   const t = useTexts(texts);
-  const shared = useShared();
   const of = useFilters(names);
   const { since, until } = of.filters;
   const asked = { ...of.filters, since: instantOf(since), until: instantOf(until) };
   return (
-    <PageFrame title={shared.nav.requestLog} lead={t.lead}>
+    <PageFrame title={t.nav.requestLog} lead={t.lead}>
       <Fields of={of} />
       <KeysetTable<LoggedRequestRow>
-        label={shared.nav.requestLog}
+        label={t.nav.requestLog}
         path={`/request-log${query(asked)}`}
         {...(of.isFiltered ? {} : { everyMs: 5000 })}
         stopsOnError

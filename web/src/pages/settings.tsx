@@ -9,16 +9,15 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Ago, Time } from '../parts/values.tsx';
-import { useShared, useTexts } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { Operators } from './settings/operators.tsx';
 import { Service } from './settings/service.tsx';
 import { texts } from './settings/texts.ts';
 
 export default function Settings() {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
-    <PageFrame title={shared.nav.settings}>
+    <PageFrame title={t.nav.settings}>
       <Tabs
         label={t.parts}
         tabs={[

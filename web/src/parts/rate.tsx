@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { RateNow, RatesPage } from '../../../src/console/shapes.ts';
-import { inBoth, useServerText, useShared, useTexts, type Words, wordIn } from '../texts/index.ts';
+import { inBoth, useServerText, useTexts, type Words, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
 import { LazyChart } from './lazy-chart.tsx';
 import { Empty, Rows } from './page.tsx';
@@ -31,7 +31,6 @@ export function RateChart({
   height?: number;
 }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const at = useMemo(() => history.map(one => one.at), [history]);
   const series = useMemo(
     () => [
@@ -40,7 +39,7 @@ export function RateChart({
     ],
     [history, t],
   );
-  if (history.length === 0) return <Empty title={shared.noData} />;
+  if (history.length === 0) return <Empty title={t.noData} />;
   return (
     <LazyChart
       title={title}
@@ -56,14 +55,13 @@ export function RateChart({
 /** The quote of each source, and whether it was used. */
 export function RateSources({ sources }: { sources: RateNow['sources'] }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const serverText = useServerText();
   return (
     <Rows
       label={t.sources}
       rows={sources}
       keyOf={source => source.source}
-      empty={<Empty title={shared.noData} />}
+      empty={<Empty title={t.noData} />}
       columns={[
         { head: t.source, cell: source => source.source },
         { head: t.midHead, right: true, cell: source => <Rate rate={source.mid} /> },

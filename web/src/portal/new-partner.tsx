@@ -5,7 +5,6 @@ import { send, session, signOut } from '../api.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useRun } from '../parts/notify.ts';
 import { SignInCard } from '../parts/shell.tsx';
-import { useCommon } from '../texts/common.ts';
 import { usePortal } from './texts/index.ts';
 
 interface FormProps {
@@ -81,15 +80,14 @@ export function JoinForm() {
 
 /** For somebody who is in no team, or in none any more. */
 export function NoPartner() {
-  const t = usePortal().noPartner;
-  const common = useCommon();
+  const { noPartner: t, signOut: verb } = usePortal();
   return (
     <SignInCard
       title={t.title}
       lead={t.lead}
       beside={
         <Button variant="subtle" size="xs" onClick={() => void signOut()}>
-          {common.signOut}
+          {verb}
         </Button>
       }
     >

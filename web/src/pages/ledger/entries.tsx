@@ -5,13 +5,12 @@ import { query } from '../../api.ts';
 import { ModeChoice } from '../../parts/fields.tsx';
 import { Empty, KeysetTable, PageFrame, useOnce } from '../../parts/page.tsx';
 import { IdLink, Time, Usdt } from '../../parts/values.tsx';
-import { useServerText, useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { useServerText, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 /** Every movement of one partner's money in one mode, the newest first. */
 export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const [, go] = useLocation();
   const name = useOnce<PartnerDetail>(`/partners/${partnerId}`).data?.partner.name;
   return (
@@ -32,7 +31,7 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
         keyOf={row => row.entry_no}
         empty={<Empty title={t.noEntries} />}
         columns={[
-          { head: shared.number, right: true, cell: row => <span className="number">{row.entry_no}</span> },
+          { head: t.number, right: true, cell: row => <span className="number">{row.entry_no}</span> },
           { head: t.at, cell: row => <Time as="short" at={row.at} /> },
           { head: t.kind, cell: row => t.kinds[row.kind] },
           {

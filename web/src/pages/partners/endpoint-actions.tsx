@@ -4,7 +4,6 @@ import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CheckList, EndpointUrl, SelectField } from '../../parts/fields.tsx';
-import { useCommon } from '../../texts/common.ts';
 import { inBoth, useTexts } from '../../texts/index.ts';
 
 const texts = inBoth({
@@ -40,7 +39,6 @@ const texts = inBoth({
 /** One more endpoint in one mode. */
 export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: string[] }) {
   const t = useTexts(texts);
-  const common = useCommon();
   const [isOpen, setOpen] = useState(false);
   const [url, setUrl] = useState('');
   const [mode, setMode] = useState('live');
@@ -66,7 +64,7 @@ export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: st
             label={t.mode}
             value={mode}
             onChange={setMode}
-            words={{ live: common.live, test: common.test }}
+            words={{ live: t.live, test: t.test }}
           />
           <CheckList label={t.kinds} options={kinds} chosen={events} onChange={setEvents} />
         </Confirm>

@@ -8,7 +8,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
 import { Loaded, Rows, useLive } from '../../parts/page.tsx';
 import { Ago, Copyable, Time } from '../../parts/values.tsx';
-import { useShared, useTexts } from '../../texts/index.ts';
+import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 const roles: OperatorRole[] = ['viewer', 'support', 'finance', 'admin'];
@@ -17,7 +17,6 @@ type Doing = { what: 'create' } | { what: 'reset' | 'disable' | 'enable' | 'role
 
 export function Operators() {
   const t = useTexts(texts);
-  const shared = useShared();
   const own = useSession().operator.operator_id;
   const [doing, setDoing] = useState<Doing | null>(null);
   const [invitation, setInvitation] = useState<Invitation | null>(null);
@@ -39,7 +38,7 @@ export function Operators() {
           keyOf={row => row.operator_id}
           columns={[
             { head: t.name, cell: row => `${row.name}${row.operator_id === own ? ` (${t.you})` : ''}` },
-            { head: t.role, cell: row => shared.roles[row.role] },
+            { head: t.role, cell: row => t.roles[row.role] },
             { head: t.state, cell: row => <State state={row.state} /> },
             { head: t.lastSeen, cell: row => <Ago at={row.last_seen_at} /> },
             { head: t.since, wideOnly: true, cell: row => <Time as="short" at={row.created_at} /> },
@@ -106,14 +105,13 @@ function Deeds({
 
 function RoleSelect({ value, onChange }: { value: OperatorRole; onChange: (role: OperatorRole) => void }) {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
     <SelectField
       label={t.role}
       description={t.roleSays[value]}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       value={value}
-      words={shared.roles}
+      words={t.roles}
       values={roles}
       onChange={onChange}
     />

@@ -17,21 +17,19 @@ import {
   useLive,
 } from '../../parts/page.tsx';
 import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
-import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { Action, Tile } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './balance.texts.ts';
 
 export default function Balance() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const creditColumns = useCreditColumns();
   const read = useLive<Shape>(api('/balance'), 15_000);
   const { data } = read;
   return (
-    <PageFrame title={portal.nav.balance}>
+    <PageFrame title={t.nav.balance}>
       <Loaded of={read} />
       {data && <Money balance={data} />}
       {data && <TopUp balance={data} />}
@@ -63,15 +61,14 @@ export default function Balance() {
 
 function Money({ balance }: { balance: Shape }) {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const { pending, run } = useRun();
   const [isSetting, setSetting] = useState(false);
   return (
     <>
-      <section className="tiles" aria-label={portal.nav.balance}>
+      <section className="tiles" aria-label={t.nav.balance}>
         {(['live', 'test'] as const).map(mode => (
-          <Tile key={mode} name={portal[mode]} value={<Usdt amount={balance[mode].available_usdt} cents />}>
+          <Tile key={mode} name={t[mode]} value={<Usdt amount={balance[mode].available_usdt} cents />}>
             <p className="dim">
               {t.held} <Usdt amount={balance[mode].held_usdt} cents />
             </p>

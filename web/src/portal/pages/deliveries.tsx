@@ -6,20 +6,18 @@ import { SelectField } from '../../parts/fields.tsx';
 import { useFilters } from '../../parts/filters.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { Time } from '../../parts/values.tsx';
-import { useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
-import { usePortal } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './webhook.texts.ts';
 
 export default function Deliveries() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const mode = useMode();
   const { filters, apply } = useFilters(['state']);
   const { pending, delivered, failed } = t.states;
   return (
-    <PageFrame title={t.log} lead={<Link href="/webhook">← {portal.nav.webhook}</Link>}>
+    <PageFrame title={t.log} lead={<Link href="/webhook">← {t.nav.webhook}</Link>}>
       <div className="filters">
         <SelectField
           label={t.state}

@@ -6,8 +6,8 @@ import { Answer, State } from '../../parts/badge.tsx';
 import { useRun } from '../../parts/notify.ts';
 import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Duration, ShortId, Time } from '../../parts/values.tsx';
-import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './webhook.texts.ts';
 
 export default function Delivery({ eventId }: { eventId: string }) {

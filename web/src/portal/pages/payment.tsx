@@ -5,9 +5,9 @@ import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { stateOf } from '../../parts/payments.tsx';
 import { Timeline, useFactLine } from '../../parts/timeline.tsx';
 import { Copyable, Rate, Rub, ShortId, shortId, Time, Usdt } from '../../parts/values.tsx';
-import { type Facts as FactWords, inBoth, useTexts, type Words, wordIn } from '../../texts/language.ts';
 import { paymentErrors } from '../../texts/payment-errors.ts';
 import { usePartner } from '../partner.ts';
+import { type Facts as FactWords, inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
 
 const texts = inBoth({
   all: ['← All payments', '← Все платежи'],

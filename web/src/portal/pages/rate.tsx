@@ -17,9 +17,8 @@ import {
   useLive,
 } from '../../parts/page.tsx';
 import { amountIn, clean, durationIn, Rate, Rub, ShortId, Time, Usdt } from '../../parts/values.tsx';
-import { inBoth, useLanguage, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useLanguage, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   now: ['Now', 'Сейчас'],
@@ -68,14 +67,13 @@ type Span = (typeof spans)[number];
 
 export default function RateOfPartner() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const [hours, setHours] = useState<Span>('24');
   const path = api(`/rate?hours=${hours}`);
   const read = useLive<RatePage>(path, 15_000);
   const { data } = read;
   return (
-    <PageFrame title={portal.nav.rate}>
+    <PageFrame title={t.nav.rate}>
       <Loaded of={read} />
       {data?.now?.is_stale && <div className="banner">{t.stale}</div>}
       {data && (

@@ -6,10 +6,9 @@ import { SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
 import { Card, type Column, Failure, KeysetTable, PageFrame, useOnce, Waiting } from '../../parts/page.tsx';
 import { Ago, Cut, Time } from '../../parts/values.tsx';
-import { inBoth, useTexts, type Words, wordIn } from '../../texts/language.ts';
 import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
 import { Action } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
 
 const texts = inBoth({
   notices: ['Notifications in Telegram', 'Уведомления в Telegram'],
@@ -37,9 +36,8 @@ const texts = inBoth({
 
 export default function Settings() {
   const t = useTexts(texts);
-  const portal = usePortal();
   return (
-    <PageFrame title={portal.nav.settings}>
+    <PageFrame title={t.nav.settings}>
       <Card title={t.notices}>
         <p className="dim">{t.noticesHint}</p>
         <Notices />

@@ -6,10 +6,9 @@ import { SelectField } from '../../parts/fields.tsx';
 import { type Column, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { readSession } from '../../parts/root.tsx';
 import { Name, Time } from '../../parts/values.tsx';
-import { inBoth, useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { Action, ShowSecret } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -63,7 +62,6 @@ type Dialog = { kind: 'invite' } | { kind: 'role' | 'remove'; member: MemberRow 
 
 export default function Team() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api, partner } = usePartner();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [invitation, setInvitation] = useState<Invitation | null>(null);
@@ -73,7 +71,7 @@ export default function Team() {
   const close = () => setDialog(null);
   return (
     <PageFrame
-      title={portal.nav.team}
+      title={t.nav.team}
       lead={t.lead}
       actions={
         <Action
@@ -88,7 +86,7 @@ export default function Team() {
     >
       <Loaded of={read} />
       {data && (
-        <Rows label={portal.nav.team} columns={columns} rows={data.data} keyOf={({ user_id }) => user_id} />
+        <Rows label={t.nav.team} columns={columns} rows={data.data} keyOf={({ user_id }) => user_id} />
       )}
       {dialog?.kind === 'invite' && <InviteDialog onClose={close} onInvited={setInvitation} />}
       {dialog?.kind === 'role' && <RoleDialog member={dialog.member} onClose={close} />}

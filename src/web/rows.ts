@@ -107,6 +107,7 @@ export const loggedRequestRow = (request: LoggedRequest) => ({
   at: request.at.toISOString(),
   mode: request.mode,
   key_id: request.keyId,
+  // Null: it was not valid HTTP.
   method: request.method,
   path: request.path,
   payment_id: request.paymentId,

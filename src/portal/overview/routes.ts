@@ -72,6 +72,7 @@ function sumOf(days: (Day | undefined)[]) {
     created: count(day => day.created),
     succeeded,
     failed: finished - succeeded,
+    // Of finished payments; null when there are none.
     success_share: finished === 0 ? null : succeeded / finished,
     turnover_rub: formatKopecks(money(day => day.kopecks)),
     spent_usdt: formatMicroUsdt(money(day => day.microUsdt)),

@@ -129,15 +129,13 @@ function useColumns(
   ];
 }
 
-function Selection({
-  chosen,
-  onAll,
-  onNone,
-}: {
+interface SelectionProps {
   chosen: DeliveryRow[];
   onAll: () => void;
   onNone: () => void;
-}) {
+}
+
+function Selection({ chosen, onAll, onNone }: SelectionProps) {
   const t = useTexts(texts);
   const [isSending, setSending] = useState(false);
   return (

@@ -19,14 +19,13 @@ const usePartners = (text: string) =>
     staleTime: 60_000,
   }).data?.data ?? [];
 
-/** Chooses a partner by a part of its name or by its id; empty for any partner. */
-export function PartnerField({
-  partnerId,
-  onChoose,
-}: {
+interface FieldProps {
   partnerId: string;
   onChoose: (partnerId: string) => void;
-}) {
+}
+
+/** Chooses a partner by a part of its name or by its id; empty for any partner. */
+export function PartnerField({ partnerId, onChoose }: FieldProps) {
   const t = useShared();
   const listId = useId();
   const [typed, setTyped] = useState<string | null>(null);

@@ -20,16 +20,14 @@ const texts = inBoth({
   } as Words,
 });
 
-/** Rubles for one USDT: the rate for partners, and the mid rate of the sources. */
-export function RateChart({
-  title,
-  history,
-  height,
-}: {
+interface ChartProps {
   title: string;
   history: RatesPage['history'];
   height?: number;
-}) {
+}
+
+/** Rubles for one USDT: the rate for partners, and the mid rate of the sources. */
+export function RateChart({ title, history, height }: ChartProps) {
   const t = useTexts(texts);
   const at = useMemo(() => history.map(one => one.at), [history]);
   const series = useMemo(

@@ -68,15 +68,13 @@ export function Operators() {
   );
 }
 
-function Deeds({
-  row,
-  isOwn,
-  onChoose,
-}: {
+interface DeedsProps {
   row: OperatorRow;
   isOwn: boolean;
   onChoose: (doing: Doing) => void;
-}) {
+}
+
+function Deeds({ row, isOwn, onChoose }: DeedsProps) {
   const t = useTexts(texts);
   const needs = 'operators.manage';
   const why = isOwn ? t.notYourself : undefined;

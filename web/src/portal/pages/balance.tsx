@@ -5,17 +5,7 @@ import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { useRun } from '../../parts/notify.ts';
-import {
-  Card,
-  type Column,
-  Empty,
-  Facts,
-  KeysetTable,
-  Loaded,
-  PageFrame,
-  Rows,
-  useLive,
-} from '../../parts/page.tsx';
+import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
 import { Action, Tile } from '../parts.tsx';
@@ -25,7 +15,6 @@ import { texts } from './balance.texts.ts';
 export default function Balance() {
   const t = useTexts(texts);
   const { api } = usePartner();
-  const creditColumns = useCreditColumns();
   const read = useLive<Shape>(api('/balance'), 15_000);
   const { data } = read;
   return (
@@ -39,7 +28,14 @@ export default function Balance() {
           label={t.deposits}
           path={api('/deposits')}
           everyMs={15_000}
-          columns={useDepositColumns()}
+          columns={[
+            { head: t.seen, cell: row => <Time at={row.seen_at} as="short" /> },
+            { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
+            { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+            { head: t.network, cell: row => row.chain },
+            { head: t.transaction, cell: row => <ShortHash text={row.transaction_id} /> },
+            { head: t.credited, cell: row => <Time at={row.credited_at} as="short" />, wideOnly: true },
+          ]}
           keyOf={row => row.deposit_id}
           empty={<Empty title={t.noDeposits} />}
         />
@@ -48,7 +44,19 @@ export default function Balance() {
         <Card title={t.credits}>
           <Rows
             label={t.credits}
-            columns={creditColumns}
+            columns={[
+              {
+                head: t.credited,
+                cell: row => (
+                  <span className="inline">
+                    <Time at={row.at} as="short" />
+                    <TestMark mode={row.mode} />
+                  </span>
+                ),
+              },
+              { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+              { head: t.reference, cell: row => <span className="wrap-anywhere">{row.reference}</span> },
+            ]}
             rows={data.credits}
             keyOf={row => `${row.at} ${row.reference}`}
             empty={<Empty title={t.noCredits} />}
@@ -158,33 +166,4 @@ function Limits({ limits }: { limits: Shape['limits'] }) {
       <p className="dim">{t.raise}</p>
     </Card>
   );
-}
-
-function useDepositColumns(): Column<DepositRow>[] {
-  const t = useTexts(texts);
-  return [
-    { head: t.seen, cell: row => <Time at={row.seen_at} as="short" /> },
-    { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
-    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
-    { head: t.network, cell: row => row.chain },
-    { head: t.transaction, cell: row => <ShortHash text={row.transaction_id} /> },
-    { head: t.credited, cell: row => <Time at={row.credited_at} as="short" />, wideOnly: true },
-  ];
-}
-
-function useCreditColumns(): Column<Shape['credits'][number]>[] {
-  const t = useTexts(texts);
-  return [
-    {
-      head: t.credited,
-      cell: row => (
-        <span className="inline">
-          <Time at={row.at} as="short" />
-          <TestMark mode={row.mode} />
-        </span>
-      ),
-    },
-    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
-    { head: t.reference, cell: row => <span className="wrap-anywhere">{row.reference}</span> },
-  ];
 }

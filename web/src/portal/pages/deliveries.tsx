@@ -4,7 +4,7 @@ import { query } from '../../api.ts';
 import { LastAnswer, State } from '../../parts/badge.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { useFilters } from '../../parts/filters.tsx';
-import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
+import { Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useMode, usePartner } from '../partner.ts';
 import { useTexts } from '../texts/index.ts';
@@ -31,27 +31,19 @@ export default function Deliveries() {
         label={t.log}
         path={api(`/deliveries${query({ mode, ...filters })}`)}
         everyMs={5000}
-        columns={useColumns()}
+        columns={[
+          { head: t.event, cell: row => <code>{row.event_id}</code> },
+          { head: t.at, cell: row => <Time at={row.event_at} as="short" /> },
+          { head: t.payment, cell: row => row.event, wideOnly: true },
+          { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
+          { head: t.answer, cell: row => <LastAnswer of={row.last_attempt} /> },
+          { head: t.attempts, cell: row => row.attempts, right: true },
+          { head: t.next, cell: row => <Time at={row.next_attempt_at} as="short" />, wideOnly: true },
+        ]}
         keyOf={row => `${row.event_id} ${row.endpoint_id}`}
         hrefOf={row => `/deliveries/${row.event_id}${query({ endpoint_id: row.endpoint_id })}`}
         empty={<Empty title={t.none}>{t.noneHint}</Empty>}
       />
     </PageFrame>
   );
-}
-
-function useColumns(): Column<DeliveryRow>[] {
-  const t = useTexts(texts);
-  return [
-    { head: t.event, cell: row => <code>{row.event_id}</code> },
-    { head: t.at, cell: row => <Time at={row.event_at} as="short" /> },
-    { head: t.payment, cell: row => row.event, wideOnly: true },
-    { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
-    {
-      head: t.answer,
-      cell: row => <LastAnswer of={row.last_attempt} />,
-    },
-    { head: t.attempts, cell: row => row.attempts, right: true },
-    { head: t.next, cell: row => <Time at={row.next_attempt_at} as="short" />, wideOnly: true },
-  ];
 }

@@ -5,17 +5,7 @@ import { ask, query } from '../../api.ts';
 import { State } from '../../parts/badge.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { Choice, TextField } from '../../parts/fields.tsx';
-import {
-  Card,
-  type Column,
-  Empty,
-  Facts,
-  Failure,
-  Loaded,
-  PageFrame,
-  Rows,
-  useLive,
-} from '../../parts/page.tsx';
+import { Card, Empty, Facts, Failure, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { amountIn, clean, durationIn, Rate, Rub, ShortId, Time, Usdt } from '../../parts/values.tsx';
 import { useMode, usePartner } from '../partner.ts';
 import { inBoth, useLanguage, useTexts } from '../texts/index.ts';
@@ -148,7 +138,6 @@ function Quotes() {
   const language = useLanguage();
   const { api } = usePartner();
   const mode = useMode();
-  const columns = useColumns();
   const cents = (usdt: string) => amountIn(language, usdt.slice(0, -4));
   const path = api(`/quotes?mode=${mode}`);
   const { data } = useLive<LockedQuotes>(path, 5000);
@@ -158,24 +147,19 @@ function Quotes() {
       <p className="dim">{t.quotesSays(cents(data.locked_usdt), cents(data.max_usdt))}</p>
       <Rows
         label={t.quotes}
-        columns={columns}
+        columns={[
+          { head: t.quote, cell: row => <ShortId id={row.quote_id} /> },
+          { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
+          { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+          { head: t.perUsdt, cell: row => <Rate rate={row.rate} />, right: true },
+          { head: t.expires, cell: row => <Time at={row.expires_at} as="clock" /> },
+        ]}
         rows={data.data}
         keyOf={row => row.quote_id}
         empty={<Empty title={t.noQuotes}>{t.noQuotesHint}</Empty>}
       />
     </Card>
   );
-}
-
-function useColumns(): Column<LockedQuotes['data'][number]>[] {
-  const t = useTexts(texts);
-  return [
-    { head: t.quote, cell: row => <ShortId id={row.quote_id} /> },
-    { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
-    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
-    { head: t.perUsdt, cell: row => <Rate rate={row.rate} />, right: true },
-    { head: t.expires, cell: row => <Time at={row.expires_at} as="clock" /> },
-  ];
 }
 
 /** What an amount in rubles costs now. The service computes it: a page that rounds by itself would show another sum. */

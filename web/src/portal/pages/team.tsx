@@ -162,13 +162,12 @@ function RoleSelect({ value, onChange }: { value: MemberRole; onChange: (role: M
   );
 }
 
-function InviteDialog({
-  onClose,
-  onInvited,
-}: {
+interface InviteProps {
   onClose: () => void;
   onInvited: (invitation: Invitation) => void;
-}) {
+}
+
+function InviteDialog({ onClose, onInvited }: InviteProps) {
   const t = useTexts(texts);
   const { api } = usePartner();
   const [role, setRole] = useState<MemberRole>('viewer');

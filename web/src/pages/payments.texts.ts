@@ -5,7 +5,6 @@ const plural = new Intl.PluralRules('ru');
 const forms: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'платёж', few: 'платежа' };
 
 export const texts = inBoth({
-  list: ['Payments', 'Платежи'],
   created: ['Created, UTC', 'Создан, UTC'],
   usdt: ['Amount, USDT', 'Сумма, USDT'],
   moved: {

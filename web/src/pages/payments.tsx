@@ -41,10 +41,28 @@ export default function Payments() {
         </span>
       }
     >
-      <Fields of={of} />
+      <FilterForm
+        of={of}
+        read={({ amount_rub }) => ({ amount_rub: amount_rub.trim().replace(',', '.') })}
+        fields={[
+          { name: 'q', label: t.search, placeholder: t.searchHint, as: 'search', className: 'filter-wide' },
+          {
+            name: 'state',
+            label: t.status,
+            words: t.states,
+            values: ['processing', 'manual_review', 'succeeded', 'failed'],
+          },
+          { name: 'mode', label: t.mode, words: t.modes },
+          { name: 'amount_rub', label: t.rub, inputMode: 'decimal', className: 'filter-short' },
+          ({ partner_id }, _, setNow) => (
+            <PartnerField partnerId={partner_id} onChoose={partner_id => setNow({ partner_id })} />
+          ),
+          (draft, set, setNow) => <PeriodFields value={draft} onChoose={setNow} onTimes={set} />,
+        ]}
+      />
       <PaymentTotals path={`/payments/totals${given}`} everyMs={15_000} t={t} moved={t.moved} />
       <KeysetTable<PaymentRow>
-        label={t.list}
+        label={t.nav.payments}
         path={`/payments${given}`}
         everyMs={4000}
         columns={paymentColumns(t, { head: t.partner, cell: row => <Owner of={row} /> })}
@@ -66,29 +84,4 @@ function asked({ state, period, created_after, created_before, ...rest }: Filter
     created_after: from,
     created_before: until,
   };
-}
-
-function Fields({ of }: { of: ReturnType<typeof useFilters<keyof Filters>> }) {
-  const t = useTexts(texts);
-  return (
-    <FilterForm
-      of={of}
-      read={({ amount_rub }) => ({ amount_rub: amount_rub.trim().replace(',', '.') })}
-      fields={[
-        { name: 'q', label: t.search, placeholder: t.searchHint, as: 'search', className: 'filter-wide' },
-        {
-          name: 'state',
-          label: t.status,
-          words: t.states,
-          values: ['processing', 'manual_review', 'succeeded', 'failed'],
-        },
-        { name: 'mode', label: t.mode, words: t.modes },
-        { name: 'amount_rub', label: t.rub, inputMode: 'decimal', className: 'filter-short' },
-        ({ partner_id }, _, setNow) => (
-          <PartnerField partnerId={partner_id} onChoose={partner_id => setNow({ partner_id })} />
-        ),
-        (draft, set, setNow) => <PeriodFields value={draft} onChoose={setNow} onTimes={set} />,
-      ]}
-    />
-  );
 }

@@ -8,7 +8,7 @@ import { Badge, State } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { UtcDayInput } from '../parts/fields.tsx';
 import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
-import { actorName, Count, Day, Rub, Time } from '../parts/values.tsx';
+import { actorName, Count, Day, dayOf, Rub, Time } from '../parts/values.tsx';
 import { useTexts, wordIn } from '../texts/index.ts';
 import { LostHistory } from './reconciliation/lost-history.tsx';
 import { texts } from './reconciliation/texts.ts';
@@ -74,8 +74,6 @@ export function Result({ run }: { run: ReconciliationRow }) {
   if (run.differences === 0) return <State state="ok" />;
   return <Badge tone="bad">{t.differ(run.differences ?? 0)}</Badge>;
 }
-
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 function Start({ onClose }: { onClose: () => void }) {
   const t = useTexts(texts);

@@ -1,4 +1,4 @@
-import { Alert, Button, Skeleton } from '@mantine/core';
+import { Alert, type AlertProps, Button, Skeleton } from '@mantine/core';
 import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { Link } from 'wouter';
@@ -80,6 +80,17 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
       <p className="empty-title">{title}</p>
       {children && <p className="dim">{children}</p>}
     </div>
+  );
+}
+
+/** Why a form was refused. */
+export function WhyRefused({ error, ...props }: { error: unknown } & Pick<AlertProps, 'mb'>) {
+  const sentence = useSentence();
+  if (error === null) return null;
+  return (
+    <Alert color="red" role="alert" {...props}>
+      {sentence(error)}
+    </Alert>
   );
 }
 

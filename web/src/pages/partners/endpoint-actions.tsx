@@ -75,14 +75,14 @@ export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: st
 
 type Change = 'address' | 'events' | 'ed25519' | 'remove';
 
-interface ActionsProps {
+export interface EndpointProps {
   partnerId: string;
   endpoint: EndpointRow;
   kinds: string[];
 }
 
 /** What can be changed at an endpoint; each needs a reason. */
-export function EndpointActions(props: ActionsProps) {
+export function EndpointActions(props: EndpointProps) {
   const t = useTexts(texts);
   const [change, setChange] = useState<Change | null>(null);
   const names: Record<Change, string> = {
@@ -107,7 +107,7 @@ export function EndpointActions(props: ActionsProps) {
   );
 }
 
-interface DialogProps extends ActionsProps {
+interface DialogProps extends EndpointProps {
   change: Change;
   title: string;
   onClose: () => void;

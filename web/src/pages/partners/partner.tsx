@@ -11,7 +11,7 @@ import { ModeChoice, UtcDayInput } from '../../parts/fields.tsx';
 import { Card, Empty, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { Copyable, Time } from '../../parts/values.tsx';
+import { Copyable, dayOf, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { Balances } from './balances.tsx';
 import { KeysCard } from './keys.tsx';
@@ -156,8 +156,6 @@ export function Members({ members }: Pick<PartnerDetail, 'members'>) {
     </Card>
   );
 }
-
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** The statement of one UTC day. */
 export function StatementCard({ partnerId }: { partnerId: string }) {

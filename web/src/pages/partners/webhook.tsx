@@ -11,7 +11,7 @@ import { Card, Empty, Facts, KeysetTable, Rows } from '../../parts/page.tsx';
 import { Count, Duration, IdLink, Time } from '../../parts/values.tsx';
 import { faultTexts } from '../../texts/faults.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
-import { AddEndpoint, EndpointActions } from './endpoint-actions.tsx';
+import { AddEndpoint, EndpointActions, type EndpointProps } from './endpoint-actions.tsx';
 import { texts } from './texts.ts';
 
 interface Endpoints {
@@ -42,13 +42,7 @@ export function Webhook({ partnerId, endpoints, kinds }: Endpoints & { kinds: st
   );
 }
 
-interface OneEndpoint {
-  partnerId: string;
-  endpoint: EndpointRow;
-  kinds: string[];
-}
-
-function EndpointCard({ partnerId, endpoint: webhook, kinds }: OneEndpoint) {
+function EndpointCard({ partnerId, endpoint: webhook, kinds }: EndpointProps) {
   const t = useTexts(texts);
   const [result, setResult] = useState<CheckResult | null>(null);
   const { pending, run } = useRun();

@@ -3,6 +3,7 @@ import { query } from '../../api.ts';
 import { Download } from '../../parts/download.tsx';
 import { SelectField, UtcDayInput } from '../../parts/fields.tsx';
 import { Card, PageFrame } from '../../parts/page.tsx';
+import { dayOf } from '../../parts/values.tsx';
 import { useMode, usePartner } from '../partner.ts';
 import { inBoth, useTexts } from '../texts/index.ts';
 
@@ -20,13 +21,11 @@ const texts = inBoth({
   ],
 });
 
-const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-
 export default function Statements() {
   const t = useTexts(texts);
   const { api } = usePartner();
   const mode = useMode();
-  const [day, setDay] = useState(yesterday);
+  const [day, setDay] = useState(() => dayOf(Date.now() - 86_400_000));
   const [format, setFormat] = useState('csv');
   return (
     <PageFrame title={t.nav.statements} lead={t.lead}>

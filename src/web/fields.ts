@@ -7,15 +7,16 @@ import { type Refused, refuse } from './replies.ts';
 /** Shapes of fields that several routes accept. They check that a field can be parsed, not whether it makes sense. */
 export const Rubles = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$' });
 export const Usdt = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,6})?$' });
-export const Mode = Type.Union([Type.Literal('live'), Type.Literal('test')]);
 export const Day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' });
 export const Instant = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d)$',
 });
 export const Text = Type.String({ minLength: 1, maxLength: 256 });
 export const SearchText = Type.Optional(Type.String({ maxLength: 2_048 }));
-export const oneOf = <const Values extends string[]>(...values: Values) =>
-  Type.Union(values.map(value => Type.Literal(value)) as { [At in keyof Values]: Type.TLiteral<Values[At]> });
+/** Of a union of as many values as there are, the package makes the type `never`: so it is said here. */
+export const oneOf = <Value extends string>(...values: readonly Value[]) =>
+  Type.Union(values.map(value => Type.Literal(value))) as Type.TSchema as Type.TUnsafe<Value>;
+export const Mode = oneOf('live', 'test');
 export const StatementFormat = oneOf('csv', 'json');
 
 type ReadField = <Value>(

@@ -17,12 +17,12 @@ import {
   setupUrl,
   signOutOperator,
 } from '../../operators/index.ts';
-import { done, idOr, refuse } from '../../web/index.ts';
+import { done, idOr, oneOf, refuse } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const needs = 'operators.manage';
-const Role = Type.Union(operatorRoles.map(role => Type.Literal(role)));
+const Role = oneOf(...operatorRoles);
 
 const refusals = {
   no_operator: [404, 'Operator not found.'],

@@ -6,13 +6,13 @@ import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { depositStates, listChainProgress, type SomeDeposit, searchDeposits } from '../../deposits/index.ts';
 import type { SignedIn } from '../../operators/index.ts';
-import { paging, refuse, Text, unsearchable } from '../../web/index.ts';
+import { oneOf, paging, refuse, Text, unsearchable } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const Search = Type.Object({
-  state: Type.Optional(Type.Union(depositStates.map(state => Type.Literal(state)))),
+  state: Type.Optional(oneOf(...depositStates)),
   partner_id: Type.Optional(Type.String({ maxLength: 100 })),
   q: Type.Optional(Type.String({ maxLength: 100 })),
   ...paging,

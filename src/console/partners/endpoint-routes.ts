@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { findPartner } from '../../partners/index.ts';
-import { type Answer, badAddress, done, Mode, readEndpoint, refuse, Text } from '../../web/index.ts';
+import { type Answer, badAddress, done, Mode, oneOf, readEndpoint, refuse, Text } from '../../web/index.ts';
 import {
   addEndpoint,
   eventKinds,
@@ -22,10 +22,7 @@ import { auditContextOf, post } from '../route.ts';
 import { noPartner } from './rows.ts';
 
 const Url = Type.String({ maxLength: 2_100 });
-const Events = Type.Array(Type.Union(eventKinds.map(kind => Type.Literal(kind))), {
-  minItems: 1,
-  maxItems: eventKinds.length,
-});
+const Events = Type.Array(oneOf(...eventKinds), { minItems: 1, maxItems: eventKinds.length });
 const reason = Text;
 const of = '/partners/:id/endpoints/:endpoint_id';
 
@@ -62,7 +59,7 @@ const add = post(
     const lost = await whyNotAllowed(deps, request);
     if (lost) return lost;
     const audit = auditWithReason(deps, request);
-    const kinds = eventKinds.filter(kind => (events as string[]).includes(kind));
+    const kinds = eventKinds.filter(kind => events.includes(kind));
     const { outcome } = await addEndpoint(audit, deps.vault, partnerId, { mode, url, events: kinds });
     if (outcome === 'added') return done;
     return refuse(409, outcome, `A mode has ${maxEndpoints} endpoints at most.`);
@@ -88,7 +85,7 @@ const chooseEvents = post(
   'webhooks.change',
   { find, body: { events: Events, reason } },
   async (request, deps, webhook) => {
-    const kinds = eventKinds.filter(kind => (request.body.events as string[]).includes(kind));
+    const kinds = eventKinds.filter(kind => request.body.events.includes(kind));
     const outcome = await setEvents(auditWithReason(deps, request), webhook, kinds);
     if (outcome === 'set') return done;
     if (outcome === 'no_webhook') return refuseMissing;

@@ -10,13 +10,11 @@ import {
 import { type Id, parseId } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
 import { listReview } from '../../payments/index.ts';
-import { paging, refuse } from '../../web/index.ts';
+import { oneOf, paging, refuse } from '../../web/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf, get, post } from '../route.ts';
 import { paymentRow } from './rows.ts';
-
-const states = ['waiting', 'approved', 'refused', 'withdrawn', 'void'] as const;
 
 export const listReviewQueue = get('/review', 'see', { query: paging }, async (request, deps) => {
   const { limit, after: cursor } = request.query;
@@ -54,7 +52,7 @@ export const listReviewQueue = get('/review', 'see', { query: paging }, async (r
 const listApprovalRequests = get(
   '/requests',
   'see',
-  { query: { state: Type.Optional(Type.Union(states.map(state => Type.Literal(state)))) } },
+  { query: { state: Type.Optional(oneOf('waiting', 'approved', 'refused', 'withdrawn', 'void')) } },
   async (request, deps) => {
     const requests = await listRequests(deps.db, { state: request.query.state });
     const data: ReturnType<typeof requestRow>[] = [];

@@ -18,7 +18,7 @@ import {
   setAllowedAddresses,
   type WantedKey,
 } from '../../partners/index.ts';
-import { type Answer, done, Mode, Refused, Rubles, readAddresses, refuse } from '../../web/index.ts';
+import { type Answer, done, Mode, oneOf, Refused, Rubles, readAddresses, refuse } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
@@ -65,7 +65,7 @@ const refusals = {
 
 const NewKeyBody = {
   mode: Mode,
-  scopes: Type.Array(Type.Union([Type.Literal('read'), Type.Literal('pay')]), { minItems: 1, maxItems: 2 }),
+  scopes: Type.Array(oneOf(...scopes), { minItems: 1, maxItems: 2 }),
   label: Type.Optional(Type.String({ maxLength: 500 })),
   expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650 })),
   max_payment_rub: Type.Optional(Rubles),

@@ -1,16 +1,9 @@
 import Type from 'typebox';
-import {
-  findChatSettings,
-  type Language,
-  languages,
-  mutableTopics,
-  setLanguage,
-  setMuted,
-} from '../../bot/index.ts';
-import { done } from '../../web/index.ts';
+import { findChatSettings, languages, mutableTopics, setLanguage, setMuted } from '../../bot/index.ts';
+import { done, oneOf } from '../../web/index.ts';
 import { get, post } from '../route.ts';
 
-const Topic = Type.Union(mutableTopics.map(topic => Type.Literal(topic)));
+const Topic = oneOf(...mutableTopics);
 
 const nothingChosen = { language: null, muted: [] as string[] };
 
@@ -28,17 +21,12 @@ export const settingsRoutes = [
     'person',
     { body: { muted: Type.Array(Topic, { maxItems: mutableTopics.length }) } },
     async (request, deps) => {
-      await setMuted(deps.pool, request.person.userId, request.body.muted as string[]);
+      await setMuted(deps.pool, request.person.userId, request.body.muted);
       return done;
     },
   ),
-  post(
-    '/notices/language',
-    'person',
-    { body: { language: Type.Union(languages.map(one => Type.Literal(one))) } },
-    async (request, deps) => {
-      await setLanguage(deps.pool, request.person.userId, request.body.language as Language);
-      return done;
-    },
-  ),
+  post('/notices/language', 'person', { body: { language: oneOf(...languages) } }, async (request, deps) => {
+    await setLanguage(deps.pool, request.person.userId, request.body.language);
+    return done;
+  }),
 ];

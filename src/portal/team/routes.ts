@@ -1,20 +1,18 @@
-import Type from 'typebox';
 import { invitationPrefix } from '../../bot/index.ts';
 import {
   changeRole,
   invite,
   listMembers,
-  type MemberRole,
   maxMembers,
   memberRoles,
   removeMember,
 } from '../../partners/index.ts';
-import { done, readNumber, refuse } from '../../web/index.ts';
+import { done, oneOf, readNumber, refuse } from '../../web/index.ts';
 import { refuseRole } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const below = '/team';
-const Role = Type.Union(memberRoles.map(role => Type.Literal(role)));
+const Role = oneOf(...memberRoles);
 
 const refusals = {
   no_member: [404, 'This person is not in the team.'],
@@ -42,7 +40,7 @@ export const inviteMember = post(
   'owner',
   { body: { role: Role } },
   async (request, deps) => {
-    const role = request.body.role as MemberRole;
+    const { role } = request.body;
     const { partnerId } = request.member.partner;
     const audit = auditContextOf(deps, request);
     const payload = invitationPrefix + (await invite(audit, partnerId, request.person.userId, role));
@@ -53,7 +51,7 @@ export const inviteMember = post(
 
 const setRole = post(`${below}/:user_id/role`, 'owner', { body: { role: Role } }, async (request, deps) => {
   const userId = readNumber(request.params.user_id);
-  const role = request.body.role as MemberRole;
+  const { role } = request.body;
   const { partnerId } = request.member.partner;
   const outcome =
     userId === undefined

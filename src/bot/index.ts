@@ -16,7 +16,7 @@ export { findChatSettings, pruneChatUsers, setLanguage, setMuted } from './conve
 export { createQrReader } from './images/qr-reader.ts';
 export { readBalanceMark, setBalanceMark } from './notices/balance-marks.ts';
 export { mutableTopics } from './notices/outbox.ts';
-export { type Language, languages } from './texts/index.ts';
+export { languages } from './texts/index.ts';
 
 const sendIntervalMs = 500;
 const monitorIntervalMs = 5_000;

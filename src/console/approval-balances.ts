@@ -6,7 +6,8 @@ import { findDepositor } from '../deposits/index.ts';
 import { type Mode, readBalances } from '../ledger/index.ts';
 import { findPartner } from '../partners/index.ts';
 import { findPaymentAnywhere } from '../payments/index.ts';
-import type { PartnerBalance } from './shapes/approvals.ts';
+
+export type PartnerBalance = Awaited<ReturnType<typeof readBalance>>;
 
 /** The balance that a decision on this request changes, as it is now; null if it changes none. */
 export async function balanceOf(
@@ -29,12 +30,8 @@ export async function balanceOf(
   return payment ? readBalance(db, payment.partnerId, payment.partnerName, payment.mode) : null;
 }
 
-export async function readBalance(
-  db: Queryable,
-  partnerId: Id<'prt'>,
-  partner: string,
-  mode: Mode,
-): Promise<PartnerBalance> {
+/** The balance of a partner in one mode, as it is now. */
+export async function readBalance(db: Queryable, partnerId: Id<'prt'>, partner: string, mode: Mode) {
   const { availableMicroUsdt, heldMicroUsdt } = (await readBalances(db, partnerId))[mode];
   return {
     partner_id: partnerId,

@@ -3,13 +3,17 @@ import { isRequester, type OperatorRequest, permissionFor, type VoidReason } fro
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { roleHasPermission, type SignedIn } from '../operators/index.ts';
 import { done, type Refused, refuse } from '../web/index.ts';
-import type { Done, PartnerBalance, RequestRow } from './shapes/approvals.ts';
+import type { PartnerBalance } from './approval-balances.ts';
 
+/**
+ * A change that needs four-eyes approval, as the signed-in operator sees it. The balance is the one that the change is
+ * about; null if it changes none, or is decided, or where lists leave it out.
+ */
 export function requestRow(
   request: OperatorRequest,
   operator: SignedIn,
   balance: PartnerBalance | null = null,
-): RequestRow {
+) {
   const { amountKopecks, microUsdt, askedAt, decidedAt } = request;
   const isOwn = isRequester(request, operator);
   const mayDecide =
@@ -71,6 +75,9 @@ type Result =
   | { outcome: 'waiting' | 'already_waiting'; request: OperatorRequest }
   | { outcome: 'void'; why: VoidReason }
   | { outcome: keyof typeof refusals };
+
+/** Done at once, or waiting for a second operator. */
+export type Done = typeof done | { outcome: 'waiting'; request: ReturnType<typeof requestRow> };
 
 /** The answer to an action that may need four-eyes approval. */
 export function answer(request: FastifyRequest, result: Result): Done | Refused {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { builtPagesOf, prepareApiScope, type Route, refuseUnknown, staticFileRoutes } from '../web/index.ts';
+import { createApp, type Route } from '../web/index.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { accessRoutes } from './access/sign-in-routes.ts';
@@ -46,21 +46,5 @@ const routes: Route<ConsoleDeps>[] = [
 ];
 
 /** The operators' console: its pages under `/console`, and their API under `/console/api`. */
-export function createConsole(deps: ConsoleDeps): Console {
-  return async server => {
-    await server.register(
-      async scope => {
-        guard(scope, deps);
-        prepareApiScope(scope, 'console', deps);
-        for (const add of routes) add(scope, deps);
-        // Before the body is read, as for unknown paths outside of the console.
-        scope.all('/*', { config: { needs: 'nothing' }, onRequest: refuseUnknown }, refuseUnknown);
-      },
-      { prefix: '/console/api' },
-    );
-    await server.register(
-      async scope => staticFileRoutes(scope, 'console', deps.pagesFolder ?? builtPagesOf('console')),
-      { prefix: '/console' },
-    );
-  };
-}
+export const createConsole = (deps: ConsoleDeps): Console =>
+  createApp('console', deps, { guard, routes, open: { needs: 'nothing' } });

@@ -63,7 +63,7 @@ export {
   pollNow,
 } from './recovery/operator-actions.ts';
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
-export { listReview, type PaymentInReview } from './recovery/review.ts';
+export { listReview } from './recovery/review.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';

@@ -20,9 +20,8 @@ const requestRate = { perSec: 10, burst: 60 };
 /** For one partner, also while a file is being sent. */
 const maxUnderWay = 8;
 
-export const prefix = '/portal/api';
 /** Routes for members are below this path, and no others: the guard reads the partner from it. */
-const partnerPath = `${prefix}/partners/:partner_id`;
+const partnerPath = '/portal/api/partners/:partner_id';
 
 /**
  * Guards every route of the scope; each route declares whom it allows. A request is checked in this order: a change must

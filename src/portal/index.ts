@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { createFairShare } from '../base/fair-share.ts';
 import { withCircuitBreaker } from '../db/postgres/index.ts';
-import { builtPagesOf, prepareApiScope, type Route, refuseUnknown, staticFileRoutes } from '../web/index.ts';
+import { createApp, type Route } from '../web/index.ts';
 import { newPartnerRoutes } from './access/new-partner-routes.ts';
 import { accessRoutes } from './access/routes.ts';
 import type { PortalDeps, RouteDeps } from './deps.ts';
-import { guard, prefix } from './guard.ts';
+import { guard } from './guard.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { moneyRoutes } from './money/routes.ts';
 import { overviewRoute } from './overview/routes.ts';
@@ -56,22 +56,5 @@ function routeDepsOf(deps: PortalDeps): RouteDeps {
 }
 
 /** The portal of partners: its pages under `/portal`, and their API under `/portal/api`. */
-export function createPortal(portalDeps: PortalDeps): (server: FastifyInstance) => Promise<void> {
-  const deps = routeDepsOf(portalDeps);
-  return async server => {
-    await server.register(
-      async scope => {
-        guard(scope, deps);
-        prepareApiScope(scope, 'portal', deps);
-        for (const add of routes) add(scope, deps);
-        // Before the body is read, as for unknown paths outside of the portal.
-        scope.all('/*', { config: { allows: 'everybody' }, onRequest: refuseUnknown }, refuseUnknown);
-      },
-      { prefix },
-    );
-    await server.register(
-      async scope => staticFileRoutes(scope, 'portal', deps.pagesFolder ?? builtPagesOf('portal')),
-      { prefix: '/portal' },
-    );
-  };
-}
+export const createPortal = (deps: PortalDeps): ((server: FastifyInstance) => Promise<void>) =>
+  createApp('portal', routeDepsOf(deps), { guard, routes, open: { allows: 'everybody' } });

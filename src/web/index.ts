@@ -1,13 +1,15 @@
-export { prepareApiScope, refuseUnknown } from './api-scope.ts';
+export { createApp } from './app.ts';
 export { readCookie, setCookie } from './cookies.ts';
-export { csrfTokenOf, isCsrfToken, isFromOurPage } from './csrf.ts';
+export { isCsrfToken, isFromOurPage } from './csrf.ts';
 export {
   Day,
   Instant,
+  idOr,
   Mode,
   oneOf,
   pageOf,
   Rubles,
+  readAddresses,
   readEndpoint,
   readFields,
   readNumber,
@@ -28,35 +30,18 @@ export {
   unsearchable,
 } from './replies.ts';
 export { readRequestFilter, requestLogQuery } from './request-log.ts';
-export { type Answer, type Route, routesOf } from './routes.ts';
+export { type Answer, type AnswerOf, type Route, routesOf } from './routes.ts';
 export {
   checkResult,
   deliveryDetail,
   deliveryRow,
   endpointRow,
   loggedRequestRow,
-  type PaymentsCsv,
+  paymentFacts,
   paymentRow,
   sessionRow,
+  sessionTimes,
   statementOf,
   writePayments,
 } from './rows.ts';
-export type {
-  AnySession,
-  CheckResult,
-  DeliveryDetail,
-  DeliveryRow,
-  EndpointRow,
-  KeyRow,
-  Limits,
-  LoggedRequestRow,
-  Mode as ModeName,
-  Page,
-  PaymentFacts,
-  PaymentRow,
-  PaymentStatus,
-  SessionRow,
-  TimelineItem,
-} from './shapes.ts';
-export { builtPagesOf, staticFileRoutes } from './static-files.ts';
-export { deliveryItems, inOrderOfTime, timelineItem } from './timeline.ts';
+export { deliveryItems, inOrderOfTime, type TimelineItem, timelineItem } from './timeline.ts';

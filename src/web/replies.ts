@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Refusal } from './shapes.ts';
+
+/** The one error answer of the pages' APIs. */
+export interface Refusal {
+  error: {
+    /** `signed_out`, `forbidden`, `csrf`, `throttled`, `not_found`, `invalid_request`, `stale` and those of the actions. */
+    code: string;
+    message: string;
+    request_id: string;
+  };
+}
 
 /** Why a request is not carried out, as the answer of a route. */
 export class Refused {
@@ -24,7 +33,6 @@ export const refuse = (status: number, code: string, message: string) => new Ref
 export const throttled = (retryAfterSec: number, message = 'Too many requests: try again later.') =>
   new Refused(429, 'throttled', message, retryAfterSec);
 
-/** The one error answer of the pages' APIs. */
 export function sendRefusal({ id }: FastifyRequest, reply: FastifyReply, refused: Refused): FastifyReply {
   const { status, code, message, retryAfterSec } = refused;
   if (retryAfterSec !== undefined) reply.header('Retry-After', retryAfterSec);

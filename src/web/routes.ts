@@ -12,7 +12,13 @@ interface Input<Deps> {
   body?: Fields;
   bodyLimit?: number;
   before?: (request: FastifyRequest, deps: Deps) => Refused | undefined;
+  /** What the path names, for the handler; it is refused if that is not there. */
+  find?: (request: FastifyRequest, deps: Deps) => unknown;
 }
+
+type FoundBy<Expected> = Expected extends { find: (...given: never[]) => infer Found }
+  ? Exclude<Awaited<Found>, Refused>
+  : undefined;
 
 type Given<Expected> = Expected extends Type.TObject
   ? Type.Static<Expected>
@@ -36,7 +42,14 @@ type RequestWith<Path extends string, Expected extends Input<never>> = FastifyRe
 export type Answer<Output> = Promise<Output | Refused>;
 
 /** A declared route is a function that adds it to the server. */
-export type Route<Deps> = (scope: FastifyInstance, deps: Deps) => void;
+export interface Route<Deps, Output = unknown> {
+  (scope: FastifyInstance, deps: Deps): void;
+  /** Only a type, for the pages: nothing is there at run time. */
+  answer?: Output;
+}
+
+/** What a route answers unless it refuses. */
+export type AnswerOf<Declared extends { answer?: unknown }> = NonNullable<Declared['answer']>;
 
 interface Logs {
   log: { error(details: object, message: string): void };
@@ -51,14 +64,19 @@ export function routesOf<Deps extends Logs, Access>(
 ) {
   const declare =
     (method: 'GET' | 'POST') =>
-    <const Path extends string, Expected extends Input<Deps>>(
+    <const Path extends string, Expected extends Input<Deps>, Output>(
       path: Path,
       access: Access,
       input: Expected,
-      handle: (request: RequestWith<Path, Expected>, deps: Deps, reply: FastifyReply) => unknown,
-    ): Route<Deps> =>
+      handle: (
+        request: RequestWith<Path, Expected>,
+        deps: Deps,
+        found: FoundBy<Expected>,
+        reply: FastifyReply,
+      ) => Output,
+    ): Route<Deps, Exclude<Awaited<Output>, Refused | Download>> =>
     (scope, deps) => {
-      const { query, body, bodyLimit, before } = input;
+      const { query, body, bodyLimit, before, find } = input;
       scope.route({
         method,
         ...optionsOf(path, access),
@@ -72,7 +90,10 @@ export function routesOf<Deps extends Logs, Access>(
           return refusal && sendRefusal(request, reply, refusal);
         },
         handler: async (request, reply) => {
-          const answer = await handle(request as RequestWith<Path, Expected>, deps, reply);
+          const found = await find?.(request, deps);
+          if (found instanceof Refused) return sendRefusal(request, reply, found);
+          const asked = request as RequestWith<Path, Expected>;
+          const answer = await handle(asked, deps, found as FoundBy<Expected>, reply);
           if (answer instanceof Refused) return sendRefusal(request, reply, answer);
           if (!(answer instanceof Download)) return answer;
           return reply

@@ -4,8 +4,16 @@ import type { Id } from '../base/ids.ts';
 import { parseDay } from '../base/instants.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import type { Queryable } from '../db/postgres/index.ts';
-import { openStatement, writeStatement } from '../ledger/index.ts';
-import { type FoundPayment, type Payment, type PaymentFilter, readFoundPayments } from '../payments/index.ts';
+import type { Keyring } from '../db/secrets/index.ts';
+import { idleEndOf } from '../db/sessions/index.ts';
+import { type Mode, openStatement, writeStatement } from '../ledger/index.ts';
+import {
+  type FoundPayment,
+  type findRefunded,
+  type Payment,
+  type PaymentFilter,
+  readFoundPayments,
+} from '../payments/index.ts';
 import type { LoggedRequest } from '../request-log/index.ts';
 import {
   type checkPartner,
@@ -15,15 +23,17 @@ import {
   formatEventId,
   type Webhook,
 } from '../webhooks/index.ts';
+import { csrfTokenOf, type WebApp } from './csrf.ts';
 import { Download, type Refused, refuse } from './replies.ts';
-import type * as shapes from './shapes.ts';
 
 /** What the console and the portal both show of things; the console adds whose they are. */
 
-export const paymentRow = (payment: Payment): shapes.PaymentRow => ({
+export type PaymentStatus = Exclude<Payment['status'], 'rejected'>;
+
+export const paymentRow = (payment: Payment) => ({
   payment_id: payment.paymentId,
   mode: payment.mode,
-  status: payment.status as shapes.PaymentStatus,
+  status: payment.status as PaymentStatus,
   status_detail: payment.statusDetail,
   error_code: payment.errorCode,
   external_id: payment.externalId,
@@ -35,35 +45,69 @@ export const paymentRow = (payment: Payment): shapes.PaymentRow => ({
   settled_at: payment.settledAt?.toISOString() ?? null,
 });
 
+/** What only the page of one payment shows. */
+export const paymentFacts = (
+  payment: Payment,
+  /** The one that created it; null: not in the request log, or no more. */
+  requestId: string | null,
+  refunded: Awaited<ReturnType<typeof findRefunded>>,
+) => ({
+  qr_url: payment.qrUrl,
+  idempotency_key: payment.idempotencyKey,
+  metadata: payment.metadata,
+  api_request_id: requestId,
+  refunded: refunded
+    ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
+    : null,
+});
+
 /** More than a spreadsheet is pleasant with; the pages name this limit, too. */
 const maxExported = 50_000;
 
+const csvColumns = [
+  'payment_id',
+  'created_at',
+  'settled_at',
+  'partner_id',
+  'partner',
+  'mode',
+  'status',
+  'status_detail',
+  'error_code',
+  'amount_rub',
+  'amount_usdt',
+  'rate',
+  'recipient',
+  'external_id',
+  'qrc_id',
+] as const;
+const onlyForOperators: readonly string[] = ['partner_id', 'partner', 'qrc_id'];
+
+type CsvRow = Partial<Record<(typeof csvColumns)[number], string | null>>;
+
 /** The payments as CSV, newest first. If there are more than the limit, the last line says so. */
-export async function* writePayments<Row extends object>(
+export async function* writePayments(
   db: Queryable,
   filters: PaymentFilter[],
-  { columns, toRow, max = maxExported }: PaymentsCsv<Row>,
+  toRow: (payment: FoundPayment) => CsvRow,
+  { isForOperators = false, max = maxExported } = {},
 ): AsyncGenerator<string> {
+  const columns = csvColumns.filter(column => isForOperators || !onlyForOperators.includes(column));
   yield csvLine([...columns]);
   for await (const { payments, hasMore } of readFoundPayments(db, filters, max)) {
     const rows = payments.map(toRow);
-    yield rows.map(row => csvLine(columns.map(column => row[column] as string | null))).join('');
+    yield rows.map(row => csvLine(columns.map(column => row[column] ?? null))).join('');
     if (hasMore)
       yield csvLine([`Only the newest ${max} payments are in this file: choose a shorter period.`]);
   }
 }
 
-export interface PaymentsCsv<Row extends object> {
-  columns: readonly (string & keyof Row)[];
-  toRow: (payment: FoundPayment) => Row;
-  max?: number;
-}
-
-export const loggedRequestRow = (request: LoggedRequest): shapes.LoggedRequestRow => ({
+export const loggedRequestRow = (request: LoggedRequest) => ({
   request_id: request.requestId,
   at: request.at.toISOString(),
   mode: request.mode,
   key_id: request.keyId,
+  // Null: it was not valid HTTP.
   method: request.method,
   path: request.path,
   payment_id: request.paymentId,
@@ -72,7 +116,7 @@ export const loggedRequestRow = (request: LoggedRequest): shapes.LoggedRequestRo
   duration_ms: request.durationMs,
 });
 
-export const deliveryRow = (delivery: Delivery): shapes.DeliveryRow => ({
+export const deliveryRow = (delivery: Delivery) => ({
   event_id: formatEventId(delivery.eventId),
   endpoint_id: delivery.endpointId,
   event: `payment.${delivery.outcome}`,
@@ -90,10 +134,8 @@ export const deliveryRow = (delivery: Delivery): shapes.DeliveryRow => ({
 
 type FoundDelivery = NonNullable<Awaited<ReturnType<typeof findDelivery>>>;
 
-export const deliveryDetail = <Row>(
-  { headers, body, attempts }: FoundDelivery,
-  delivery: Row,
-): shapes.DeliveryDetail<Row> => ({
+/** The signature is made for each attempt and not stored, and so not among the headers. */
+export const deliveryDetail = <Row>({ headers, body, attempts }: FoundDelivery, delivery: Row) => ({
   delivery,
   request: { headers, body },
   attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
@@ -105,7 +147,7 @@ export const deliveryDetail = <Row>(
   })),
 });
 
-export const endpointRow = (webhook: Webhook, states: Endpoint[]): shapes.EndpointRow => ({
+export const endpointRow = (webhook: Webhook, states: Endpoint[]) => ({
   endpoint_id: webhook.endpointId,
   is_first: webhook.isFirst,
   mode: webhook.mode,
@@ -119,7 +161,7 @@ export const endpointRow = (webhook: Webhook, states: Endpoint[]): shapes.Endpoi
 
 type Checked = Extract<Awaited<ReturnType<typeof checkPartner>>, { outcome: 'checked' }>;
 
-export const checkResult = ({ check, reEnabled }: Checked): shapes.CheckResult => ({
+export const checkResult = ({ check, reEnabled }: Checked) => ({
   can_receive: check.canReceive,
   passed: check.passed,
   re_enabled: reEnabled,
@@ -140,7 +182,7 @@ interface OpenSession {
   lastSeenAt: Date;
 }
 
-export const sessionRow = (session: OpenSession, ownId: string): shapes.SessionRow => ({
+export const sessionRow = (session: OpenSession, ownId: string) => ({
   session_id: session.sessionId,
   address: session.address,
   user_agent: session.userAgent,
@@ -149,10 +191,23 @@ export const sessionRow = (session: OpenSession, ownId: string): shapes.SessionR
   is_this_one: session.sessionId === ownId,
 });
 
+/** What the session of a page has in both apps: it ends at `idle_ends_at` without activity, and at `ends_at` in any case. */
+export const sessionTimes = (
+  { keyring }: { keyring: Keyring },
+  app: WebApp,
+  token: string,
+  session: { lastSeenAt: Date; endsAt: Date },
+) => ({
+  /** Sent as `X-CSRF-Token` with every request that changes something. */
+  csrf_token: csrfTokenOf(keyring.active(), app, token),
+  idle_ends_at: idleEndOf(session).toISOString(),
+  ends_at: session.endsAt.toISOString(),
+});
+
 /** The statement of a day, with the same bytes as from the API. */
 export async function statementOf(
   { db, clock }: { db: Queryable; clock: Clock },
-  account: { partnerId: Id<'prt'>; mode: shapes.Mode },
+  account: { partnerId: Id<'prt'>; mode: Mode },
   wanted: { day: string; format: 'csv' | 'json' },
 ): Promise<Download | Refused> {
   const day = parseDay(wanted.day);

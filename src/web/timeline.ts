@@ -1,5 +1,16 @@
 import { type DeliveryHistory, formatEventId } from '../webhooks/index.ts';
-import type { TimelineItem } from './shapes.ts';
+
+/** Something that happened to a payment. */
+export interface TimelineItem<Kind extends string> {
+  at: string;
+  kind: Kind;
+  /** A key that the page translates, such as `created`, `hold`, `payment.succeeded`. */
+  what: string;
+  /** Further facts, by a name that the page translates, as it does codes; null: there is none. */
+  facts: Record<string, string | number | null>;
+  outcome: 'good' | 'bad' | 'open' | null;
+  duration_ms: number | null;
+}
 
 /** An item without facts, outcome and duration, but for those given. */
 export const timelineItem = <Kind extends string>(

@@ -1,6 +1,6 @@
 import { test as base, describe, expect } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { paymentsCsv } from '../../src/console/payments/export.ts';
+import { paymentRow } from '../../src/console/payments/rows.ts';
 import { writePayments } from '../../src/web/index.ts';
 import { answers } from '../helpers/console.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
@@ -58,7 +58,8 @@ describe('GET /payments/export', () => {
   test('says so when there are more payments than it has', async () => {
     const written = async (max: number) => {
       let text = '';
-      for await (const piece of writePayments(pool, [{}], { ...paymentsCsv, max })) text += piece;
+      for await (const piece of writePayments(pool, [{}], paymentRow, { isForOperators: true, max }))
+        text += piece;
       return linesOf(text);
     };
     const cut = await written(3);

@@ -10,7 +10,7 @@ import { createShop } from '../../examples/shop/shop.ts';
 import { Kopeck } from '../../sdk/src/index.ts';
 import type { ApiDocument } from '../../src/api/docs/reference/document.ts';
 import { createSite } from '../../src/api/docs/site.ts';
-import { staticFileRoutes } from '../../src/web/index.ts';
+import { staticFileRoutes } from '../../src/web/static-files.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { crawl, startSite } from './site-world.ts';

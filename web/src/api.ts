@@ -80,18 +80,16 @@ export const ask = <T>(path: string, signal?: AbortSignal): Promise<T> =>
 
 /** POST. */
 export const send = <T = unknown>(path: string, body: object = {}): Promise<T> =>
-  call<T>(path, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': session.get()?.csrf_token ?? '' },
-    body: JSON.stringify(body),
-  });
+  post<T>(path, 'application/json', JSON.stringify(body));
 
 /** POST of a file. */
-export const sendFile = <T>(path: string, file: Blob): Promise<T> =>
+export const sendFile = <T>(path: string, file: Blob): Promise<T> => post<T>(path, file.type, file);
+
+const post = <T>(path: string, type: string, body: BodyInit): Promise<T> =>
   call<T>(path, {
     method: 'POST',
-    headers: { 'Content-Type': file.type, 'X-CSRF-Token': session.get()?.csrf_token ?? '' },
-    body: file,
+    headers: { 'Content-Type': type, 'X-CSRF-Token': session.get()?.csrf_token ?? '' },
+    body,
   });
 
 /** `?a=1&b=2`, without empty values. */
@@ -125,10 +123,7 @@ async function reach(path: string, init: RequestInit): Promise<{ response: Respo
     });
     body = await response.blob();
   } catch (error) {
-    if (init.signal?.aborted) throw error;
-    connected.set(false);
-    // It is unknown whether a change was made.
-    throw new Refused(init.method === 'GET' ? 'no_connection' : 'no_answer', 0, 'no connection');
+    throw init.signal?.aborted ? error : unreached(init, 0);
   }
   if (response.ok) {
     connected.set(true);
@@ -136,14 +131,7 @@ async function reach(path: string, init: RequestInit): Promise<{ response: Respo
   }
   // A proxy answers for a service that is down.
   const answer = parse(await body.text());
-  if (answer === undefined && response.status >= 500) {
-    connected.set(false);
-    throw new Refused(
-      init.method === 'GET' ? 'no_connection' : 'no_answer',
-      response.status,
-      'no connection',
-    );
-  }
+  if (answer === undefined && response.status >= 500) throw unreached(init, response.status);
   connected.set(true);
   const refusal = (answer as Partial<Refusal> | undefined)?.error;
   const code = refusal?.code ?? (response.status === 422 ? 'invalid_request' : 'internal_error');
@@ -156,6 +144,12 @@ async function reach(path: string, init: RequestInit): Promise<{ response: Respo
   );
   refused.retryAfterSec = Number(response.headers.get('Retry-After') ?? 0);
   throw refused;
+}
+
+/** Of a change it is unknown whether it was made. */
+function unreached({ method }: RequestInit, status: number): Refused {
+  connected.set(false);
+  return new Refused(method === 'GET' ? 'no_connection' : 'no_answer', status, 'no connection');
 }
 
 function parse(text: string): unknown {

@@ -1,5 +1,5 @@
 import { Route, useLocation } from 'wouter';
-import type { Session } from '../../src/console/shapes/access.ts';
+import type { Session } from '../../src/console/shapes.ts';
 import { Layout } from './layout.tsx';
 import { lazyPage } from './parts/lazy-page.tsx';
 import { NotYetKnown, Pages, Root, useCurrentSession } from './parts/root.tsx';

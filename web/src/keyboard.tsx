@@ -43,6 +43,12 @@ export function Keys() {
     return () => document.removeEventListener('keydown', press);
   }, [go]);
 
+  const others = [
+    ['Ctrl', 'K', t.palette.title],
+    ['/', '', t.keys.search],
+    ['j', 'k', t.keys.rows],
+    ['?', '', t.keys.help],
+  ] as const;
   return (
     <Modal
       opened={shown}
@@ -59,30 +65,14 @@ export function Keys() {
             <dd>{t.keys.go(t.nav[place.name])}</dd>
           </div>
         ))}
-        <div>
-          <dt>
-            <Kbd>Ctrl</Kbd> <Kbd>K</Kbd>
-          </dt>
-          <dd>{t.palette.title}</dd>
-        </div>
-        <div>
-          <dt>
-            <Kbd>/</Kbd>
-          </dt>
-          <dd>{t.keys.search}</dd>
-        </div>
-        <div>
-          <dt>
-            <Kbd>j</Kbd> <Kbd>k</Kbd>
-          </dt>
-          <dd>{t.keys.rows}</dd>
-        </div>
-        <div>
-          <dt>
-            <Kbd>?</Kbd>
-          </dt>
-          <dd>{t.keys.help}</dd>
-        </div>
+        {others.map(([first, second, says]) => (
+          <div key={first}>
+            <dt>
+              <Kbd>{first}</Kbd> {second && <Kbd>{second}</Kbd>}
+            </dt>
+            <dd>{says}</dd>
+          </div>
+        ))}
       </dl>
     </Modal>
   );

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Overview } from '../../src/console/shapes/overview.ts';
+import type { Overview } from '../../src/console/shapes.ts';
 import { query } from './api.ts';
 import { Keys } from './keyboard.tsx';
 import { navigation } from './navigation.ts';
@@ -15,7 +15,7 @@ import { useShared } from './texts/index.ts';
 export function Layout({ children }: { children: ReactNode }) {
   const t = useShared();
   const [path] = useLocation();
-  const overview = useLive<Overview>(['overview', 60], '/overview?minutes=60', 5000).data;
+  const overview = useLive<Overview>('/overview?minutes=60', 5000).data;
   return (
     <>
       <Shell

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { type Id, parseId } from '../../base/ids.ts';
+import type { Id } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
 import {
   type Changed,
@@ -17,13 +17,12 @@ import {
   setupUrl,
   signOutOperator,
 } from '../../operators/index.ts';
-import { done, refuse } from '../../web/index.ts';
+import { done, idOr, oneOf, refuse } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { Invitation, OperatorRow } from '../shapes/access.ts';
 
 const needs = 'operators.manage';
-const Role = Type.Union(operatorRoles.map(role => Type.Literal(role)));
+const Role = oneOf(...operatorRoles);
 
 const refusals = {
   no_operator: [404, 'Operator not found.'],
@@ -34,8 +33,10 @@ const refusals = {
 const refuseChange = (outcome: keyof typeof refusals) =>
   refuse(refusals[outcome][0], outcome, refusals[outcome][1]);
 
+const find = idOr('opr', refuseChange('no_operator'));
+
 const listOperatorsRoute = get('/operators', 'see', {}, async (_request, { db }) => ({
-  data: (await listOperators(db)).map((one): OperatorRow => operatorObject(one)),
+  data: (await listOperators(db)).map(operatorObject),
 }));
 
 const inviteOperator = post(
@@ -53,12 +54,10 @@ const inviteOperator = post(
   },
 );
 
-const resetAccess = post('/operators/:id/reset', needs, {}, async (request, deps) => {
-  const id = parseId('opr', request.params.id);
+const resetAccess = post('/operators/:id/reset', needs, { find }, async (request, deps, id) => {
   const audit = auditContextOf(deps, request);
-  const result = id && (await resetOperator(audit, deps.keyring, id, { allowLastAdmin: false }));
-  if (result?.outcome === 'reset') return setupLinkObject(deps, request, result);
-  return refuseChange(result?.outcome ?? 'no_operator');
+  const result = await resetOperator(audit, deps.keyring, id, { allowLastAdmin: false });
+  return result.outcome === 'reset' ? setupLinkObject(deps, request, result) : refuseChange(result.outcome);
 });
 
 const changes: Record<string, (audit: AuditContext, id: Id<'opr'>) => Promise<Changed>> = {
@@ -67,25 +66,28 @@ const changes: Record<string, (audit: AuditContext, id: Id<'opr'>) => Promise<Ch
   'sign-out': signOutOperator,
 };
 const changeOperator = Object.entries(changes).map(([word, act]) =>
-  post(`/operators/:id/${word}`, needs, {}, async (request, deps) => {
-    const id = parseId('opr', request.params.id);
-    const outcome = id ? (await act(auditContextOf(deps, request), id)).outcome : 'no_operator';
+  post(`/operators/:id/${word}`, needs, { find }, async (request, deps, id) => {
+    const { outcome } = await act(auditContextOf(deps, request), id);
     return outcome === 'done' ? done : refuseChange(outcome);
   }),
 );
 
-const setRole = post('/operators/:id/role', needs, { body: { role: Role } }, async (request, deps) => {
-  const id = parseId('opr', request.params.id);
-  const audit = auditContextOf(deps, request);
-  const outcome = id ? (await setOperatorRole(audit, id, request.body.role)).outcome : 'no_operator';
-  return outcome === 'done' ? done : refuseChange(outcome);
-});
+const setRole = post(
+  '/operators/:id/role',
+  needs,
+  { find, body: { role: Role } },
+  async (request, deps, id) => {
+    const { outcome } = await setOperatorRole(auditContextOf(deps, request), id, request.body.role);
+    return outcome === 'done' ? done : refuseChange(outcome);
+  },
+);
 
-const setupLinkObject = (
+/** Shown once, to the admin who created or reset an operator. */
+export const setupLinkObject = (
   { publicUrl }: ConsoleDeps,
   { headers }: FastifyRequest,
   { operator, token, expiresAt }: { operator: Operator; token: string; expiresAt: Date },
-): Invitation => ({
+) => ({
   operator_id: operator.operatorId,
   name: operator.name,
   // Without a setting: the origin of the page that sent the request, which the guard has checked.

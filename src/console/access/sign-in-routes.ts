@@ -5,7 +5,6 @@ import { addressFullForSec, enrol, findEnrolment, signIn, toBase32, totpUrl } fr
 import { refuse, throttled } from '../../web/index.ts';
 import { readDeviceToken, setSignInCookies } from '../cookie.ts';
 import { post } from '../route.ts';
-import type { Enrolment } from '../shapes/access.ts';
 import { sessionObject } from './session-routes.ts';
 
 const Password = Type.String({ maxLength: 200 });
@@ -37,7 +36,7 @@ const signInRoute = post(
     },
     body: { name: Type.String({ maxLength: 100 }), password: Password, code: Code },
   },
-  async (request, deps, reply) => {
+  async (request, deps, _found, reply) => {
     const { name, password, code } = request.body;
     const credentials = { name, password, code: withoutSpaces(code) };
     const result = await signIn(deps, credentials, visitorOf(request));
@@ -58,48 +57,47 @@ const refuseLink = refuse(
   'no_link',
   'The link was already used or replaced, or it has expired: ask for a new one.',
 );
-const setupRoutes = [
-  post('/setup/look', needs, { body: { token: Token } }, async (request, deps) => {
-    const found = await findEnrolment(deps, request.body.token);
-    if (!found) return refuseLink;
-    const { name, role, totpSecret, expiresAt } = found;
-    const url = totpUrl(totpSecret, name);
-    const enrolment: Enrolment = {
-      name,
-      role,
-      totp_secret: toBase32(totpSecret),
-      totp_url: url,
-      totp_svg: renderSVG(url),
-      expires_at: expiresAt.toISOString(),
-    };
-    return enrolment;
-  }),
-  post(
-    '/setup',
-    needs,
-    { body: { token: Token, password: Password, code: Code } },
-    async (request, deps, reply) => {
-      const { token, password, code } = request.body;
-      const wanted = { token, password, code: withoutSpaces(code) };
-      const result = await enrol(deps, wanted, visitorOf(request));
-      switch (result.outcome) {
-        case 'signed_in':
-          setSignInCookies(reply, result);
-          return sessionObject(deps, result.token, result.signedIn);
-        case 'no_link':
-          return refuseLink;
-        case 'weak_password':
-          return refuse(400, 'weak_password', result.objection);
-        case 'wrong_code':
-          return refuse(
-            400,
-            'wrong_code',
-            'Incorrect code: enter the one that your authenticator app shows now.',
-          );
-      }
-    },
-  ),
-];
+/** What an invited operator sees before choosing a password. */
+export const lookAtSetup = post('/setup/look', needs, { body: { token: Token } }, async (request, deps) => {
+  const found = await findEnrolment(deps, request.body.token);
+  if (!found) return refuseLink;
+  const { name, role, totpSecret, expiresAt } = found;
+  const url = totpUrl(totpSecret, name);
+  return {
+    name,
+    role,
+    totp_secret: toBase32(totpSecret),
+    totp_url: url,
+    totp_svg: renderSVG(url),
+    expires_at: expiresAt.toISOString(),
+  };
+});
+
+const setup = post(
+  '/setup',
+  needs,
+  { body: { token: Token, password: Password, code: Code } },
+  async (request, deps, _found, reply) => {
+    const { token, password, code } = request.body;
+    const wanted = { token, password, code: withoutSpaces(code) };
+    const result = await enrol(deps, wanted, visitorOf(request));
+    switch (result.outcome) {
+      case 'signed_in':
+        setSignInCookies(reply, result);
+        return sessionObject(deps, result.token, result.signedIn);
+      case 'no_link':
+        return refuseLink;
+      case 'weak_password':
+        return refuse(400, 'weak_password', result.objection);
+      case 'wrong_code':
+        return refuse(
+          400,
+          'wrong_code',
+          'Incorrect code: enter the one that your authenticator app shows now.',
+        );
+    }
+  },
+);
 
 /** Signing in with name, password and code, and the first time with a setup link. */
-export const accessRoutes = [signInRoute, ...setupRoutes];
+export const accessRoutes = [signInRoute, lookAtSetup, setup];

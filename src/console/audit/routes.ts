@@ -22,7 +22,6 @@ import {
 } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { get } from '../route.ts';
-import type { AuditHeadsState, AuditRow } from '../shapes/audit.ts';
 
 const filters = {
   actor: Type.Optional(Text),
@@ -68,6 +67,15 @@ export const auditRoutes = [
   }),
 ];
 
+/** How the log compares with the heads that have left the database. */
+export interface AuditHeadsState {
+  state: 'off' | 'contained' | 'missing' | 'unreachable';
+  /** How many there are. */
+  kept: number;
+  /** The first of those that the log does not contain. */
+  missing: { place: number; hash: string }[];
+}
+
 async function headsState({ db, auditHeads }: ConsoleDeps): Promise<AuditHeadsState> {
   if (!auditHeads) return { state: 'off', kept: 0, missing: [] };
   // Why they cannot be read is in the log of the worker, and `kopeck doctor` says it.
@@ -107,7 +115,7 @@ async function* writeJson(db: Queryable, filter: AuditFilter): AsyncGenerator<st
   yield comma === '[\n' ? '[]\n' : '\n]\n';
 }
 
-const auditRow = (line: AuditLine): AuditRow => ({
+export const auditRow = (line: AuditLine) => ({
   audit_id: `${line.auditId}`,
   at: line.at.toISOString(),
   actor: line.actor,

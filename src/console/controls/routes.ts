@@ -7,17 +7,18 @@ import { findRun, listRuns, type Run, reconcileDay } from '../../payments/index.
 import { Day, done, pageOf, paging, type Route, readNumber, refuse, Text } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { ReconciliationDetail, ReconciliationRow } from '../shapes/controls.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
+
+export const showRecipients = get('/recipients', 'see', {}, async (_request, { db }) => ({
+  data: (await listBlockedRecipients(db)).map(({ recipient, blockedAt }) => ({
+    recipient,
+    blocked_at: blockedAt.toISOString(),
+  })),
+}));
 
 const recipient = { recipient: Text };
 const recipientRoutes = [
-  get('/recipients', 'see', {}, async (_request, { db }) => ({
-    data: (await listBlockedRecipients(db)).map(({ recipient, blockedAt }) => ({
-      recipient,
-      blocked_at: blockedAt.toISOString(),
-    })),
-  })),
+  showRecipients,
   post('/recipients/block', 'recipients.block', { body: recipient }, async (request, deps) => {
     const recipient = request.body.recipient.trim();
     if (!isLabel(recipient))
@@ -78,7 +79,7 @@ const runReconciliation: Route<ConsoleDeps> = (scope, deps) => {
   })(scope, deps);
 };
 
-const runRow = (run: Run): ReconciliationRow => ({
+export const runRow = (run: Run) => ({
   run_id: `${run.runId}`,
   actor: run.actor,
   from: run.from.toISOString(),
@@ -88,12 +89,13 @@ const runRow = (run: Run): ReconciliationRow => ({
   orders: run.orders === null ? null : Number(run.orders),
   payments: run.payments === null ? null : Number(run.payments),
   differences: run.differenceCount,
+  /** False if there are more differences than the run lists. */
   is_complete: run.isComplete,
 });
 
 const inRubles = (kopecks: number | null) => (kopecks === null ? null : formatKopecks(BigInt(kopecks)));
 
-const runDetail = (run: NonNullable<Awaited<ReturnType<typeof findRun>>>): ReconciliationDetail => ({
+export const runDetail = (run: NonNullable<Awaited<ReturnType<typeof findRun>>>) => ({
   run: runRow(run),
   differences: run.differences.map(difference => ({
     kind: difference.kind,

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import {
-  type Answer,
   deliveryDetail,
   deliveryRow,
   Instant,
@@ -26,8 +25,6 @@ import {
   parseEventId,
 } from '../../webhooks/index.ts';
 import { get } from '../route.ts';
-import type { Page } from '../shapes/common.ts';
-import type { DeliveryDetail, DeliveryRow } from '../shapes/deliveries.ts';
 
 const Search = Type.Object({
   state: Type.Optional(oneOf('pending', 'delivered', 'failed')),
@@ -39,24 +36,19 @@ const Search = Type.Object({
   ...paging,
 });
 
-const findDeliveries = get(
-  '/deliveries',
-  'see',
-  { query: Search },
-  async (request, { db, clock }): Answer<Page<DeliveryRow>> => {
-    const { limit, after: cursor } = request.query;
-    const filter = readFilter(request.query);
-    const after = cursor === undefined ? undefined : parseEventId(cursor);
-    if (!filter || (cursor !== undefined && after === undefined)) return unsearchable;
-    const { deliveries, next } = await listDeliveries(db, clock, filter, { limit, after });
-    const partners = [...new Set(deliveries.map(({ partnerId }) => partnerId))];
-    const endpoints = await listEndpoints(db, clock, partners);
-    return {
-      data: deliveries.map(delivery => ownedRow(delivery, endpoints)),
-      next_cursor: next === null ? null : formatEventId(next),
-    };
-  },
-);
+const findDeliveries = get('/deliveries', 'see', { query: Search }, async (request, { db, clock }) => {
+  const { limit, after: cursor } = request.query;
+  const filter = readFilter(request.query);
+  const after = cursor === undefined ? undefined : parseEventId(cursor);
+  if (!filter || (cursor !== undefined && after === undefined)) return unsearchable;
+  const { deliveries, next } = await listDeliveries(db, clock, filter, { limit, after });
+  const partners = [...new Set(deliveries.map(({ partnerId }) => partnerId))];
+  const endpoints = await listEndpoints(db, clock, partners);
+  return {
+    data: deliveries.map(delivery => ownedRow(delivery, endpoints)),
+    next_cursor: next === null ? null : formatEventId(next),
+  };
+});
 
 const kinds = {
   'payment.succeeded': 'succeeded',
@@ -75,13 +67,11 @@ const readFilter = (query: Type.Static<typeof Search>): DeliveryFilter | undefin
     before: read(query.until, parseInstant),
   }));
 
-const showDelivery = get(
+export const showDelivery = get(
   '/deliveries/:partner_id/:event_id',
   'see',
-  {
-    query: { endpoint_id: Type.Optional(Text) },
-  },
-  async (request, { db, clock }): Answer<DeliveryDetail> => {
+  { query: { endpoint_id: Type.Optional(Text) } },
+  async (request, { db, clock }) => {
     const partnerId = parseId('prt', request.params.partner_id);
     const eventId = parseEventId(request.params.event_id);
     const endpointId = readEndpoint(request.query.endpoint_id);
@@ -94,7 +84,7 @@ const showDelivery = get(
   },
 );
 
-const ownedRow = (delivery: Delivery, endpoints: Endpoint[]): DeliveryRow => ({
+export const ownedRow = (delivery: Delivery, endpoints: Endpoint[]) => ({
   ...deliveryRow(delivery),
   partner_id: delivery.partnerId,
   partner: delivery.partnerName,
@@ -102,7 +92,8 @@ const ownedRow = (delivery: Delivery, endpoints: Endpoint[]): DeliveryRow => ({
   endpoint: endpointOf(delivery, endpoints),
 });
 
-function endpointOf({ endpointId }: Delivery, endpoints: Endpoint[]): DeliveryRow['endpoint'] {
+/** Null when the endpoint was removed. */
+function endpointOf({ endpointId }: Delivery, endpoints: Endpoint[]) {
   const found = endpoints.find(one => one.endpointId === endpointId);
   return found ? { url: found.url, state: found.state } : null;
 }

@@ -6,43 +6,36 @@ import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { depositStates, listChainProgress, type SomeDeposit, searchDeposits } from '../../deposits/index.ts';
 import type { SignedIn } from '../../operators/index.ts';
-import { type Answer, paging, refuse, Text, unsearchable } from '../../web/index.ts';
+import { oneOf, paging, refuse, Text, unsearchable } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { Page } from '../shapes/common.ts';
-import type { DepositChainList, DepositRow } from '../shapes/deposits.ts';
 
 const Search = Type.Object({
-  state: Type.Optional(Type.Union(depositStates.map(state => Type.Literal(state)))),
+  state: Type.Optional(oneOf(...depositStates)),
   partner_id: Type.Optional(Type.String({ maxLength: 100 })),
   q: Type.Optional(Type.String({ maxLength: 100 })),
   ...paging,
 });
-const findDeposits = get(
-  '/deposits',
-  'see',
-  { query: Search },
-  async (request, deps): Answer<Page<DepositRow>> => {
-    const { limit, state, partner_id, q, after: cursor } = request.query;
-    const partnerId = partner_id ? parseId('prt', partner_id) : undefined;
-    const after = cursor === undefined ? undefined : parseId('dep', cursor);
-    if ((partner_id && !partnerId) || (cursor !== undefined && !after)) return unsearchable;
-    const named = q ? readName(q) : {};
-    if (!named) return { data: [], next_cursor: null };
-    const search = { state, partnerId, ...named };
-    const { deposits, hasMore } = await searchDeposits(deps.db, search, { limit, after });
-    const subjects = deposits.map(({ depositId }) => depositId);
-    const waiting = await listRequests(deps.db, { state: 'waiting', subjects });
-    const requests = new Map(waiting.map(one => [one.subject, one]));
-    return {
-      data: deposits.map(deposit =>
-        depositRow(deps, deposit, request.operator, requests.get(deposit.depositId)),
-      ),
-      next_cursor: hasMore ? deposits.at(-1)!.depositId : null,
-    };
-  },
-);
+const findDeposits = get('/deposits', 'see', { query: Search }, async (request, deps) => {
+  const { limit, state, partner_id, q, after: cursor } = request.query;
+  const partnerId = partner_id ? parseId('prt', partner_id) : undefined;
+  const after = cursor === undefined ? undefined : parseId('dep', cursor);
+  if ((partner_id && !partnerId) || (cursor !== undefined && !after)) return unsearchable;
+  const named = q ? readName(q) : {};
+  if (!named) return { data: [], next_cursor: null };
+  const search = { state, partnerId, ...named };
+  const { deposits, hasMore } = await searchDeposits(deps.db, search, { limit, after });
+  const subjects = deposits.map(({ depositId }) => depositId);
+  const waiting = await listRequests(deps.db, { state: 'waiting', subjects });
+  const requests = new Map(waiting.map(one => [one.subject, one]));
+  return {
+    data: deposits.map(deposit =>
+      depositRow(deps, deposit, request.operator, requests.get(deposit.depositId)),
+    ),
+    next_cursor: hasMore ? deposits.at(-1)!.depositId : null,
+  };
+});
 
 /** An id of a deposit, or the hash of a transaction with or without `0x`; nothing else names a deposit. */
 function readName(text: string): { depositId: Id<'dep'> } | { transaction: string } | undefined {
@@ -52,12 +45,12 @@ function readName(text: string): { depositId: Id<'dep'> } | { transaction: strin
   return hash ? { transaction: `0x${hash.toLowerCase()}` } : undefined;
 }
 
-function depositRow(
+export function depositRow(
   { depositChains }: ConsoleDeps,
   deposit: SomeDeposit,
   operator: SignedIn,
   waiting: OperatorRequest | undefined,
-): DepositRow {
+) {
   const chain = depositChains.find(({ name }) => name === deposit.chain);
   return {
     deposit_id: deposit.depositId,
@@ -71,6 +64,7 @@ function depositRow(
     transaction_id: deposit.transaction,
     log_index: deposit.logIndex,
     sender: deposit.sender,
+    // Null if its chain is not configured any more.
     explorer_url: chain ? explorerUrl(chain, deposit.transaction) : null,
     seen_at: deposit.seenAt.toISOString(),
     credited_at: deposit.creditedAt?.toISOString() ?? null,
@@ -85,27 +79,23 @@ function explorerUrl({ explorer, form }: DepositChainSettings, transaction: stri
   return explorer.replace('{transaction}', () => encodeURIComponent(hash));
 }
 
-const showChains = get(
-  '/deposits/chains',
-  'see',
-  {},
-  async (_request, { db, clock, depositChains, depositScreenUrl }): Promise<DepositChainList> => {
-    const booked = await listChainProgress(db);
-    const data = depositChains.map(({ name, title, rpcUrls }) => {
-      const found = booked.find(({ chain }) => chain === name);
-      const lagMs = found && clock.nowMs() - found.cursorTime.getTime();
-      return {
-        chain: name,
-        title,
-        nodes: rpcUrls.length,
-        lag_sec: lagMs === undefined ? null : Math.max(0, Math.floor(lagMs / 1000)),
-        blocks_behind: found ? Number(found.finalBlock - found.cursorBlock) : null,
-        checked_at: found?.checkedAt.toISOString() ?? null,
-      };
-    });
-    return { data, is_screened: depositScreenUrl !== undefined };
-  },
-);
+export const showChains = get('/deposits/chains', 'see', {}, async (_request, deps) => {
+  const booked = await listChainProgress(deps.db);
+  const data = deps.depositChains.map(({ name, title, rpcUrls }) => {
+    // None until the first round of the chain.
+    const found = booked.find(({ chain }) => chain === name);
+    const lagMs = found && deps.clock.nowMs() - found.cursorTime.getTime();
+    return {
+      chain: name,
+      title,
+      nodes: rpcUrls.length,
+      lag_sec: lagMs === undefined ? null : Math.max(0, Math.floor(lagMs / 1000)),
+      blocks_behind: found ? Number(found.finalBlock - found.cursorBlock) : null,
+      checked_at: found?.checkedAt.toISOString() ?? null,
+    };
+  });
+  return { data, is_screened: deps.depositScreenUrl !== undefined };
+});
 
 const noDeposit = { outcome: 'no_deposit' } as const;
 

@@ -8,19 +8,9 @@ import {
   readTrialBalance,
   verifyShared,
 } from '../../ledger/index.ts';
-import { findPartner } from '../../partners/index.ts';
-import {
-  Day,
-  Mode,
-  pageOf,
-  paging,
-  readNumber,
-  refuse,
-  StatementFormat,
-  statementOf,
-} from '../../web/index.ts';
+import { Day, Mode, pageOf, paging, readNumber, StatementFormat, statementOf } from '../../web/index.ts';
+import { noPartner, partnerOf } from '../partners/rows.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { AccountRow, EntryRow, TrialBalance, Verification } from '../shapes/ledger.ts';
 
 const maxEntryNo = 2n ** 62n;
 
@@ -40,7 +30,7 @@ const showEntries = get(
   async (request, { db }) => {
     const { partner_id, mode, limit, after = '' } = request.query;
     const partnerId = parseId('prt', partner_id);
-    if (!partnerId) return refuse(404, 'not_found', 'Partner not found.');
+    if (!partnerId) return noPartner;
     const before = readNumber(after);
     const upTo = before === undefined ? maxEntryNo : before - 1n;
     const wanted = { upTo, limit: limit + 1, newestFirst: true };
@@ -49,25 +39,21 @@ const showEntries = get(
   },
 );
 
-const showTrialBalance = get(
-  '/ledger/trial-balance',
-  'see',
-  {},
-  async (_request, { db }): Promise<TrialBalance> => {
-    const { live, test } = await readTrialBalance(db);
-    const sum = (balances: typeof live) => accountNames.reduce((total, name) => total + balances[name], 0n);
-    return {
-      rows: accountNames.map(account => ({
-        account,
-        live_usdt: formatMicroUsdt(live[account]),
-        test_usdt: formatMicroUsdt(test[account]),
-      })),
-      total: { live_usdt: formatMicroUsdt(sum(live)), test_usdt: formatMicroUsdt(sum(test)) },
-    };
-  },
-);
+/** Sums over all partners; each column adds up to zero. */
+export const showTrialBalance = get('/ledger/trial-balance', 'see', {}, async (_request, { db }) => {
+  const { live, test } = await readTrialBalance(db);
+  const sum = (balances: typeof live) => accountNames.reduce((total, name) => total + balances[name], 0n);
+  return {
+    rows: accountNames.map(account => ({
+      account,
+      live_usdt: formatMicroUsdt(live[account]),
+      test_usdt: formatMicroUsdt(test[account]),
+    })),
+    total: { live_usdt: formatMicroUsdt(sum(live)), test_usdt: formatMicroUsdt(sum(test)) },
+  };
+});
 
-const verify = post('/ledger/verify', 'ledger.verify', {}, async (request, deps): Promise<Verification> => {
+export const verify = post('/ledger/verify', 'ledger.verify', {}, async (request, deps) => {
   const { findings, entries, invariants, durationMs } = await verifyShared(auditContextOf(deps, request));
   return {
     ok: findings.length === 0,
@@ -81,21 +67,14 @@ const verify = post('/ledger/verify', 'ledger.verify', {}, async (request, deps)
 const downloadStatement = get(
   '/partners/:id/statement',
   'see',
-  { query: { mode: Mode, day: Day, format: StatementFormat } },
-  async (request, deps) => {
-    const { db } = deps;
-    const { mode } = request.query;
-    const partnerId = parseId('prt', request.params.id);
-    if (!partnerId || !(await findPartner(db, partnerId)))
-      return refuse(404, 'not_found', 'Partner not found.');
-    return statementOf(deps, { partnerId, mode }, request.query);
-  },
+  { find: partnerOf, query: { mode: Mode, day: Day, format: StatementFormat } },
+  ({ query }, deps, { partnerId }) => statementOf(deps, { partnerId, mode: query.mode }, query),
 );
 
 type Account = Awaited<ReturnType<typeof listAccounts>>[number];
 type Entry = Awaited<ReturnType<typeof listEntries>>[number];
 
-const accountRow = ({ partnerId, partner, mode, balances, entries }: Account): AccountRow => ({
+export const accountRow = ({ partnerId, partner, mode, balances, entries }: Account) => ({
   partner_id: partnerId,
   partner,
   mode,
@@ -107,7 +86,7 @@ const accountRow = ({ partnerId, partner, mode, balances, entries }: Account): A
   entries: Number(entries),
 });
 
-function entryRow(entry: Entry): EntryRow {
+export function entryRow(entry: Entry) {
   const { from, to, fromAfter, toAfter } = entry;
   const available = from === 'available' ? fromAfter : to === 'available' ? toAfter : null;
   return {

@@ -13,7 +13,6 @@ import type { ConsoleDeps } from '../deps.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
 import { readRateNow } from '../rates/rows.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { Overview } from '../shapes/overview.ts';
 
 /** Requests within this time get the same answer. */
 const sharedForMs = 1_500;
@@ -63,10 +62,10 @@ function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => 
   return { ask: askShared, forget: () => answers.clear() };
 }
 
-function createOverview(deps: ConsoleDeps) {
+export function createOverview(deps: ConsoleDeps) {
   const { db, clock } = deps;
   const pace = createThroughputReader(db, clock);
-  return async (wanted: number): Promise<Overview> => {
+  return async (wanted: number) => {
     const [{ minutes, settleP50Ms, settleP99Ms }, rate, { live }, review, deliveries] = await Promise.all([
       pace.read(wanted),
       readRateNow(db, clock, deps.rateMaxAgeSec),
@@ -87,11 +86,13 @@ function createOverview(deps: ConsoleDeps) {
     const [created, succeeded, failed] = [total('created'), total('succeeded'), total('failed')];
     return {
       now: new Date(clock.nowMs()).toISOString(),
+      // Live payments, the oldest minute first, without gaps.
       per_minute: minutes.map(({ times: _, at, ...counts }) => ({ at: at.toISOString(), ...counts })),
       created,
       succeeded,
       failed,
       processing: created - succeeded - failed,
+      // Of finished ones; null when there are none.
       success_share: succeeded + failed === 0 ? null : succeeded / (succeeded + failed),
       settle_p50_ms: settleP50Ms,
       settle_p99_ms: settleP99Ms,

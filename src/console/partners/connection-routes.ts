@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
-import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../../partners/index.ts';
+import { revokeKey, setAllowedAddresses } from '../../partners/index.ts';
 import {
   checkResult,
   done,
   pageOf,
   paging,
-  type Refused,
+  Refused,
+  readAddresses,
   readEndpoint,
   readNumber,
   refuse,
@@ -21,7 +22,7 @@ import {
 } from '../../webhooks/index.ts';
 import { whyNotAllowed } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { AttemptRow } from '../shapes/partners.ts';
+import { partnerIdOf, partnerOf } from './rows.ts';
 
 const maxAddresses = 100;
 
@@ -34,18 +35,10 @@ const revoke = post('/keys/:key_id/revoke', 'keys.revoke', {}, async (request, d
 const changeAllowedAddresses = post(
   '/keys/:key_id/addresses',
   'keys.addresses',
-  {
-    body: {
-      allowed_addresses: Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAddresses }),
-    },
-  },
+  { body: { allowed_addresses: Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAddresses }) } },
   async (request, deps) => {
-    const addresses = request.body.allowed_addresses.map(address => address.trim());
-    const wrong = addresses.find(address => !isAddressRange(address));
-    if (wrong !== undefined) {
-      const message = `"${wrong}" is not an IP address or range, such as 192.0.2.7 or 2001:db8::/32.`;
-      return refuse(400, 'invalid_request', message);
-    }
+    const addresses = readAddresses(request.body.allowed_addresses);
+    if (addresses instanceof Refused) return addresses;
     const { outcome } = await setAllowedAddresses(
       auditContextOf(deps, request),
       request.params.key_id,
@@ -59,13 +52,16 @@ const changeAllowedAddresses = post(
   },
 );
 
-const listDeliveries = get('/partners/:id/deliveries', 'see', { query: paging }, async (request, deps) => {
-  const { limit, after = '' } = request.query;
-  const partnerId = parseId('prt', request.params.id);
-  if (!partnerId) return refuse(404, 'not_found', 'Partner not found.');
-  const attempts = await listAttempts(deps.db, partnerId, limit + 1, { before: readNumber(after) });
-  return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
-});
+const listDeliveries = get(
+  '/partners/:id/deliveries',
+  'see',
+  { find: partnerIdOf, query: paging },
+  async (request, deps, partnerId) => {
+    const { limit, after = '' } = request.query;
+    const attempts = await listAttempts(deps.db, partnerId, limit + 1, { before: readNumber(after) });
+    return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
+  },
+);
 
 const resend = post(
   '/events/:id/resend',
@@ -93,11 +89,8 @@ const resend = post(
 const checkWebhook = post(
   '/partners/:id/webhook/check',
   'webhooks.check',
-  { query: { endpoint_id: Type.Optional(Text) } },
-  async (request, deps) => {
-    const partnerId = parseId('prt', request.params.id);
-    if (!partnerId || !(await findPartner(deps.db, partnerId)))
-      return refuse(404, 'not_found', 'Partner not found.');
+  { find: partnerOf, query: { endpoint_id: Type.Optional(Text) } },
+  async (request, deps, { partnerId }) => {
     const { sender, vault, keyring } = deps;
     const endpointId = readEndpoint(request.query.endpoint_id);
     if (endpointId === null) return refuse(404, 'not_found', 'Endpoint not found.');
@@ -116,7 +109,7 @@ const checkWebhook = post(
   },
 );
 
-const attemptRow = (attempt: Awaited<ReturnType<typeof listAttempts>>[number]): AttemptRow => ({
+export const attemptRow = (attempt: Awaited<ReturnType<typeof listAttempts>>[number]) => ({
   event_id: formatEventId(attempt.eventId),
   endpoint_id: attempt.endpointId,
   payment_id: attempt.paymentId,

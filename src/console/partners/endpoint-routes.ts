@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { findPartner } from '../../partners/index.ts';
-import { type Answer, badAddress, done, Mode, Refused, readEndpoint, refuse, Text } from '../../web/index.ts';
+import { type Answer, badAddress, done, Mode, oneOf, readEndpoint, refuse, Text } from '../../web/index.ts';
 import {
   addEndpoint,
   eventKinds,
@@ -19,12 +19,10 @@ import {
 import type { ConsoleDeps } from '../deps.ts';
 import { whyNotAllowed } from '../guard.ts';
 import { auditContextOf, post } from '../route.ts';
+import { noPartner } from './rows.ts';
 
 const Url = Type.String({ maxLength: 2_100 });
-const Events = Type.Array(Type.Union(eventKinds.map(kind => Type.Literal(kind))), {
-  minItems: 1,
-  maxItems: eventKinds.length,
-});
+const Events = Type.Array(oneOf(...eventKinds), { minItems: 1, maxItems: eventKinds.length });
 const reason = Text;
 const of = '/partners/:id/endpoints/:endpoint_id';
 
@@ -38,7 +36,7 @@ const auditWithReason = (deps: ConsoleDeps, request: FastifyRequest) => ({
 });
 
 /** The endpoint in the path, if it is one of this partner and the reason can be stored. */
-async function findToChange({ db }: ConsoleDeps, request: FastifyRequest): Answer<Webhook> {
+async function find(request: FastifyRequest, { db }: ConsoleDeps): Answer<Webhook> {
   const { id, endpoint_id } = request.params as { id: string; endpoint_id: string };
   if (!isLabel((request.body as { reason: string }).reason.trim())) return refuseReason;
   const partnerId = parseId('prt', id);
@@ -55,14 +53,13 @@ const add = post(
     const { mode, events } = request.body;
     if (!isLabel(request.body.reason.trim())) return refuseReason;
     const partnerId = parseId('prt', request.params.id);
-    if (!partnerId || !(await findPartner(deps.db, partnerId)))
-      return refuse(404, 'not_found', 'Partner not found.');
+    if (!partnerId || !(await findPartner(deps.db, partnerId))) return noPartner;
     const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
     if (!url) return badAddress;
     const lost = await whyNotAllowed(deps, request);
     if (lost) return lost;
     const audit = auditWithReason(deps, request);
-    const kinds = eventKinds.filter(kind => (events as string[]).includes(kind));
+    const kinds = eventKinds.filter(kind => events.includes(kind));
     const { outcome } = await addEndpoint(audit, deps.vault, partnerId, { mode, url, events: kinds });
     if (outcome === 'added') return done;
     return refuse(409, outcome, `A mode has ${maxEndpoints} endpoints at most.`);
@@ -72,10 +69,8 @@ const add = post(
 const move = post(
   `${of}/address`,
   'webhooks.change',
-  { body: { url: Url, reason } },
-  async (request, deps) => {
-    const webhook = await findToChange(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  { find, body: { url: Url, reason } },
+  async (request, deps, webhook) => {
     const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
     if (!url) return badAddress;
     const lost = await whyNotAllowed(deps, request);
@@ -88,11 +83,9 @@ const move = post(
 const chooseEvents = post(
   `${of}/events`,
   'webhooks.change',
-  { body: { events: Events, reason } },
-  async (request, deps) => {
-    const webhook = await findToChange(deps, request);
-    if (webhook instanceof Refused) return webhook;
-    const kinds = eventKinds.filter(kind => (request.body.events as string[]).includes(kind));
+  { find, body: { events: Events, reason } },
+  async (request, deps, webhook) => {
+    const kinds = eventKinds.filter(kind => request.body.events.includes(kind));
     const outcome = await setEvents(auditWithReason(deps, request), webhook, kinds);
     if (outcome === 'set') return done;
     if (outcome === 'no_webhook') return refuseMissing;
@@ -103,22 +96,23 @@ const chooseEvents = post(
 const switchEd25519 = post(
   `${of}/ed25519`,
   'webhooks.change',
-  { body: { is_on: Type.Boolean(), reason } },
-  async (request, deps) => {
-    const webhook = await findToChange(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  { find, body: { is_on: Type.Boolean(), reason } },
+  async (request, deps, webhook) => {
     const audit = auditWithReason(deps, request);
     const outcome = await setEd25519(audit, deps.keyring, webhook, request.body.is_on);
     return outcome === 'set' ? done : refuseMissing;
   },
 );
 
-const remove = post(`${of}/remove`, 'webhooks.change', { body: { reason } }, async (request, deps) => {
-  const webhook = await findToChange(deps, request);
-  if (webhook instanceof Refused) return webhook;
-  const outcome = await removeEndpoint(auditWithReason(deps, request), webhook);
-  return outcome === 'removed' ? done : refuseMissing;
-});
+const remove = post(
+  `${of}/remove`,
+  'webhooks.change',
+  { find, body: { reason } },
+  async (request, deps, webhook) => {
+    const outcome = await removeEndpoint(auditWithReason(deps, request), webhook);
+    return outcome === 'removed' ? done : refuseMissing;
+  },
+);
 
 /** What support changes at the endpoints of a partner, each with a reason in the audit log. Secrets stay with the partner. */
 export const endpointRoutes = [add, move, chooseEvents, switchEd25519, remove];

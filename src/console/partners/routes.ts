@@ -8,7 +8,6 @@ import { readBalances } from '../../ledger/index.ts';
 import {
   approveLive,
   createPartner,
-  findPartner,
   keyObject,
   limitsObject,
   listKeys,
@@ -24,8 +23,7 @@ import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { PartnerDetail } from '../shapes/partners.ts';
-import { moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
+import { moneyRow, noPartner, partnerIdOf, partnerOf, partnerRow, partnerRows, readLimits } from './rows.ts';
 
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
 const Limits = Type.Object(
@@ -40,8 +38,6 @@ const Limits = Type.Object(
   },
   { additionalProperties: false },
 );
-
-const noPartner = refuse(404, 'not_found', 'Partner not found.');
 
 const listPartners = get(
   '/partners',
@@ -73,49 +69,48 @@ const addPartner = post('/partners', 'partners.create', { body: { name: Text } }
   return partnerRow(db, deps.clock, partnerId);
 });
 
-const showPartner = get('/partners/:id', 'see', {}, async (request, deps) => {
-  const { db } = deps;
-  const partnerId = parseId('prt', request.params.id);
-  const partner = partnerId && (await findPartner(db, partnerId));
-  if (!partner) return noPartner;
-  const [row, balances, quotes, keys, webhooks, states, members, requests] = await Promise.all([
-    partnerRow(db, deps.clock, partner.partnerId),
-    readBalances(db, partner.partnerId),
-    readLockedQuotes(deps, partner.partnerId),
-    listKeys(db, partner.partnerId),
-    listWebhooks(db, partner.partnerId),
-    listEndpoints(db, deps.clock, [partner.partnerId]),
-    listMembers(db, partner.partnerId),
-    listRequests(db, { state: 'waiting', subjects: [partner.partnerId] }),
-  ]);
-  const detail: PartnerDetail = {
-    partner: row,
-    limits: limitsObject(partner.limits),
-    balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
-    quotes,
-    keys: keys.map(key => keyObject(key, deps.clock)),
-    endpoints: webhooks.map(one => endpointRow(one, states)),
-    event_kinds: [...eventKinds],
-    members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
-    requests: await Promise.all(
-      requests.map(async one => requestRow(one, request.operator, await balanceOf(db, one))),
-    ),
-  };
-  return detail;
-});
+export const showPartner = get(
+  '/partners/:id',
+  'see',
+  { find: partnerOf },
+  async (request, deps, partner) => {
+    const { db } = deps;
+    const [row, balances, quotes, keys, webhooks, states, members, requests] = await Promise.all([
+      partnerRow(db, deps.clock, partner.partnerId),
+      readBalances(db, partner.partnerId),
+      readLockedQuotes(deps, partner.partnerId),
+      listKeys(db, partner.partnerId),
+      listWebhooks(db, partner.partnerId),
+      listEndpoints(db, deps.clock, [partner.partnerId]),
+      listMembers(db, partner.partnerId),
+      listRequests(db, { state: 'waiting', subjects: [partner.partnerId] }),
+    ]);
+    return {
+      partner: row,
+      limits: limitsObject(partner.limits),
+      balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
+      quotes,
+      keys: keys.map(key => keyObject(key, deps.clock)),
+      // The first one, then those of live and of test mode.
+      endpoints: webhooks.map(one => endpointRow(one, states)),
+      event_kinds: [...eventKinds],
+      members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
+      requests: await Promise.all(
+        requests.map(async one => requestRow(one, request.operator, await balanceOf(db, one))),
+      ),
+    };
+  },
+);
 
 const changeState = (
   word: string,
   needs: 'partners.approve' | 'partners.suspend',
   act: (audit: AuditContext, partnerId: Id<'prt'>) => Promise<{ outcome: string }>,
 ) =>
-  post(`/partners/:id/${word}`, needs, {}, async (request, deps) => {
-    const partnerId = parseId('prt', request.params.id);
-    const result = partnerId && (await act(auditContextOf(deps, request), partnerId));
-    if (!result || result.outcome === 'no_partner') return noPartner;
-    if (result.outcome === 'already_approved')
-      return refuse(409, result.outcome, 'Live mode is already approved.');
-    return done;
+  post(`/partners/:id/${word}`, needs, { find: partnerIdOf }, async (request, deps, partnerId) => {
+    const { outcome } = await act(auditContextOf(deps, request), partnerId);
+    if (outcome === 'no_partner') return noPartner;
+    return outcome === 'already_approved' ? refuse(409, outcome, 'Live mode is already approved.') : done;
   });
 
 const suspend = post(
@@ -166,13 +161,11 @@ const changeLimits = post(
 const creditBalance = post(
   '/partners/:id/credit',
   'balances.credit',
-  { body: { mode: Mode, usdt: Usdt, reference: Text } },
-  async (request, deps) => {
+  { find: partnerIdOf, body: { mode: Mode, usdt: Usdt, reference: Text } },
+  async (request, deps, partnerId) => {
     const { mode, usdt } = request.body;
-    const partnerId = parseId('prt', request.params.id);
     const microUsdt = parseMicroUsdt(usdt)!;
     const reference = request.body.reference.trim();
-    if (!partnerId) return noPartner;
     if (microUsdt === 0n) return refuse(400, 'invalid_request', 'The amount must be above zero.');
     if (!isLabel(reference))
       return refuse(400, 'invalid_request', 'A reference is one line of up to 128 characters.');

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { listRequests, needsApproval, readThresholds, submitPaymentDecision } from '../../approvals/index.ts';
 import { parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
-import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import { changesOf } from '../../db/audit/index.ts';
 import {
   findPaymentAnywhere,
@@ -14,51 +13,38 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import { type Answer, Download, oneOf, refuse, unsearchable, writePayments } from '../../web/index.ts';
+import { Download, idOr, oneOf, paymentFacts, refuse, unsearchable, writePayments } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { readBalance } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { Page } from '../shapes/common.ts';
-import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes/payments.ts';
-import { paymentsCsv } from './export.ts';
 import { paymentRow, timelineOf, totalsRow } from './rows.ts';
 import { Filters, readFilters, Search } from './search-filter.ts';
 
 const noPayment = refuse(404, 'not_found', 'Payment not found.');
 
-const findPayments = get(
-  '/payments',
-  'see',
-  { query: Search },
-  async (request, deps): Answer<Page<PaymentRow>> => {
-    const { limit, after: cursor } = request.query;
-    const after = cursor === undefined ? undefined : parseId('pay', cursor);
-    const filters = readFilters(request.query, deps.qrHosts);
-    if (!filters || (cursor !== undefined && !after)) return unsearchable;
-    const page = await searchPayments(deps.db, filters, { limit, after });
-    return { data: page.payments.map(paymentRow), next_cursor: page.next };
-  },
-);
+const findPayments = get('/payments', 'see', { query: Search }, async (request, deps) => {
+  const { limit, after: cursor } = request.query;
+  const after = cursor === undefined ? undefined : parseId('pay', cursor);
+  const filters = readFilters(request.query, deps.qrHosts);
+  if (!filters || (cursor !== undefined && !after)) return unsearchable;
+  const page = await searchPayments(deps.db, filters, { limit, after });
+  return { data: page.payments.map(paymentRow), next_cursor: page.next };
+});
 
-const sumPayments = get(
-  '/payments/totals',
-  'see',
-  { query: Filters },
-  async (request, deps): Answer<PaymentTotals> => {
-    const filters = readFilters(request.query, deps.qrHosts);
-    if (!filters) return unsearchable;
-    return totalsRow(await totalPayments(deps.db, filters));
-  },
-);
+const sumPayments = get('/payments/totals', 'see', { query: Filters }, async (request, deps) => {
+  const filters = readFilters(request.query, deps.qrHosts);
+  if (!filters) return unsearchable;
+  return totalsRow(await totalPayments(deps.db, filters));
+});
 
 const exportPayments = get('/payments/export', 'see', { query: Filters }, (request, deps) => {
   const filters = readFilters(request.query, deps.qrHosts);
   if (!filters) return unsearchable;
-  return new Download('payments.csv', writePayments(deps.db, filters, paymentsCsv));
+  return new Download('payments.csv', writePayments(deps.db, filters, paymentRow, { isForOperators: true }));
 });
 
-const showPayment = get('/payments/:id', 'see', {}, async (request, deps): Answer<PaymentDetail> => {
+export const showPayment = get('/payments/:id', 'see', {}, async (request, deps) => {
   const paymentId = parseId('pay', request.params.id);
   const payment = paymentId && (await findPaymentAnywhere(deps.db, paymentId));
   if (!payment || payment.status === 'rejected') return noPayment;
@@ -79,17 +65,13 @@ const showPayment = get('/payments/:id', 'see', {}, async (request, deps): Answe
   return {
     payment: {
       ...paymentRow(payment),
-      qr_url: payment.qrUrl,
-      idempotency_key: payment.idempotencyKey,
+      ...paymentFacts(payment, creatingRequest, refunded),
       gateway_order_id: payment.gatewayOrderId,
-      metadata: payment.metadata,
+      // A process holds its lease: it is paying or polling the gateway now.
       is_under_way: payment.isUnderWay,
       next_poll_at: payment.nextPollAt?.toISOString() ?? null,
       support_since: payment.supportSince?.toISOString() ?? null,
-      api_request_id: creatingRequest,
-      refunded: refunded
-        ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
-        : null,
+      // The locked one that its rate is from; null: it has the rate of its time.
       quote: quote
         ? {
             quote_id: quote.quoteId,
@@ -105,9 +87,9 @@ const showPayment = get('/payments/:id', 'see', {}, async (request, deps): Answe
   };
 });
 
-const askGateway = post('/payments/:id/ask', 'payments.ask', {}, async (request, deps) => {
-  const paymentId = parseId('pay', request.params.id);
-  if (!paymentId) return noPayment;
+const find = idOr('pay', noPayment);
+
+const askGateway = post('/payments/:id/ask', 'payments.ask', { find }, async (request, deps, paymentId) => {
   const { outcome } = await pollNow(auditContextOf(deps, request), paymentId);
   return answer(request, { outcome: outcome === 'asked' ? 'done' : outcome });
 });
@@ -116,15 +98,14 @@ const decidePayment = post(
   '/payments/:id/resolve',
   'payments.resolve',
   {
+    find,
     body: {
       outcome: oneOf('succeeded', 'failed'),
       reason: Type.String({ maxLength: 500 }),
       expected_status_detail: Type.Union([Type.String(), Type.Null()]),
     },
   },
-  async (request, deps) => {
-    const paymentId = parseId('pay', request.params.id);
-    if (!paymentId) return noPayment;
+  async (request, deps, paymentId) => {
     const { outcome, expected_status_detail: expectedStatusDetail } = request.body;
     const reason = request.body.reason.trim();
     if (!isLabel(reason)) return refuse(422, 'invalid_request', 'Enter a reason of 1 to 128 characters.');

@@ -1,11 +1,16 @@
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import type { PastChange } from '../../db/audit/index.ts';
 import type { FoundPayment, PaymentTotals, TimelineEvent } from '../../payments/index.ts';
-import { paymentRow as commonRow, deliveryItems, inOrderOfTime, timelineItem } from '../../web/index.ts';
+import {
+  paymentRow as commonRow,
+  deliveryItems,
+  type TimelineItem as Item,
+  inOrderOfTime,
+  timelineItem,
+} from '../../web/index.ts';
 import type { DeliveryHistory } from '../../webhooks/index.ts';
-import type { PaymentRow, TimelineItem, PaymentTotals as TotalsShape } from '../shapes/payments.ts';
 
-export const paymentRow = (payment: FoundPayment): PaymentRow => ({
+export const paymentRow = (payment: FoundPayment) => ({
   ...commonRow(payment),
   partner_id: payment.partnerId,
   partner: payment.partnerName,
@@ -14,7 +19,8 @@ export const paymentRow = (payment: FoundPayment): PaymentRow => ({
 
 const states = ['succeeded', 'processing', 'manual_review', 'failed'];
 
-export const totalsRow = ({ totals, isComplete }: PaymentTotals): TotalsShape => ({
+/** Live and test money are never summed together. */
+export const totalsRow = ({ totals, isComplete }: PaymentTotals) => ({
   totals: totals
     .map(({ mode, state, count, kopecks, microUsdt }) => ({
       mode,
@@ -29,6 +35,13 @@ export const totalsRow = ({ totals, isComplete }: PaymentTotals): TotalsShape =>
     ),
   is_complete: isComplete,
 });
+
+export interface TimelineItem
+  extends Item<'phase' | 'entry' | 'gateway' | 'event' | 'delivery' | 'operator'> {
+  actor: string | null;
+  /** The bodies of a call to the gateway, without headers; long ones are cut. */
+  gateway_call: { request: string; response: string | null } | null;
+}
 
 interface PaymentHistory {
   status: string;

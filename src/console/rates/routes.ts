@@ -10,7 +10,6 @@ import {
 } from '../../rates/index.ts';
 import { Rubles, refuse, Text } from '../../web/index.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { RatesPage, WhatIf } from '../shapes/rates.ts';
 import { readRateNow, rulesRow, sourceRow } from './rows.ts';
 
 const changesShown = 50;
@@ -30,11 +29,11 @@ const readRules = (sent: { spread_bps: number; band_percent: number; jump_percen
   jumpBps: Math.round(sent.jump_percent * 100),
 });
 
-const showRates = get(
+export const showRates = get(
   '/rates',
   'see',
   { query: { hours: Type.Integer({ minimum: 1, maximum: 720, default: 24 }) } },
-  async (request, { db, clock, rateMaxAgeSec, rateSpreadBps }): Promise<RatesPage> => {
+  async (request, { db, clock, rateMaxAgeSec, rateSpreadBps }) => {
     const until = new Date(clock.nowMs());
     const from = new Date(until.getTime() - request.query.hours * hourMs);
     const [now, rules, history, changes] = await Promise.all([
@@ -56,11 +55,11 @@ const showRates = get(
   },
 );
 
-const tryRules = post(
+export const tryRules = post(
   '/rates/what-if',
   'see',
   { body: { ...Rules, amount_rub: Rubles } },
-  async (request, deps): Promise<WhatIf> => {
+  async (request, deps) => {
     const { db, rateMaxAgeSec, rateBounds } = deps;
     const operatorSources = deps.rateSources?.filter(({ kind }) => kind === 'fixed').map(({ name }) => name);
     const found = await computeWhatIf(db, readRules(request.body), {

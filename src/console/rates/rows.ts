@@ -9,9 +9,8 @@ import {
   readCurrentRate,
   rulesObject,
 } from '../../rates/index.ts';
-import type { RateNow, RateRules } from '../shapes/rates.ts';
 
-export const sourceRow = (part: Part): RateNow['sources'][number] =>
+export const sourceRow = (part: Part) =>
   part.outcome === 'failed'
     ? { source: part.source, outcome: part.outcome, mid: null, as_of: null, reason: part.reason }
     : {
@@ -22,7 +21,7 @@ export const sourceRow = (part: Part): RateNow['sources'][number] =>
         reason: null,
       };
 
-export async function readRateNow(db: Queryable, clock: Clock, maxAgeSec: number): Promise<RateNow | null> {
+export async function readRateNow(db: Queryable, clock: Clock, maxAgeSec: number) {
   const current = await readCurrentRate(db);
   const rate = current && (await explainRate(db, current.rateId));
   if (!rate) return null;
@@ -38,7 +37,8 @@ export async function readRateNow(db: Queryable, clock: Clock, maxAgeSec: number
   };
 }
 
-export const rulesRow = (rules: CurrentRules): RateRules => ({
+export const rulesRow = (rules: CurrentRules) => ({
+  // Grows with every change; a change names the version it was made on.
   version: rules.version,
   ...rulesObject(rules),
   set_by: rules.setBy,

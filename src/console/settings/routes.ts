@@ -12,7 +12,6 @@ import {
 import { done, Instant, Rubles, readNumber, refuse, Usdt } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { SettingsPage } from '../shapes/settings.ts';
 
 const refusals = {
   until_before_from: 'The end must be after the start.',
@@ -20,7 +19,7 @@ const refusals = {
   too_long: 'Maintenance can last one week at most.',
 };
 
-const showSettings = get('/settings', 'see', {}, async (request, { db, clock }): Promise<SettingsPage> => {
+export const showSettings = get('/settings', 'see', {}, async (request, { db, clock }) => {
   const [on, windows, thresholds, requests] = await Promise.all([
     isUnderMaintenance(db, clock),
     listMaintenance(db, clock),
@@ -37,6 +36,7 @@ const showSettings = get('/settings', 'see', {}, async (request, { db, clock }):
         planned_by: plannedBy,
       })),
     },
+    // Above these an action needs a second operator.
     thresholds: {
       version: thresholds.version,
       resolve_rub: formatKopecks(thresholds.decisionKopecks),

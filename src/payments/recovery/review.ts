@@ -4,7 +4,7 @@ import type { PastCall } from '../../gateway/index.ts';
 import { type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
 import type { FoundPayment } from '../search/search.ts';
 
-export interface PaymentInReview extends FoundPayment {
+interface PaymentInReview extends FoundPayment {
   tries: number;
   nextPollAt: Date;
   supportSince: Date | null;

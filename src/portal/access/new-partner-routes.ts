@@ -4,11 +4,10 @@ import type { Id } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { invitationPrefix } from '../../bot/index.ts';
 import { acceptInvitation, signUp } from '../../partners/index.ts';
-import { type Answer, refuse } from '../../web/index.ts';
+import { refuse } from '../../web/index.ts';
 import { readSessionToken } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
 import { auditContextOf, post } from '../route.ts';
-import type { NewPartner } from '../shapes.ts';
 import { sessionObject } from './session-object.ts';
 
 const refusals = {
@@ -16,11 +15,8 @@ const refusals = {
   team_full: [409, 'The team is full.'],
 } as const;
 
-const withPartner = async (
-  deps: RouteDeps,
-  request: FastifyRequest,
-  partnerId: Id<'prt'>,
-): Promise<NewPartner> => ({
+/** A partner that somebody has created or joined. */
+export const withPartner = async (deps: RouteDeps, request: FastifyRequest, partnerId: Id<'prt'>) => ({
   partner_id: partnerId,
   session: await sessionObject(deps, readSessionToken(request)!, request.person),
 });
@@ -31,7 +27,7 @@ export const newPartnerRoutes = [
     '/new-partner',
     'person',
     { body: { name: Type.String({ maxLength: 500 }) } },
-    async (request, deps): Answer<NewPartner> => {
+    async (request, deps) => {
       const name = request.body.name.trim();
       if (!isLabel(name)) return refuse(400, 'invalid_request', 'Enter a name of 1 to 128 characters.');
       const signedUp = await signUp(auditContextOf(deps, request), request.person, name);
@@ -43,7 +39,7 @@ export const newPartnerRoutes = [
     '/join',
     'person',
     { body: { invitation: Type.String({ maxLength: 500 }) } },
-    async (request, deps): Answer<NewPartner> => {
+    async (request, deps) => {
       const token = readInvitation(request.body.invitation);
       const accepted = await acceptInvitation(auditContextOf(deps, request), token, request.person);
       if (accepted.outcome === 'joined' || accepted.outcome === 'already_member')

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { parseId } from '../../base/ids.ts';
 import { createTokenBuckets } from '../../base/token-buckets.ts';
 import { networkOf } from '../../operators/index.ts';
 import {
@@ -10,12 +9,11 @@ import {
   signInWithData,
   signInWithLink,
 } from '../../partners/index.ts';
-import { done, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
+import { done, idOr, type Route, refuse, sessionRow, throttled } from '../../web/index.ts';
 import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findSignedIn } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { CurrentSession, SignInAnswer } from '../shapes.ts';
 import { readInitData } from './init-data.ts';
 import { identityOf, sessionObject } from './session-object.ts';
 
@@ -41,7 +39,7 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
       '/sign-in',
       'everybody',
       { before, body: { token: Type.String({ maxLength: 100 }), replaces } },
-      async (request, _deps, reply) => {
+      async (request, _deps, _found, reply) => {
         const result = await signInWithLink(deps, request.body.token, browserOf(request));
         return (
           (await answerOf(deps, reply, result)) ??
@@ -53,7 +51,7 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
       '/sign-in/telegram',
       'everybody',
       { before, body: { init_data: Type.String({ maxLength: 3_500 }), replaces } },
-      async (request, _deps, reply) => {
+      async (request, _deps, _found, reply) => {
         const { telegramToken, clock } = deps;
         const data = telegramToken && readInitData(telegramToken, clock, request.body.init_data);
         const result = data && (await signInWithData(deps, data, browserOf(request)));
@@ -67,12 +65,11 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
   for (const add of routes) add(scope, deps);
 };
 
-/** A session with its cookie, or the question whether to replace the one of another person. */
-async function answerOf(
-  deps: RouteDeps,
-  reply: FastifyReply,
-  result: PortalSignInResult,
-): Promise<SignInAnswer | undefined> {
+/**
+ * A session with its cookie. Instead of it, if the browser has one of another person, the question whether to replace that
+ * one: the same request with `replaces` does.
+ */
+export async function answerOf(deps: RouteDeps, reply: FastifyReply, result: PortalSignInResult) {
   if (result.outcome === 'no_link') return undefined;
   if (result.outcome === 'signed_in') {
     setSessionCookie(reply, result.token);
@@ -88,23 +85,24 @@ async function answerOf(
   };
 }
 
-const ownSession = [
-  // The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
-  get('/session/current', 'everybody', {}, async (request, deps): Promise<CurrentSession> => {
-    const found = await findSignedIn(deps, request);
-    return {
-      session: found ? await sessionObject(deps, found.token, found.person) : null,
-      bot_name: deps.telegramBotName ?? null,
-    };
-  }),
-  post('/logout', 'person', {}, async (request, deps, reply) => {
-    const { userId, sessionId } = request.person;
-    await endPortalSession(auditContextOf(deps, request), userId, sessionId);
-    clearSessionCookie(reply);
-    return done;
-  }),
-];
+// The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
+export const currentSession = get('/session/current', 'everybody', {}, async (request, deps) => {
+  const found = await findSignedIn(deps, request);
+  return {
+    session: found ? await sessionObject(deps, found.token, found.person) : null,
+    bot_name: deps.telegramBotName ?? null,
+  };
+});
 
+const signOut = post('/logout', 'person', {}, async (request, deps, _found, reply) => {
+  const { userId, sessionId } = request.person;
+  await endPortalSession(auditContextOf(deps, request), userId, sessionId);
+  clearSessionCookie(reply);
+  return done;
+});
+
+const noSession = refuse(404, 'no_session', 'Session not found, or it has already ended.');
+const find = idOr('ses', noSession);
 const openSessions = [
   get('/sessions', 'person', {}, async (request, deps) => {
     const sessions = await listPortalSessions(deps.db, deps.clock, request.person.userId);
@@ -114,14 +112,11 @@ const openSessions = [
     };
   }),
   // The session of another person does not exist for them.
-  post('/sessions/:id/end', 'person', {}, async (request, deps) => {
-    const id = parseId('ses', request.params.id);
-    const audit = auditContextOf(deps, request);
-    const outcome = id ? await endPortalSession(audit, request.person.userId, id) : 'no_session';
-    if (outcome === 'ended') return done;
-    return refuse(404, 'no_session', 'Session not found, or it has already ended.');
+  post('/sessions/:id/end', 'person', { find }, async (request, deps, id) => {
+    const outcome = await endPortalSession(auditContextOf(deps, request), request.person.userId, id);
+    return outcome === 'ended' ? done : noSession;
   }),
 ];
 
 /** Signing in and out, and the sessions of a person. */
-export const accessRoutes = [signInRoutes, ...ownSession, ...openSessions];
+export const accessRoutes = [signInRoutes, currentSession, signOut, ...openSessions];

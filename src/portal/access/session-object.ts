@@ -1,11 +1,9 @@
-import { idleEndOf } from '../../db/sessions/index.ts';
 import { listMemberships, type Person, type PortalSession } from '../../partners/index.ts';
-import { csrfTokenOf } from '../../web/index.ts';
+import { sessionTimes } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
-import type { Identity, Session } from '../shapes.ts';
 
 /** A person as pages show them, with their teams as they are now. */
-export async function identityOf(deps: RouteDeps, { userId, name }: Person): Promise<Identity> {
+export async function identityOf(deps: RouteDeps, { userId, name }: Person) {
   const memberships = await listMemberships(deps.db, userId);
   return {
     person: { user_id: `${userId}`, name },
@@ -20,13 +18,7 @@ export async function identityOf(deps: RouteDeps, { userId, name }: Person): Pro
 }
 
 /** The session as pages get it. */
-export const sessionObject = async (
-  deps: RouteDeps,
-  token: string,
-  person: PortalSession,
-): Promise<Session> => ({
+export const sessionObject = async (deps: RouteDeps, token: string, person: PortalSession) => ({
   ...(await identityOf(deps, person)),
-  csrf_token: csrfTokenOf(deps.keyring.active(), 'portal', token),
-  idle_ends_at: idleEndOf(person).toISOString(),
-  ends_at: person.endsAt.toISOString(),
+  ...sessionTimes(deps, 'portal', token, person),
 });

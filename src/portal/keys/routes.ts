@@ -6,7 +6,6 @@ import type { Mode as ModeOfKey } from '../../ledger/index.ts';
 import {
   type ApiKey,
   createKey,
-  isAddressRange,
   keyObject,
   listKeys,
   maxActiveKeys,
@@ -19,11 +18,10 @@ import {
   setAllowedAddresses,
   type WantedKey,
 } from '../../partners/index.ts';
-import { type Answer, done, Mode, Refused, Rubles, refuse } from '../../web/index.ts';
+import { type Answer, done, Mode, oneOf, Refused, Rubles, readAddresses, refuse } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { KeyList, NewKey } from '../shapes.ts';
 
 const below = '/keys';
 const hourMs = 3_600_000;
@@ -34,29 +32,21 @@ const Addresses = Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAdd
 /** A live key spends the balance, so only an owner creates or changes one. */
 const roleFor = (mode: ModeOfKey) => (mode === 'live' ? 'owner' : 'developer');
 
-const list = get(below, 'developer', {}, async (request, deps): Promise<KeyList> => {
+const list = get(below, 'developer', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const keys = await listKeys(deps.readsOf(partnerId), partnerId);
   return { data: keys.map(key => keyObject(key, deps.clock)).reverse(), next_cursor: null };
 });
 
 /** A key of this partner that the member may change. */
-async function findOwn(deps: RouteDeps, request: FastifyRequest, keyId: string): Answer<ApiKey> {
+async function find(request: FastifyRequest, deps: RouteDeps): Answer<ApiKey> {
   const { partner, role } = request.member;
+  const { key_id } = request.params as { key_id: string };
   const keys = await listKeys(deps.db, partner.partnerId);
-  const key = keys.find(one => one.keyId === keyId);
+  const key = keys.find(one => one.keyId === key_id);
   if (!key) return refuse(404, 'not_found', 'Key not found.');
   return roleIncludes(role, roleFor(key.mode)) ? key : refuseRole(roleFor(key.mode));
 }
-
-/** The first that is no address; undefined if all are. */
-const findWrong = (addresses: string[]) => addresses.find(address => !isAddressRange(address));
-const refuseAddress = (wrong: string) =>
-  refuse(
-    400,
-    'invalid_request',
-    `"${wrong}" is not an IP address or range, such as 192.0.2.7 or 2001:db8::/32.`,
-  );
 
 const refusals = {
   no_partner: 'Partner not found.',
@@ -75,7 +65,7 @@ const refusals = {
 
 const NewKeyBody = {
   mode: Mode,
-  scopes: Type.Array(Type.Union([Type.Literal('read'), Type.Literal('pay')]), { minItems: 1, maxItems: 2 }),
+  scopes: Type.Array(oneOf(...scopes), { minItems: 1, maxItems: 2 }),
   label: Type.Optional(Type.String({ maxLength: 500 })),
   expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650 })),
   max_payment_rub: Type.Optional(Rubles),
@@ -83,13 +73,12 @@ const NewKeyBody = {
   allowed_addresses: Addresses,
 };
 
-const create = post(below, 'developer', { body: NewKeyBody }, async (request, deps): Answer<NewKey> => {
+export const create = post(below, 'developer', { body: NewKeyBody }, async (request, deps) => {
   const { partner, role } = request.member;
   const { mode, label = '' } = request.body;
   if (!roleIncludes(role, roleFor(mode))) return refuseRole(roleFor(mode));
-  const addresses = request.body.allowed_addresses.map(address => address.trim());
-  const wrong = findWrong(addresses);
-  if (wrong !== undefined) return refuseAddress(wrong);
+  const addresses = readAddresses(request.body.allowed_addresses);
+  if (addresses instanceof Refused) return addresses;
   if (label.trim() !== '' && !isLabel(label.trim()))
     return refuse(400, 'invalid_request', 'Enter a label of up to 128 characters.');
   if ([request.body.max_payment_rub, request.body.max_day_rub].some(isZero))
@@ -127,10 +116,8 @@ const overlap_hours = Type.Integer({ minimum: 0, maximum: maxOverlapMs / hourMs 
 const roll = post(
   `${below}/:key_id/roll`,
   'developer',
-  { body: { overlap_hours } },
-  async (request, deps): Answer<NewKey> => {
-    const key = await findOwn(deps, request, request.params.key_id);
-    if (key instanceof Refused) return key;
+  { find, body: { overlap_hours } },
+  async (request, deps, key) => {
     const overlapMs = request.body.overlap_hours * hourMs;
     const rolled = await rollKey(auditContextOf(deps, request), deps.keyring, key.keyId, overlapMs);
     if (rolled.outcome === 'rolled') return { key_id: rolled.apiKey.keyId, key: rolled.key };
@@ -138,9 +125,7 @@ const roll = post(
   },
 );
 
-const revoke = post(`${below}/:key_id/revoke`, 'developer', {}, async (request, deps) => {
-  const key = await findOwn(deps, request, request.params.key_id);
-  if (key instanceof Refused) return key;
+const revoke = post(`${below}/:key_id/revoke`, 'developer', { find }, async (request, deps, key) => {
   const { outcome } = await revokeKey(auditContextOf(deps, request), key.keyId);
   return outcome === 'revoked' ? done : refuse(409, outcome, refusals[outcome]);
 });
@@ -148,13 +133,10 @@ const revoke = post(`${below}/:key_id/revoke`, 'developer', {}, async (request, 
 const allow = post(
   `${below}/:key_id/addresses`,
   'developer',
-  { body: { allowed_addresses: Addresses } },
-  async (request, deps) => {
-    const key = await findOwn(deps, request, request.params.key_id);
-    if (key instanceof Refused) return key;
-    const addresses = request.body.allowed_addresses.map(address => address.trim());
-    const wrong = findWrong(addresses);
-    if (wrong !== undefined) return refuseAddress(wrong);
+  { find, body: { allowed_addresses: Addresses } },
+  async (request, deps, key) => {
+    const addresses = readAddresses(request.body.allowed_addresses);
+    if (addresses instanceof Refused) return addresses;
     const { outcome } = await setAllowedAddresses(auditContextOf(deps, request), key.keyId, addresses);
     if (outcome !== 'changed' && outcome !== 'same_addresses') return refuse(409, outcome, refusals[outcome]);
     return done;

@@ -7,11 +7,9 @@ import { type Deposit, listDeposits, openAddresses } from '../../deposits/index.
 import { listCredits, readBalances } from '../../ledger/index.ts';
 import { limitsObject, refillTestBalance } from '../../partners/index.ts';
 import {
-  type Answer,
   Day,
   done,
   Mode,
-  type Page,
   paging,
   refuse,
   StatementFormat,
@@ -20,11 +18,10 @@ import {
   unsearchable,
 } from '../../web/index.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { Balance, DepositRow } from '../shapes.ts';
 
 const creditsShown = 50;
 
-const showBalance = get('/balance', 'viewer', {}, async (request, deps): Promise<Balance> => {
+export const showBalance = get('/balance', 'viewer', {}, async (request, deps) => {
   const { partnerId, limits } = request.member.partner;
   const db = deps.readsOf(partnerId);
   const balances = await readBalances(db, partnerId);
@@ -39,7 +36,9 @@ const showBalance = get('/balance', 'viewer', {}, async (request, deps): Promise
     live: money('live'),
     test: money('test'),
     limits: limitsObject(limits),
+    // The bot notifies the team below it; null: never.
     alert_usdt: alert === undefined ? null : formatMicroUsdt(alert),
+    // Where to send USDT; empty: support gives an address.
     addresses: addresses.map(({ chain, address }) => ({
       chain: chain.name,
       title: chain.title,
@@ -57,24 +56,19 @@ const showBalance = get('/balance', 'viewer', {}, async (request, deps): Promise
   };
 });
 
-const findDeposits = get(
-  '/deposits',
-  'viewer',
-  { query: paging },
-  async (request, deps): Answer<Page<DepositRow>> => {
-    const { partnerId } = request.member.partner;
-    const { limit, after } = request.query;
-    const startingAfter = after === undefined ? undefined : parseId('dep', after);
-    const isReadable = after === undefined || startingAfter !== undefined;
-    const page =
-      isReadable && (await listDeposits(deps.readsOf(partnerId), partnerId, { limit, startingAfter }));
-    if (!page) return unsearchable;
-    const { deposits, hasMore } = page;
-    return { data: deposits.map(depositRow), next_cursor: hasMore ? deposits.at(-1)!.depositId : null };
-  },
-);
+const findDeposits = get('/deposits', 'viewer', { query: paging }, async (request, deps) => {
+  const { partnerId } = request.member.partner;
+  const { limit, after } = request.query;
+  const startingAfter = after === undefined ? undefined : parseId('dep', after);
+  const isReadable = after === undefined || startingAfter !== undefined;
+  const page =
+    isReadable && (await listDeposits(deps.readsOf(partnerId), partnerId, { limit, startingAfter }));
+  if (!page) return unsearchable;
+  const { deposits, hasMore } = page;
+  return { data: deposits.map(depositRow), next_cursor: hasMore ? deposits.at(-1)!.depositId : null };
+});
 
-const depositRow = (deposit: Deposit): DepositRow => ({
+export const depositRow = (deposit: Deposit) => ({
   deposit_id: deposit.depositId,
   chain: deposit.chain,
   state: deposit.state,
@@ -107,11 +101,10 @@ const downloadStatement = get(
   '/statement',
   'viewer',
   { query: { mode: Mode, day: Day, format: StatementFormat } },
-  async (request, deps) => {
-    const { partnerId } = request.member.partner;
-    const { mode } = request.query;
+  ({ member, query }, deps) => {
+    const { partnerId } = member.partner;
     const reading = { db: deps.readsOf(partnerId), clock: deps.clock };
-    return statementOf(reading, { partnerId, mode }, request.query);
+    return statementOf(reading, { partnerId, mode: query.mode }, query);
   },
 );
 

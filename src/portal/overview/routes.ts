@@ -8,7 +8,6 @@ import { Mode, type Route } from '../../web/index.ts';
 import { listEndpoints, worstState } from '../../webhooks/index.ts';
 import type { RouteDeps } from '../deps.ts';
 import { get } from '../route.ts';
-import type { Overview } from '../shapes.ts';
 import { createDayReader, type Day } from './days.ts';
 
 const Query = Type.Object({
@@ -17,9 +16,11 @@ const Query = Type.Object({
 });
 
 /** What a partner looks at first: payments by day, balance, rate, and whether something needs attention. */
-export const overviewRoute: Route<RouteDeps> = (scope, deps) => {
-  const readDays = createDayReader(deps.clock);
-  get('/overview', 'viewer', { query: Query }, async (request): Promise<Overview> => {
+export const overviewRoute: Route<RouteDeps> = (scope, deps) =>
+  showOverview(createDayReader(deps.clock))(scope, deps);
+
+export const showOverview = (readDays: ReturnType<typeof createDayReader>) =>
+  get('/overview', 'viewer', { query: Query }, async (request, deps) => {
     const { partner } = request.member;
     const { mode, days: count } = request.query;
     const db = deps.readsOf(partner.partnerId);
@@ -29,6 +30,7 @@ export const overviewRoute: Route<RouteDeps> = (scope, deps) => {
     const endpoints = await listEndpoints(db, deps.clock, [partner.partnerId]);
     return {
       mode,
+      // The oldest first, UTC, without gaps; null: not counted yet, the next answer may have it.
       days: days.map(dayRow),
       ...sumOf(days),
       balance: {
@@ -46,10 +48,9 @@ export const overviewRoute: Route<RouteDeps> = (scope, deps) => {
       webhook_state: worstState(endpoints) ?? 'none',
       is_maintenance: await isUnderMaintenance(db, deps.clock),
     };
-  })(scope, deps);
-};
+  });
 
-const dayRow = (day: Day | undefined): Overview['days'][number] =>
+const dayRow = (day: Day | undefined) =>
   day
     ? {
         day: new Date(day.startMs).toISOString().slice(0, 10),
@@ -71,6 +72,7 @@ function sumOf(days: (Day | undefined)[]) {
     created: count(day => day.created),
     succeeded,
     failed: finished - succeeded,
+    // Of finished payments; null when there are none.
     success_share: finished === 0 ? null : succeeded / finished,
     turnover_rub: formatKopecks(money(day => day.kopecks)),
     spent_usdt: formatMicroUsdt(money(day => day.microUsdt)),

@@ -9,84 +9,46 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
-import {
-  type Answer,
-  Download,
-  type Page,
-  type PaymentsCsv,
-  paymentRow,
-  refuse,
-  unsearchable,
-  writePayments,
-} from '../../web/index.ts';
+import { Download, paymentFacts, paymentRow, refuse, unsearchable, writePayments } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { get } from '../route.ts';
-import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes.ts';
 import { timelineOf } from './rows.ts';
 import { Filters, readFilters, Search } from './search-filter.ts';
 
-const findPayments = get(
-  '/payments',
-  'viewer',
-  { query: Search },
-  async (request, deps): Answer<Page<PaymentRow>> => {
-    const { partnerId } = request.member.partner;
-    const { limit, after: cursor } = request.query;
-    const after = cursor === undefined ? undefined : parseId('pay', cursor);
-    const filters = readFilters(request.query, partnerId, deps.qrHosts);
-    if (!filters || (cursor !== undefined && !after)) return unsearchable;
-    const page = await searchPayments(deps.readsOf(partnerId), filters, { limit, after });
-    return { data: page.payments.map(paymentRow), next_cursor: page.next };
-  },
-);
+const findPayments = get('/payments', 'viewer', { query: Search }, async (request, deps) => {
+  const { partnerId } = request.member.partner;
+  const { limit, after: cursor } = request.query;
+  const after = cursor === undefined ? undefined : parseId('pay', cursor);
+  const filters = readFilters(request.query, partnerId, deps.qrHosts);
+  if (!filters || (cursor !== undefined && !after)) return unsearchable;
+  const page = await searchPayments(deps.readsOf(partnerId), filters, { limit, after });
+  return { data: page.payments.map(paymentRow), next_cursor: page.next };
+});
 
-const sumPayments = get(
-  '/payments/totals',
-  'viewer',
-  { query: Filters },
-  async (request, deps): Answer<PaymentTotals> => {
-    const { partnerId } = request.member.partner;
-    const filters = readFilters(request.query, partnerId, deps.qrHosts);
-    if (!filters) return unsearchable;
-    const { totals, isComplete } = await totalPayments(deps.readsOf(partnerId), filters);
-    return {
-      totals: totals.map(({ state, count, kopecks, microUsdt }) => ({
-        state,
-        count,
-        rub: formatKopecks(kopecks),
-        usdt: formatMicroUsdt(microUsdt),
-      })),
-      is_complete: isComplete,
-    };
-  },
-);
-
-const columns: PaymentsCsv<PaymentRow>['columns'] = [
-  'payment_id',
-  'created_at',
-  'settled_at',
-  'mode',
-  'status',
-  'status_detail',
-  'error_code',
-  'amount_rub',
-  'amount_usdt',
-  'rate',
-  'recipient',
-  'external_id',
-];
+const sumPayments = get('/payments/totals', 'viewer', { query: Filters }, async (request, deps) => {
+  const { partnerId } = request.member.partner;
+  const filters = readFilters(request.query, partnerId, deps.qrHosts);
+  if (!filters) return unsearchable;
+  const { totals, isComplete } = await totalPayments(deps.readsOf(partnerId), filters);
+  return {
+    totals: totals.map(({ state, count, kopecks, microUsdt }) => ({
+      state,
+      count,
+      rub: formatKopecks(kopecks),
+      usdt: formatMicroUsdt(microUsdt),
+    })),
+    is_complete: isComplete,
+  };
+});
 
 const exportPayments = get('/payments/export', 'viewer', { query: Filters }, (request, deps) => {
   const { partnerId } = request.member.partner;
   const filters = readFilters(request.query, partnerId, deps.qrHosts);
   if (!filters) return unsearchable;
-  return new Download(
-    'payments.csv',
-    writePayments(deps.readsOf(partnerId), filters, { columns, toRow: paymentRow }),
-  );
+  return new Download('payments.csv', writePayments(deps.readsOf(partnerId), filters, paymentRow));
 });
 
-const showPayment = get('/payments/:id', 'viewer', {}, async (request, deps): Answer<PaymentDetail> => {
+export const showPayment = get('/payments/:id', 'viewer', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const db = deps.readsOf(partnerId);
   const paymentId = parseId('pay', request.params.id);
@@ -100,13 +62,8 @@ const showPayment = get('/payments/:id', 'viewer', {}, async (request, deps): An
   return {
     payment: {
       ...paymentRow(payment),
-      qr_url: payment.qrUrl,
-      idempotency_key: payment.idempotencyKey,
-      metadata: payment.metadata,
-      api_request_id: await findCreatingRequest(db, payment),
-      refunded: refunded
-        ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
-        : null,
+      ...paymentFacts(payment, await findCreatingRequest(db, payment), refunded),
+      // The locked one that its rate is from; null: it has the rate of its time.
       quote: quote ? { quote_id: quote.quoteId, locked_at: quote.lockedAt.toISOString() } : null,
     },
     timeline: timelineOf(payment.status, events, deliveries),

@@ -1,7 +1,6 @@
 import type { TimelineEvent } from '../../payments/index.ts';
-import { deliveryItems, inOrderOfTime, timelineItem } from '../../web/index.ts';
+import { deliveryItems, inOrderOfTime, type TimelineItem, timelineItem } from '../../web/index.ts';
 import type { DeliveryHistory } from '../../webhooks/index.ts';
-import type { TimelineItem } from '../shapes.ts';
 
 /** What a partner may see of the timeline of operators: not the calls to the gateway, not support, no ids of other systems. */
 const shownPhases = new Set(['created', 'manual_review', 'succeeded', 'failed']);
@@ -11,7 +10,7 @@ export const timelineOf = (
   status: string,
   events: TimelineEvent[],
   deliveries: DeliveryHistory | undefined,
-): TimelineItem[] =>
+): TimelineItem<'phase' | 'entry' | 'event' | 'delivery'>[] =>
   inOrderOfTime([
     ...events
       .filter(({ kind, what }) => kind === 'entry' || (kind === 'phase' && shownPhases.has(what)))

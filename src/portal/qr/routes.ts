@@ -4,9 +4,8 @@ import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../base/m
 import { isRecipientBlocked } from '../../controls/index.ts';
 import { resolveQr } from '../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
-import { type Answer, Mode, refuse } from '../../web/index.ts';
+import { Mode, refuse } from '../../web/index.ts';
 import { post } from '../route.ts';
-import type { ResolvedQr } from '../shapes.ts';
 
 /** As long as a link of the API may be. */
 const Link = Type.String({ minLength: 1, maxLength: 2_048 });
@@ -16,7 +15,7 @@ export const qrRoute = post(
   '/qr',
   'viewer',
   { body: { mode: Mode, qr_url: Link } },
-  async (request, deps): Answer<ResolvedQr> => {
+  async (request, deps) => {
     const { partner } = request.member;
     const { mode, qr_url } = request.body;
     const refuseWith = (code: keyof typeof errors) => refuse(errors[code].status, code, errors[code].message);
@@ -35,8 +34,10 @@ export const qrRoute = post(
       recipient: qr.recipient,
       purpose: qr.purpose,
       amount_rub: formatKopecks(qr.amountKopecks),
+      // Null: the rate is out of date, and payments are closed.
       amount_usdt: isFresh ? formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, rate.rateE4)) : null,
-      why_not: isBlocked ? 'recipient_blocked' : whyOutside(qr.amountKopecks, partner.limits),
+      // Why a payment of it would be refused; null: it would not.
+      why_not: isBlocked ? ('recipient_blocked' as const) : whyOutside(qr.amountKopecks, partner.limits),
     };
   },
 );
@@ -44,7 +45,7 @@ export const qrRoute = post(
 function whyOutside(
   kopecks: bigint,
   { minKopecks, maxKopecks }: { minKopecks: bigint; maxKopecks: bigint },
-): ResolvedQr['why_not'] {
+): 'below_minimum' | 'above_maximum' | null {
   if (kopecks < minKopecks) return 'below_minimum';
   return kopecks > maxKopecks ? 'above_maximum' : null;
 }

@@ -1,22 +1,14 @@
 import { parseId } from '../../base/ids.ts';
 import { searchRequests } from '../../request-log/index.ts';
-import {
-  type Answer,
-  loggedRequestRow,
-  type Page,
-  readRequestFilter,
-  requestLogQuery,
-  unsearchable,
-} from '../../web/index.ts';
+import { loggedRequestRow, readRequestFilter, requestLogQuery, unsearchable } from '../../web/index.ts';
 import { get } from '../route.ts';
-import type { LoggedRequestRow } from '../shapes.ts';
 
 /** What the keys of a partner asked the API, and how it was answered. */
 export const requestLogRoute = get(
   '/request-log',
   'developer',
   { query: requestLogQuery },
-  async (request, deps): Answer<Page<LoggedRequestRow>> => {
+  async (request, deps) => {
     const { partnerId } = request.member.partner;
     const { limit, after: cursor } = request.query;
     const filter = readRequestFilter(request.query);

@@ -1,42 +1,32 @@
 import Type from 'typebox';
-import {
-  findChatSettings,
-  type Language,
-  languages,
-  mutableTopics,
-  setLanguage,
-  setMuted,
-} from '../../bot/index.ts';
-import { done } from '../../web/index.ts';
+import { findChatSettings, languages, mutableTopics, setLanguage, setMuted } from '../../bot/index.ts';
+import { done, oneOf } from '../../web/index.ts';
 import { get, post } from '../route.ts';
-import type { NoticeSettings } from '../shapes.ts';
 
-const Topic = Type.Union(mutableTopics.map(topic => Type.Literal(topic)));
+const Topic = oneOf(...mutableTopics);
 
 const nothingChosen = { language: null, muted: [] as string[] };
 
+/** Without a language this person has never written to the bot. Notices about security cannot be muted. */
+export const showNotices = get('/notices', 'person', {}, async (request, deps) => {
+  const { language, muted } = (await findChatSettings(deps.db, request.person.userId)) ?? nothingChosen;
+  return { language, topics: mutableTopics.map(topic => ({ topic, is_muted: muted.includes(topic) })) };
+});
+
 /** Which notices a person gets from the bot, for all their partners, and in which language. */
 export const settingsRoutes = [
-  get('/notices', 'person', {}, async (request, deps): Promise<NoticeSettings> => {
-    const { language, muted } = (await findChatSettings(deps.db, request.person.userId)) ?? nothingChosen;
-    return { language, topics: mutableTopics.map(topic => ({ topic, is_muted: muted.includes(topic) })) };
-  }),
+  showNotices,
   post(
     '/notices',
     'person',
     { body: { muted: Type.Array(Topic, { maxItems: mutableTopics.length }) } },
     async (request, deps) => {
-      await setMuted(deps.pool, request.person.userId, request.body.muted as string[]);
+      await setMuted(deps.pool, request.person.userId, request.body.muted);
       return done;
     },
   ),
-  post(
-    '/notices/language',
-    'person',
-    { body: { language: Type.Union(languages.map(one => Type.Literal(one))) } },
-    async (request, deps) => {
-      await setLanguage(deps.pool, request.person.userId, request.body.language as Language);
-      return done;
-    },
-  ),
+  post('/notices/language', 'person', { body: { language: oneOf(...languages) } }, async (request, deps) => {
+    await setLanguage(deps.pool, request.person.userId, request.body.language);
+    return done;
+  }),
 ];

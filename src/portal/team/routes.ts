@@ -1,28 +1,25 @@
-import Type from 'typebox';
 import { invitationPrefix } from '../../bot/index.ts';
 import {
   changeRole,
   invite,
   listMembers,
-  type MemberRole,
   maxMembers,
   memberRoles,
   removeMember,
 } from '../../partners/index.ts';
-import { done, readNumber, refuse } from '../../web/index.ts';
+import { done, oneOf, readNumber, refuse } from '../../web/index.ts';
 import { refuseRole } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { Invitation, Team } from '../shapes.ts';
 
 const below = '/team';
-const Role = Type.Union(memberRoles.map(role => Type.Literal(role)));
+const Role = oneOf(...memberRoles);
 
 const refusals = {
   no_member: [404, 'This person is not in the team.'],
   last_owner: [409, 'This is the last owner: make somebody else an owner first.'],
 } as const;
 
-const list = get(below, 'viewer', {}, async (request, deps): Promise<Team> => {
+export const list = get(below, 'viewer', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const members = await listMembers(deps.readsOf(partnerId), partnerId);
   return {
@@ -37,12 +34,13 @@ const list = get(below, 'viewer', {}, async (request, deps): Promise<Team> => {
   };
 });
 
-const inviteMember = post(
+/** For one person, once, within a day: what they send to the bot, and the link that does it if the bot's name is known. */
+export const inviteMember = post(
   `${below}/invite`,
   'owner',
   { body: { role: Role } },
-  async (request, deps): Promise<Invitation> => {
-    const role = request.body.role as MemberRole;
+  async (request, deps) => {
+    const { role } = request.body;
     const { partnerId } = request.member.partner;
     const audit = auditContextOf(deps, request);
     const payload = invitationPrefix + (await invite(audit, partnerId, request.person.userId, role));
@@ -53,7 +51,7 @@ const inviteMember = post(
 
 const setRole = post(`${below}/:user_id/role`, 'owner', { body: { role: Role } }, async (request, deps) => {
   const userId = readNumber(request.params.user_id);
-  const role = request.body.role as MemberRole;
+  const { role } = request.body;
   const { partnerId } = request.member.partner;
   const outcome =
     userId === undefined

@@ -1,12 +1,10 @@
 import Type from 'typebox';
 import {
-  type Answer,
   deliveryDetail,
   deliveryRow,
   done,
   Mode,
   oneOf,
-  type Page,
   paging,
   readEndpoint,
   refuse,
@@ -20,7 +18,6 @@ import {
   resendEvent,
 } from '../../webhooks/index.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { DeliveryDetail, DeliveryRow } from '../shapes.ts';
 
 const below = '/deliveries';
 const endpoint_id = Type.Optional(Type.String({ maxLength: 100 }));
@@ -30,7 +27,7 @@ const Search = Type.Object({
   ...paging,
 });
 
-const list = get(below, 'developer', { query: Search }, async (request, deps): Answer<Page<DeliveryRow>> => {
+const list = get(below, 'developer', { query: Search }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const { limit, after: cursor, mode, state } = request.query;
   const after = cursor === undefined ? undefined : parseEventId(cursor);
@@ -43,22 +40,17 @@ const list = get(below, 'developer', { query: Search }, async (request, deps): A
   };
 });
 
-const show = get(
-  `${below}/:event_id`,
-  'developer',
-  { query: { endpoint_id } },
-  async (request, deps): Answer<DeliveryDetail> => {
-    const { partnerId } = request.member.partner;
-    const eventId = parseEventId(request.params.event_id);
-    const endpoint = readEndpoint(request.query.endpoint_id);
-    const isReadable = eventId !== undefined && endpoint !== null;
-    const found = isReadable
-      ? await findDelivery(deps.readsOf(partnerId), partnerId, eventId, endpoint)
-      : undefined;
-    if (!found) return refuse(404, 'not_found', 'Event not found.');
-    return deliveryDetail(found, deliveryRow(found.delivery));
-  },
-);
+const show = get(`${below}/:event_id`, 'developer', { query: { endpoint_id } }, async (request, deps) => {
+  const { partnerId } = request.member.partner;
+  const eventId = parseEventId(request.params.event_id);
+  const endpoint = readEndpoint(request.query.endpoint_id);
+  const isReadable = eventId !== undefined && endpoint !== null;
+  const found = isReadable
+    ? await findDelivery(deps.readsOf(partnerId), partnerId, eventId, endpoint)
+    : undefined;
+  if (!found) return refuse(404, 'not_found', 'Event not found.');
+  return deliveryDetail(found, deliveryRow(found.delivery));
+});
 
 const resend = post(
   `${below}/:event_id/resend`,

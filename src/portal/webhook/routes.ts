@@ -33,13 +33,12 @@ import {
 import type { RouteDeps } from '../deps.ts';
 import { refuseRole, whyNotAllowed } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
-import type { CheckResult, Secrets, WebhookPage } from '../shapes.ts';
 
 const below = '/webhook';
 const Url = Type.String({ maxLength: 2_100 });
 const Events = Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 10 });
 
-const show = get(below, 'developer', {}, async (request, deps): Promise<WebhookPage> => {
+export const show = get(below, 'developer', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const db = deps.readsOf(partnerId);
   const webhooks = await listWebhooks(db, partnerId);
@@ -47,7 +46,9 @@ const show = get(below, 'developer', {}, async (request, deps): Promise<WebhookP
   return {
     endpoints: webhooks.map(webhook => ({
       ...endpointRow(webhook, states),
+      // Live before test.
       public_keys: keySetPathsOf(webhook),
+      // Until then the secret before the last change signs as well.
       old_secret_until: webhook.oldSecretUntil?.toISOString() ?? null,
     })),
     event_kinds: [...eventKinds],
@@ -56,7 +57,7 @@ const show = get(below, 'developer', {}, async (request, deps): Promise<WebhookP
 });
 
 /** An endpoint of the partner of the request. */
-async function findOwn(deps: RouteDeps, request: FastifyRequest): Answer<Webhook> {
+async function find(request: FastifyRequest, deps: RouteDeps): Answer<Webhook> {
   const { endpoint_id } = request.params as { endpoint_id: string };
   const webhooks = await listWebhooks(deps.db, request.member.partner.partnerId);
   return webhooks.find(({ endpointId }) => endpointId === endpoint_id) ?? refuseMissing;
@@ -102,50 +103,41 @@ const change = [
     if (!url) return badAddress;
     const lost = await whyNotAllowed(deps, request);
     if (lost) return lost;
-    const webhook = await findOwn(deps, request);
+    const webhook = await find(request, deps);
     if (webhook instanceof Refused) return webhook;
     const outcome = await moveWebhook(auditContextOf(deps, request), webhook, url);
     return outcome === 'set' ? done : refuseMissing;
   }),
-  post(`${of}/events`, 'developer', { body: { events: Events } }, async (request, deps) => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  post(`${of}/events`, 'developer', { find, body: { events: Events } }, async (request, deps, webhook) => {
     const kinds = readKinds(request.body.events);
     const outcome = await setEvents(auditContextOf(deps, request), webhook, kinds);
     if (outcome === 'set') return done;
     if (outcome === 'no_webhook') return refuseMissing;
     return refuse(400, outcome, 'The first endpoint gets all events of the contract.');
   }),
-  post(`${of}/ed25519`, 'developer', { body: { is_on: Type.Boolean() } }, async (request, deps) => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
-    const audit = auditContextOf(deps, request);
-    const outcome = await setEd25519(audit, deps.keyring, webhook, request.body.is_on);
-    return outcome === 'set' ? done : refuseMissing;
-  }),
-  post(`${of}/remove`, 'developer', {}, async (request, deps) => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  post(
+    `${of}/ed25519`,
+    'developer',
+    { find, body: { is_on: Type.Boolean() } },
+    async (request, deps, webhook) => {
+      const audit = auditContextOf(deps, request);
+      const outcome = await setEd25519(audit, deps.keyring, webhook, request.body.is_on);
+      return outcome === 'set' ? done : refuseMissing;
+    },
+  ),
+  post(`${of}/remove`, 'developer', { find }, async (request, deps, webhook) => {
     const outcome = await removeEndpoint(auditContextOf(deps, request), webhook);
     return outcome === 'removed' ? done : refuseMissing;
   }),
 ];
 
 /** Secrets are read with POST: neither a link nor the history of a browser shows them. */
-const readNow = async (
-  { db, vault, clock }: RouteDeps,
-  { partnerId, endpointId }: Webhook,
-): Promise<Secrets> => ({
+export const readNow = async ({ db, vault, clock }: RouteDeps, { partnerId, endpointId }: Webhook) => ({
   secrets: await readSecrets(db, vault, partnerId, clock.nowMs(), endpointId),
 });
 const secrets = [
-  post(`${of}/secret`, 'developer', {}, async (request, deps): Answer<Secrets> => {
-    const webhook = await findOwn(deps, request);
-    return webhook instanceof Refused ? webhook : readNow(deps, webhook);
-  }),
-  post(`${of}/rotate`, 'developer', {}, async (request, deps): Answer<Secrets> => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
+  post(`${of}/secret`, 'developer', { find }, (_request, deps, webhook) => readNow(deps, webhook)),
+  post(`${of}/rotate`, 'developer', { find }, async (request, deps, webhook) => {
     const { partnerId, endpointId } = webhook;
     const outcome = await rotateSecret(auditContextOf(deps, request), deps.vault, partnerId, {
       endpointId,
@@ -156,31 +148,24 @@ const secrets = [
   }),
 ];
 
-const check = post(
-  `${below}/:endpoint_id/check`,
-  'developer',
-  {},
-  async (request, deps): Answer<CheckResult> => {
-    const webhook = await findOwn(deps, request);
-    if (webhook instanceof Refused) return webhook;
-    const { partnerId, endpointId } = webhook;
-    const { sender, vault, keyring } = deps;
-    // A check takes up to a minute: the member may have been removed meanwhile.
-    const isStillDeveloper = async () => {
-      const memberships = await listMemberships(deps.db, request.person.userId);
-      const role = memberships.find(({ partner }) => partner.partnerId === partnerId)?.role;
-      return role !== undefined && roleIncludes(role, 'developer');
-    };
-    const audit = auditContextOf(deps, request);
-    const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, {
-      endpointId,
-      mayStillAct: isStillDeveloper,
-    });
-    if (result.outcome === 'not_allowed') return refuseRole('developer');
-    if (result.outcome !== 'checked') return refuseMissing;
-    return checkResult(result);
-  },
-);
+const check = post(`${of}/check`, 'developer', { find }, async (request, deps, webhook) => {
+  const { partnerId, endpointId } = webhook;
+  const { sender, vault, keyring } = deps;
+  // A check takes up to a minute: the member may have been removed meanwhile.
+  const isStillDeveloper = async () => {
+    const memberships = await listMemberships(deps.db, request.person.userId);
+    const role = memberships.find(({ partner }) => partner.partnerId === partnerId)?.role;
+    return role !== undefined && roleIncludes(role, 'developer');
+  };
+  const audit = auditContextOf(deps, request);
+  const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, {
+    endpointId,
+    mayStillAct: isStillDeveloper,
+  });
+  if (result.outcome === 'not_allowed') return refuseRole('developer');
+  if (result.outcome !== 'checked') return refuseMissing;
+  return checkResult(result);
+});
 
 /** The endpoints of a partner: addresses, events, secrets, check. */
 export const webhookRoutes = [show, add, ...change, ...secrets, check];

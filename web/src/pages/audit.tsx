@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import { Link } from 'wouter';
-import type { AuditHeadsState, AuditRow } from '../../../src/console/shapes/audit.ts';
+import type { AuditHeadsState, AuditRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Download } from '../parts/download.tsx';
 import { FilterForm, useFilters } from '../parts/filters.tsx';
@@ -28,13 +28,12 @@ function toQuery({ actor, since, until, ...filters }: Filters, actors: Record<st
 
 export default function Audit() {
   const t = useTexts(texts);
-  const shared = useShared();
   const of = useFilters(names);
-  const given = toQuery(of.filters, shared.actors);
-  const actorIn = (actor: string) => wordIn(shared.actors, actorName(actor));
+  const given = toQuery(of.filters, t.actors);
+  const actorIn = (actor: string) => wordIn(t.actors, actorName(actor));
   return (
     <PageFrame
-      title={shared.nav.audit}
+      title={t.nav.audit}
       lead={t.lead}
       actions={
         <>
@@ -46,8 +45,7 @@ export default function Audit() {
       <HeadsState />
       <Fields of={of} />
       <KeysetTable<AuditRow>
-        label={shared.nav.audit}
-        queryKey={['audit']}
+        label={t.nav.audit}
         path={`/audit${query(given)}`}
         everyMs={10_000}
         keyOf={row => row.audit_id}
@@ -77,7 +75,7 @@ export default function Audit() {
 /** Nothing if no heads of the log are kept outside the database. */
 function HeadsState() {
   const t = useTexts(texts);
-  const { data } = useLive<AuditHeadsState>(['audit', 'heads'], '/audit/heads', 60_000);
+  const { data } = useLive<AuditHeadsState>('/audit/heads', 60_000);
   if (data?.state === 'missing')
     return (
       <Alert color="red" role="alert" mb="md">

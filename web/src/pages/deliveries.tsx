@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { DeliveryRow } from '../../../src/console/shapes/deliveries.ts';
+import type { DeliveryRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { LastAnswer, Owner, State } from '../parts/badge.tsx';
@@ -10,7 +10,7 @@ import { type Column, KeysetTable, PageFrame } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
 import { Count, IdLink, ShortId, Time } from '../parts/values.tsx';
-import { useShared, useTexts, wordIn } from '../texts/index.ts';
+import { useTexts, wordIn } from '../texts/index.ts';
 import { OneDelivery, ResendDialog } from './deliveries/delivery.tsx';
 import { texts } from './deliveries/texts.ts';
 
@@ -32,7 +32,6 @@ const keyOf = ({ event_id, endpoint_id }: DeliveryRow) => `${event_id} ${endpoin
 
 export function DeliveryList() {
   const t = useTexts(texts);
-  const shared = useShared();
   const of = useFilters(names);
   const [chosen, setChosen] = useState<ReadonlyMap<string, DeliveryRow>>(new Map());
   const choose = (rows: DeliveryRow[], isChosen: boolean) => {
@@ -43,11 +42,10 @@ export function DeliveryList() {
   const { period, created_after, created_before, ...rest } = of.filters;
   const { from, until } = timesOf({ period, created_after, created_before });
   return (
-    <PageFrame title={shared.nav.deliveries} lead={t.lead}>
+    <PageFrame title={t.nav.deliveries} lead={t.lead}>
       <Fields of={of} />
       <KeysetTable<DeliveryRow>
-        label={shared.nav.deliveries}
-        queryKey={['all deliveries']}
+        label={t.nav.deliveries}
         path={`/deliveries${query({ ...rest, since: from, until })}`}
         everyMs={5000}
         columns={useColumns(chosen, (row, isChosen) => choose([row], isChosen))}
@@ -73,7 +71,6 @@ function useColumns(
   onChoose: (row: DeliveryRow, isChosen: boolean) => void,
 ): Column<DeliveryRow>[] {
   const t = useTexts(texts);
-  const shared = useShared();
   return [
     {
       head: t.event,
@@ -86,7 +83,7 @@ function useColumns(
     },
     { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
     {
-      head: shared.partner,
+      head: t.partner,
       cell: row => (
         <>
           <Owner of={row} />
@@ -132,15 +129,13 @@ function useColumns(
   ];
 }
 
-function Selection({
-  chosen,
-  onAll,
-  onNone,
-}: {
+interface SelectionProps {
   chosen: DeliveryRow[];
   onAll: () => void;
   onNone: () => void;
-}) {
+}
+
+function Selection({ chosen, onAll, onNone }: SelectionProps) {
   const t = useTexts(texts);
   const [isSending, setSending] = useState(false);
   return (
@@ -190,7 +185,7 @@ function Fields({ of }: { of: Filters }) {
             <PartnerField partnerId={partner_id} onChoose={partner_id => apply({ partner_id })} />
           ),
           { name: 'event', label: t.event, words: t.events },
-          { name: 'mode', label: t.mode, words: { live: t.live, test: t.test } },
+          { name: 'mode', label: t.mode, words: t.modes },
           draft => <PeriodFields value={draft} onChoose={apply} onTimes={apply} />,
         ]}
       />

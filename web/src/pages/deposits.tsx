@@ -1,9 +1,8 @@
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Page } from '../../../src/console/shapes/common.ts';
-import type { DepositChainList, DepositRow } from '../../../src/console/shapes/deposits.ts';
-import type { PartnerDetail } from '../../../src/console/shapes/partners.ts';
+import type { DepositChainList, DepositRow, PartnerDetail } from '../../../src/console/shapes.ts';
+import type { Page } from '../../../src/web/shapes.ts';
 import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';
@@ -26,15 +25,14 @@ import {
 } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { Copyable, Count, Duration, IdLink, Name, ShortHash, ShortId, Time, Usdt } from '../parts/values.tsx';
-import { useShared, useTexts, wordIn } from '../texts/index.ts';
+import { useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './deposits/texts.ts';
 
 /** USDT deposits: held ones first, then how far each chain is booked, then all. */
 export default function Deposits() {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
-    <PageFrame title={shared.nav.deposits} lead={t.lead}>
+    <PageFrame title={t.nav.deposits} lead={t.lead}>
       <div className="stack">
         <HeldDeposits />
         <Chains />
@@ -46,7 +44,7 @@ export default function Deposits() {
 
 function Chains() {
   const t = useTexts(texts);
-  const found = useLive<DepositChainList>(['deposit chains'], '/deposits/chains', 5000);
+  const found = useLive<DepositChainList>('/deposits/chains', 5000);
   if (!found.data)
     return found.isError ? (
       <Failure error={found.error} again={() => void found.refetch()} />
@@ -118,7 +116,6 @@ function AllDeposits() {
       </search>
       <KeysetTable<DepositRow>
         label={t.all}
-        queryKey={['all deposits']}
         path={`/deposits${query(filters)}`}
         everyMs={5000}
         columns={columns}
@@ -139,7 +136,7 @@ export function HeldDeposits() {
   const t = useTexts(texts);
   const columns = useDepositColumns();
   const [deciding, setDeciding] = useState<Deciding | null>(null);
-  const held = useLive<Page<DepositRow>>(['held deposits'], '/deposits?state=held&limit=100', 5000);
+  const held = useLive<Page<DepositRow>>('/deposits?state=held&limit=100', 5000);
   const rows = held.data?.data ?? [];
   if (held.isError) return <Failure error={held.error} again={() => void held.refetch()} />;
   if (rows.length === 0) return null;
@@ -205,9 +202,8 @@ function Decide({ deposit, how, onClose }: Deciding & { onClose: () => void }) {
 /** What the decision changes, so that it need not be remembered from the page behind the dialog. */
 function Effect({ deposit, isRelease }: { deposit: DepositRow; isRelease: boolean }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const { partner_id, partner, amount_usdt: usdt } = deposit;
-  const found = useOnce<PartnerDetail>(['partner', partner_id], `/partners/${partner_id}`);
+  const found = useOnce<PartnerDetail>(`/partners/${partner_id}`);
   const money = found.data?.balances.live;
   if (isRelease && money)
     return (
@@ -216,7 +212,7 @@ function Effect({ deposit, isRelease }: { deposit: DepositRow; isRelease: boolea
   return (
     <Facts
       facts={[
-        [shared.partner, partner],
+        [t.partner, partner],
         [t.amount, <Usdt key="amount" bare amount={usdt} />],
       ]}
     />
@@ -247,7 +243,6 @@ function Origin({ deposit }: { deposit: DepositRow }) {
 /** What every list of deposits shows. */
 export function useDepositColumns(): Column<DepositRow>[] {
   const t = useTexts(texts);
-  const shared = useShared();
   return [
     {
       head: t.deposit,
@@ -269,7 +264,7 @@ export function useDepositColumns(): Column<DepositRow>[] {
       ),
     },
     {
-      head: shared.partner,
+      head: t.partner,
       cell: row => <IdLink id={row.partner_id} text={<Name text={row.partner} />} />,
     },
     { head: t.amount, right: true, cell: row => <Usdt bare amount={row.amount_usdt} /> },

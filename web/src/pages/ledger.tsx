@@ -2,13 +2,14 @@ import { Alert, Loader } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link, Route, Switch } from 'wouter';
-import type { AccountRow, TrialBalance, Verification } from '../../../src/console/shapes/ledger.ts';
+import type { AccountRow, TrialBalance, Verification } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, TestMark } from '../parts/badge.tsx';
+import { useAttempt } from '../parts/notify.ts';
 import { Card, Empty, Failure, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { Count, Duration, ShortId, Time, Usdt } from '../parts/values.tsx';
-import { useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { Entries } from './ledger/entries.tsx';
 import { texts } from './ledger/texts.ts';
 
@@ -23,11 +24,13 @@ export default function Ledger() {
   );
 }
 
+const amounts = ['available', 'held', 'settled', 'topup', 'treasury'] as const;
+const isSource = (name: string) => name === 'topup' || name === 'treasury';
+
 export function LedgerOverview() {
-  const shared = useShared();
   const t = useTexts(texts);
   return (
-    <PageFrame title={shared.nav.ledger} lead={t.lead}>
+    <PageFrame title={t.nav.ledger} lead={t.lead}>
       <div className="stack">
         <div className="grid">
           <Trial />
@@ -37,7 +40,6 @@ export function LedgerOverview() {
           <h2 className="section-title">{t.accounts}</h2>
           <KeysetTable<AccountRow>
             label={t.accounts}
-            queryKey={['accounts']}
             path="/ledger/accounts"
             everyMs={10_000}
             keyOf={row => row.partner_id + row.mode}
@@ -52,25 +54,12 @@ export function LedgerOverview() {
                   </>
                 ),
               },
-              {
-                head: t.names.available,
+              ...amounts.map(name => ({
+                head: t.names[name],
                 right: true,
-                cell: row => <Usdt bare amount={row.available_usdt} />,
-              },
-              { head: t.names.held, right: true, cell: row => <Usdt bare amount={row.held_usdt} /> },
-              { head: t.names.settled, right: true, cell: row => <Usdt bare amount={row.settled_usdt} /> },
-              {
-                head: t.names.topup,
-                right: true,
-                wideOnly: true,
-                cell: row => <Usdt bare amount={row.topup_usdt} />,
-              },
-              {
-                head: t.names.treasury,
-                right: true,
-                wideOnly: true,
-                cell: row => <Usdt bare amount={row.treasury_usdt} />,
-              },
+                wideOnly: isSource(name),
+                cell: (row: AccountRow) => <Usdt bare amount={row[`${name}_usdt`]} />,
+              })),
               { head: t.entries, right: true, cell: row => <Count value={row.entries} /> },
             ]}
           />
@@ -84,7 +73,7 @@ const isNothing = (amount: string) => /^-?[0.]+$/.test(amount);
 
 function Trial() {
   const t = useTexts(texts);
-  const read = useLive<TrialBalance>(['trial-balance'], '/ledger/trial-balance', 10_000);
+  const read = useLive<TrialBalance>('/ledger/trial-balance', 10_000);
   const trial = read.data;
   const adds = trial && isNothing(trial.total.live_usdt) && isNothing(trial.total.test_usdt);
   return (
@@ -121,44 +110,37 @@ function Trial() {
 export function Verify() {
   const t = useTexts(texts);
   const queries = useQueryClient();
-  const [startedMs, setStartedMs] = useState<number | null>(null);
   const [result, setResult] = useState<{ at: string; found: Verification } | null>(null);
-  const [refusal, setRefusal] = useState<unknown>(null);
-  async function verify() {
-    setStartedMs(Date.now());
-    setRefusal(null);
-    try {
+  const { pending, refusal, attempt } = useAttempt();
+  const verify = () =>
+    attempt(async () => {
       const found = await send<Verification>('/ledger/verify');
       setResult({ at: new Date().toISOString(), found });
-    } catch (error) {
-      setRefusal(error);
-    } finally {
-      setStartedMs(null);
-      void queries.invalidateQueries({ queryKey: ['trial-balance'] });
-    }
-  }
+    }).then(() => queries.invalidateQueries({ queryKey: ['/ledger/trial-balance'] }));
   return (
     <Card
       title={t.verify}
       side={
-        <Action needs="ledger.verify" loading={startedMs !== null} onClick={() => void verify()}>
+        <Action needs="ledger.verify" loading={pending} onClick={() => void verify()}>
           {t.verifyNow}
         </Action>
       }
     >
       <div aria-live="polite">
-        {startedMs !== null && <Running sinceMs={startedMs} />}
+        {pending && <Running />}
         {refusal !== null && <Failure error={refusal} />}
-        {startedMs === null && refusal === null && !result && <p className="dim">{t.verifySays}</p>}
-        {result && startedMs === null && <Found {...result} />}
+        {!pending && refusal === null && !result && <p className="dim">{t.verifySays}</p>}
+        {result && !pending && <Found {...result} />}
       </div>
     </Card>
   );
 }
 
-function Running({ sinceMs }: { sinceMs: number }) {
+/** How long it has been shown. */
+function Running() {
   const t = useTexts(texts);
-  const [nowMs, setNowMs] = useState(Date.now);
+  const [sinceMs] = useState(Date.now);
+  const [nowMs, setNowMs] = useState(sinceMs);
   useEffect(() => {
     const timer = setInterval(() => setNowMs(Date.now()), 1000);
     return () => clearInterval(timer);

@@ -1,33 +1,29 @@
-import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { AlarmRow, Overview as OverviewNow } from '../../../src/console/shapes/overview.ts';
-import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
+import type { AlarmRow, Overview as OverviewNow, RateNow, RatesPage } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, State } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Choice } from '../parts/fields.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { orReload } from '../parts/lazy-page.tsx';
+import { LazyChart } from '../parts/lazy-chart.tsx';
 import { Card, Empty, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
 import { Ago, Count, durationIn, IdLink, numberIn, Percent, Rate, shortId, Usdt } from '../parts/values.tsx';
 import { useLanguage, useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 
-const Chart = lazy(() => orReload(import('../parts/chart.tsx')).then(part => ({ default: part.Chart })));
-
 const spans = ['60', '360', '1440'] as const;
 
 export default function Overview() {
   const t = useTexts(texts);
-  const shared = useShared();
   const [params, setParams] = useSearchParams();
   const minutes = spans.find(one => one === params.get('minutes')) ?? '60';
-  const live = useLive<OverviewNow>(['overview', Number(minutes)], `/overview?minutes=${minutes}`, 5000);
+  const live = useLive<OverviewNow>(`/overview?minutes=${minutes}`, 5000);
   return (
     <PageFrame
-      title={shared.nav.overview}
+      title={t.nav.overview}
       actions={
         <Choice
           label={t.span}
@@ -165,16 +161,14 @@ function PerMinute({ now }: { now: OverviewNow }) {
   );
   return (
     <Card title={t.chart}>
-      <Suspense fallback={<div className="chart-placeholder" />}>
-        <Chart title={t.chart} at={at} series={series} />
-      </Suspense>
+      <LazyChart title={t.chart} at={at} series={series} />
     </Card>
   );
 }
 
 function RateHistory() {
   const t = useTexts(texts);
-  const rates = useLive<RatesPage>(['rates', '24'], '/rates?hours=24', 30_000);
+  const rates = useLive<RatesPage>('/rates?hours=24', 30_000);
   return (
     <Card title={t.rateChart}>
       {rates.isError && !rates.data && <Failure error={rates.error} />}
@@ -185,9 +179,8 @@ function RateHistory() {
 
 function Sources({ rate }: { rate: RateNow | null }) {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
-    <Card title={t.sources} side={<Link href="/rates">{shared.nav.rates}</Link>}>
+    <Card title={t.sources} side={<Link href="/rates">{t.nav.rates}</Link>}>
       <RateSources sources={rate?.sources ?? []} />
     </Card>
   );

@@ -1,7 +1,7 @@
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { Route, Switch, useLocation, useSearchParams } from 'wouter';
-import type { PartnerRow } from '../../../src/console/shapes/partners.ts';
+import type { PartnerRow } from '../../../src/console/shapes.ts';
 import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';
@@ -9,7 +9,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { SearchField, TextField } from '../parts/fields.tsx';
 import { Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
 import { Time, Usdt } from '../parts/values.tsx';
-import { useShared, useTexts } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { OnePartner } from './partners/partner.tsx';
 import { texts } from './partners/texts.ts';
 
@@ -25,7 +25,6 @@ export default function Partners() {
 }
 
 export function PartnerList() {
-  const shared = useShared();
   const t = useTexts(texts);
   const [params, setParams] = useSearchParams();
   const asked = params.get('q') ?? '';
@@ -35,7 +34,7 @@ export function PartnerList() {
   }, 250);
   return (
     <PageFrame
-      title={shared.nav.partners}
+      title={t.nav.partners}
       actions={
         <Action needs="partners.create" variant="filled" onClick={() => setCreating(true)}>
           {t.create}
@@ -52,8 +51,7 @@ export function PartnerList() {
         />
       </search>
       <KeysetTable<PartnerRow>
-        label={shared.nav.partners}
-        queryKey={['partners']}
+        label={t.nav.partners}
         path={`/partners${query({ q: asked })}`}
         everyMs={10_000}
         keyOf={row => row.partner_id}

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { PaymentDetail, TimelineItem } from '../../../src/console/shapes/payments.ts';
+import type { PaymentDetail, TimelineItem } from '../../../src/console/shapes.ts';
 import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State, TestMark } from '../parts/badge.tsx';
@@ -20,7 +20,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
   const t = useTexts(texts);
   const [hasEnded, setEnded] = useState(false);
   const path = `/payments/${encodeURIComponent(paymentId)}`;
-  const found = useLive<PaymentDetail>(['payment', paymentId], path, hasEnded ? 15_000 : 2500);
+  const found = useLive<PaymentDetail>(path, hasEnded ? 15_000 : 2500);
   const isOver = found.data !== undefined && found.data.payment.status !== 'processing';
   if (isOver !== hasEnded) setEnded(isOver);
 

@@ -5,7 +5,6 @@ const plural = new Intl.PluralRules('ru');
 const forms: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'платёж', few: 'платежа' };
 
 export const texts = inBoth({
-  list: ['Payments', 'Платежи'],
   created: ['Created, UTC', 'Создан, UTC'],
   usdt: ['Amount, USDT', 'Сумма, USDT'],
   moved: {
@@ -24,8 +23,6 @@ export const texts = inBoth({
   ],
   csv: ['Download CSV', 'Скачать CSV'],
   exportHint: ['Up to the newest 50,000', 'Не больше 50 000 последних'],
-  live: ['Live', 'Боевой'],
-  test: ['Test', 'Тестовый'],
   searchHint: [
     'Payment ID, external ID, QR link or code, recipient, partner, amount',
     'ID платежа, внешний ID, ссылка или код QR, получатель, партнёр, сумма',

@@ -1,4 +1,4 @@
-import type { PaymentRow } from '../../../src/console/shapes/payments.ts';
+import type { PaymentRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Owner } from '../parts/badge.tsx';
 import { Download } from '../parts/download.tsx';
@@ -7,7 +7,7 @@ import { KeysetTable, PageFrame } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { PaymentTotals, paymentColumns } from '../parts/payments.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
-import { useShared, useTexts } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './payments.texts.ts';
 
 const names = [
@@ -28,13 +28,12 @@ type Filters = Record<(typeof names)[number], string>;
 
 export default function Payments() {
   const t = useTexts(texts);
-  const shared = useShared();
   const of = useFilters(names);
   const given = query(asked(of.filters));
 
   return (
     <PageFrame
-      title={shared.nav.payments}
+      title={t.nav.payments}
       actions={
         <span className="inline">
           <span className="dim">{t.exportHint}</span>
@@ -42,11 +41,28 @@ export default function Payments() {
         </span>
       }
     >
-      <Fields of={of} />
+      <FilterForm
+        of={of}
+        read={({ amount_rub }) => ({ amount_rub: amount_rub.trim().replace(',', '.') })}
+        fields={[
+          { name: 'q', label: t.search, placeholder: t.searchHint, as: 'search', className: 'filter-wide' },
+          {
+            name: 'state',
+            label: t.status,
+            words: t.states,
+            values: ['processing', 'manual_review', 'succeeded', 'failed'],
+          },
+          { name: 'mode', label: t.mode, words: t.modes },
+          { name: 'amount_rub', label: t.rub, inputMode: 'decimal', className: 'filter-short' },
+          ({ partner_id }, _, setNow) => (
+            <PartnerField partnerId={partner_id} onChoose={partner_id => setNow({ partner_id })} />
+          ),
+          (draft, set, setNow) => <PeriodFields value={draft} onChoose={setNow} onTimes={set} />,
+        ]}
+      />
       <PaymentTotals path={`/payments/totals${given}`} everyMs={15_000} t={t} moved={t.moved} />
       <KeysetTable<PaymentRow>
-        label={t.list}
-        queryKey={['payments']}
+        label={t.nav.payments}
         path={`/payments${given}`}
         everyMs={4000}
         columns={paymentColumns(t, { head: t.partner, cell: row => <Owner of={row} /> })}
@@ -68,30 +84,4 @@ function asked({ state, period, created_after, created_before, ...rest }: Filter
     created_after: from,
     created_before: until,
   };
-}
-
-function Fields({ of }: { of: ReturnType<typeof useFilters<keyof Filters>> }) {
-  const t = useTexts(texts);
-  const shared = useShared();
-  return (
-    <FilterForm
-      of={of}
-      read={({ amount_rub }) => ({ amount_rub: amount_rub.trim().replace(',', '.') })}
-      fields={[
-        { name: 'q', label: t.search, placeholder: t.searchHint, as: 'search', className: 'filter-wide' },
-        {
-          name: 'state',
-          label: t.status,
-          words: shared.states,
-          values: ['processing', 'manual_review', 'succeeded', 'failed'],
-        },
-        { name: 'mode', label: t.mode, words: { live: t.live, test: t.test } },
-        { name: 'amount_rub', label: t.rub, inputMode: 'decimal', className: 'filter-short' },
-        ({ partner_id }, _, setNow) => (
-          <PartnerField partnerId={partner_id} onChoose={partner_id => setNow({ partner_id })} />
-        ),
-        (draft, set, setNow) => <PeriodFields value={draft} onChoose={setNow} onTimes={set} />,
-      ]}
-    />
-  );
 }

@@ -1,27 +1,26 @@
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes/rates.ts';
+import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes.ts';
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';
 import { Choice } from '../parts/fields.tsx';
-import { Card, Empty, Facts, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
+import { Card, Empty, type Fact, Facts, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
 import { actorName, durationIn, Rate, Time } from '../parts/values.tsx';
-import { useLanguage, useShared, useTexts } from '../texts/index.ts';
-import { ChangeRules, Percents, Spread, TryRules } from './rates/rules.tsx';
+import { useLanguage, useTexts } from '../texts/index.ts';
+import { ChangeRules, Percents, percentsOf, ruleNames, TryRules } from './rates/rules.tsx';
 import { texts } from './rates/texts.ts';
 
 const spans = ['1', '24', '168', '720'] as const;
 
 export default function Rates() {
   const t = useTexts(texts);
-  const shared = useShared();
   const [params, setParams] = useSearchParams();
   const hours = spans.find(one => one === params.get('hours')) ?? '24';
-  const read = useLive<RatesPage>(['rates', hours], `/rates?hours=${hours}`, 10_000);
+  const read = useLive<RatesPage>(`/rates?hours=${hours}`, 10_000);
   const page = read.data;
   return (
-    <PageFrame title={shared.nav.rates} lead={t.lead}>
+    <PageFrame title={t.nav.rates} lead={t.lead}>
       <Loaded of={read} />
       {page && (
         <div className="stack">
@@ -72,7 +71,7 @@ function Now({ now }: { now: RateNow | null }) {
       <Facts
         facts={[
           [t.mid, <Rate key="mid" rate={now.mid} />],
-          [t.spread, <Spread key="spread" bps={now.spread_bps} />],
+          [t.spread, <Percents key="spread" value={now.spread_bps / 100} />],
           [
             t.age,
             t.ageOf(
@@ -100,24 +99,14 @@ function Rules({ rules }: { rules: RateRules }) {
     >
       <Facts
         facts={[
-          [
-            t.spread,
-            <span key="spread" title={t.spreadHint}>
-              <Spread bps={rules.spread_bps} />
-            </span>,
-          ],
-          [
-            t.band,
-            <span key="band" title={t.bandHint}>
-              <Percents value={rules.band_percent} />
-            </span>,
-          ],
-          [
-            t.jump,
-            <span key="jump" title={t.jumpHint}>
-              <Percents value={rules.jump_percent} />
-            </span>,
-          ],
+          ...ruleNames.map(
+            (name): Fact => [
+              t[name],
+              <span key={name} title={t[`${name}Hint`]}>
+                <Percents value={percentsOf(rules)[name]} />
+              </span>,
+            ],
+          ),
           [
             t.setBy,
             rules.set_by ? (
@@ -138,7 +127,6 @@ function Rules({ rules }: { rules: RateRules }) {
 
 function Changes({ changes }: { changes: RateRules[] }) {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
     <Card title={t.changes}>
       <Rows
@@ -148,16 +136,18 @@ function Changes({ changes }: { changes: RateRules[] }) {
         empty={<Empty title={t.noChanges}>{t.noChangesHint}</Empty>}
         columns={[
           {
-            head: shared.number,
+            head: t.number,
             right: true,
             wideOnly: true,
             cell: change => <span className="number">{change.version}</span>,
           },
           { head: t.at, cell: change => <Time as="short" at={change.set_at} /> },
           { head: t.by, cell: change => actorName(change.set_by ?? '—') },
-          { head: t.spread, right: true, cell: change => <Spread bps={change.spread_bps} /> },
-          { head: t.band, right: true, cell: change => <Percents value={change.band_percent} /> },
-          { head: t.jump, right: true, cell: change => <Percents value={change.jump_percent} /> },
+          ...ruleNames.map(name => ({
+            head: t[name],
+            right: true,
+            cell: (change: RateRules) => <Percents value={percentsOf(change)[name]} />,
+          })),
           { head: t.reason, cell: change => <span className="wrap-anywhere">{change.reason ?? '—'}</span> },
         ]}
       />

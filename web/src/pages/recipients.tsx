@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import type { RecipientRow } from '../../../src/console/shapes/controls.ts';
+import type { RecipientRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { SearchField, TextField } from '../parts/fields.tsx';
 import { Empty, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { Count, Time } from '../parts/values.tsx';
-import { inBoth, useShared, useTexts } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -44,17 +44,16 @@ const atOnce = 100;
 
 export default function Recipients() {
   const t = useTexts(texts);
-  const shared = useShared();
   const [search, setSearch] = useState('');
   const [most, setMost] = useState(atOnce);
   const [blocking, setBlocking] = useState(false);
   const [unblocking, setUnblocking] = useState<string | null>(null);
-  const list = useLive<{ data: RecipientRow[] }>(['recipients'], '/recipients', 10_000);
+  const list = useLive<{ data: RecipientRow[] }>('/recipients', 10_000);
   const wanted = search.trim().toLowerCase();
   const found = list.data?.data.filter(row => row.recipient.toLowerCase().includes(wanted));
   return (
     <PageFrame
-      title={shared.nav.recipients}
+      title={t.nav.recipients}
       lead={t.lead}
       actions={
         <Action needs="recipients.block" variant="filled" onClick={() => setBlocking(true)}>
@@ -75,7 +74,7 @@ export default function Recipients() {
             />
           </search>
           <Rows
-            label={shared.nav.recipients}
+            label={t.nav.recipients}
             rows={found.slice(0, most)}
             keyOf={row => row.recipient}
             empty={wanted ? <Empty title={t.noneFound} /> : <Empty title={t.none}>{t.noneHint}</Empty>}

@@ -1,15 +1,15 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import type { ReconciliationDetail, ReconciliationRow } from '../../../src/console/shapes/controls.ts';
+import type { ReconciliationDetail, ReconciliationRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, State } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { UtcDayInput } from '../parts/fields.tsx';
 import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
-import { actorName, Count, Day, Rub, Time } from '../parts/values.tsx';
-import { useShared, useTexts, wordIn } from '../texts/index.ts';
+import { actorName, Count, Day, dayOf, Rub, Time } from '../parts/values.tsx';
+import { useTexts, wordIn } from '../texts/index.ts';
 import { LostHistory } from './reconciliation/lost-history.tsx';
 import { texts } from './reconciliation/texts.ts';
 
@@ -24,11 +24,10 @@ export default function Reconciliation() {
 
 export function Runs() {
   const t = useTexts(texts);
-  const shared = useShared();
   const [starting, setStarting] = useState(false);
   return (
     <PageFrame
-      title={shared.nav.reconciliation}
+      title={t.nav.reconciliation}
       lead={t.lead}
       actions={
         <Action needs="reconciliation.run" variant="filled" onClick={() => setStarting(true)}>
@@ -39,7 +38,6 @@ export function Runs() {
       <LostHistory />
       <KeysetTable<ReconciliationRow>
         label={t.runs}
-        queryKey={['reconciliations']}
         path="/reconciliations"
         everyMs={5000}
         keyOf={run => run.run_id}
@@ -51,7 +49,7 @@ export function Runs() {
           { head: t.orders, right: true, cell: run => <Count value={run.orders} /> },
           { head: t.payments, right: true, cell: run => <Count value={run.payments} /> },
           { head: t.startedAt, cell: run => <Time as="short" at={run.started_at} /> },
-          { head: t.by, wideOnly: true, cell: run => wordIn(shared.actors, actorName(run.actor)) },
+          { head: t.by, wideOnly: true, cell: run => wordIn(t.actors, actorName(run.actor)) },
         ]}
       />
       {starting && <Start onClose={() => setStarting(false)} />}
@@ -77,8 +75,6 @@ export function Result({ run }: { run: ReconciliationRow }) {
   return <Badge tone="bad">{t.differ(run.differences ?? 0)}</Badge>;
 }
 
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-
 function Start({ onClose }: { onClose: () => void }) {
   const t = useTexts(texts);
   const [, go] = useLocation();
@@ -103,8 +99,7 @@ type Difference = ReconciliationDetail['differences'][number];
 
 export function OneRun({ runId }: { runId: string }) {
   const t = useTexts(texts);
-  const shared = useShared();
-  const read = useLive<ReconciliationDetail>(['reconciliation', runId], `/reconciliations/${runId}`, 3000);
+  const read = useLive<ReconciliationDetail>(`/reconciliations/${runId}`, 3000);
   const run = read.data?.run;
   return (
     <PageFrame
@@ -126,7 +121,7 @@ export function OneRun({ runId }: { runId: string }) {
                   t.finishedAt,
                   run.finished_at ? <Time key="finished" as="short" at={run.finished_at} /> : t.underWay,
                 ],
-                [t.by, wordIn(shared.actors, actorName(run.actor))],
+                [t.by, wordIn(t.actors, actorName(run.actor))],
               ]}
             />
           </Card>
@@ -152,7 +147,7 @@ export function OneRun({ runId }: { runId: string }) {
                 ),
               },
               { head: t.payment, cell: one => <PaymentId one={one} /> },
-              { head: t.here, cell: one => (one.status ? wordIn(shared.states, one.status) : t.unknown) },
+              { head: t.here, cell: one => (one.status ? wordIn(t.states, one.status) : t.unknown) },
               { head: t.amountHere, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
               { head: t.order, cell: one => <code className="wrap-anywhere">{one.order_id ?? '—'}</code> },
               {

@@ -1,11 +1,12 @@
 import { Link } from 'wouter';
-import type { LoggedRequestRow } from '../../../src/console/shapes/request-log.ts';
+import type { LoggedRequestRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
 import { Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
+import { instantOf } from '../parts/period.tsx';
 import { Copyable, Cut, Duration, Middle, Name, shortId, Time } from '../parts/values.tsx';
-import { inBoth, useShared, useTexts } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -57,21 +58,16 @@ const routes = [
   '/v1/test/clock',
 ];
 
-/** Times in the form have no zone: they are UTC. */
-const instantOf = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
-
 export default function RequestLog() {
   const t = useTexts(texts);
-  const shared = useShared();
   const of = useFilters(names);
   const { since, until } = of.filters;
   const asked = { ...of.filters, since: instantOf(since), until: instantOf(until) };
   return (
-    <PageFrame title={shared.nav.requestLog} lead={t.lead}>
+    <PageFrame title={t.nav.requestLog} lead={t.lead}>
       <Fields of={of} />
       <KeysetTable<LoggedRequestRow>
-        label={shared.nav.requestLog}
-        queryKey={['request-log']}
+        label={t.nav.requestLog}
         path={`/request-log${query(asked)}`}
         {...(of.isFiltered ? {} : { everyMs: 5000 })}
         stopsOnError

@@ -1,9 +1,9 @@
 import { useSearchParams } from 'wouter';
-import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
+import type { RequestRow } from '../../../src/console/shapes.ts';
 import { Choice } from '../parts/fields.tsx';
 import { Empty, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RequestCard } from '../parts/request.tsx';
-import { inBoth, useShared, useTexts } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -25,14 +25,13 @@ const texts = inBoth({
 const states = ['waiting', 'approved', 'refused', 'withdrawn'] as const;
 
 export default function Requests() {
-  const shared = useShared();
   const t = useTexts(texts);
   const [params, setParams] = useSearchParams();
   const state = states.find(one => one === params.get('state')) ?? 'waiting';
-  const list = useLive<{ data: RequestRow[] }>(['requests', state], `/requests?state=${state}`, 5000);
+  const list = useLive<{ data: RequestRow[] }>(`/requests?state=${state}`, 5000);
   return (
     <PageFrame
-      title={shared.nav.requests}
+      title={t.nav.requests}
       lead={t.lead}
       actions={
         <Choice

@@ -1,9 +1,9 @@
-import type { ReviewRow } from '../../../src/console/shapes/payments.ts';
+import type { ReviewRow } from '../../../src/console/shapes.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, Owner, State } from '../parts/badge.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
 import { durationIn, Name, Rub, ShortId, Time } from '../parts/values.tsx';
-import { inBoth, useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { inBoth, useLanguage, useTexts, wordIn } from '../texts/index.ts';
 import { texts as paymentTexts } from './payment.texts.ts';
 import { useAsk, usePaymentFacts } from './payment.tsx';
 import { texts as listTexts } from './payments.texts.ts';
@@ -25,7 +25,6 @@ const texts = inBoth({
 export default function Review() {
   const t = useTexts(texts);
   const list = useTexts(listTexts);
-  const shared = useShared();
   const language = useLanguage();
   const columns: Column<ReviewRow>[] = [
     { head: list.payment, cell: row => <ShortId id={row.payment_id} /> },
@@ -36,7 +35,7 @@ export default function Review() {
         <>
           <span className="inline">
             <State state="manual_review" />
-            {row.overdue && <Badge tone="bad">{shared.states.overdue}</Badge>}
+            {row.overdue && <Badge tone="bad">{t.states.overdue}</Badge>}
           </span>
           {row.request && <span className="under">{t.wish}</span>}
         </>
@@ -75,10 +74,9 @@ export default function Review() {
     { head: t.action, cell: row => <Ask row={row} /> },
   ];
   return (
-    <PageFrame title={shared.nav.review} lead={t.lead}>
+    <PageFrame title={t.nav.review} lead={t.lead}>
       <KeysetTable<ReviewRow>
-        label={shared.nav.review}
-        queryKey={['review']}
+        label={t.nav.review}
         path="/review"
         everyMs={3000}
         columns={columns}

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { SessionRow } from '../../../src/console/shapes/access.ts';
+import type { SessionRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { useMay } from '../parts/action.tsx';
 import { Badge } from '../parts/badge.tsx';
@@ -9,16 +9,15 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Ago, Time } from '../parts/values.tsx';
-import { useShared, useTexts } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { Operators } from './settings/operators.tsx';
 import { Service } from './settings/service.tsx';
 import { texts } from './settings/texts.ts';
 
 export default function Settings() {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
-    <PageFrame title={shared.nav.settings}>
+    <PageFrame title={t.nav.settings}>
       <Tabs
         label={t.parts}
         tabs={[
@@ -41,7 +40,7 @@ export function Sessions() {
   const t = useTexts(texts);
   const seesAll = useMay()('operators.manage');
   const [ending, setEnding] = useState<SessionRow | null>(null);
-  const list = useLive<{ data: SessionRow[] }>(['sessions'], '/sessions', 5000);
+  const list = useLive<{ data: SessionRow[] }>('/sessions', 5000);
   return (
     <>
       <p className="dim card-lead">{seesAll ? t.allSessions : t.ownSessions}</p>

@@ -1,13 +1,13 @@
 import { Alert, Stack } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Enrolment, Session } from '../../../src/console/shapes/access.ts';
+import type { Enrolment, Session } from '../../../src/console/shapes.ts';
 import { Refused, send, session } from '../api.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useAttempt } from '../parts/notify.ts';
 import { Waiting } from '../parts/page.tsx';
 import { Copyable } from '../parts/values.tsx';
-import { useSentence, useShared, useTexts } from '../texts/index.ts';
+import { useSentence, useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
 import { CodeAndSubmit, SignInFrame } from './sign-in-frame.tsx';
 
@@ -43,7 +43,6 @@ export default function Setup() {
 
 function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const [, go] = useLocation();
   const [password, setPassword] = useState('');
   const [again, setAgain] = useState('');
@@ -66,7 +65,7 @@ function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        <p>{t.setUpLead(enrolment.name, shared.roles[enrolment.role])}</p>
+        <p>{t.setUpLead(enrolment.name, t.roles[enrolment.role])}</p>
         <p>{t.scan}</p>
         <img
           className="setup-qr"

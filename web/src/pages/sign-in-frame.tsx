@@ -1,8 +1,9 @@
-import { Alert, Button } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { TextField } from '../parts/fields.tsx';
+import { WhyRefused } from '../parts/page.tsx';
 import { SignInCard } from '../parts/shell.tsx';
-import { useSentence, useShared, useTexts } from '../texts/index.ts';
+import { useShared, useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
 
 /** The frame of the sign-in and setup forms. */
@@ -27,7 +28,6 @@ interface CodeProps {
 /** The end of both forms: the one-time code, the last error, and the button. */
 export function CodeAndSubmit({ code, onCode, refusal, pending, submit }: CodeProps) {
   const t = useTexts(texts);
-  const sentence = useSentence();
   return (
     <>
       <TextField
@@ -41,11 +41,7 @@ export function CodeAndSubmit({ code, onCode, refusal, pending, submit }: CodePr
         value={code}
         onChange={onCode}
       />
-      {refusal !== null && (
-        <Alert color="red" role="alert">
-          {sentence(refusal)}
-        </Alert>
-      )}
+      <WhyRefused error={refusal} />
       <Button type="submit" loading={pending}>
         {submit}
       </Button>

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { Session } from '../../../src/console/shapes/access.ts';
+import type { Session } from '../../../src/console/shapes.ts';
 import { hasSessionEnded, send, session } from '../api.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useAttempt } from '../parts/notify.ts';

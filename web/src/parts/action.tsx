@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import type { Permission, Session } from '../../../src/console/shapes/access.ts';
+import type { Permission, Session } from '../../../src/console/shapes.ts';
 import { session } from '../api.ts';
 import { useShared } from '../texts/index.ts';
 import { type ButtonProps, HintButton } from './fields.tsx';

@@ -1,4 +1,4 @@
-import type { PartnerBalance } from '../../../src/console/shapes/approvals.ts';
+import type { PartnerBalance } from '../../../src/console/shapes.ts';
 import { inBoth, useTexts } from '../texts/index.ts';
 import { TestMark } from './badge.tsx';
 import { Facts } from './page.tsx';

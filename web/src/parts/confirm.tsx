@@ -1,10 +1,11 @@
 import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import type { Done } from '../../../src/console/shapes/approvals.ts';
+import type { Done } from '../../../src/console/shapes.ts';
 import { Refused, session } from '../api.ts';
-import { useCommon, useSentence } from '../texts/common.ts';
+import { useCommon } from '../texts/common.ts';
 import { useNotify } from './notify.ts';
+import { WhyRefused } from './page.tsx';
 
 interface ConfirmProps {
   title: string;
@@ -28,7 +29,6 @@ interface ConfirmProps {
 /** The confirmation dialog of an action. Open while it is mounted. */
 export function Confirm(props: ConfirmProps) {
   const t = useCommon();
-  const sentence = useSentence();
   const notify = useNotify();
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
@@ -82,11 +82,7 @@ export function Confirm(props: ConfirmProps) {
               data-autofocus
             />
           )}
-          {refusal !== null && (
-            <Alert color="red" role="alert">
-              {sentence(refusal)}
-            </Alert>
-          )}
+          <WhyRefused error={refusal} />
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={close} disabled={pending}>
               {t.cancel}

@@ -3,19 +3,16 @@ import { useState } from 'react';
 import { askFile } from '../api.ts';
 import { useNotify } from './notify.ts';
 
-/** Saves a file of the server. The page requests it instead of a link, so that it can show an error. */
-export function Download({
-  path,
-  label,
-  disabled = false,
-  size = 'xs',
-}: {
+interface DownloadProps {
   path: string;
   label: string;
   disabled?: boolean;
   /** `sm` next to fields. */
   size?: 'xs' | 'sm';
-}) {
+}
+
+/** Saves a file of the server. The page requests it instead of a link, so that it can show an error. */
+export function Download({ path, label, disabled = false, size = 'xs' }: DownloadProps) {
   const notify = useNotify();
   const [pending, setPending] = useState(false);
   async function save() {

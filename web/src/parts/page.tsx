@@ -1,11 +1,5 @@
-import { Alert, Button, Skeleton } from '@mantine/core';
-import {
-  keepPreviousData,
-  type QueryKey,
-  type UseQueryResult,
-  useInfiniteQuery,
-  useQuery,
-} from '@tanstack/react-query';
+import { Alert, type AlertProps, Button, Skeleton } from '@mantine/core';
+import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Page } from '../../../src/web/shapes.ts';
@@ -86,6 +80,17 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
       <p className="empty-title">{title}</p>
       {children && <p className="dim">{children}</p>}
     </div>
+  );
+}
+
+/** Why a form was refused. */
+export function WhyRefused({ error, ...props }: { error: unknown } & Pick<AlertProps, 'mb'>) {
+  const sentence = useSentence();
+  if (error === null) return null;
+  return (
+    <Alert color="red" role="alert" {...props}>
+      {sentence(error)}
+    </Alert>
   );
 }
 
@@ -188,7 +193,6 @@ const classOf = <Row,>(column: Column<Row>) =>
   [column.right && 'right', column.wideOnly && 'wide-only'].filter(Boolean).join(' ') || undefined;
 
 interface KeysetProps<Row> extends Omit<RowsProps<Row>, 'rows'> {
-  queryKey: QueryKey;
   /** With its filters, without `after`. */
   path: string;
   everyMs?: number;
@@ -202,7 +206,6 @@ interface KeysetProps<Row> extends Omit<RowsProps<Row>, 'rows'> {
 
 /** A paged list. It polls while only the first page is shown. */
 export function KeysetTable<Row>({
-  queryKey,
   path,
   everyMs,
   stopsOnError,
@@ -213,7 +216,7 @@ export function KeysetTable<Row>({
 }: KeysetProps<Row>) {
   const t = useCommon();
   const list = useInfiniteQuery({
-    queryKey: [...queryKey, path],
+    queryKey: ['pages', path],
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) => {
       const after = pageParam
@@ -279,14 +282,14 @@ export const Loaded = <T,>({ of, children }: LoadedProps<T>) => (
 );
 
 /** Polls `path`, except while the page is hidden. */
-export const useLive = <T,>(key: QueryKey, path: string, everyMs: number | false) =>
+export const useLive = <T,>(path: string, everyMs: number | false) =>
   useQuery({
-    queryKey: key,
+    queryKey: [path],
     queryFn: ({ signal }) => ask<T>(path, signal),
     refetchInterval: everyMs,
     placeholderData: keepPreviousData,
   });
 
 /** Reads `path` once, and again after an action. */
-export const useOnce = <T,>(key: QueryKey, path: string) =>
-  useQuery({ queryKey: key, queryFn: ({ signal }) => ask<T>(path, signal) });
+export const useOnce = <T,>(path: string) =>
+  useQuery({ queryKey: [path], queryFn: ({ signal }) => ask<T>(path, signal) });

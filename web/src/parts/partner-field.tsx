@@ -1,8 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import type { Page } from '../../../src/console/shapes/common.ts';
-import type { PartnerRow } from '../../../src/console/shapes/partners.ts';
+import type { PartnerRow } from '../../../src/console/shapes.ts';
+import type { Page } from '../../../src/web/shapes.ts';
 import { ask, query } from '../api.ts';
 import { useShared } from '../texts/index.ts';
 import { TextField } from './fields.tsx';
@@ -19,14 +19,13 @@ const usePartners = (text: string) =>
     staleTime: 60_000,
   }).data?.data ?? [];
 
-/** Chooses a partner by a part of its name or by its id; empty for any partner. */
-export function PartnerField({
-  partnerId,
-  onChoose,
-}: {
+interface FieldProps {
   partnerId: string;
   onChoose: (partnerId: string) => void;
-}) {
+}
+
+/** Chooses a partner by a part of its name or by its id; empty for any partner. */
+export function PartnerField({ partnerId, onChoose }: FieldProps) {
   const t = useShared();
   const listId = useId();
   const [typed, setTyped] = useState<string | null>(null);

@@ -26,7 +26,7 @@ interface TotalsProps {
 
 /** The sums of all payments that match the filters, not only of those on the page. */
 export function PaymentTotals({ path, everyMs, t, moved }: TotalsProps) {
-  const { data } = useLive<Totals>(['payment totals', path], path, everyMs);
+  const { data } = useLive<Totals>(path, everyMs);
   if (!data || data.totals.length === 0) return null;
   return (
     <section className="totals" aria-label={t.totals}>

@@ -24,25 +24,24 @@ export function timesOf({ period, created_after, created_before }: Period): { fr
       return { from: at(-6), until: '' };
     case 'month':
       return { from: at(-29), until: '' };
-    default: {
-      const inUtc = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
-      return { from: inUtc(created_after), until: inUtc(created_before) };
-    }
+    default:
+      return { from: instantOf(created_after), until: instantOf(created_before) };
   }
 }
 
-/** A period by its name, or with its own start and end. */
-export function PeriodFields({
-  value,
-  onChoose,
-  onTimes,
-}: {
+/** A time of a form, which has no zone and is UTC. */
+export const instantOf = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
+
+interface FieldsProps {
   value: Period;
   /** Another period was chosen. */
   onChoose: (change: Period) => void;
   /** The times of a custom period were changed. */
   onTimes: (change: Partial<Period>) => void;
-}) {
+}
+
+/** A period by its name, or with its own start and end. */
+export function PeriodFields({ value, onChoose, onTimes }: FieldsProps) {
   const t = useCommon().periods;
   const { created_after, created_before } = value;
   const period = value.period || (created_after || created_before ? 'custom' : '');

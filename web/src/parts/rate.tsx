@@ -1,12 +1,10 @@
-import { lazy, Suspense, useMemo } from 'react';
-import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
-import { inBoth, useServerText, useShared, useTexts, type Words, wordIn } from '../texts/index.ts';
+import { useMemo } from 'react';
+import type { RateNow, RatesPage } from '../../../src/console/shapes.ts';
+import { inBoth, useServerText, useTexts, type Words, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
-import { orReload } from './lazy-page.tsx';
+import { LazyChart } from './lazy-chart.tsx';
 import { Empty, Rows } from './page.tsx';
 import { Rate, Time } from './values.tsx';
-
-const Chart = lazy(() => orReload(import('./chart.tsx')).then(part => ({ default: part.Chart })));
 
 const texts = inBoth({
   withSpread: ['rate', 'курс'],
@@ -22,18 +20,15 @@ const texts = inBoth({
   } as Words,
 });
 
-/** Rubles for one USDT: the rate for partners, and the mid rate of the sources. */
-export function RateChart({
-  title,
-  history,
-  height,
-}: {
+interface ChartProps {
   title: string;
   history: RatesPage['history'];
   height?: number;
-}) {
+}
+
+/** Rubles for one USDT: the rate for partners, and the mid rate of the sources. */
+export function RateChart({ title, history, height }: ChartProps) {
   const t = useTexts(texts);
-  const shared = useShared();
   const at = useMemo(() => history.map(one => one.at), [history]);
   const series = useMemo(
     () => [
@@ -42,32 +37,29 @@ export function RateChart({
     ],
     [history, t],
   );
-  if (history.length === 0) return <Empty title={shared.noData} />;
+  if (history.length === 0) return <Empty title={t.noData} />;
   return (
-    <Suspense fallback={<div className="chart-placeholder" />}>
-      <Chart
-        title={title}
-        at={at}
-        series={series}
-        digits={4}
-        fromZero={false}
-        {...(height ? { height } : {})}
-      />
-    </Suspense>
+    <LazyChart
+      title={title}
+      at={at}
+      series={series}
+      digits={4}
+      fromZero={false}
+      {...(height ? { height } : {})}
+    />
   );
 }
 
 /** The quote of each source, and whether it was used. */
 export function RateSources({ sources }: { sources: RateNow['sources'] }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const serverText = useServerText();
   return (
     <Rows
       label={t.sources}
       rows={sources}
       keyOf={source => source.source}
-      empty={<Empty title={shared.noData} />}
+      empty={<Empty title={t.noData} />}
       columns={[
         { head: t.source, cell: source => source.source },
         { head: t.midHead, right: true, cell: source => <Rate rate={source.mid} /> },

@@ -1,7 +1,7 @@
 import { Button, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
+import type { RequestRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { State } from './badge.tsx';
@@ -14,14 +14,13 @@ import { Ago, actorName, IdLink, Rub, Time, Usdt } from './values.tsx';
 type Words = (typeof texts)['en'];
 type Decision = 'approve' | 'refuse' | 'withdraw';
 
-/** A request for four-eyes approval. */
-export function RequestCard({
-  request,
-  withSubject = false,
-}: {
+interface CardProps {
   request: RequestRow;
   withSubject?: boolean;
-}) {
+}
+
+/** A request for four-eyes approval. */
+export function RequestCard({ request, withSubject = false }: CardProps) {
   const t = useTexts(texts);
   const serverText = useServerText();
   // Only a change of the thresholds has a reason that the server gives.

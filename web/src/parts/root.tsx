@@ -101,7 +101,7 @@ export function useCurrentSession<Session extends AnySession>(
 }
 
 /** Without a connection there is no answer; the banner shows it. */
-async function readSession(): Promise<void> {
+export async function readSession(): Promise<void> {
   const found = await ask<{ session: AnySession | null }>('/session/current').catch(() => undefined);
   if (found) session.set(found.session);
 }

@@ -112,7 +112,7 @@ export function Time({ at, as = 'full' }: TimeProps) {
   if (!at) return <span className="dim">—</span>;
   const when = new Date(at);
   const local = format(language, { ...date, ...clock, timeZoneName: 'short' }).format(when);
-  const isToday = at.slice(0, 10) === new Date().toISOString().slice(0, 10);
+  const isToday = at.slice(0, 10) === dayOf(Date.now());
   const options = as === 'full' ? { ...date, ...clock } : as === 'clock' || isToday ? clock : dayAndClock;
   return (
     <time dateTime={at} title={`${local} (${t.local})`} className="number">
@@ -125,6 +125,9 @@ export function Time({ at, as = 'full' }: TimeProps) {
 /** A time as text, such as `9 May 2026, 12:00:00 UTC`. */
 export const timeIn = (language: string, at: string): string =>
   `${format(language, { ...date, ...clock, timeZone: 'UTC' }).format(new Date(at))} UTC`;
+
+/** The day in UTC. */
+export const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** A day, such as `2026-05-09`. */
 export function Day({ day }: { day: string }) {

@@ -91,5 +91,7 @@ function Account() {
   const t = usePortal();
   const { name } = usePerson().person;
   const { role } = usePartner().partner;
-  return <AccountMenu name={name} role={t.roles[role]} title={name} link={['/settings', t.nav.settings]} />;
+  return (
+    <AccountMenu name={name} role={t.memberRoles[role]} title={name} link={['/settings', t.nav.settings]} />
+  );
 }

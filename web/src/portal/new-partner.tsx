@@ -3,9 +3,8 @@ import { type FormEvent, useState } from 'react';
 import type { NewPartner } from '../../../src/portal/shapes.ts';
 import { send, session, signOut } from '../api.ts';
 import { TextField } from '../parts/fields.tsx';
-import { useNotify } from '../parts/notify.ts';
+import { useRun } from '../parts/notify.ts';
 import { SignInCard } from '../parts/shell.tsx';
-import { useCommon } from '../texts/common.ts';
 import { usePortal } from './texts/index.ts';
 
 interface FormProps {
@@ -14,30 +13,23 @@ interface FormProps {
   verb: string;
   done: string;
   maxLength: number;
-  run: (text: string) => Promise<NewPartner>;
+  create: (text: string) => Promise<NewPartner>;
 }
 
 /** One field, after which the session has one more partner. */
-function PartnerForm({ label, hint, verb, done, maxLength, run }: FormProps) {
-  const notify = useNotify();
+function PartnerForm({ label, hint, verb, done, maxLength, create }: FormProps) {
+  const { pending, run } = useRun();
   const [text, setText] = useState('');
-  const [pending, setPending] = useState(false);
-  async function submit(event: FormEvent) {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    setPending(true);
-    try {
-      const created = await run(text.trim());
+    run(async () => {
+      const created = await create(text.trim());
       setText('');
-      notify.done(done);
       session.set(created.session);
-    } catch (error) {
-      notify.failed(error);
-    } finally {
-      setPending(false);
-    }
-  }
+    }, done);
+  };
   return (
-    <form onSubmit={event => void submit(event)}>
+    <form onSubmit={submit}>
       <TextField
         label={label}
         description={hint}
@@ -66,7 +58,7 @@ export function NewPartnerForm() {
       verb={t.create}
       done={t.created}
       maxLength={128}
-      run={name => send<NewPartner>('/new-partner', { name })}
+      create={name => send<NewPartner>('/new-partner', { name })}
     />
   );
 }
@@ -81,22 +73,21 @@ export function JoinForm() {
       verb={t.join}
       done={t.joined}
       maxLength={500}
-      run={invitation => send<NewPartner>('/join', { invitation })}
+      create={invitation => send<NewPartner>('/join', { invitation })}
     />
   );
 }
 
 /** For somebody who is in no team, or in none any more. */
 export function NoPartner() {
-  const t = usePortal().noPartner;
-  const common = useCommon();
+  const { noPartner: t, signOut: verb } = usePortal();
   return (
     <SignInCard
       title={t.title}
       lead={t.lead}
       beside={
         <Button variant="subtle" size="xs" onClick={() => void signOut()}>
-          {common.signOut}
+          {verb}
         </Button>
       }
     >

@@ -3,10 +3,8 @@ import type { ReactNode } from 'react';
 import type { MemberRole } from '../../../src/portal/shapes.ts';
 import { type ButtonProps, HintButton } from '../parts/fields.tsx';
 import { Copyable } from '../parts/values.tsx';
-import { useCommon } from '../texts/common.ts';
-import { inBoth, useTexts } from '../texts/language.ts';
 import { usePartner } from './partner.ts';
-import { usePortal } from './texts/index.ts';
+import { inBoth, useTexts } from './texts/index.ts';
 
 const texts = inBoth({
   needs: (role: string) => [`Required role: ${role}`, `Нужна роль: ${role}`],
@@ -23,9 +21,8 @@ export function Action({
   ...props
 }: ButtonProps & { needs: MemberRole; why?: string | undefined }) {
   const t = useTexts(texts);
-  const { roles } = usePortal();
   const { may } = usePartner();
-  return <HintButton {...props} hint={may(needs) ? why : t.needs(roles[needs])} />;
+  return <HintButton {...props} hint={may(needs) ? why : t.needs(t.memberRoles[needs])} />;
 }
 
 interface SecretProps {
@@ -39,14 +36,13 @@ interface SecretProps {
 /** Shows a secret. It is in the memory of the page only, and gone when the dialog is closed. */
 export function ShowSecret({ title, secrets, says, onClose }: SecretProps) {
   const t = useTexts(texts);
-  const common = useCommon();
   return (
     <Modal
       opened
       onClose={onClose}
       closeOnClickOutside={false}
       title={title}
-      closeButtonProps={{ 'aria-label': common.close }}
+      closeButtonProps={{ 'aria-label': t.close }}
     >
       <Stack gap="md">
         {secrets.map(secret => (
@@ -55,7 +51,7 @@ export function ShowSecret({ title, secrets, says, onClose }: SecretProps) {
           </span>
         ))}
         <p>{says ?? t.once}</p>
-        <Button onClick={onClose}>{common.close}</Button>
+        <Button onClick={onClose}>{t.close}</Button>
       </Stack>
     </Modal>
   );

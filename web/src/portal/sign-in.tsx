@@ -2,6 +2,7 @@ import { Alert, Button } from '@mantine/core';
 import type { Identity, OtherPerson, SignInAnswer } from '../../../src/portal/shapes.ts';
 import { hasSessionEnded } from '../api.ts';
 import { useAttempt } from '../parts/notify.ts';
+import { WhyRefused } from '../parts/page.tsx';
 import { SignInCard } from '../parts/shell.tsx';
 import { useSentence } from '../texts/common.ts';
 import { isMiniApp, signInInstead } from './arrival.ts';
@@ -9,18 +10,13 @@ import { usePortal } from './texts/index.ts';
 
 /** There is no password: the bot knows who somebody is, and gives a link. */
 export function SignIn({ botName, refusal }: { botName: string | null; refusal: unknown }) {
-  const t = usePortal().signIn;
-  const sentence = useSentence();
+  const { signIn: t, errors } = usePortal();
   return (
     <SignInCard title={t.title} lead={t.lead}>
-      {refusal !== null && (
-        <Alert color="red" role="alert" mb="md">
-          {sentence(refusal)}
-        </Alert>
-      )}
+      <WhyRefused error={refusal} mb="md" />
       {refusal === null && hasSessionEnded() && (
         <Alert color="yellow" role="alert" mb="md">
-          {t.ended}
+          {errors.signed_out}
         </Alert>
       )}
       <p className="sign-in-how">{isMiniApp ? t.again : t.how}</p>

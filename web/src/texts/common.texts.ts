@@ -48,6 +48,11 @@ const texts = {
   key: ['Key', 'Ключ'],
   lastUsed: ['Last used', 'Последний запрос'],
   limits: ['Limits', 'Лимиты'],
+  memberRoles: {
+    viewer: ['Viewer', 'Наблюдатель'],
+    developer: ['Developer', 'Разработчик'],
+    owner: ['Owner', 'Владелец'],
+  },
   metadata: ['Metadata', 'Метаданные'],
   mode: ['Mode', 'Режим'],
   modes: {

@@ -27,15 +27,18 @@ export function chooseLanguage(chosen: Language): void {
 export const useLanguage = (): Language => useSyncExternalStore(language.subscribe, language.get);
 
 /**
- * The texts of one page in both languages, loaded together with the page; and those that all pages share, unless the page
- * has another one of that name.
+ * The texts of one page in both languages, loaded together with the page; and those that pages share, unless the page has
+ * another one of that name.
  */
-export const inBoth = <const T extends Texts>(texts: T) => ({
-  en: { ...common.en, ...inOne(texts, 0) } as WithCommon<T>,
-  ru: { ...common.ru, ...inOne(texts, 1) } as WithCommon<T>,
-});
+export const inBothWith =
+  <Shared extends object>(shared: { en: Shared; ru: Shared }) =>
+  <const T extends Texts>(texts: T) => ({
+    en: { ...shared.en, ...inOne(texts, 0) } as Omit<Shared, keyof T> & InOne<T>,
+    ru: { ...shared.ru, ...inOne(texts, 1) } as Omit<Shared, keyof T> & InOne<T>,
+  });
 
-type WithCommon<T> = Omit<typeof common.en, keyof T> & InOne<T>;
+/** With what the pages of the console and of the portal share. */
+export const inBoth = inBothWith(common);
 
 export const useTexts = <T>(texts: { en: T; ru: T }): T => texts[useLanguage()];
 

@@ -1,4 +1,4 @@
-import type { OperatorRole, Permission } from '../../../src/console/shapes/access.ts';
+import type { OperatorRole, Permission } from '../../../src/console/shapes.ts';
 import { type Both, inBoth, type Words } from './language.ts';
 
 export const texts = inBoth({

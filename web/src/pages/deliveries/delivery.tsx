@@ -2,13 +2,13 @@ import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { DeliveryDetail, DeliveryRow } from '../../../../src/console/shapes/deliveries.ts';
+import type { DeliveryDetail, DeliveryRow } from '../../../../src/console/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';
 import { Card, Empty, Facts, Failure, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { Copyable, Count, Duration, IdLink, Time } from '../../parts/values.tsx';
-import { useSentence, useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { useSentence, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 /** One delivery: what is sent, and what came back on each attempt. */
@@ -18,7 +18,7 @@ export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId
   const endpoint_id = params.get('endpoint_id') ?? '';
   const [isSending, setSending] = useState(false);
   const path = `/deliveries/${encodeURIComponent(partnerId)}/${encodeURIComponent(eventId)}${query({ endpoint_id })}`;
-  const found = useLive<DeliveryDetail>(['delivery', partnerId, eventId, endpoint_id], path, 5000);
+  const found = useLive<DeliveryDetail>(path, 5000);
   if (!found.data)
     return (
       <PageFrame title={t.delivery} lead={<code>{eventId}</code>}>
@@ -57,7 +57,6 @@ export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId
 
 function DeliveryFacts({ delivery }: Pick<DeliveryDetail, 'delivery'>) {
   const t = useTexts(texts);
-  const shared = useShared();
   const { endpoint } = delivery;
   const isBad = endpoint !== null && endpoint.state !== 'active';
   return (
@@ -72,7 +71,7 @@ function DeliveryFacts({ delivery }: Pick<DeliveryDetail, 'delivery'>) {
         facts={[
           [t.event, wordIn(t.events, delivery.event)],
           [t.created, <Time key="at" at={delivery.event_at} />],
-          [shared.partner, <IdLink key="partner" id={delivery.partner_id} text={delivery.partner} />],
+          [t.partner, <IdLink key="partner" id={delivery.partner_id} text={delivery.partner} />],
           [t.attempts, <Count key="attempts" value={delivery.attempts} />],
           [t.next, <Time key="next" at={delivery.next_attempt_at} />],
           [
@@ -143,7 +142,6 @@ interface Progress {
 /** Queues the chosen events one after the other, and shows how far it is. Open while it is mounted. */
 export function ResendDialog({ chosen, onClose }: { chosen: Chosen[]; onClose: (all: boolean) => void }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const sentence = useSentence();
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress | null>(null);
@@ -172,7 +170,7 @@ export function ResendDialog({ chosen, onClose }: { chosen: Chosen[]; onClose: (
     if (!isRunning) onClose(progress?.done === chosen.length);
   };
   return (
-    <Modal opened onClose={close} title={t.resend} closeButtonProps={{ 'aria-label': shared.close }}>
+    <Modal opened onClose={close} title={t.resend} closeButtonProps={{ 'aria-label': t.close }}>
       <Stack gap="md">
         <p>{t.resendSays(chosen.length)}</p>
         {progress && (
@@ -203,7 +201,7 @@ export function ResendDialog({ chosen, onClose }: { chosen: Chosen[]; onClose: (
             </Button>
           ) : (
             <Button variant="default" onClick={close}>
-              {progress ? shared.done : shared.cancel}
+              {progress ? t.done : t.cancel}
             </Button>
           )}
           {(!progress || isRunning) && (

@@ -17,8 +17,6 @@ export const texts = inBoth({
     failed: ['Failed permanently', 'Не удалось доставить'],
     none: ['Not sent', 'Не отправлялось'],
   } as Words,
-  live: ['Live', 'Боевой'],
-  test: ['Test', 'Тестовый'],
   created: ['Created, UTC', 'Создано, UTC'],
   nextAt: ['next', 'следующая'],
   select: ['Select', 'Выбрать'],

@@ -1,20 +1,18 @@
 import { Link, useLocation } from 'wouter';
-import type { Mode } from '../../../../src/console/shapes/common.ts';
-import type { EntryRow } from '../../../../src/console/shapes/ledger.ts';
-import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
+import type { EntryRow, PartnerDetail } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/web/shapes.ts';
 import { query } from '../../api.ts';
 import { ModeChoice } from '../../parts/fields.tsx';
 import { Empty, KeysetTable, PageFrame, useOnce } from '../../parts/page.tsx';
 import { IdLink, Time, Usdt } from '../../parts/values.tsx';
-import { useServerText, useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { useServerText, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 /** Every movement of one partner's money in one mode, the newest first. */
 export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) {
   const t = useTexts(texts);
-  const shared = useShared();
   const [, go] = useLocation();
-  const name = useOnce<PartnerDetail>(['partner', partnerId], `/partners/${partnerId}`).data?.partner.name;
+  const name = useOnce<PartnerDetail>(`/partners/${partnerId}`).data?.partner.name;
   return (
     <PageFrame
       title={`${t.entries}: ${name ?? partnerId}`}
@@ -28,13 +26,12 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
     >
       <KeysetTable<EntryRow>
         label={t.entries}
-        queryKey={['entries']}
         path={`/ledger/entries${query({ partner_id: partnerId, mode })}`}
         everyMs={5000}
         keyOf={row => row.entry_no}
         empty={<Empty title={t.noEntries} />}
         columns={[
-          { head: shared.number, right: true, cell: row => <span className="number">{row.entry_no}</span> },
+          { head: t.number, right: true, cell: row => <span className="number">{row.entry_no}</span> },
           { head: t.at, cell: row => <Time as="short" at={row.at} /> },
           { head: t.kind, cell: row => t.kinds[row.kind] },
           {

@@ -1,9 +1,8 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Mode } from '../../../../src/console/shapes/common.ts';
-import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
-import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
+import type { PartnerDetail, SettingsPage } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { BalanceChange } from '../../parts/balance-change.tsx';
@@ -62,7 +61,7 @@ function Credit({ detail: { partner, balances }, onClose }: { detail: PartnerDet
   const [mode, setMode] = useState<Mode>('live');
   const [amount, setAmount] = useState('');
   const [reference, setReference] = useState('');
-  const threshold = useOnce<SettingsPage>(['settings'], '/settings').data?.thresholds.credit_usdt;
+  const threshold = useOnce<SettingsPage>('/settings').data?.thresholds.credit_usdt;
   const usdt = clean(amount);
   const needsSecond =
     mode === 'live' && threshold !== undefined && isAmount(usdt) && Number(usdt) > Number(threshold);

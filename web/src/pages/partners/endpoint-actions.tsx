@@ -1,10 +1,9 @@
 import { useState } from 'react';
-import type { EndpointRow } from '../../../../src/console/shapes/partners.ts';
+import type { EndpointRow } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CheckList, EndpointUrl, SelectField } from '../../parts/fields.tsx';
-import { useCommon } from '../../texts/common.ts';
 import { inBoth, useTexts } from '../../texts/index.ts';
 
 const texts = inBoth({
@@ -40,7 +39,6 @@ const texts = inBoth({
 /** One more endpoint in one mode. */
 export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: string[] }) {
   const t = useTexts(texts);
-  const common = useCommon();
   const [isOpen, setOpen] = useState(false);
   const [url, setUrl] = useState('');
   const [mode, setMode] = useState('live');
@@ -66,7 +64,7 @@ export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: st
             label={t.mode}
             value={mode}
             onChange={setMode}
-            words={{ live: common.live, test: common.test }}
+            words={{ live: t.live, test: t.test }}
           />
           <CheckList label={t.kinds} options={kinds} chosen={events} onChange={setEvents} />
         </Confirm>
@@ -77,14 +75,14 @@ export function AddEndpoint({ partnerId, kinds }: { partnerId: string; kinds: st
 
 type Change = 'address' | 'events' | 'ed25519' | 'remove';
 
-interface ActionsProps {
+export interface EndpointProps {
   partnerId: string;
   endpoint: EndpointRow;
   kinds: string[];
 }
 
 /** What can be changed at an endpoint; each needs a reason. */
-export function EndpointActions(props: ActionsProps) {
+export function EndpointActions(props: EndpointProps) {
   const t = useTexts(texts);
   const [change, setChange] = useState<Change | null>(null);
   const names: Record<Change, string> = {
@@ -109,7 +107,7 @@ export function EndpointActions(props: ActionsProps) {
   );
 }
 
-interface DialogProps extends ActionsProps {
+interface DialogProps extends EndpointProps {
   change: Change;
   title: string;
   onClose: () => void;
@@ -118,7 +116,7 @@ interface DialogProps extends ActionsProps {
 function ChangeDialog({ partnerId, endpoint, kinds, change, title, onClose }: DialogProps) {
   const t = useTexts(texts);
   const [url, setUrl] = useState(endpoint.url);
-  const [events, setEvents] = useState(endpoint.events);
+  const [events, setEvents] = useState<string[]>(endpoint.events);
   const says: Record<Change, string> = {
     address: t.addressSays,
     events: endpoint.is_first ? t.firstEvents : t.eventsSay,

@@ -1,6 +1,6 @@
 import { Textarea } from '@mantine/core';
 import { useState } from 'react';
-import type { KeyRow } from '../../../../src/console/shapes/partners.ts';
+import type { KeyRow } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { State, TestMark } from '../../parts/badge.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Limits } from '../../../../src/console/shapes/partners.ts';
+import type { Limits } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm, Outdated } from '../../parts/confirm.tsx';

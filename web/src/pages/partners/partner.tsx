@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Mode } from '../../../../src/console/shapes/common.ts';
-import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes/partners.ts';
+import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/web/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge, State } from '../../parts/badge.tsx';
@@ -11,8 +11,8 @@ import { ModeChoice, UtcDayInput } from '../../parts/fields.tsx';
 import { Card, Empty, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { Copyable, Time } from '../../parts/values.tsx';
-import { useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { Copyable, dayOf, Time } from '../../parts/values.tsx';
+import { useTexts } from '../../texts/index.ts';
 import { Balances } from './balances.tsx';
 import { KeysCard } from './keys.tsx';
 import { LimitsCard } from './limits.tsx';
@@ -22,13 +22,12 @@ import { Webhook } from './webhook.tsx';
 type Decision = 'approve' | 'refuse' | 'suspend' | 'resume';
 
 export function OnePartner({ partnerId, part }: { partnerId: string; part: string | undefined }) {
-  const shared = useShared();
   const t = useTexts(texts);
-  const read = useLive<PartnerDetail>(['partner', partnerId], `/partners/${partnerId}`, 5000);
+  const read = useLive<PartnerDetail>(`/partners/${partnerId}`, 5000);
   const detail = read.data;
   if (!detail)
     return (
-      <PageFrame title={shared.nav.partners}>
+      <PageFrame title={t.nav.partners}>
         <Loaded of={read} />
       </PageFrame>
     );
@@ -46,14 +45,10 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
         <>
           <Copyable text={partner.partner_id} /> · {t.since.toLowerCase()} <Time at={partner.created_at} />
           <span className="links">
-            <Link href={`/payments${query({ partner_id: partner.partner_id })}`}>{shared.nav.payments}</Link>
-            <Link href={`/deliveries${query({ partner_id: partner.partner_id })}`}>
-              {shared.nav.deliveries}
-            </Link>
-            <Link href={`/request-log${query({ partner: partner.partner_id })}`}>
-              {shared.nav.requestLog}
-            </Link>
-            <Link href={`/audit${query({ subject: partner.partner_id })}`}>{shared.nav.audit}</Link>
+            <Link href={`/payments${query({ partner_id: partner.partner_id })}`}>{t.nav.payments}</Link>
+            <Link href={`/deliveries${query({ partner_id: partner.partner_id })}`}>{t.nav.deliveries}</Link>
+            <Link href={`/request-log${query({ partner: partner.partner_id })}`}>{t.nav.requestLog}</Link>
+            <Link href={`/audit${query({ subject: partner.partner_id })}`}>{t.nav.audit}</Link>
           </span>
         </>
       }
@@ -107,27 +102,27 @@ function Live({ live }: { live: PartnerRow['live'] }) {
 function Decisions({ partner }: { partner: PartnerRow }) {
   const t = useTexts(texts);
   const [deciding, setDeciding] = useState<Decision | null>(null);
+  const isActive = partner.state === 'active';
+  const offered = [
+    {
+      decision: 'approve',
+      needs: 'partners.approve',
+      variant: 'filled',
+      isOpen: partner.live !== 'approved',
+    },
+    { decision: 'refuse', needs: 'partners.approve', variant: 'default', isOpen: partner.live === 'asked' },
+    { decision: 'suspend', needs: 'partners.suspend', variant: 'default', isOpen: isActive },
+    { decision: 'resume', needs: 'partners.suspend', variant: 'filled', isOpen: !isActive },
+  ] as const;
   return (
     <>
-      {partner.live !== 'approved' && (
-        <Action needs="partners.approve" variant="filled" onClick={() => setDeciding('approve')}>
-          {t.decisions.approve}
-        </Action>
-      )}
-      {partner.live === 'asked' && (
-        <Action needs="partners.approve" onClick={() => setDeciding('refuse')}>
-          {t.decisions.refuse}
-        </Action>
-      )}
-      {partner.state === 'active' ? (
-        <Action needs="partners.suspend" onClick={() => setDeciding('suspend')}>
-          {t.decisions.suspend}
-        </Action>
-      ) : (
-        <Action needs="partners.suspend" variant="filled" onClick={() => setDeciding('resume')}>
-          {t.decisions.resume}
-        </Action>
-      )}
+      {offered
+        .filter(({ isOpen }) => isOpen)
+        .map(({ decision, needs, variant }) => (
+          <Action key={decision} needs={needs} variant={variant} onClick={() => setDeciding(decision)}>
+            {t.decisions[decision]}
+          </Action>
+        ))}
       {deciding && (
         <Confirm
           title={`${t.decisions[deciding]}: ${partner.name}`}
@@ -154,15 +149,13 @@ export function Members({ members }: Pick<PartnerDetail, 'members'>) {
         empty={<Empty title={t.noMembers}>{t.noMembersHint}</Empty>}
         columns={[
           { head: t.memberName, cell: member => member.name },
-          { head: t.role, cell: member => wordIn(t.memberRoles, member.role) },
+          { head: t.role, cell: member => t.memberRoles[member.role] },
           { head: t.joined, cell: member => <Time as="short" at={member.joined_at} /> },
         ]}
       />
     </Card>
   );
 }
-
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** The statement of one UTC day. */
 export function StatementCard({ partnerId }: { partnerId: string }) {

@@ -143,11 +143,6 @@ export const texts = inBoth({
     'Владельцы входят по приглашению в чат-боте.',
   ],
   joined: ['Joined', 'Добавлен'],
-  memberRoles: {
-    owner: ['Owner', 'Владелец'],
-    developer: ['Developer', 'Разработчик'],
-    viewer: ['Viewer', 'Наблюдатель'],
-  } as Words,
   noWebhook: ['No webhook set up', 'Вебхук не настроен'],
   noWebhookHint: [
     'The partner sets it up in the chat bot, or you do with `kopeck webhook set`.',

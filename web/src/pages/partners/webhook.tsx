@@ -1,7 +1,8 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { AttemptRow, CheckResult, EndpointRow } from '../../../../src/console/shapes/partners.ts';
+import type { AttemptRow } from '../../../../src/console/shapes.ts';
+import type { CheckResult, EndpointRow } from '../../../../src/web/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, Badge, State } from '../../parts/badge.tsx';
@@ -10,7 +11,7 @@ import { Card, Empty, Facts, KeysetTable, Rows } from '../../parts/page.tsx';
 import { Count, Duration, IdLink, Time } from '../../parts/values.tsx';
 import { faultTexts } from '../../texts/faults.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
-import { AddEndpoint, EndpointActions } from './endpoint-actions.tsx';
+import { AddEndpoint, EndpointActions, type EndpointProps } from './endpoint-actions.tsx';
 import { texts } from './texts.ts';
 
 interface Endpoints {
@@ -41,13 +42,7 @@ export function Webhook({ partnerId, endpoints, kinds }: Endpoints & { kinds: st
   );
 }
 
-interface OneEndpoint {
-  partnerId: string;
-  endpoint: EndpointRow;
-  kinds: string[];
-}
-
-function EndpointCard({ partnerId, endpoint: webhook, kinds }: OneEndpoint) {
+function EndpointCard({ partnerId, endpoint: webhook, kinds }: EndpointProps) {
   const t = useTexts(texts);
   const [result, setResult] = useState<CheckResult | null>(null);
   const { pending, run } = useRun();
@@ -133,7 +128,6 @@ function Log({ partnerId, endpoints }: Endpoints) {
   return (
     <KeysetTable<AttemptRow>
       label={t.log}
-      queryKey={['deliveries', partnerId]}
       path={`/partners/${partnerId}/deliveries`}
       everyMs={5000}
       keyOf={row => `${row.event_id} ${row.endpoint_id} ${row.attempt} ${row.at}`}

@@ -1,6 +1,6 @@
 import { Alert, Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { RateRules, WhatIf } from '../../../../src/console/shapes/rates.ts';
+import type { RateRules, WhatIf } from '../../../../src/console/shapes.ts';
 import { send } from '../../api.ts';
 import { Confirm, Outdated } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';
@@ -9,6 +9,7 @@ import { Card, Failure, Rows } from '../../parts/page.tsx';
 import { RateSources } from '../../parts/rate.tsx';
 import { clean, editableIn, percentIn, Rate, Usdt } from '../../parts/values.tsx';
 import { useLanguage, useServerText, useTexts, wordIn } from '../../texts/index.ts';
+import { texts as overviewTexts } from '../overview.texts.ts';
 import { texts } from './texts.ts';
 
 /** Sends the version of the rules it was made on: a change based on old rules is refused. */
@@ -109,6 +110,7 @@ export function TryRules({ rules }: { rules: RateRules }) {
 
 function Compared({ answer }: { answer: WhatIf }) {
   const t = useTexts(texts);
+  const { kinds } = useTexts(overviewTexts);
   const serverText = useServerText();
   return (
     <>
@@ -120,7 +122,7 @@ function Compared({ answer }: { answer: WhatIf }) {
       {answer.alarms.length > 0 && (
         <Alert color="yellow" mb="sm" title={t.alarms}>
           {answer.alarms.map(alarm => (
-            <p key={alarm}>{alarmIn(t.alarmKinds, serverText, alarm)}</p>
+            <p key={alarm}>{alarmIn(kinds, serverText, alarm)}</p>
           ))}
         </Alert>
       )}
@@ -153,26 +155,28 @@ function alarmIn(words: Record<string, string>, serverText: (text: string) => st
   return `${wordIn(words, kind)}: ${serverText(detail.join(': '))}`;
 }
 
-/** Basis points as percent. */
-export const Spread = ({ bps }: { bps: number }) => <Percents value={bps / 100} />;
-
 export function Percents({ value }: { value: number }) {
   const language = useLanguage();
   return <span className="number">{percentIn(language, value)}</span>;
 }
 
-/** As typed: percent with up to two decimal places. */
-export interface RuleFields {
-  spread: string;
-  band: string;
-  jump: string;
-}
+export const ruleNames = ['spread', 'band', 'jump'] as const;
 
-export const fieldsOf = (rules: RateRules, language: string): RuleFields => ({
-  spread: editableIn(language, `${rules.spread_bps / 100}`),
-  band: editableIn(language, `${rules.band_percent}`),
-  jump: editableIn(language, `${rules.jump_percent}`),
+export const percentsOf = (rules: RateRules) => ({
+  spread: rules.spread_bps / 100,
+  band: rules.band_percent,
+  jump: rules.jump_percent,
 });
+
+/** As typed: percent with up to two decimal places. */
+type RuleFields = Record<(typeof ruleNames)[number], string>;
+
+function fieldsOf(rules: RateRules, language: string): RuleFields {
+  const percents = Object.entries(percentsOf(rules));
+  return Object.fromEntries(
+    percents.map(([name, value]) => [name, editableIn(language, `${value}`)]),
+  ) as RuleFields;
+}
 
 const most = 50;
 
@@ -183,7 +187,7 @@ const percentOf = (name: keyof RuleFields, text: string): number | undefined => 
 };
 
 /** Undefined while something is not a number. */
-export function readRules(fields: RuleFields) {
+function readRules(fields: RuleFields) {
   const spread = percentOf('spread', fields.spread);
   const band = percentOf('band', fields.band);
   const jump = percentOf('jump', fields.jump);
@@ -191,16 +195,14 @@ export function readRules(fields: RuleFields) {
   return { spread_bps: Math.round(spread * 100), band_percent: band, jump_percent: jump };
 }
 
-export function RuleInputs({
-  fields,
-  onChange,
-}: {
+interface InputsProps {
   fields: RuleFields;
   onChange: (fields: RuleFields) => void;
-}) {
+}
+
+function RuleInputs({ fields, onChange }: InputsProps) {
   const t = useTexts(texts);
-  const names = ['spread', 'band', 'jump'] as const;
-  return names.map(name => (
+  return ruleNames.map(name => (
     <TextField
       key={name}
       label={t[name]}

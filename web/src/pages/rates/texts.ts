@@ -1,4 +1,4 @@
-import { inBoth, type Words } from '../../texts/index.ts';
+import { inBoth } from '../../texts/index.ts';
 
 export const texts = inBoth({
   lead: [
@@ -62,12 +62,6 @@ export const texts = inBoth({
     'С такими правилами курса нет, и платежи не принимаются.',
   ],
   alarms: ['Alarms with these rules', 'Оповещения при этих правилах'],
-  alarmKinds: {
-    rate_sources_disagree: ['Rate sources disagree', 'Источники курса расходятся'],
-    rate_outlier: ['Rate source deviates from the others', 'Источник курса отклоняется от остальных'],
-    rate_jump: ['Sharp rate change', 'Резкое изменение курса'],
-    rate_unavailable: ['No rate', 'Нет курса'],
-  } as Words,
   what: ['Value', 'Показатель'],
   costs: ['Debited amount', 'Сумма списания'],
   present: ['Current rules', 'Текущие правила'],

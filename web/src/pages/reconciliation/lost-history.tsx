@@ -1,13 +1,13 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
-import type { LostHistory as Answer } from '../../../../src/console/shapes/controls.ts';
+import type { LostHistory as Answer } from '../../../../src/console/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Rows, useLive } from '../../parts/page.tsx';
 import { Count, IdLink, Rub, Time } from '../../parts/values.tsx';
-import { inBoth, useShared, useTexts, type Words, wordIn } from '../../texts/index.ts';
+import { inBoth, useTexts, type Words, wordIn } from '../../texts/index.ts';
 
 const texts = inBoth({
   title: ['Restoring lost payments', 'Восстановление утраченных платежей'],
@@ -57,7 +57,7 @@ const texts = inBoth({
 /** Nothing, if the database has never lost anything. */
 export function LostHistory() {
   const t = useTexts(texts);
-  const read = useLive<Answer>(['recovery'], '/recovery', 5000);
+  const read = useLive<Answer>('/recovery', 5000);
   const { histories = [], recovered = [], stray = [] } = read.data ?? {};
   if (histories.length === 0) return null;
   return (
@@ -94,7 +94,6 @@ export function LostHistory() {
 
 function Recovered({ payments }: { payments: Answer['recovered'] }) {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
     <>
       <h3>{t.recovered}</h3>
@@ -106,7 +105,7 @@ function Recovered({ payments }: { payments: Answer['recovered'] }) {
           { head: t.payment, cell: one => <IdLink id={one.payment_id} /> },
           { head: t.partner, cell: one => one.partner },
           { head: t.rub, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
-          { head: t.status, cell: one => wordIn(shared.states, one.status) },
+          { head: t.status, cell: one => wordIn(t.states, one.status) },
           { head: t.at, wideOnly: true, cell: one => <Time as="short" at={one.recovered_at} /> },
         ]}
       />

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
-import type { Invitation, OperatorRole, OperatorRow } from '../../../../src/console/shapes/access.ts';
+import type { Invitation, OperatorRole, OperatorRow } from '../../../../src/console/shapes.ts';
 import { send } from '../../api.ts';
 import { Action, useSession } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';
@@ -8,7 +8,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
 import { Loaded, Rows, useLive } from '../../parts/page.tsx';
 import { Ago, Copyable, Time } from '../../parts/values.tsx';
-import { useShared, useTexts } from '../../texts/index.ts';
+import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 const roles: OperatorRole[] = ['viewer', 'support', 'finance', 'admin'];
@@ -17,11 +17,10 @@ type Doing = { what: 'create' } | { what: 'reset' | 'disable' | 'enable' | 'role
 
 export function Operators() {
   const t = useTexts(texts);
-  const shared = useShared();
   const own = useSession().operator.operator_id;
   const [doing, setDoing] = useState<Doing | null>(null);
   const [invitation, setInvitation] = useState<Invitation | null>(null);
-  const list = useLive<{ data: OperatorRow[] }>(['operators'], '/operators', 10_000);
+  const list = useLive<{ data: OperatorRow[] }>('/operators', 10_000);
   const close = () => setDoing(null);
   return (
     <>
@@ -39,7 +38,7 @@ export function Operators() {
           keyOf={row => row.operator_id}
           columns={[
             { head: t.name, cell: row => `${row.name}${row.operator_id === own ? ` (${t.you})` : ''}` },
-            { head: t.role, cell: row => shared.roles[row.role] },
+            { head: t.role, cell: row => t.roles[row.role] },
             { head: t.state, cell: row => <State state={row.state} /> },
             { head: t.lastSeen, cell: row => <Ago at={row.last_seen_at} /> },
             { head: t.since, wideOnly: true, cell: row => <Time as="short" at={row.created_at} /> },
@@ -69,15 +68,13 @@ export function Operators() {
   );
 }
 
-function Deeds({
-  row,
-  isOwn,
-  onChoose,
-}: {
+interface DeedsProps {
   row: OperatorRow;
   isOwn: boolean;
   onChoose: (doing: Doing) => void;
-}) {
+}
+
+function Deeds({ row, isOwn, onChoose }: DeedsProps) {
   const t = useTexts(texts);
   const needs = 'operators.manage';
   const why = isOwn ? t.notYourself : undefined;
@@ -106,14 +103,13 @@ function Deeds({
 
 function RoleSelect({ value, onChange }: { value: OperatorRole; onChange: (role: OperatorRole) => void }) {
   const t = useTexts(texts);
-  const shared = useShared();
   return (
     <SelectField
       label={t.role}
       description={t.roleSays[value]}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       value={value}
-      words={shared.roles}
+      words={t.roles}
       values={roles}
       onChange={onChange}
     />

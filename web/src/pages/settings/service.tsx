@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
-import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
+import type { SettingsPage } from '../../../../src/console/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
@@ -13,7 +13,7 @@ import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 export function Service() {
-  const read = useLive<SettingsPage>(['settings'], '/settings', 5000);
+  const read = useLive<SettingsPage>('/settings', 5000);
   return (
     <>
       <Loaded of={read} />

@@ -5,33 +5,20 @@ import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { useRun } from '../../parts/notify.ts';
-import {
-  Card,
-  type Column,
-  Empty,
-  Facts,
-  KeysetTable,
-  Loaded,
-  PageFrame,
-  Rows,
-  useLive,
-} from '../../parts/page.tsx';
+import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
-import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { Action, Tile } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './balance.texts.ts';
 
 export default function Balance() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
-  const creditColumns = useCreditColumns();
-  const read = useLive<Shape>(['balance', api('')], api('/balance'), 15_000);
+  const read = useLive<Shape>(api('/balance'), 15_000);
   const { data } = read;
   return (
-    <PageFrame title={portal.nav.balance}>
+    <PageFrame title={t.nav.balance}>
       <Loaded of={read} />
       {data && <Money balance={data} />}
       {data && <TopUp balance={data} />}
@@ -39,10 +26,16 @@ export default function Balance() {
       <Card title={t.deposits}>
         <KeysetTable<DepositRow>
           label={t.deposits}
-          queryKey={['deposits']}
           path={api('/deposits')}
           everyMs={15_000}
-          columns={useDepositColumns()}
+          columns={[
+            { head: t.seen, cell: row => <Time at={row.seen_at} as="short" /> },
+            { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
+            { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+            { head: t.network, cell: row => row.chain },
+            { head: t.transaction, cell: row => <ShortHash text={row.transaction_id} /> },
+            { head: t.credited, cell: row => <Time at={row.credited_at} as="short" />, wideOnly: true },
+          ]}
           keyOf={row => row.deposit_id}
           empty={<Empty title={t.noDeposits} />}
         />
@@ -51,7 +44,19 @@ export default function Balance() {
         <Card title={t.credits}>
           <Rows
             label={t.credits}
-            columns={creditColumns}
+            columns={[
+              {
+                head: t.credited,
+                cell: row => (
+                  <span className="inline">
+                    <Time at={row.at} as="short" />
+                    <TestMark mode={row.mode} />
+                  </span>
+                ),
+              },
+              { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+              { head: t.reference, cell: row => <span className="wrap-anywhere">{row.reference}</span> },
+            ]}
             rows={data.credits}
             keyOf={row => `${row.at} ${row.reference}`}
             empty={<Empty title={t.noCredits} />}
@@ -64,15 +69,14 @@ export default function Balance() {
 
 function Money({ balance }: { balance: Shape }) {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const { pending, run } = useRun();
   const [isSetting, setSetting] = useState(false);
   return (
     <>
-      <section className="tiles" aria-label={portal.nav.balance}>
+      <section className="tiles" aria-label={t.nav.balance}>
         {(['live', 'test'] as const).map(mode => (
-          <Tile key={mode} name={portal[mode]} value={<Usdt amount={balance[mode].available_usdt} cents />}>
+          <Tile key={mode} name={t[mode]} value={<Usdt amount={balance[mode].available_usdt} cents />}>
             <p className="dim">
               {t.held} <Usdt amount={balance[mode].held_usdt} cents />
             </p>
@@ -162,33 +166,4 @@ function Limits({ limits }: { limits: Shape['limits'] }) {
       <p className="dim">{t.raise}</p>
     </Card>
   );
-}
-
-function useDepositColumns(): Column<DepositRow>[] {
-  const t = useTexts(texts);
-  return [
-    { head: t.seen, cell: row => <Time at={row.seen_at} as="short" /> },
-    { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
-    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
-    { head: t.network, cell: row => row.chain },
-    { head: t.transaction, cell: row => <ShortHash text={row.transaction_id} /> },
-    { head: t.credited, cell: row => <Time at={row.credited_at} as="short" />, wideOnly: true },
-  ];
-}
-
-function useCreditColumns(): Column<Shape['credits'][number]>[] {
-  const t = useTexts(texts);
-  return [
-    {
-      head: t.credited,
-      cell: row => (
-        <span className="inline">
-          <Time at={row.at} as="short" />
-          <TestMark mode={row.mode} />
-        </span>
-      ),
-    },
-    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
-    { head: t.reference, cell: row => <span className="wrap-anywhere">{row.reference}</span> },
-  ];
 }

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core';
 import { Link, useSearchParams } from 'wouter';
-import type { DeliveryDetail } from '../../../../src/portal/shapes.ts';
+import type { DeliveryDetail } from '../../../../src/web/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Answer, State } from '../../parts/badge.tsx';
 import { useRun } from '../../parts/notify.ts';
 import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Duration, ShortId, Time } from '../../parts/values.tsx';
-import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './webhook.texts.ts';
 
 export default function Delivery({ eventId }: { eventId: string }) {
@@ -17,7 +17,7 @@ export default function Delivery({ eventId }: { eventId: string }) {
   const endpoint_id = params.get('endpoint_id') ?? undefined;
   const path = api(`/deliveries/${eventId}`);
   const { pending, run } = useRun();
-  const read = useLive<DeliveryDetail>(['delivery', path, endpoint_id], path + query({ endpoint_id }), 5000);
+  const read = useLive<DeliveryDetail>(path + query({ endpoint_id }), 5000);
   const { data } = read;
   return (
     <PageFrame

@@ -1,4 +1,4 @@
-import { inBoth } from '../../texts/language.ts';
+import { inBoth } from '../texts/index.ts';
 
 export const texts = inBoth({
   lead: [

@@ -1,16 +1,16 @@
 import { Textarea } from '@mantine/core';
 import { useState } from 'react';
-import type { KeyRow, NewKey } from '../../../../src/portal/shapes.ts';
+import type { NewKey } from '../../../../src/portal/shapes.ts';
+import type { KeyRow } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { Ago, Time } from '../../parts/values.tsx';
-import { useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { Action, ShowSecret } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './keys.texts.ts';
 
 /** A live key spends the balance: only an owner creates or changes one. */
@@ -20,14 +20,13 @@ type Dialog = { kind: 'new' } | { kind: 'roll' | 'revoke' | 'addresses'; key: Ke
 
 export default function Keys() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [created, setCreated] = useState<NewKey | null>(null);
   const close = () => setDialog(null);
   return (
     <PageFrame
-      title={portal.nav.keys}
+      title={t.nav.keys}
       lead={t.lead}
       actions={
         <Action needs="developer" variant="filled" onClick={() => setDialog({ kind: 'new' })}>
@@ -36,8 +35,7 @@ export default function Keys() {
       }
     >
       <KeysetTable<KeyRow>
-        label={portal.nav.keys}
-        queryKey={['keys']}
+        label={t.nav.keys}
         path={api('/keys')}
         columns={useColumns(setDialog)}
         keyOf={row => row.key_id}
@@ -129,7 +127,6 @@ const decimal = (text: string) => text.trim().replace(',', '.') || undefined;
 
 export function NewKeyDialog({ onClose, onCreated }: CreatingProps) {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api, partner, may } = usePartner();
   const canBeLive = partner.is_live_approved && may('owner');
   const [form, setForm] = useState({
@@ -161,11 +158,11 @@ export function NewKeyDialog({ onClose, onCreated }: CreatingProps) {
       onDone={key => onCreated(key as NewKey)}
     >
       <SelectField
-        label={portal.mode}
+        label={t.mode}
         description={canBeLive ? undefined : t.onlyTest}
         value={form.mode}
         onChange={mode => set({ mode })}
-        words={{ test: portal.test, live: portal.live }}
+        words={{ test: t.test, live: t.live }}
         values={canBeLive ? ['test', 'live'] : ['test']}
       />
       <SelectField

@@ -6,11 +6,9 @@ import { Chart } from '../../parts/chart.tsx';
 import { Choice } from '../../parts/fields.tsx';
 import { Card, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Count, Percent, Rate, Rub, Usdt } from '../../parts/values.tsx';
-import { useCommon } from '../../texts/common.ts';
-import { inBoth, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { Tile } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   period: ['Period', 'Период'],
@@ -35,17 +33,15 @@ const periods = ['7', '30', '90'] as const;
 
 export default function Overview() {
   const t = useTexts(texts);
-  const portal = usePortal();
-  const common = useCommon();
   const mode = useMode();
   const { api, may } = usePartner();
   const [days, setDays] = useState<(typeof periods)[number]>('30');
   const path = api(`/overview?mode=${mode}&days=${days}`);
-  const read = useLive<Shape>(['overview', path], path, 15_000);
+  const read = useLive<Shape>(path, 15_000);
   const { data } = read;
   return (
     <PageFrame
-      title={portal.nav.overview}
+      title={t.nav.overview}
       actions={
         <Choice
           label={t.period}
@@ -56,7 +52,7 @@ export default function Overview() {
       }
     >
       <Loaded of={read} />
-      {data?.is_maintenance && <div className="banner">{common.maintenance}</div>}
+      {data?.is_maintenance && <div className="banner">{t.maintenance}</div>}
       {data && !['active', 'none'].includes(data.webhook_state) && may('developer') && (
         <div className="banner">
           {t.webhook[data.webhook_state as 'failing' | 'suspended']}{' '}

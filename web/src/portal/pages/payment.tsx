@@ -5,9 +5,9 @@ import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { stateOf } from '../../parts/payments.tsx';
 import { Timeline, useFactLine } from '../../parts/timeline.tsx';
 import { Copyable, Rate, Rub, ShortId, shortId, Time, Usdt } from '../../parts/values.tsx';
-import { type Facts as FactWords, inBoth, useTexts, type Words, wordIn } from '../../texts/language.ts';
 import { paymentErrors } from '../../texts/payment-errors.ts';
 import { usePartner } from '../partner.ts';
+import { type Facts as FactWords, inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
 
 const texts = inBoth({
   all: ['← All payments', '← Все платежи'],
@@ -54,7 +54,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
   const t = useTexts(texts);
   const { api } = usePartner();
   const path = api(`/payments/${paymentId}`);
-  const read = useLive<PaymentDetail>(['payment', path], path, 5000);
+  const read = useLive<PaymentDetail>(path, 5000);
   const { data } = read;
   return (
     <PageFrame

@@ -1,14 +1,12 @@
-import type { PaymentRow } from '../../../../src/portal/shapes.ts';
+import type { PaymentRow } from '../../../../src/web/shapes.ts';
 import { query } from '../../api.ts';
 import { Download } from '../../parts/download.tsx';
 import { FilterForm, NoneFound, useFilters } from '../../parts/filters.tsx';
 import { KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { PaymentTotals, paymentColumns } from '../../parts/payments.tsx';
 import { PeriodFields, timesOf } from '../../parts/period.tsx';
-import { useCommon } from '../../texts/common.ts';
-import { inBoth, useTexts } from '../../texts/language.ts';
 import { type Mode, useMode, usePartner } from '../partner.ts';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const inRussian = new Intl.PluralRules('ru');
 const platezh = { one: 'платёж', few: 'платежа' } as Record<string, string>;
@@ -35,15 +33,13 @@ type Filters = Record<(typeof names)[number], string>;
 
 export default function Payments() {
   const t = useTexts(texts);
-  const common = useCommon();
-  const portal = usePortal();
   const { api } = usePartner();
   const mode = useMode();
   const of = useFilters(names);
   const given = query(asked(of.filters, mode));
   return (
     <PageFrame
-      title={portal.nav.payments}
+      title={t.nav.payments}
       actions={<Download path={api(`/payments/export${given}`)} label={t.csv} />}
     >
       <FilterForm
@@ -53,7 +49,7 @@ export default function Payments() {
           {
             name: 'status',
             label: t.status,
-            words: common.states,
+            words: t.states,
             values: ['processing', 'succeeded', 'failed'],
           },
           (draft, set, setNow) => <PeriodFields value={draft} onChoose={setNow} onTimes={set} />,
@@ -61,8 +57,7 @@ export default function Payments() {
       />
       <PaymentTotals path={api(`/payments/totals${given}`)} everyMs={20_000} t={t} />
       <KeysetTable<PaymentRow>
-        label={portal.nav.payments}
-        queryKey={['payments']}
+        label={t.nav.payments}
         path={api(`/payments${given}`)}
         everyMs={5000}
         columns={paymentColumns(t)}

@@ -7,9 +7,8 @@ import { TextField } from '../../parts/fields.tsx';
 import { useAttempt } from '../../parts/notify.ts';
 import { Card, Facts, Failure, PageFrame } from '../../parts/page.tsx';
 import { Copyable, Rub, Usdt } from '../../parts/values.tsx';
-import { inBoth, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -50,7 +49,6 @@ const texts = inBoth({
 
 export default function Qr() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const mode = useMode();
   const [link, setLink] = useState('');
@@ -81,7 +79,7 @@ export default function Qr() {
   };
 
   return (
-    <PageFrame title={portal.nav.qr} lead={t.lead}>
+    <PageFrame title={t.nav.qr} lead={t.lead}>
       <Card>
         <form onSubmit={submit} className="filters">
           <TextField

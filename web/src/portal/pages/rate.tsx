@@ -5,21 +5,10 @@ import { ask, query } from '../../api.ts';
 import { State } from '../../parts/badge.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { Choice, TextField } from '../../parts/fields.tsx';
-import {
-  Card,
-  type Column,
-  Empty,
-  Facts,
-  Failure,
-  Loaded,
-  PageFrame,
-  Rows,
-  useLive,
-} from '../../parts/page.tsx';
+import { Card, Empty, Facts, Failure, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { amountIn, clean, durationIn, Rate, Rub, ShortId, Time, Usdt } from '../../parts/values.tsx';
-import { inBoth, useLanguage, useTexts } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useLanguage, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   now: ['Now', 'Сейчас'],
@@ -68,14 +57,13 @@ type Span = (typeof spans)[number];
 
 export default function RateOfPartner() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const [hours, setHours] = useState<Span>('24');
   const path = api(`/rate?hours=${hours}`);
-  const read = useLive<RatePage>(['rate', path], path, 15_000);
+  const read = useLive<RatePage>(path, 15_000);
   const { data } = read;
   return (
-    <PageFrame title={portal.nav.rate}>
+    <PageFrame title={t.nav.rate}>
       <Loaded of={read} />
       {data?.now?.is_stale && <div className="banner">{t.stale}</div>}
       {data && (
@@ -150,34 +138,28 @@ function Quotes() {
   const language = useLanguage();
   const { api } = usePartner();
   const mode = useMode();
-  const columns = useColumns();
   const cents = (usdt: string) => amountIn(language, usdt.slice(0, -4));
   const path = api(`/quotes?mode=${mode}`);
-  const { data } = useLive<LockedQuotes>(['quotes', path], path, 5000);
+  const { data } = useLive<LockedQuotes>(path, 5000);
   if (!data) return null;
   return (
     <Card title={t.quotes}>
       <p className="dim">{t.quotesSays(cents(data.locked_usdt), cents(data.max_usdt))}</p>
       <Rows
         label={t.quotes}
-        columns={columns}
+        columns={[
+          { head: t.quote, cell: row => <ShortId id={row.quote_id} /> },
+          { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
+          { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+          { head: t.perUsdt, cell: row => <Rate rate={row.rate} />, right: true },
+          { head: t.expires, cell: row => <Time at={row.expires_at} as="clock" /> },
+        ]}
         rows={data.data}
         keyOf={row => row.quote_id}
         empty={<Empty title={t.noQuotes}>{t.noQuotesHint}</Empty>}
       />
     </Card>
   );
-}
-
-function useColumns(): Column<LockedQuotes['data'][number]>[] {
-  const t = useTexts(texts);
-  return [
-    { head: t.quote, cell: row => <ShortId id={row.quote_id} /> },
-    { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
-    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
-    { head: t.perUsdt, cell: row => <Rate rate={row.rate} />, right: true },
-    { head: t.expires, cell: row => <Time at={row.expires_at} as="clock" /> },
-  ];
 }
 
 /** What an amount in rubles costs now. The service computes it: a page that rounds by itself would show another sum. */

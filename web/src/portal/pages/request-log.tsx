@@ -1,13 +1,12 @@
 import { Link } from 'wouter';
-import type { LoggedRequestRow } from '../../../../src/portal/shapes.ts';
+import type { LoggedRequestRow } from '../../../../src/web/shapes.ts';
 import { query } from '../../api.ts';
 import { Badge, TestMark } from '../../parts/badge.tsx';
 import { FilterForm, useFilters } from '../../parts/filters.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { Copyable, Duration, shortId, Time } from '../../parts/values.tsx';
-import { inBoth, useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -22,11 +21,10 @@ const names = ['request_id', 'status', 'error_code'] as const;
 
 export default function RequestLog() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const of = useFilters(names);
   return (
-    <PageFrame title={portal.nav.requests} lead={t.lead}>
+    <PageFrame title={t.nav.requests} lead={t.lead}>
       <FilterForm
         of={of}
         fields={[
@@ -36,8 +34,7 @@ export default function RequestLog() {
         ]}
       />
       <KeysetTable<LoggedRequestRow>
-        label={portal.nav.requests}
-        queryKey={['requests']}
+        label={t.nav.requests}
         path={api(`/request-log${query(of.filters)}`)}
         everyMs={10_000}
         columns={useColumns()}

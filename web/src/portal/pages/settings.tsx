@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { NoticeSettings, SessionRow } from '../../../../src/portal/shapes.ts';
+import type { NoticeSettings } from '../../../../src/portal/shapes.ts';
+import type { SessionRow } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
 import { Card, type Column, Failure, KeysetTable, PageFrame, useOnce, Waiting } from '../../parts/page.tsx';
 import { Ago, Cut, Time } from '../../parts/values.tsx';
-import { inBoth, useTexts, type Words, wordIn } from '../../texts/language.ts';
 import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
 import { Action } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
 
 const texts = inBoth({
   notices: ['Notifications in Telegram', 'Уведомления в Telegram'],
@@ -36,9 +36,8 @@ const texts = inBoth({
 
 export default function Settings() {
   const t = useTexts(texts);
-  const portal = usePortal();
   return (
-    <PageFrame title={portal.nav.settings}>
+    <PageFrame title={t.nav.settings}>
       <Card title={t.notices}>
         <p className="dim">{t.noticesHint}</p>
         <Notices />
@@ -46,7 +45,6 @@ export default function Settings() {
       <Card title={t.sessions}>
         <KeysetTable<SessionRow>
           label={t.sessions}
-          queryKey={['sessions']}
           path="/sessions"
           columns={useColumns()}
           keyOf={row => row.session_id}
@@ -66,17 +64,16 @@ function Notices() {
   const t = useTexts(texts);
   const notify = useNotify();
   const queries = useQueryClient();
-  const { data, error } = useOnce<NoticeSettings>(['notices'], '/notices');
+  const { data, error } = useOnce<NoticeSettings>('/notices');
   if (error) return <Failure error={error} />;
   if (!data) return <Waiting rows={3} />;
-  async function mute(topic: string, isMuted: boolean) {
+  const change = (path: string, body: object) =>
+    void send(path, body)
+      .catch(notify.failed)
+      .then(() => queries.invalidateQueries({ queryKey: ['/notices'] }));
+  function mute(topic: string, isMuted: boolean) {
     const others = data!.topics.filter(one => one.is_muted && one.topic !== topic).map(one => one.topic);
-    await send('/notices', { muted: isMuted ? [...others, topic] : others }).catch(notify.failed);
-    await queries.invalidateQueries({ queryKey: ['notices'] });
-  }
-  async function speak(language: string) {
-    await send('/notices/language', { language }).catch(notify.failed);
-    await queries.invalidateQueries({ queryKey: ['notices'] });
+    change('/notices', { muted: isMuted ? [...others, topic] : others });
   }
   return (
     <div className="portal-notices">
@@ -85,7 +82,7 @@ function Notices() {
           label={t.language}
           className="portal-language"
           value={data.language}
-          onChange={text => void speak(text)}
+          onChange={language => change('/notices/language', { language })}
           words={{ ru: 'Русский', en: 'English' }}
         />
       )}
@@ -94,7 +91,7 @@ function Notices() {
           <input
             type="checkbox"
             checked={!is_muted}
-            onChange={event => void mute(topic, !event.currentTarget.checked)}
+            onChange={event => mute(topic, !event.currentTarget.checked)}
           />
           {wordIn(t.topics, topic)}
         </label>

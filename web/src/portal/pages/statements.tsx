@@ -3,9 +3,9 @@ import { query } from '../../api.ts';
 import { Download } from '../../parts/download.tsx';
 import { SelectField, UtcDayInput } from '../../parts/fields.tsx';
 import { Card, PageFrame } from '../../parts/page.tsx';
-import { inBoth, useTexts } from '../../texts/language.ts';
+import { dayOf } from '../../parts/values.tsx';
 import { useMode, usePartner } from '../partner.ts';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -21,17 +21,14 @@ const texts = inBoth({
   ],
 });
 
-const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-
 export default function Statements() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const mode = useMode();
-  const [day, setDay] = useState(yesterday);
+  const [day, setDay] = useState(() => dayOf(Date.now() - 86_400_000));
   const [format, setFormat] = useState('csv');
   return (
-    <PageFrame title={portal.nav.statements} lead={t.lead}>
+    <PageFrame title={t.nav.statements} lead={t.lead}>
       <Card>
         <div className="filters">
           <UtcDayInput label={t.day} value={day} onChange={setDay} />

@@ -1,14 +1,14 @@
 import { useState } from 'react';
 import type { Invitation, MemberRole, MemberRow, Team as Shape } from '../../../../src/portal/shapes.ts';
-import { ask, send, session } from '../../api.ts';
+import { send } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField } from '../../parts/fields.tsx';
 import { type Column, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
+import { readSession } from '../../parts/root.tsx';
 import { Name, Time } from '../../parts/values.tsx';
-import { inBoth, useTexts } from '../../texts/language.ts';
 import { usePartner } from '../partner.ts';
 import { Action, ShowSecret } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -60,21 +60,18 @@ const texts = inBoth({
 
 type Dialog = { kind: 'invite' } | { kind: 'role' | 'remove'; member: MemberRow };
 
-const roleNames: MemberRole[] = ['viewer', 'developer', 'owner'];
-
 export default function Team() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api, partner } = usePartner();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [invitation, setInvitation] = useState<Invitation | null>(null);
-  const read = useLive<Shape>(['team', api('')], api('/team'), 20_000);
+  const read = useLive<Shape>(api('/team'), 20_000);
   const { data } = read;
   const columns = useColumns(setDialog);
   const close = () => setDialog(null);
   return (
     <PageFrame
-      title={portal.nav.team}
+      title={t.nav.team}
       lead={t.lead}
       actions={
         <Action
@@ -89,7 +86,7 @@ export default function Team() {
     >
       <Loaded of={read} />
       {data && (
-        <Rows label={portal.nav.team} columns={columns} rows={data.data} keyOf={({ user_id }) => user_id} />
+        <Rows label={t.nav.team} columns={columns} rows={data.data} keyOf={({ user_id }) => user_id} />
       )}
       {dialog?.kind === 'invite' && <InviteDialog onClose={close} onInvited={setInvitation} />}
       {dialog?.kind === 'role' && <RoleDialog member={dialog.member} onClose={close} />}
@@ -118,17 +115,8 @@ export default function Team() {
   );
 }
 
-/** The partners and roles of the reader have changed. */
-async function readSession(): Promise<void> {
-  const found = await ask<{ session: Parameters<typeof session.set>[0] }>('/session/current').catch(
-    () => null,
-  );
-  if (found) session.set(found.session);
-}
-
 function useColumns(open: (dialog: Dialog) => void): Column<MemberRow>[] {
   const t = useTexts(texts);
-  const { roles } = usePortal();
   return [
     {
       head: t.name,
@@ -139,7 +127,7 @@ function useColumns(open: (dialog: Dialog) => void): Column<MemberRow>[] {
         </span>
       ),
     },
-    { head: t.role, cell: row => roles[row.role] },
+    { head: t.role, cell: row => t.memberRoles[row.role] },
     { head: t.joined, cell: row => <Time at={row.joined_at} as="short" /> },
     {
       head: t.actions,
@@ -163,26 +151,23 @@ function useColumns(open: (dialog: Dialog) => void): Column<MemberRow>[] {
 
 function RoleSelect({ value, onChange }: { value: MemberRole; onChange: (role: MemberRole) => void }) {
   const t = useTexts(texts);
-  const { roles } = usePortal();
   return (
     <SelectField
       label={t.role}
       description={t.what[value]}
       value={value}
       onChange={onChange}
-      words={roles}
-      values={roleNames}
+      words={t.memberRoles}
     />
   );
 }
 
-function InviteDialog({
-  onClose,
-  onInvited,
-}: {
+interface InviteProps {
   onClose: () => void;
   onInvited: (invitation: Invitation) => void;
-}) {
+}
+
+function InviteDialog({ onClose, onInvited }: InviteProps) {
   const t = useTexts(texts);
   const { api } = usePartner();
   const [role, setRole] = useState<MemberRole>('viewer');

@@ -1,4 +1,4 @@
-import { inBoth, type Words } from '../../texts/language.ts';
+import { inBoth, type Words } from '../texts/index.ts';
 
 export const texts = inBoth({
   lead: [

@@ -1,7 +1,8 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { CheckResult, EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes.ts';
+import type { EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes.ts';
+import type { CheckResult } from '../../../../src/web/shapes.ts';
 import { send } from '../../api.ts';
 import { Badge, State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -9,22 +10,20 @@ import { CheckList, EndpointUrl, SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
 import { Card, Empty, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Duration, Time } from '../../parts/values.tsx';
-import { useTexts, wordIn } from '../../texts/language.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { ShowSecret } from '../parts.tsx';
-import { usePortal } from '../texts/index.ts';
+import { useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './webhook.texts.ts';
 
 export default function Webhook() {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const [isAdding, setAdding] = useState(false);
-  const read = useLive<WebhookPage>(['webhook', api('')], api('/webhook'), 10_000);
+  const read = useLive<WebhookPage>(api('/webhook'), 10_000);
   const { data } = read;
   return (
     <PageFrame
-      title={portal.nav.webhook}
+      title={t.nav.webhook}
       lead={t.lead}
       actions={
         <span className="portal-actions">
@@ -47,7 +46,6 @@ export default function Webhook() {
 
 function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] }) {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const { pending, run } = useRun();
   const notify = useNotify();
@@ -74,7 +72,7 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
         {endpoint.state === 'suspended' && <div className="banner">{t.suspended}</div>}
         <Facts
           facts={[
-            [portal.mode, endpoint.mode ? portal[endpoint.mode] : t.bothModes],
+            [t.mode, endpoint.mode ? t[endpoint.mode] : t.bothModes],
             [t.events, endpoint.events.join(', ')],
             [t.waiting, endpoint.waiting],
             [t.givenUp, endpoint.given_up],
@@ -119,12 +117,12 @@ function Endpoint({ endpoint, kinds }: { endpoint: EndpointRow; kinds: string[] 
 
 /** The keys of live mode, then of test mode; anybody can read them. */
 function PublicKeys({ paths }: { paths: string[] }) {
-  const portal = usePortal();
+  const t = useTexts(texts);
   const [live, test] = paths;
   return (
     <span className="portal-actions">
-      <a href={live}>{portal.live}</a>
-      <a href={test}>{portal.test}</a>
+      <a href={live}>{t.live}</a>
+      <a href={test}>{t.test}</a>
     </span>
   );
 }
@@ -134,7 +132,6 @@ export type Dialog = 'address' | 'events' | 'rotate' | 'remove';
 /** The first endpoint gets both modes and all events of the contract; the others what they ask for. */
 export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () => void }) {
   const t = useTexts(texts);
-  const portal = usePortal();
   const { api } = usePartner();
   const [url, setUrl] = useState('');
   const [mode, setMode] = useState<string>(useMode());
@@ -153,10 +150,10 @@ export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () =>
       {!isFirst && (
         <>
           <SelectField
-            label={portal.mode}
+            label={t.mode}
             value={mode}
             onChange={setMode}
-            words={{ live: portal.live, test: portal.test }}
+            words={{ live: t.live, test: t.test }}
           />
           <CheckList label={t.events} options={page.event_kinds} chosen={events} onChange={setEvents} />
         </>
@@ -177,7 +174,7 @@ interface DialogProps {
 export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecrets }: DialogProps) {
   const t = useTexts(texts);
   const [url, setUrl] = useState(endpoint.url);
-  const [events, setEvents] = useState(endpoint.events);
+  const [events, setEvents] = useState<string[]>(endpoint.events);
   const dialogs = {
     address: {
       title: t.changeAddress,

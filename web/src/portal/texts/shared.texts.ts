@@ -1,5 +1,4 @@
-import type { MemberRole } from '../../../../src/portal/shapes.ts';
-import { type Both, inBoth } from '../../texts/language.ts';
+import { inBoth } from '../../texts/language.ts';
 
 export const texts = inBoth({
   errors: {
@@ -144,11 +143,6 @@ export const texts = inBoth({
     ],
     internal_error: ['Something went wrong on our side.', 'Произошла ошибка на нашей стороне.'],
   },
-  roles: {
-    viewer: ['Viewer', 'Наблюдатель'],
-    developer: ['Developer', 'Разработчик'],
-    owner: ['Owner', 'Владелец'],
-  } satisfies Record<MemberRole, Both>,
   nav: {
     overview: ['Overview', 'Обзор'],
     payments: ['Payments', 'Платежи'],
@@ -181,10 +175,6 @@ export const texts = inBoth({
       'Закройте это окно и снова откройте личный кабинет из бота.',
     ],
     openBot: ['Open the bot', 'Открыть бота'],
-    ended: [
-      'Your session has ended. Open a new link from the bot.',
-      'Сеанс завершён. Откройте новую ссылку из бота.',
-    ],
   },
   otherPerson: {
     title: ['Change the account?', 'Сменить аккаунт?'],

@@ -1,5 +1,5 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { type Queryable, readRows } from '../db/postgres/index.ts';
+import { type Queryable, readRows, withIds } from '../db/postgres/index.ts';
 import type { AccountKey, Mode } from './post.ts';
 
 export const accountNames = ['topup', 'treasury', 'available', 'held', 'settled'] as const;
@@ -31,13 +31,12 @@ function kindOf(from: AccountName, to: AccountName): EntryKind {
   return to === 'settled' ? 'settle' : 'release';
 }
 
-type EntryRow = Omit<Entry, 'kind' | 'paymentId'> & { payment_id: string | null };
+const readEntry = withIds<Omit<Entry, 'kind'>>({ paymentId: 'pay' });
 
-const toEntry = ({ payment_id, ...row }: EntryRow): Entry => ({
-  ...row,
-  kind: kindOf(row.from, row.to),
-  paymentId: payment_id === null ? null : idFromUuid('pay', payment_id),
-});
+function toEntry(row: object): Entry {
+  const entry = readEntry(row);
+  return { ...entry, kind: kindOf(entry.from, entry.to) };
+}
 
 /** Entries with numbers in (above, upTo]. The entry of a refund has a reference; its payment is that of the refund. */
 export async function listEntries(
@@ -58,10 +57,10 @@ export async function listEntries(
     period?: { start: Date; end: Date };
   },
 ): Promise<Entry[]> {
-  const { rows } = await db.query<EntryRow>({
+  const rows = await readRows(db, {
     text: `SELECT e.entry_no AS "entryNo", e.created_at AS at, e.from_account AS "from", e.to_account AS "to",
                   e.micro_usdt AS "microUsdt", e.from_after AS "fromAfter", e.to_after AS "toAfter", e.reference,
-                  coalesce(e.payment_id, r.payment_id) AS payment_id
+                  coalesce(e.payment_id, r.payment_id) AS "paymentId"
              FROM entries_between($1, $2, $3, $4, ${newestFirst}, $5, $6, $7) AS e
              LEFT JOIN refunds r ON r.partner_id = $1 AND r.mode = $2 AND r.entry_no = e.entry_no
             ORDER BY e.entry_no ${newestFirst ? 'DESC' : 'ASC'}`,

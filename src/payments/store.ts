@@ -237,10 +237,11 @@ const findByKey = sharedRead(async (db, items: (AccountKey & { key: string })[])
             WHERE f.payment_id IS NOT NULL`,
     values: [...accountsOf(items), items.map(({ key }) => key)],
   });
-  const live = inOrder(items.length, { rows: rows.filter(({ id }) => id !== null) });
+  const live = inOrder(items.length, { rows: rows.filter(({ paymentId }) => paymentId !== null) });
   const archived = new Array<PaymentKey | undefined>(items.length).fill(undefined);
-  for (const { id, item, known_id } of rows)
-    if (id === null) archived[item - 1] = { ...items[item - 1]!, paymentId: idFromUuid('pay', known_id) };
+  for (const { paymentId, item, known_id } of rows)
+    if (paymentId === null)
+      archived[item - 1] = { ...items[item - 1]!, paymentId: idFromUuid('pay', known_id) };
   return fillFromArchive(db, live, archived);
 });
 

@@ -1,7 +1,7 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Pool, Queryable } from '../../db/postgres/index.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Pool, type Queryable, readRows, withIds } from '../../db/postgres/index.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import { creditPartner } from '../credit.ts';
 import { reportHeld } from '../held-alarm.ts';
@@ -53,16 +53,13 @@ async function listWaiting(
   db: Queryable,
   { name, minMicroUsdt }: ScreeningDeps['chain'],
 ): Promise<WaitingDeposit[]> {
-  const { rows } = await db.query<ScreenedDeposit & { id: string; partner_id: string }>({
-    text: `SELECT partner_id, id, chain, transaction, log_index AS "logIndex", sender, micro_usdt AS "microUsdt"
+  const rows = await readRows(db, {
+    text: `SELECT partner_id AS "partnerId", id, chain, transaction, log_index AS "logIndex", sender, micro_usdt AS "microUsdt"
              FROM deposits WHERE chain = $1 AND state = 'screening'
             ORDER BY micro_usdt >= $2 DESC, id LIMIT ${askedAtOnce}`,
     values: [name, minMicroUsdt],
   });
-  return rows.map(({ partner_id, ...deposit }) => ({
-    ...deposit,
-    partnerId: idFromUuid('prt', partner_id),
-  }));
+  return rows.map(withIds<WaitingDeposit>({ partnerId: 'prt' }));
 }
 
 /**

@@ -39,9 +39,9 @@ export async function addArchived(
   let page = live;
   for (const month of order === 'DESC' ? months : months.toReversed()) {
     const next = page[limit];
-    if (next && (order === 'DESC' ? next.id >= month.beyondId : next.id < month.firstId)) break;
-    const byId = new Map([...page, ...(await read(month))].map(row => [row.id, row]));
-    const sorted = [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    if (next && (order === 'DESC' ? next.paymentId >= month.beyondId : next.paymentId < month.firstId)) break;
+    const byId = new Map([...page, ...(await read(month))].map(row => [row.paymentId, row]));
+    const sorted = [...byId.values()].sort((a, b) => (a.paymentId < b.paymentId ? -1 : 1));
     page = (order === 'ASC' ? sorted : sorted.reverse()).slice(0, limit + 1);
   }
   return page;

@@ -2,8 +2,8 @@ import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
-import { type Payment, type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
+import { findRow, type Queryable, transaction, withIds } from '../../db/postgres/index.ts';
+import { type Payment, paymentColumns, paymentIds } from '../payment.ts';
 import { finishAll } from '../store.ts';
 
 export interface PaymentForOperator extends Payment {
@@ -15,17 +15,11 @@ export interface PaymentForOperator extends Payment {
   isUnderWay: boolean;
 }
 
-interface WatchedRow extends PaymentRow {
-  partner_name: string;
-  next_at: Date | null;
-  support_since: Date | null;
-  lease_holder: number | null;
-}
-
 const find = (db: Queryable, from: string, paymentId: Id<'pay'>) =>
-  db.query<WatchedRow>({
-    text: `SELECT ${paymentColumns('p')}, o.next_at, o.support_since, o.lease_holder,
-                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS partner_name
+  findRow(db, {
+    text: `SELECT ${paymentColumns('p')}, o.next_at AS "nextPollAt", o.support_since AS "supportSince",
+                  o.lease_holder IS NOT NULL AS "isUnderWay",
+                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS "partnerName"
              FROM ${from}
              LEFT JOIN open_payments o ON o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id`,
     values: [uuidFromId(paymentId)],
@@ -43,19 +37,8 @@ export async function findPaymentAnywhere(
   db: Queryable,
   paymentId: Id<'pay'>,
 ): Promise<PaymentForOperator | undefined> {
-  const {
-    rows: [found],
-  } = await find(db, payments, paymentId);
-  const row = found ?? (await find(db, attempts, paymentId)).rows[0];
-  return (
-    row && {
-      ...toPayment(row),
-      partnerName: row.partner_name,
-      nextPollAt: row.next_at,
-      supportSince: row.support_since,
-      isUnderWay: row.lease_holder !== null,
-    }
-  );
+  const row = (await find(db, payments, paymentId)) ?? (await find(db, attempts, paymentId));
+  return row && withIds<PaymentForOperator>(paymentIds)(row);
 }
 
 export type DecisionResult =

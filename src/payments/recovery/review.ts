@@ -1,7 +1,7 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRows, type Stored, withIds } from '../../db/postgres/index.ts';
 import type { PastCall } from '../../gateway/index.ts';
-import { type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
+import { paymentColumns, paymentIds } from '../payment.ts';
 import type { FoundPayment } from '../search/search.ts';
 
 export interface PaymentInReview extends FoundPayment {
@@ -13,26 +13,25 @@ export interface PaymentInReview extends FoundPayment {
   lastAnswer: Pick<PastCall, 'call' | 'outcome' | 'status' | 'error'> | null;
 }
 
-interface ReviewFields extends PaymentRow {
-  partner_name: string;
-  tries: number;
-  next_at: Date;
-  support_since: Date | null;
-  is_under_way: boolean;
-  last_call: PastCall['call'] | null;
-  last_outcome: string | null;
-  last_status: number | null;
-  last_error: string | null;
+type Reviewed = Omit<PaymentInReview, 'lastAnswer'>;
+
+interface ReviewRow extends Stored<Reviewed> {
+  call: PastCall['call'] | null;
+  outcome: string | null;
+  answerStatus: number | null;
+  error: string | null;
 }
+
+const toReviewed = withIds<Reviewed>(paymentIds);
 
 /** Live payments without a final answer of the gateway, oldest first; test payments only simulate it. */
 export async function listReview(
   db: Queryable,
   { limit, after }: { limit: number; after?: Id<'pay'> | undefined },
 ): Promise<{ payments: PaymentInReview[]; hasMore: boolean }> {
-  const { rows } = await db.query<ReviewFields>({
-    text: `SELECT ${paymentColumns('p')}, r.name AS partner_name, o.tries, o.next_at, o.support_since, o.lease_holder IS NOT NULL AS is_under_way,
-                  c.call AS last_call, c.outcome AS last_outcome, c.status AS last_status, c.error AS last_error
+  const rows = await readRows<ReviewRow>(db, {
+    text: `SELECT ${paymentColumns('p')}, r.name AS "partnerName", o.tries, o.next_at AS "nextPollAt", o.support_since AS "supportSince",
+                  o.lease_holder IS NOT NULL AS "isUnderWay", c.call, c.outcome, c.status AS "answerStatus", c.error
              FROM (SELECT * FROM open_payments o
                     WHERE NOT o.awaiting_gateway AND o.mode = 'live' AND ($2::uuid IS NULL OR o.payment_id > $2)
                     ORDER BY o.payment_id LIMIT $1) AS o
@@ -44,17 +43,9 @@ export async function listReview(
             ORDER BY p.id`,
     values: [limit + 1, after ? uuidFromId(after) : null],
   });
-  const payments = rows.slice(0, limit).map(row => ({
-    ...toPayment(row),
-    partnerName: row.partner_name,
-    tries: row.tries,
-    nextPollAt: row.next_at,
-    supportSince: row.support_since,
-    isUnderWay: row.is_under_way,
-    lastAnswer: lastAnswerOf(row),
+  const payments = rows.slice(0, limit).map(({ call, outcome, answerStatus: status, error, ...row }) => ({
+    ...toReviewed(row),
+    lastAnswer: call !== null && outcome !== null ? { call, outcome, status, error } : null,
   }));
   return { payments, hasMore: rows.length > limit };
 }
-
-const lastAnswerOf = ({ last_call: call, last_outcome: outcome, last_status, last_error }: ReviewFields) =>
-  call !== null && outcome !== null ? { call, outcome, status: last_status, error: last_error } : null;

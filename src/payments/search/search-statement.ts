@@ -61,7 +61,7 @@ export function scanStatement(plan: SearchPlan, scan: Scan): Statement {
     text: `WITH scanned AS MATERIALIZED (SELECT * FROM (${candidates}) AS u ORDER BY u.id DESC LIMIT ${scan.size})
            SELECT ${paymentColumns('p')}, (SELECT count(*)::int FROM scanned) AS scanned,
                   (SELECT s.id FROM scanned s ORDER BY s.id LIMIT 1) AS last_id,
-                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS partner_name
+                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS "partnerName"
              FROM (SELECT) AS always
              LEFT JOIN (SELECT * FROM scanned p WHERE ${conditions} ORDER BY p.id DESC LIMIT ${scan.maxMatches}) AS p ON true
             ORDER BY p.id DESC`,

@@ -1,6 +1,6 @@
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
-import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
+import type { Queryable, Stored } from '../../db/postgres/index.ts';
+import { type Payment, toPayment } from '../payment.ts';
 import type { PaymentFilter } from './search-statement.ts';
 import { type SearchPlan, scanStatement } from './search-statement.ts';
 
@@ -38,16 +38,16 @@ export async function searchPayments(
   // One after the other, to leave connections for payments.
   for (const filter of filters) {
     const { rows, stoppedAt } = await searchOne(db, filter, limit, after);
-    for (const row of rows) found.set(row.id, row);
+    for (const row of rows) found.set(row.paymentId, row);
     if (stoppedAt && stoppedAt > horizon) horizon = stoppedAt;
   }
   const complete = [...found.values()]
-    .filter(({ id }) => id >= horizon)
-    .sort((one, other) => (one.id < other.id ? 1 : -1));
+    .filter(({ paymentId }) => paymentId >= horizon)
+    .sort((one, other) => (one.paymentId < other.paymentId ? 1 : -1));
   const page = complete.slice(0, limit);
-  const next = complete.length > limit ? page.at(-1)!.id : horizon;
+  const next = complete.length > limit ? page.at(-1)!.paymentId : horizon;
   return {
-    payments: page.map(row => ({ ...toPayment(row), partnerName: row.partner_name })),
+    payments: page.map(row => ({ ...toPayment(row), partnerName: row.partnerName })),
     next: next ? idFromUuid('pay', next) : null,
   };
 }
@@ -73,9 +73,7 @@ export async function* readFoundPayments(
   }
 }
 
-interface FoundRow extends PaymentRow {
-  partner_name: string;
-}
+type FoundRow = Stored<FoundPayment>;
 
 /** A match of a scan, with how many payments it read and the last of them; without a match, one row of nulls. */
 type ScanRow = FoundRow & { scanned: number; last_id: string | null };
@@ -95,7 +93,7 @@ async function searchOne(
   for (let scans = 0; scans < maxScans; scans++) {
     const scan = { before, size, maxMatches: limit + 1 - found.length };
     const { rows } = await db.query<ScanRow>(scanStatement(plan, scan));
-    found.push(...rows.filter(({ id }) => id !== null));
+    found.push(...rows.filter(({ paymentId }) => paymentId !== null));
     const { scanned, last_id: last } = rows[0]!;
     if (scanned < size || found.length > limit) return { rows: found };
     before = last!;

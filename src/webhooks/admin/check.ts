@@ -1,7 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { newId } from '../../base/ids.ts';
-import type { Payment } from '../../payments/index.ts';
 import { type Event, envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
 import { type StandardHeaders, sign, standardHeaders } from '../delivery/signatures.ts';
 import type { SendResult } from '../http/post.ts';
@@ -119,27 +118,22 @@ function resultOf(verdict: SendResult, expected: CheckResult['expected']) {
 
 function samplePayment(clock: Clock): Event {
   const at = instantOf(clock);
-  const payment: Payment = {
-    paymentId: newId('pay', clock),
-    partnerId: newId('prt', clock),
-    mode: probeMode,
-    status: 'succeeded',
-    statusDetail: null,
-    idempotencyKey: '',
-    requestHash: Buffer.alloc(0),
-    externalId: null,
-    qrcId: '',
-    qrUrl: '',
-    fingerprint: '',
-    recipient: 'Webhook check',
-    amountKopecks: 10_000n,
-    microUsdt: 1_081_082n,
-    rateE4: 925_000n,
-    metadata: '{"webhook_check":true}',
-    gatewayOrderId: null,
-    errorCode: null,
-    createdAt: at,
-    settledAt: at,
+  return {
+    eventId: 0n,
+    payment: {
+      paymentId: newId('pay', clock),
+      mode: probeMode,
+      status: 'succeeded',
+      statusDetail: null,
+      externalId: null,
+      recipient: 'Webhook check',
+      amountKopecks: 10_000n,
+      microUsdt: 1_081_082n,
+      rateE4: 925_000n,
+      metadata: '{"webhook_check":true}',
+      errorCode: null,
+      createdAt: at,
+      settledAt: at,
+    },
   };
-  return { eventId: 0n, payment };
 }

@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { type Queryable, readRows } from '../../db/postgres/index.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Queryable, readRows, withIds } from '../../db/postgres/index.ts';
 
 export interface Endpoint {
   partnerId: Id<'prt'>;
@@ -12,25 +12,18 @@ export interface Endpoint {
 
 /** The endpoints of these partners. */
 export async function listEndpoints(db: Queryable, clock: Clock, partners: Id<'prt'>[]): Promise<Endpoint[]> {
-  const rows = await readRows<Pick<Endpoint, 'url' | 'state'> & { partner_id: string; endpoint: string }>(
-    db,
-    {
-      // After a failed attempt the next one is in the future, so the index of what is due shows whether there is such a delivery.
-      text: `SELECT w.partner_id, w.endpoint_id AS endpoint, w.url,
+  const rows = await readRows(db, {
+    // After a failed attempt the next one is in the future, so the index of what is due shows whether there is such a delivery.
+    text: `SELECT w.partner_id AS "partnerId", w.endpoint_id AS "endpointId", w.url,
                   CASE WHEN w.suspended_at IS NOT NULL THEN 'suspended'
                        WHEN w.given_up > 0 OR w.hanging OR EXISTS (
                               SELECT FROM deliveries d WHERE d.endpoint_id = w.endpoint_id AND d.failed_at IS NULL
                                  AND d.next_at > $2 AND d.attempts > 0) THEN 'failing'
                        ELSE 'active' END AS state
              FROM endpoints w WHERE w.partner_id = ANY ($1)`,
-      values: [partners.map(uuidFromId), instantOf(clock)],
-    },
-  );
-  return rows.map(({ partner_id, endpoint, ...row }) => ({
-    ...row,
-    partnerId: idFromUuid('prt', partner_id),
-    endpointId: idFromUuid('whe', endpoint),
-  }));
+    values: [partners.map(uuidFromId), instantOf(clock)],
+  });
+  return rows.map(withIds<Endpoint>({ partnerId: 'prt', endpointId: 'whe' }));
 }
 
 const severity = ['active', 'failing', 'suspended'] as const;

@@ -1,5 +1,5 @@
-import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { findRow, type Queryable, readRows, withIds } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { firstEndpointOf, isFirst } from '../first-endpoint.ts';
 
@@ -34,12 +34,8 @@ export interface Webhook {
   ed25519: boolean;
 }
 
-interface WebhookRow extends Omit<Webhook, 'partnerId' | 'endpointId' | 'isFirst' | 'state'> {
-  endpoint: string;
-}
-
 const selectEndpoints = `
-  SELECT w.endpoint_id AS endpoint, w.mode, w.url, w.suspended_at AS "suspendedAt", w.hanging, d.waiting, d.given_up AS "givenUp",
+  SELECT w.partner_id AS "partnerId", w.endpoint_id AS "endpointId", w.mode, w.url, w.suspended_at AS "suspendedAt", w.hanging, d.waiting, d.given_up AS "givenUp",
          w.old_secret_until AS "oldSecretUntil", w.changed_at AS "changedAt", w.events, w.ed25519
     FROM endpoints w
    CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE d.failed_at IS NULL)::int AS waiting, count(d.failed_at)::int AS given_up
@@ -47,11 +43,11 @@ const selectEndpoints = `
 
 /** All endpoints of a partner: the first one, then those of live and of test mode. */
 export async function listWebhooks(db: Queryable, partnerId: Id<'prt'>): Promise<Webhook[]> {
-  const { rows } = await db.query<WebhookRow>({
+  const rows = await readRows(db, {
     text: `${selectEndpoints} WHERE w.partner_id = $1 ORDER BY w.mode NULLS FIRST, w.number`,
     values: [uuidFromId(partnerId)],
   });
-  return rows.map(row => toWebhook(partnerId, row));
+  return rows.map(toWebhook);
 }
 
 /** An endpoint of this partner; without an id, its first. */
@@ -60,17 +56,19 @@ export async function findWebhook(
   partnerId: Id<'prt'>,
   endpointId: Id<'whe'> = firstEndpointOf(partnerId),
 ): Promise<Webhook | undefined> {
-  const { rows } = await db.query<WebhookRow>({
+  const row = await findRow(db, {
     text: `${selectEndpoints} WHERE w.partner_id = $1 AND w.endpoint_id = $2`,
     values: [uuidFromId(partnerId), uuidFromId(endpointId)],
   });
-  return rows[0] && toWebhook(partnerId, rows[0]);
+  return row && toWebhook(row);
 }
 
-function toWebhook(partnerId: Id<'prt'>, { endpoint, ...row }: WebhookRow): Webhook {
-  const endpointId = idFromUuid('whe', endpoint);
-  const state = row.suspendedAt ? 'suspended' : 'active';
-  return { partnerId, endpointId, isFirst: isFirst(partnerId, endpointId), state, ...row };
+const readEndpoint = withIds<Omit<Webhook, 'isFirst' | 'state'>>({ partnerId: 'prt', endpointId: 'whe' });
+
+function toWebhook(row: object): Webhook {
+  const endpoint = readEndpoint(row);
+  const state = endpoint.suspendedAt ? 'suspended' : 'active';
+  return { ...endpoint, isFirst: isFirst(endpoint.partnerId, endpoint.endpointId), state };
 }
 
 /** How records of the audit log name an endpoint; the first is just the webhook of its partner. */

@@ -40,9 +40,9 @@ interface DueOptions extends SlotPlan {
   onUnreadableSecret(partnerId: Id<'prt'>, endpointId: Id<'whe'>): void;
 }
 
-interface DueRow extends Omit<PaymentRow, 'id'>, RefundColumns {
+interface DueRow extends Omit<PaymentRow, 'paymentId'>, RefundColumns {
   /** Null if the payment is archived. */
-  id: string | null;
+  paymentId: string | null;
   owner: string;
   endpoint: string;
   payment_mode: Mode;
@@ -123,7 +123,7 @@ const isFree = `NOT (d.event_id = ANY ($4::bigint[])
 
 /** The event of an archived payment is due when it was sent again by hand, or when money has come back. */
 const paymentOf = async (db: Queryable, row: DueRow): Promise<Payment | undefined> =>
-  row.id === null
+  row.paymentId === null
     ? findPayment(
         db,
         { partnerId: idFromUuid('prt', row.owner), mode: row.payment_mode },

@@ -55,7 +55,7 @@ export async function listEvents(
 type ListedRow = PaymentRow & { event_id: bigint } & RefundColumns;
 type EventRow = ListedRow | ({ [Column in keyof PaymentRow]: null } & { event_id: bigint } & RefundColumns);
 
-const hasPayment = (row: EventRow): row is ListedRow => row.id !== null;
+const hasPayment = (row: EventRow): row is ListedRow => row.paymentId !== null;
 
 const toEvent = (row: ListedRow): Event => ({
   eventId: row.event_id,

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import { undici } from '../../http-client/index.ts';
 import { ConnectError, type ConnectFault, type TlsFacts } from './connect.ts';
-import type { HostConnections } from './host-connections.ts';
+import type { Host } from './hosts.ts';
 
 /**
  * `busy`: all connections to the receiver were taken for the whole time, or this machine had none left; nothing was
@@ -28,7 +28,7 @@ const notNeeded = new Error('the rest of the answer is not needed');
 /** A request and its answer. */
 interface PendingRequest {
   clock: Clock;
-  receiver: HostConnections;
+  receiver: Host;
   startedAt: number;
   /** Set while the request has a connection. */
   controller: Dispatcher.DispatchController | undefined;
@@ -39,7 +39,7 @@ interface PendingRequest {
 
 /** Sends one request as soon as the receiver has a free connection. */
 export function post(
-  receiver: HostConnections,
+  receiver: Host,
   { path, headers, body }: PostRequest,
   { clock, timeoutMs, signal }: { clock: Clock; timeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<SendResult> {

@@ -76,6 +76,11 @@ export function createTransport({ clock, url, token, breaker }: TransportOptions
   };
 }
 
+export type List = 'orders' | 'refunds';
+
+export const listPath = (list: List, since: Date, limit: number, cursor?: string | null) =>
+  `/${list}?${new URLSearchParams({ since: since.toISOString(), limit: `${limit}`, ...(cursor ? { cursor } : {}) })}`;
+
 export const isTimeout = (error: unknown) =>
   error instanceof Error && /Timeout|Abort/.test(error.name) && !/Connect/.test(error.name);
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, newId } from '../../base/ids.ts';
-import { readOrder, readRefusal } from '../answers.ts';
+import { isOrderUnknown, readOrder, readRefusal } from '../answers.ts';
 import type { OrderAnswer, ResolvedQr } from '../gateway.ts';
 import { type CheckClient, describeReply, type Reply } from './client.ts';
 
@@ -84,8 +84,6 @@ export const getOrder = ({ client }: World, paymentId: string) =>
 export const sendVoid = ({ client }: World, paymentId: string) =>
   client.send({ method: 'POST', path: `/orders/${paymentId}/void` });
 
-export const isOrderUnknown = ({ status, body }: Reply) => status === 404 && body?.code === 'ORDER_UNKNOWN';
-export const isVoided = ({ status, body }: Reply) => status === 200 && body?.state === 'voided';
 export const refusalOf = (reply: Reply) => readRefusal(reply)?.code;
 
 /** The order in an answer, as the service reads it; undefined if it is none. */

@@ -90,15 +90,6 @@ export async function claimDue(
   return { due, firstDueMs };
 }
 
-/** The processes with leases on payments, alive or dead. */
-export async function listLeaseHolders(db: Queryable): Promise<number[]> {
-  const { rows } = await db.query<{ lease_holder: number }>({
-    name: 'list lease holders',
-    text: 'SELECT DISTINCT lease_holder FROM open_payments WHERE lease_holder IS NOT NULL ORDER BY lease_holder',
-  });
-  return rows.map(row => row.lease_holder);
-}
-
 /** Makes the payments of these dead processes due now. */
 export async function releaseLeases(db: Queryable, clock: Clock, leaseHolders: number[]): Promise<void> {
   await db.query({

@@ -1,8 +1,8 @@
 import { type BackgroundLoopOptions, startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
-import type { Heartbeat } from '../../db/processes/index.ts';
-import { acquireLeases, listLeaseHolders, releaseLeases, renewLeases } from './leases.ts';
+import { findDeadHolders, type Heartbeat, pauseUntilDue } from '../../db/processes/index.ts';
+import { acquireLeases, releaseLeases, renewLeases } from './leases.ts';
 import type { DeliverySlots } from './slots.ts';
 
 export interface LeaseKeeperDeps {
@@ -19,7 +19,7 @@ export const leaseLoopsMs = {
   renew: 10_000,
   findDead: 1_500,
   /** While a delivery is due. */
-  acquire: 200,
+  due: 200,
   /** While deliveries wait; one that gets due earlier is acquired then. */
   waiting: 1_000,
   /** Without any delivery: the process that ends a payment is woken, and so are the other processes of its node. */
@@ -47,11 +47,10 @@ export function startLeaseKeeper(
   let acquiredMs = Number.NEGATIVE_INFINITY;
   let cancelWake: (() => void) | undefined;
 
-  async function findDeadHolders(): Promise<number | undefined> {
+  async function lookForDead(): Promise<number | undefined> {
     deadHolders = [];
     if (!hasWaiting) return leaseLoopsMs.idle;
-    const holders = await listLeaseHolders(db);
-    deadHolders = await heartbeat.findDead(holders.filter(holder => holder !== instance));
+    deadHolders = await findDeadHolders(db, heartbeat, 'endpoints');
     return undefined;
   }
 
@@ -70,9 +69,7 @@ export function startLeaseKeeper(
     const isFirst = !hasWaiting && firstDueMs !== undefined;
     hasWaiting = firstDueMs !== undefined;
     if (isFirst) findingDead.runNow();
-    if (firstDueMs === undefined) return leaseLoopsMs.idle;
-    const untilDueMs = firstDueMs - clock.nowMs();
-    return untilDueMs > 0 ? Math.min(untilDueMs, leaseLoopsMs.waiting) : leaseLoopsMs.acquire;
+    return pauseUntilDue(clock.nowMs(), firstDueMs, leaseLoopsMs);
   }
 
   /** The database decides what this process holds: a change whose answer was lost must not leave an endpoint unserved. */
@@ -96,14 +93,14 @@ export function startLeaseKeeper(
       work,
       onError: err => log.error({ err }, 'webhook leases could not be acquired or renewed'),
     });
-  const acquiring = start(leaseLoopsMs.acquire, acquire);
-  const findingDead = start(leaseLoopsMs.findDead, findDeadHolders);
+  const acquiring = start(leaseLoopsMs.due, acquire);
+  const findingDead = start(leaseLoopsMs.findDead, lookForDead);
   const loops = [findingDead, acquiring, start(leaseLoopsMs.renew, renew)];
   return {
     // There may be new deliveries. However many payments finish: it asks no more often than while there are deliveries.
     wake: () => {
       const sinceMs = clock.monotonicMs() - acquiredMs;
-      cancelWake ??= clock.timer(Math.max(0, leaseLoopsMs.acquire - sinceMs), acquiring.runNow);
+      cancelWake ??= clock.timer(Math.max(0, leaseLoopsMs.due - sinceMs), acquiring.runNow);
     },
     /** Acquires and renews no more; what is held stays held until it is released. */
     stop: async () => {

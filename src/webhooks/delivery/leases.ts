@@ -89,12 +89,3 @@ export async function releaseLeases(db: Queryable, instance: number, endpoints: 
     values: [instance, endpoints.map(uuidFromId)],
   });
 }
-
-/** The processes that hold leases, dead ones included. */
-export async function listLeaseHolders(db: Queryable): Promise<number[]> {
-  const { rows } = await db.query<{ lease_holder: number }>({
-    name: 'list webhook lease holders',
-    text: `SELECT DISTINCT lease_holder FROM endpoints WHERE lease_holder IS NOT NULL ORDER BY lease_holder`,
-  });
-  return rows.map(row => row.lease_holder);
-}

@@ -1,3 +1,5 @@
+import { type ApiDocument, exampleOf, type Schema } from './reference/document.ts';
+
 /**
  * The examples of the OpenAPI document are one morning of one partner in test mode: order-42 is paid, order-43 is
  * declined, order-44 is still processing. They are written by hand; a test checks that ids, times, amounts, balances and
@@ -21,6 +23,10 @@ export const idempotencyKey = '0b7a3c1e-5d0f-4a57-9d43-9a2f7f0c1b2d';
 const named = <Value>(summary: string, value: Value) => ({ summary, value });
 /** For a response that is always the same but for its values. */
 export const only = <Value>(summary: string, value: Value) => ({ example: named(summary, value) });
+
+/** An object that a schema without references describes, from the examples of its fields. */
+export const described = (schema: object) =>
+  exampleOf(schema as Schema, {} as ApiDocument) as Record<string, unknown>;
 
 export const paymentRequests = {
   succeeded: named('Order-42: a payment that succeeds', {

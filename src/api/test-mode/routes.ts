@@ -52,13 +52,14 @@ const advanceTestClock = endpoint({
   malformed: examples.missingField('body', 'advance_sec'),
 });
 
-const deposit = {
-  object: 'test_deposit',
-  reference: 'top-up-1',
-  amount_usdt: '250.000000',
-  balance_usdt: '10250.000000',
-  request_id: 'req_01m7faz3yge00a3jv9t7f4b1bt',
-} as const;
+const exampleReference = 'top-up-1';
+const TestDeposit = Type.Object({
+  object: Type.Literal('test_deposit'),
+  reference: Type.String({ examples: [exampleReference] }),
+  amount_usdt: usdt('What was credited', '250.000000'),
+  balance_usdt: usdt('The test balance now', '10250.000000'),
+  request_id: requestId,
+});
 
 const createTestDeposit = endpoint({
   route: 'POST /v1/test/deposits',
@@ -79,21 +80,18 @@ const createTestDeposit = endpoint({
       reference: Type.String({
         pattern: '^[A-Za-z0-9._-]{1,64}$',
         description: 'Yours: 1 to 64 letters, digits, dots, hyphens and underscores. Each is credited once',
-        examples: [deposit.reference],
+        examples: [exampleReference],
       }),
     },
-    { 'x-examples': examples.only('250 USDT', { amount_usdt: '250', reference: deposit.reference }) },
+    { 'x-examples': examples.only('250 USDT', { amount_usdt: '250', reference: exampleReference }) },
   ),
   answer: {
     description: 'The credit, made now or before',
-    schema: Type.Object({
-      object: Type.Literal('test_deposit'),
-      reference: Type.String({ examples: [deposit.reference] }),
-      amount_usdt: usdt('What was credited', deposit.amount_usdt),
-      balance_usdt: usdt('The test balance now', deposit.balance_usdt),
-      request_id: requestId,
+    schema: TestDeposit,
+    examples: examples.only('Credited', {
+      ...examples.described(TestDeposit),
+      request_id: 'req_01m7faz3yge00a3jv9t7f4b1bt',
     }),
-    examples: examples.only('Credited', deposit),
   },
   errors: ['invalid_request', 'test_key_required', 'daily_limit_exceeded', 'idempotency_conflict'],
   malformed: examples.missingField('body', 'reference'),

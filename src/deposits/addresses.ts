@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type ChainName, depositSetting } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { refuseSetting } from '../base/operator-error.ts';
-import { findRow, type Queryable, readRows } from '../db/postgres/index.ts';
+import { columnsOf, findRow, type Queryable, readRows } from '../db/postgres/index.ts';
 import type { DepositChain, DepositChains } from './chain/deposit-chain.ts';
 
 export interface DepositAddress {
@@ -79,7 +79,7 @@ async function storeAddresses(
     values: [
       chain.name,
       partnerIds.map(uuidFromId),
-      ...(['address', 'account', 'path'] as const).map(name => derived.map(one => one[name])),
+      ...columnsOf(derived, 'address', 'account', 'path'),
       instantOf(clock),
     ],
   });

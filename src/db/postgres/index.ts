@@ -36,6 +36,7 @@ export {
 } from './pool.ts';
 export { refuseTransactionPooling } from './pooler.ts';
 export {
+  columnsOf,
   findRow,
   findValue,
   hasRow,

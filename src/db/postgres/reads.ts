@@ -31,6 +31,10 @@ export const readValue = async <Value>(db: Queryable, statement: Statement): Pro
 export const hasRow = async (db: Queryable, statement: Statement): Promise<boolean> =>
   (await db.query(statement)).rowCount! > 0;
 
+/** The columns of these rows, for `unnest`. */
+export const columnsOf = <Row>(rows: Row[], ...names: (keyof Row)[]): unknown[][] =>
+  names.map(name => rows.map(row => row[name]));
+
 /** As the database has it: with a UUID instead of each id. */
 export type Stored<Shown> = { [Field in keyof Shown]: StoredValue<Shown[Field]> };
 type StoredValue<Value> = Value extends Id<IdKind> ? string : Value;

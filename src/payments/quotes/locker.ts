@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { newId, uuidFromId } from '../../base/ids.ts';
 import type { QuoteLockSettings } from '../../base/quote-settings.ts';
 import { createBatcher, nextLoopTurn } from '../../db/batching/index.ts';
-import { isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
+import { columnsOf, isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { LockedQuote } from './quote.ts';
 
@@ -34,12 +34,7 @@ export function createQuoteLocker(db: Queryable, clock: Clock, settings: QuoteLo
       values: [
         ids.map(uuidFromId),
         quotes.map(({ partnerId }) => uuidFromId(partnerId)),
-        quotes.map(({ mode }) => mode),
-        quotes.map(({ amountKopecks }) => amountKopecks),
-        quotes.map(({ microUsdt }) => microUsdt),
-        quotes.map(({ rateE4 }) => rateE4),
-        quotes.map(({ rateId }) => rateId),
-        quotes.map(({ rateStaleAt }) => rateStaleAt),
+        ...columnsOf(quotes, 'mode', 'amountKopecks', 'microUsdt', 'rateE4', 'rateId', 'rateStaleAt'),
         spreadBps,
         at,
         expiresAt,

@@ -2,7 +2,13 @@ import { type Alarms, clearedByService, listOpenSubjects } from '../../alarms/in
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
 import { formatKopecks } from '../../base/money.ts';
-import { type Pool, type Queryable, retryOnDeadlock, transaction } from '../../db/postgres/index.ts';
+import {
+  columnsOf,
+  type Pool,
+  type Queryable,
+  retryOnDeadlock,
+  transaction,
+} from '../../db/postgres/index.ts';
 import type { ListedRefund } from '../../gateway/index.ts';
 import type { PaymentSignals } from '../signals.ts';
 
@@ -131,13 +137,7 @@ const bookOf = ({ pool, clock }: BookDeps, refunds: OwnRefund[]): Promise<Refund
   transaction(pool, async tx => {
     const { rows } = await tx.query<{ verdict: RefundVerdict }>({
       text: 'SELECT verdict FROM payments_refund($1, $2, $3, $4, $5) ORDER BY item',
-      values: [
-        refunds.map(({ refundId }) => refundId),
-        refunds.map(({ uuid }) => uuid),
-        refunds.map(({ amountKopecks }) => amountKopecks),
-        refunds.map(({ createdAt }) => createdAt),
-        instantOf(clock),
-      ],
+      values: [...columnsOf(refunds, 'refundId', 'uuid', 'amountKopecks', 'createdAt'), instantOf(clock)],
     });
     return rows.map(({ verdict }) => verdict);
   });

@@ -67,15 +67,9 @@ export interface State {
   rate: Rate;
 }
 
-export interface Bank {
-  state: State;
-  /** The only way to change the state: in memory at once, on disk before the answer. */
-  record(record: BankRecord): void;
-  flushed(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Bank = Awaited<ReturnType<typeof openBank>>;
 
-export async function openBank(dir: string, rate: string, exitWith: (why: string) => never): Promise<Bank> {
+export async function openBank(dir: string, rate: string, exitWith: (why: string) => never) {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (!(await lockFolder(dir))) exitWith(`SIMULATOR_DIR ${dir} is in use by another simulator.`);
   const state: State = {
@@ -93,7 +87,8 @@ export async function openBank(dir: string, rate: string, exitWith: (why: string
   const journal = await openJournal(join(dir, 'journal.jsonl'), replay, onDiskFailure);
   return {
     state,
-    record: record => {
+    /** The only way to change the state: in memory at once, on disk before the answer. */
+    record: (record: BankRecord): void => {
       apply(state, record);
       journal.append(record);
     },

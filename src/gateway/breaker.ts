@@ -31,7 +31,7 @@ export type Breaker = ReturnType<typeof createBreaker>;
 export function createBreaker({ clock, onChange, check, signal }: BreakerOptions) {
   let streak = newStreak(clock.monotonicMs());
   /** Set while it is open. */
-  let tries: Tries | undefined;
+  let tries: ReturnType<typeof newTries> | undefined;
   /** The first success is reported too: an earlier process may have reported that the gateway is unreachable. */
   let hasReported = false;
   let isChecking = false;
@@ -99,19 +99,12 @@ export function createBreaker({ clock, onChange, check, signal }: BreakerOptions
   };
 }
 
-interface Tries {
-  /** The last one, or when it opened. */
-  lastMs: number;
-  /** Whether it is the turn of this one. */
-  take(who: string, nowMs: number): boolean;
-}
-
 const failedCodes = 'codes that have failed';
 
 const turnMs = retryIntervalMs / triesPerInterval;
 
 /** Turns come one after the other: each one's first in the order in which they ask, the next when all have had theirs. */
-function newTries(openedMs: number): Tries {
+function newTries(openedMs: number) {
   const nextMs = new Map<string, number>();
   let lastTurnMs = openedMs + retryIntervalMs - turnMs;
   let interval = { endMs: openedMs, left: 0 };
@@ -119,9 +112,11 @@ function newTries(openedMs: number): Tries {
     lastTurnMs = Math.max(lastTurnMs + turnMs, nowMs);
     return lastTurnMs;
   };
-  const tries: Tries = {
+  const tries = {
+    /** The last one, or when it opened. */
     lastMs: openedMs,
-    take: (who, nowMs) => {
+    /** Whether it is the turn of this one. */
+    take: (who: string, nowMs: number): boolean => {
       const ownMs = nextMs.get(who) ?? firstTurnAt(nowMs);
       nextMs.set(who, ownMs);
       if (nowMs >= interval.endMs) interval = { endMs: nowMs + retryIntervalMs, left: maxTriesPerInterval };

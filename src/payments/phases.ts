@@ -22,13 +22,21 @@ export async function inPhase<Result>(
 ): Promise<Result> {
   const startedMs = clock.monotonicMs();
   const span = trace && tracer?.start(`payment ${phase}`, { parent: trace });
+  try {
+    return await inSpan(span, () => work(span?.context));
+  } finally {
+    paymentMetrics?.observePhase(mode, phase, clock.monotonicMs() - startedMs);
+  }
+}
+
+/** Ends the span with the work; with an error if the work fails. */
+async function inSpan<Result>(span: Span | undefined, work: () => Promise<Result>): Promise<Result> {
   let error: string | undefined = 'failed';
   try {
-    const result = await work(span?.context);
+    const result = await work();
     error = undefined;
     return result;
   } finally {
-    paymentMetrics?.observePhase(mode, phase, clock.monotonicMs() - startedMs);
     span?.end(error);
   }
 }
@@ -51,19 +59,12 @@ export function observeBatches<Item extends { trace?: TraceContext | undefined }
     return tracer?.start(`batch ${statement}`, { links, attributes: { 'kopeck.batch_size': items.length } });
   }
   const observed: Run<Item, Result> = async (items, lockWait) => {
-    const span = startSpan(items);
-    let error: string | undefined = 'failed';
-    try {
-      const results = await run(items, lockWait);
-      error = undefined;
-      for (const [index, item] of items.entries()) {
-        const ended = outcomeOf(item, results[index]!);
-        if (ended) paymentMetrics?.countOutcome(ended.mode, ended.outcome, ended.code);
-      }
-      return results;
-    } finally {
-      span?.end(error);
+    const results = await inSpan(startSpan(items), () => run(items, lockWait));
+    for (const [index, item] of items.entries()) {
+      const ended = outcomeOf(item, results[index]!);
+      if (ended) paymentMetrics?.countOutcome(ended.mode, ended.outcome, ended.code);
     }
+    return results;
   };
   const onBatch = (size: number, waitedMs: number) => paymentMetrics?.observeBatch(statement, size, waitedMs);
   return { run: observed, waits: { clock, onBatch } };

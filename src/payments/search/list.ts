@@ -130,16 +130,13 @@ function pageOf(
   const columns = `${shownColumns('p')}${source === 'payments' ? `, ${hasArchived}` : ''}`;
   const where = [...conditions, ...(status ? [statusConditions[status]] : [])].join(' AND ');
   const own = 'p.partner_id = $1 AND p.mode = $2';
-  if (externalId !== undefined)
-    return `SELECT ${columns} FROM ${source} p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
-             ORDER BY p.id ${order} LIMIT $3`;
-  if (status === 'processing')
+  if (externalId === undefined && status === 'processing')
     return `SELECT ${columns} FROM open_payments o
              CROSS JOIN LATERAL (SELECT * FROM payments p WHERE ${own} AND p.id = o.payment_id AND ${where} OFFSET 0) AS p
              WHERE o.partner_id = $1 AND o.mode = $2 AND o.payment_id >= $4 AND o.payment_id < $5
              ORDER BY o.payment_id ${order} LIMIT $3`;
-  // Its statistics are those of a closed month, and Citus finds the worker by the partner alone.
-  if (source === 'payments_archive')
+  // Statistics of the archive are those of a closed month, and Citus finds the worker by the partner alone.
+  if (externalId !== undefined || source === 'payments_archive')
     return `SELECT ${columns} FROM ${source} p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
              ORDER BY p.id ${order} LIMIT $3`;
   return `SELECT ${columns} FROM ${source} p

@@ -1,10 +1,9 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRows, withIds } from '../../db/postgres/index.ts';
+import type { EndpointRef } from '../first-endpoint.ts';
 
-export interface Endpoint {
-  partnerId: Id<'prt'>;
-  endpointId: Id<'whe'>;
+export interface Endpoint extends EndpointRef {
   url: string;
   /** `failing`: the last events were not accepted, and are sent again by the retry schedule. */
   state: 'active' | 'failing' | 'suspended';

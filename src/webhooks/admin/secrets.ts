@@ -1,10 +1,7 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { findRow, type Queryable } from '../../db/postgres/index.ts';
 import type { Vault } from '../delivery/secret.ts';
-import { firstEndpointOf, subjectOf } from '../first-endpoint.ts';
-import type { Webhook } from './webhook.ts';
-
-type EndpointRef = Pick<Webhook, 'partnerId' | 'endpointId'>;
+import { type EndpointRef, firstEndpointOf, subjectOf } from '../first-endpoint.ts';
 
 interface SecretRow {
   secret: Buffer;

@@ -1,7 +1,7 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { findRow, type Queryable, readRows, withIds } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
-import { firstEndpointOf, isFirst } from '../first-endpoint.ts';
+import { type EndpointRef, firstEndpointOf, isFirst } from '../first-endpoint.ts';
 
 export const eventKinds = ['payment.succeeded', 'payment.failed', 'payment.refunded'] as const;
 export type EventKind = (typeof eventKinds)[number];
@@ -10,9 +10,7 @@ export type EventKind = (typeof eventKinds)[number];
 export const contractEvents: EventKind[] = ['payment.succeeded', 'payment.failed'];
 
 /** An endpoint: where a partner receives the events of its payments. */
-export interface Webhook {
-  partnerId: Id<'prt'>;
-  endpointId: Id<'whe'>;
+export interface Webhook extends EndpointRef {
   /** The webhook of the contract: it gets both modes, and all events of the contract. */
   isFirst: boolean;
   /** Null: both. */

@@ -13,21 +13,18 @@ export function newSecret(): string {
   }
 }
 
-/** Encrypts webhook secrets under a key of its own, each bound to its owner: the partner, or a further endpoint. */
-export interface Vault {
-  seal(secret: string, owner: string): Buffer;
-  decrypt(sealed: Buffer, owner: string): string;
-}
-
 const maxDecrypted = 10_000;
 
-export function createVault(keyring: Keyring): Vault {
+export type Vault = ReturnType<typeof createVault>;
+
+/** Encrypts webhook secrets under a key of its own, each bound to its owner: the partner, or a further endpoint. */
+export function createVault(keyring: Keyring) {
   const sealer = createSealer(keyring, purposes.webhookSecrets);
   // Decrypting costs more than signing, and the same few secrets are needed again and again.
   const decrypted = createBoundedCache<string>(maxDecrypted);
   return {
-    seal: (secret, owner) => sealer.seal(Buffer.from(secret), owner),
-    decrypt: (sealed, owner) => {
+    seal: (secret: string, owner: string) => sealer.seal(Buffer.from(secret), owner),
+    decrypt: (sealed: Buffer, owner: string) => {
       const name = `${owner} ${sealed.toString('latin1')}`;
       const known = decrypted.get(name);
       if (known !== undefined) return known;

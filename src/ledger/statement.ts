@@ -154,37 +154,16 @@ const header = csvLine([
   'reference',
 ]);
 
-const inUsdt = (balances: Balances) => accountNames.map(name => formatMicroUsdt(balances[name]));
 const emptyCells = (cells: number) => Array<null>(cells).fill(null);
 
 const titleLine = ({ partnerId, mode, day, closed }: Statement) =>
   csvLine(['statement', null, day, closed ? 'closed' : 'open', partnerId, mode, ...emptyCells(8)]);
 const balancesLine = (record: 'opening' | 'closing', balances: Balances) =>
-  csvLine([record, ...emptyCells(6), ...inUsdt(balances), ...emptyCells(2)]);
-const entryLine = (entry: Entry, after: Balances) =>
-  csvLine([
-    'entry',
-    entry.entryNo,
-    entry.at.toISOString(),
-    entry.kind,
-    entry.from,
-    entry.to,
-    formatMicroUsdt(entry.microUsdt),
-    ...inUsdt(after),
-    entry.paymentId,
-    entry.reference,
-  ]);
-const openHoldLine = ({ entryNo, at, microUsdt, paymentId }: OpenHold) =>
-  csvLine([
-    'open_hold',
-    entryNo,
-    at.toISOString(),
-    ...emptyCells(3),
-    formatMicroUsdt(microUsdt),
-    ...emptyCells(5),
-    paymentId,
-    null,
-  ]);
+  csvLine([record, ...emptyCells(6), ...Object.values(balancesObject(balances)), ...emptyCells(2)]);
+const entryLine = ({ after, payment_id, reference, ...entry }: ReturnType<typeof entryObject>) =>
+  csvLine(['entry', ...Object.values(entry), ...Object.values(after), payment_id, reference]);
+const openHoldLine = ({ entry_no, at, amount_usdt, payment_id }: ReturnType<typeof holdObject>) =>
+  csvLine(['open_hold', entry_no, at, ...emptyCells(3), amount_usdt, ...emptyCells(5), payment_id, null]);
 
 type Form = 'csv' | 'json';
 type Part = { text: string; digest?: string };
@@ -208,8 +187,9 @@ async function* partsOf(db: Queryable, statement: Statement, form: Form): AsyncG
     let [csv, json] = ['', ''];
     for (const entry of page) {
       book(balances, entry);
-      csv += entryLine(entry, balances);
-      if (form === 'json') json += comma + JSON.stringify(entryObject(entry, balances));
+      const shown = entryObject(entry, balances);
+      csv += entryLine(shown);
+      if (form === 'json') json += comma + JSON.stringify(shown);
       comma = ',\n';
     }
     yield part(csv, () => json);
@@ -217,7 +197,7 @@ async function* partsOf(db: Queryable, statement: Statement, form: Form): AsyncG
   assertSame(balances, closing);
   const end = { closing: balancesObject(closing), open_holds: openHolds.map(holdObject) };
   yield part(
-    balancesLine('closing', closing) + openHolds.map(openHoldLine).join(''),
+    balancesLine('closing', closing) + end.open_holds.map(openHoldLine).join(''),
     () => `],${JSON.stringify(end).slice(1, -1)}`,
   );
   const digest = `sha256:${hash.digest('hex')}`;
@@ -228,6 +208,7 @@ async function* partsOf(db: Queryable, statement: Statement, form: Form): AsyncG
 const balancesObject = (balances: Balances) =>
   Object.fromEntries(accountNames.map(name => [`${name}_usdt`, formatMicroUsdt(balances[name])]));
 
+/** In the order of the columns: the CSV form has the same values. */
 const entryObject = (entry: Entry, after: Balances) => ({
   entry_no: `${entry.entryNo}`,
   at: entry.at.toISOString(),

@@ -1,5 +1,5 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { type Queryable, readRow } from '../db/postgres/index.ts';
+import { type Queryable, readRow, readValue } from '../db/postgres/index.ts';
 import type { Balances } from './accounts-and-entries.ts';
 import type { AccountKey } from './post.ts';
 
@@ -19,11 +19,11 @@ export async function balancesAfter(
 
 /** What was available right before this moment. */
 export async function availableBefore(db: Queryable, account: AccountKey, at: Date): Promise<bigint> {
-  const { rows } = await db.query<{ up_to: bigint }>({
+  const upTo = await readValue<bigint>(db, {
     text: 'SELECT ledger_entries_before($1, $2, $3) AS up_to',
     values: [uuidFromId(account.partnerId), account.mode, at],
   });
-  return (await balancesAfter(db, account, rows[0]!.up_to, at)).available;
+  return (await balancesAfter(db, account, upTo, at)).available;
 }
 
 export interface OpenHold {

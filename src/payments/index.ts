@@ -1,8 +1,8 @@
 export { type ArchiveResult, archiveMonths } from './archive/archive.ts';
 export { type DistributeResult, distributeArchive } from './archive/distribute/distribute.ts';
-export { lastArchivedEvent, lastPrunedEvent } from './archive/last-events.ts';
 export { restDays } from './archive/months.ts';
 export { startNightlyArchive } from './archive/nightly.ts';
+export { lastArchivedEvent, lastPrunedEvent } from './archive/pages.ts';
 export { type ArchiveWatch, askArchiveWorkers, watchArchiveWorkers } from './archive/workers.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Creation } from './create/creation.ts';
@@ -41,8 +41,7 @@ export {
   toPayment,
 } from './payment.ts';
 export { createPaymentParts } from './payment-parts.ts';
-export { lockQuote } from './quotes/lock-quote.ts';
-export type { QuoteLocker } from './quotes/locker.ts';
+export { lockQuote, type QuoteLocker } from './quotes/locker.ts';
 export {
   findQuoteOf,
   type LockedQuote,
@@ -51,10 +50,10 @@ export {
   readExposure,
 } from './quotes/quote.ts';
 export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
-export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
 export { differenceObject, type Reconciliation } from './reconciliation/reconcile.ts';
 export { type ReconcilerDeps, startReconciler } from './reconciliation/reconciler.ts';
 export { findRun, listRuns, pruneRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
+export { findNewestOrder, hasUnfinishedPayments } from './recovery/open-payments.ts';
 export {
   decidePayment,
   decidePaymentIn,
@@ -67,14 +66,23 @@ export { listReview, type PaymentInReview } from './recovery/review.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
-export { type PaymentDay, readPaymentDay } from './search/days.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
-export { type FoundPayment, readFoundPayments, searchPayments } from './search/search.ts';
+export {
+  type FoundPayment,
+  type PaymentTotals,
+  readFoundPayments,
+  searchPayments,
+  totalPayments,
+} from './search/search.ts';
 export type { PaymentFilter } from './search/search-statement.ts';
 export { readSearchWords } from './search/search-words.ts';
-export { countInReview, createThroughputReader } from './search/throughput.ts';
+export {
+  countInReview,
+  createThroughputReader,
+  type PaymentDay,
+  readPaymentDay,
+} from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
-export { type PaymentTotals, totalPayments } from './search/totals.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
 export { findPayment, findPaymentOf } from './store.ts';
 export { pruneTestData } from './test-data/prune.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { checkReceiver } from '../../src/webhooks/admin/check.ts';
-import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
+import { reEnable } from '../../src/webhooks/admin/check-partner.ts';
 import {
   findWebhook,
   listAttempts,

@@ -43,6 +43,7 @@ export {
   readRow,
   readRows,
   readValue,
+  readValues,
   type Stored,
   withIds,
 } from './reads.ts';

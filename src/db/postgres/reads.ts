@@ -27,6 +27,10 @@ export async function findValue<Value>(db: Queryable, statement: Statement): Pro
 export const readValue = async <Value>(db: Queryable, statement: Statement): Promise<Value> =>
   Object.values(await readRow<Record<string, Value>>(db, statement))[0]!;
 
+/** The only column of all rows. */
+export const readValues = async <Value>(db: Queryable, statement: Statement): Promise<Value[]> =>
+  (await readRows<Record<string, Value>>(db, statement)).flatMap(row => Object.values(row));
+
 /** Whether the statement has found or changed a row. */
 export const hasRow = async (db: Queryable, statement: Statement): Promise<boolean> =>
   (await db.query(statement)).rowCount! > 0;

@@ -1,4 +1,4 @@
-import { type Queryable, readRows } from '../postgres/index.ts';
+import { type Queryable, readValues } from '../postgres/index.ts';
 import type { Heartbeat } from './heartbeat.ts';
 
 /** The processes that have ended, of those with leases on rows of this table. */
@@ -7,11 +7,11 @@ export async function findDeadHolders(
   { instance, findDead }: Pick<Heartbeat, 'instance' | 'findDead'>,
   table: 'open_payments' | 'endpoints',
 ): Promise<number[]> {
-  const rows = await readRows<{ lease_holder: number }>(db, {
+  const holders = await readValues<number>(db, {
     name: `list lease holders of ${table}`,
     text: `SELECT DISTINCT lease_holder FROM ${table} WHERE lease_holder IS NOT NULL ORDER BY lease_holder`,
   });
-  return findDead(rows.map(row => row.lease_holder).filter(holder => holder !== instance));
+  return findDead(holders.filter(holder => holder !== instance));
 }
 
 /** How long to pause before what is due is claimed again. Without anything to wait for, `idle`. */

@@ -4,8 +4,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { findValue, hasRow, type Queryable, readValue } from '../../db/postgres/index.ts';
 import type { DepositChain, DepositChains } from '../chain/deposit-chain.ts';
 import { reconcileDeposits } from '../reconcile.ts';
-import { createScreen } from '../screening/ask.ts';
-import { screenDeposits } from '../screening/screen-deposits.ts';
+import { createScreen, screenDeposits } from '../screening/screen-deposits.ts';
 import { maxRangeBlocks } from './halving.ts';
 import { type RoundDeps, runRound } from './round.ts';
 

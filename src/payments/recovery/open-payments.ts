@@ -1,7 +1,9 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import { hasRow, type Queryable, readRows, type Stored, withIds } from '../../db/postgres/index.ts';
+import { findRow, hasRow, type Queryable, readRows, type Stored, withIds } from '../../db/postgres/index.ts';
+import type { Order } from '../../gateway/index.ts';
 import type { AccountKey, Mode } from '../../ledger/index.ts';
+import { newestAnywhere } from '../archive/pages.ts';
 
 /** When to poll next, and what is known by now. */
 export interface NextPoll {
@@ -100,3 +102,17 @@ export async function releaseLeases(db: Queryable, clock: Clock, leaseHolders: n
     values: [instantOf(clock), leaseHolders],
   });
 }
+
+/** The newest of our orders that a gateway has accepted; undefined if there is none. */
+export async function findNewestOrder(db: Queryable) {
+  const row = await findRow(db, {
+    text: `SELECT p.id AS "paymentId", p.amount_kopecks AS "amountKopecks"
+             FROM (${newestAnywhere("p.mode = 'live' AND NOT p.rejected AND p.gateway_order_id IS NOT NULL", 1)}) AS p
+            ORDER BY p.id DESC LIMIT 1`,
+  });
+  return row && withIds<Pick<Order, 'paymentId' | 'amountKopecks'>>({ paymentId: 'pay' })(row);
+}
+
+/** Whether there are live payments that the service will poll as soon as it runs. */
+export const hasUnfinishedPayments = (db: Queryable) =>
+  hasRow(db, { text: `SELECT FROM open_payments WHERE mode = 'live' LIMIT 1` });

@@ -6,6 +6,7 @@ import {
   columnsOf,
   type Pool,
   type Queryable,
+  readValues,
   retryOnDeadlock,
   transaction,
 } from '../../db/postgres/index.ts';
@@ -134,13 +135,12 @@ async function findOwners(db: Queryable, refunds: OwnRefund[]): Promise<Map<stri
 }
 
 const bookOf = ({ pool, clock }: BookDeps, refunds: OwnRefund[]): Promise<RefundVerdict[]> =>
-  transaction(pool, async tx => {
-    const { rows } = await tx.query<{ verdict: RefundVerdict }>({
+  transaction(pool, tx =>
+    readValues<RefundVerdict>(tx, {
       text: 'SELECT verdict FROM payments_refund($1, $2, $3, $4, $5) ORDER BY item',
       values: [...columnsOf(refunds, 'refundId', 'uuid', 'amountKopecks', 'createdAt'), instantOf(clock)],
-    });
-    return rows.map(({ verdict }) => verdict);
-  });
+    }),
+  );
 
 const reasons: Partial<Record<RefundVerdict, string>> = {
   conflict: 'another refund with this id is booked',

@@ -9,9 +9,8 @@ import {
   paymentColumns,
   toPayment,
 } from '../../payments/index.ts';
-import { decryptSecrets } from '../admin/secrets.ts';
 import { type Event, type RefundColumns, refundColumns, refundOf } from './envelope.ts';
-import type { Vault } from './secret.ts';
+import { decryptSecrets, type Vault } from './secret.ts';
 import type { DeliveryKey, SlotPlan } from './slots.ts';
 
 /** A delivery that is due. Its row was written in the transaction of its event: the table is an outbox. */

@@ -5,7 +5,7 @@ import { subjectOf } from '../first-endpoint.ts';
 import type { WebhookMetrics } from '../metrics.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { type DueDelivery, readDue } from './due.ts';
-import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
+import { type LeaseKeeperDeps, startLeaseKeeper } from './leases.ts';
 import { createRecorder, type RecorderDeps } from './recorder.ts';
 import type { Vault } from './secret.ts';
 import { createDeliverySlots, type DeliveryKey, type EndAttempt } from './slots.ts';

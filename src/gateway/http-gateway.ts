@@ -12,9 +12,8 @@ import {
   readRefusal,
   readResolveAnswer,
 } from './answers.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import { type Breaker, createBreaker, type FailureSource } from './breaker.ts';
 import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
-import type { FailureSource } from './failure-streak.ts';
 import type { Gateway, KnownOrder, Order, Requester, Resolution, Unknown } from './gateway.ts';
 import {
   createTransport,

@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { createAgent, readAnswer } from '../http-client/index.ts';
 import { type Answer, readObject } from './answers.ts';
-import type { Breaker } from './breaker.ts';
-import type { FailureSource } from './failure-streak.ts';
+import type { Breaker, FailureSource } from './breaker.ts';
 
 export interface GatewayRequest {
   method: 'GET' | 'PUT' | 'POST';

@@ -8,10 +8,12 @@ import {
   type AccountName,
   accountNames,
   type Balances,
+  balancesAfter,
   type Entry,
   listEntries,
+  type OpenHold,
+  openHoldsAfter,
 } from './accounts-and-entries.ts';
-import { balancesAfter, type OpenHold, openHoldsAfter } from './past-balances.ts';
 import type { AccountKey } from './post.ts';
 
 /**

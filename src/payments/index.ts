@@ -27,7 +27,6 @@ export {
   releaseStrayIn,
   type StrayOrder,
 } from './lost-history/stray-orders.ts';
-export { createPaymentMetrics } from './metrics.ts';
 export { createReferenceSealer } from './order-reference.ts';
 export {
   formatInstant,
@@ -41,6 +40,7 @@ export {
   toPayment,
 } from './payment.ts';
 export { createPaymentParts } from './payment-parts.ts';
+export { createPaymentMetrics } from './phases.ts';
 export { lockQuote, type QuoteLocker } from './quotes/locker.ts';
 export {
   findQuoteOf,
@@ -49,20 +49,21 @@ export {
   pruneQuotes,
   readExposure,
 } from './quotes/quote.ts';
-export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
 export { differenceObject, type Reconciliation } from './reconciliation/reconcile.ts';
 export { type ReconcilerDeps, startReconciler } from './reconciliation/reconciler.ts';
+export type { Difference, DifferenceKind } from './reconciliation/refund-differences.ts';
 export { findRun, listRuns, pruneRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
 export { findNewestOrder, hasUnfinishedPayments } from './recovery/open-payments.ts';
 export {
   decidePayment,
   decidePaymentIn,
   findPaymentAnywhere,
+  listReview,
   type OperatorDecision,
+  type PaymentInReview,
   pollNow,
 } from './recovery/operator-actions.ts';
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
-export { listReview, type PaymentInReview } from './recovery/review.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';

@@ -1,6 +1,5 @@
 export { type DeliveryHistory, deliveryHistory, listAttempts, pruneLog } from './admin/attempt-log.ts';
-export type { WebhookCheck } from './admin/check.ts';
-export { checkObject, checkPartner } from './admin/check-partner.ts';
+export { checkObject, checkPartner, type WebhookCheck } from './admin/check.ts';
 export { countDeliveries, type Delivery, findDelivery, listDeliveries } from './admin/deliveries.ts';
 export type { DeliveryFilter } from './admin/delivery-statement.ts';
 export {

@@ -16,11 +16,6 @@ import { type Creation, type ErrorCode, refused } from './creation.ts';
 import type { OutcomeWaiters } from './outcome-waiters.ts';
 import { hasReviewScenario } from './scenarios.ts';
 
-interface Log {
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
-}
-
 /** What paying an opened payment needs. */
 export interface PayDeps extends FinishDeps, PhaseDeps {
   db: Queryable;
@@ -32,7 +27,7 @@ export interface PayDeps extends FinishDeps, PhaseDeps {
   outcomeWaiters: OutcomeWaiters;
   /** How long a request waits for a final answer, from the creation of its payment. */
   answerWithinMs: number;
-  log: Log;
+  log: Record<'warn' | 'error', (details: object, message: string) => void>;
 }
 
 /**

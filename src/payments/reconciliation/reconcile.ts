@@ -3,8 +3,7 @@ import { idFromUuid, minUuidAt, parseId, timeOfId, uuidFromId } from '../../base
 import { OperatorError } from '../../base/operator-error.ts';
 import { columnsOf, type Pool, type Queryable, readValue, transaction } from '../../db/postgres/index.ts';
 import type { Gateway, ListedOrder, OrderPage } from '../../gateway/index.ts';
-import type { Difference, Period } from './difference.ts';
-import { findRefundDifferences } from './refund-differences.ts';
+import { type Difference, findRefundDifferences, type Period } from './refund-differences.ts';
 
 export interface ReconcileDeps {
   pool: Pool;

@@ -2,9 +2,9 @@ import { type Alarms, listAlarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
-import { hasRow, type Queryable } from '../../db/postgres/index.ts';
-import type { Difference } from './difference.ts';
+import { findRow, hasRow, type Queryable } from '../../db/postgres/index.ts';
 import { type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
+import type { Difference } from './refund-differences.ts';
 import { hourlyActor } from './runs.ts';
 
 export interface ReconcilerDeps extends ReconcileDeps {
@@ -68,17 +68,16 @@ const differs = 'reconciliation_differs';
 const maxPeriodMs = 31 * dayMs;
 
 async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
-  const { rows } = await db.query<{
+  const last = await findRow<{
     from_at: Date;
     until_at: Date;
     differences: ReturnType<typeof differenceObject>[];
     is_complete: boolean;
-  }>({
+  }>(db, {
     text: `SELECT from_at, until_at, differences, is_complete FROM reconciliations
             WHERE actor = $1 AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
     values: [hourlyActor],
   });
-  const [last] = rows;
   if (!last) return nowMs;
   const openThen = last.differences
     .filter(({ kind }) => kind === 'still_open')

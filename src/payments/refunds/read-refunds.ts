@@ -5,7 +5,7 @@ import { hasRow, type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import { findRecovering } from '../lost-history/incarnations.ts';
 import { type BookDeps, type Booking, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';
-import { refundListIsGone } from './refunded.ts';
+import { readRefundList, refundListIsGone } from './refunded.ts';
 
 export interface RefundDeps extends BookDeps {
   gateway: Pick<Gateway, 'listRefunds'>;
@@ -36,27 +36,15 @@ export async function readRefunds(
   signal?: AbortSignal,
 ): Promise<ReadRefunds | undefined> {
   const [refunds, verdicts]: [ListedRefund[], RefundVerdict[]] = [[], []];
-  const [seen, cursors] = [new Set<string>(), new Set<string>()];
   let failure: Error | undefined;
-  let cursor: string | undefined;
-  do {
-    signal?.throwIfAborted();
-    const page = await deps.gateway.listRefunds(since, cursor);
-    if (!page) return undefined;
-    const fresh = page.refunds.filter(({ refundId }) => !seen.has(refundId));
-    for (const { refundId } of fresh) seen.add(refundId);
+  for await (const fresh of readRefundList(deps.gateway, since, signal)) {
+    if (!fresh) return undefined;
     const own = fresh.filter(({ createdAt }) => createdAt >= since);
     const booking = await bookRefunds(deps, own);
     refunds.push(...own);
     verdicts.push(...booking.verdicts);
     failure ??= booking.failure;
-    cursor = page.nextCursor ?? undefined;
-    if (cursor !== undefined && (cursors.has(cursor) || fresh.length === 0))
-      throw new OperatorError(
-        'The refund list of the payment gateway has no end: its cursors must be fixed.',
-      );
-    if (cursor !== undefined) cursors.add(cursor);
-  } while (cursor !== undefined);
+  }
   return { refunds, verdicts, failure };
 }
 

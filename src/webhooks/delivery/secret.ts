@@ -38,7 +38,7 @@ export function createVault(keyring: Keyring) {
   };
 }
 
-interface SecretRow {
+export interface SecretRow {
   secret: Buffer;
   old_secret: Buffer | null;
   old_secret_until: Date | null;

@@ -3,12 +3,10 @@ import { type ChainName, depositSetting } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { refuseSetting } from '../base/operator-error.ts';
 import { columnsOf, findRow, type Queryable, readRows } from '../db/postgres/index.ts';
-import type { DepositChain, DepositChains } from './chain/deposit-chain.ts';
+import type { DepositChain, DepositChains, DerivedAddress } from './chain/deposit-chain.ts';
 
-export interface DepositAddress {
+export interface DepositAddress extends Pick<DerivedAddress, 'address' | 'path'> {
   chain: DepositChain;
-  address: string;
-  path: string;
 }
 
 /**
@@ -33,15 +31,8 @@ export async function openAddresses(
   });
 }
 
-interface AddressRow {
-  chain: ChainName;
-  address: string;
-  path: string;
-  isWatched: boolean;
-}
-
 const readAddresses = (db: Queryable, partnerId: Id<'prt'>) =>
-  readRows<AddressRow>(db, {
+  readRows<Omit<DepositAddress, 'chain'> & { chain: ChainName; isWatched: boolean }>(db, {
     text: `SELECT a.chain, a.address, a.path, c.chain IS NOT NULL AS "isWatched"
              FROM deposit_addresses a LEFT JOIN deposit_chains c ON c.chain = a.chain WHERE a.partner_id = $1`,
     values: [uuidFromId(partnerId)],
@@ -113,9 +104,7 @@ export async function readAccounts(db: Queryable, chain: ChainName): Promise<Map
   return new Map(rows.map(row => [row.account, idFromUuid('prt', row.partner_id)]));
 }
 
-export interface SweepRow {
-  address: string;
-  path: string;
+export interface SweepRow extends Omit<DepositAddress, 'chain'> {
   units: bigint;
 }
 

@@ -2,7 +2,6 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import {
   createBatcher,
-  createRunPlaces,
   findLockedRows,
   type LockWait,
   lockTimeoutLanes,
@@ -70,7 +69,6 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
       ...lockTimeoutLanes(clock),
       keyOf: ({ partnerId, mode, kind }) => `${partnerId} ${mode} ${kind}`,
       findLocked: fetches => findLockedBuckets(db, fetches),
-      runs: createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
   });

@@ -2,7 +2,6 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import {
   createBatcher,
-  createRunPlaces,
   findLockedRows,
   type LockWait,
   lockTimeoutLanes,
@@ -111,8 +110,7 @@ export function createPaymentWriter(
   };
   const ownLanes = () => ({
     keyOf: ({ partnerId, mode }: AccountKey) => `${partnerId} ${mode}`,
-    runs: createRunPlaces(maxLockedRuns),
-    ...lockTimeoutLanes(clock),
+    ...lockTimeoutLanes(clock, maxLockedRuns),
   });
   const open = createBatcher<NewPayment, OpenResult>({
     ...common,

@@ -100,20 +100,17 @@ export type ScreenAnswer = 'allow' | 'hold' | 'no_answer';
 export type Screen = (deposit: ScreenedDeposit) => Promise<ScreenAnswer>;
 
 /** From connecting to the last byte of the answer. */
-const deadlineMs = 10_000;
+const timeoutMs = 10_000;
 /** More than any clear answer has. */
 const maxAnswerBytes = 16_384;
 
 /** Asks the screening service at `url` by POST. */
 export const createScreen =
-  (clock: Clock, url: string, { timeoutMs = deadlineMs } = {}): Screen =>
+  (clock: Clock, url: string): Screen =>
   deposit =>
-    askOnce({ clock, url, timeoutMs }, deposit).catch((): ScreenAnswer => 'no_answer');
+    askOnce(clock, url, deposit).catch((): ScreenAnswer => 'no_answer');
 
-async function askOnce(
-  { clock, url, timeoutMs }: { clock: Clock; url: string; timeoutMs: number },
-  deposit: ScreenedDeposit,
-): Promise<ScreenAnswer> {
+async function askOnce(clock: Clock, url: string, deposit: ScreenedDeposit): Promise<ScreenAnswer> {
   const { status, body } = await callHttp({
     url,
     method: 'POST',

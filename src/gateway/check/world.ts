@@ -26,12 +26,6 @@ export interface Check {
   run(world: World): Promise<void>;
 }
 
-export interface PlacedOrder {
-  paymentId: Id<'pay'>;
-  orderId: string;
-  reference: string;
-}
-
 /** What the checks share: the client, and what earlier checks found and made. */
 export interface World {
   client: CheckClient;
@@ -43,7 +37,7 @@ export interface World {
   amountKopecks: bigint;
   finalTimeoutMs: number;
   /** Orders that the adapter accepted, in the order in which they were placed. */
-  accepted: PlacedOrder[];
+  accepted: { paymentId: Id<'pay'>; orderId: string; reference: string }[];
   /** Ids under which nothing may be paid. */
   neverPaid: Id<'pay'>[];
   /** How many orders the adapter accepted although it must not. */

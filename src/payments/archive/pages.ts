@@ -18,12 +18,6 @@ const listMonths = (db: Queryable, { partnerId, mode }: AccountKey) =>
     values: [uuidFromId(partnerId), mode],
   });
 
-interface PageOptions {
-  limit: number;
-  order: 'ASC' | 'DESC';
-  read(month: ArchivedMonth): Promise<ShownRow[]>;
-}
-
 /**
  * Adds archived payments to a page of live ones, of which it has one row more than the limit. Month by month, until no
  * older one can be on the page: for one partition the planner follows the index, for many it sorts all rows of the
@@ -33,7 +27,8 @@ export async function addArchived(
   db: Queryable,
   account: AccountKey,
   live: ShownRow[],
-  { limit, order, read }: PageOptions,
+  { limit, order }: { limit: number; order: 'ASC' | 'DESC' },
+  read: (month: ArchivedMonth) => Promise<ShownRow[]>,
 ): Promise<ShownRow[]> {
   const months = await listMonths(db, account);
   let page = live;

@@ -70,7 +70,7 @@ export async function rebuild(
   orders: ListedOrder[],
 ): Promise<Rebuilt[]> {
   const read = orders.map(order => ({ order, payment: readReference(order, deps.references) }));
-  const readable = read.filter(hasPayment);
+  const readable = read.flatMap(({ order, payment }) => (payment ? { order, payment } : []));
   const verdicts = await recover(deps, incarnation, readable);
   const verdictOf = new Map(readable.map(({ order }, nth) => [order, verdicts[nth]!]));
   return read.map(({ order, payment }) => ({
@@ -84,8 +84,6 @@ interface Readable {
   order: ListedOrder;
   payment: ReferencedPayment;
 }
-const hasPayment = (item: { order: ListedOrder; payment: ReferencedPayment | undefined }): item is Readable =>
-  item.payment !== undefined;
 
 /** The amount must be the one that the gateway pays: otherwise people must look at it. */
 function readReference(order: ListedOrder, references: Sealer): ReferencedPayment | undefined {

@@ -6,9 +6,10 @@ import { readPaymentStops } from '../../controls/index.ts';
 import { createBatcher, nextLoopTurn } from '../../db/batching/index.ts';
 import { columnsOf, isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type CurrentRate, partnerRateE4, readCurrentRate } from '../../rates/index.ts';
-import { type ErrorCode, refused } from '../create/creation.ts';
+import { partnerRateE4, readCurrentRate } from '../../rates/index.ts';
+import { refused } from '../create/creation.ts';
 import { type Caller, limitRefusal } from '../create/prepare.ts';
+import type { TermsDeps } from '../create/terms.ts';
 import type { LockedQuote } from './quote.ts';
 
 /** The terms of a quote that is to be locked. */
@@ -65,19 +66,12 @@ export function createQuoteLocker(db: Queryable, clock: Clock, settings: QuoteLo
   return { settings, lock };
 }
 
-interface LockDeps {
-  db: Queryable;
-  clock: Clock;
-  rateMaxAgeSec: number;
+interface LockDeps extends Pick<TermsDeps, 'db' | 'clock' | 'rateMaxAgeSec'> {
   quoteLocker: QuoteLocker;
 }
 
-export type Locking =
-  | { outcome: 'locked'; quote: LockedQuote; rate: CurrentRate }
-  | { outcome: 'refused'; code: ErrorCode };
-
 /** Locks the current rate for a payment of this amount. What could not be paid now is not locked. */
-export async function lockQuote(deps: LockDeps, caller: Caller, amountKopecks: bigint): Promise<Locking> {
+export async function lockQuote(deps: LockDeps, caller: Caller, amountKopecks: bigint) {
   const { db, clock, quoteLocker } = deps;
   const [stops, rate] = await Promise.all([readPaymentStops(db, clock), readCurrentRate(db)]);
   if (stops.isUnderMaintenance || stops.isRecovering) return refused('maintenance');

@@ -61,7 +61,7 @@ export async function listPayments(db: Queryable, account: AccountKey, filter: L
     (await db.query<ListedRow>(listStatement(account, filter, month))).rows;
   const live = await read();
   const isComplete = status === 'processing' || live[0]?.has_archived === false;
-  const rows = isComplete ? live : await addArchived(db, account, live, { limit, order: 'DESC', read });
+  const rows = isComplete ? live : await addArchived(db, account, live, { limit, order: 'DESC' }, read);
   return { payments: rows.slice(0, limit).map(toShownPayment), hasMore: rows.length > limit };
 }
 
@@ -166,7 +166,7 @@ export async function listNewerPayments(
       values: [uuidFromId(partnerId), mode, limit + 1, from, month?.beyondId ?? beyondIds, thanId],
     });
   };
-  const rows = await addArchived(db, { partnerId, mode }, await read(), { limit, order: 'ASC', read });
+  const rows = await addArchived(db, { partnerId, mode }, await read(), { limit, order: 'ASC' }, read);
   const payments = rows.slice(0, limit).map(toShownPayment).reverse();
   return { payments, hasMore: rows.length > limit };
 }

@@ -46,7 +46,7 @@ export async function listEvents(
   }
   const shown = rows.slice(0, limit);
   return {
-    events: shown.filter(hasPayment).map(toEvent),
+    events: shown.flatMap(row => (row.paymentId === null ? [] : toEvent(row))),
     hasMore: rows.length > limit,
     cursor: shown.at(-1)?.event_id ?? after,
   };
@@ -54,8 +54,6 @@ export async function listEvents(
 
 type ListedRow = PaymentRow & { event_id: bigint } & RefundColumns;
 type EventRow = ListedRow | ({ [Column in keyof PaymentRow]: null } & { event_id: bigint } & RefundColumns);
-
-const hasPayment = (row: EventRow): row is ListedRow => row.paymentId !== null;
 
 const toEvent = (row: ListedRow): Event => ({
   eventId: row.event_id,

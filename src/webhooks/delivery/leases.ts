@@ -10,14 +10,6 @@ import type { DeliverySlots } from './slots.ts';
  * expires; that of a dead holder can be taken at once.
  */
 
-interface AcquireOptions {
-  instance: number;
-  /** Holders known to be dead. */
-  deadHolders: number[];
-  leaseMs: number;
-  limit: number;
-}
-
 /**
  * Takes leases of endpoints with something due that no other process holds, or whose holder is dead. It takes half of
  * them at a time, so that processes that ask at the same moment get their share.
@@ -25,7 +17,9 @@ interface AcquireOptions {
 async function acquireLeases(
   db: Queryable,
   clock: Clock,
-  { instance, deadHolders, leaseMs, limit }: AcquireOptions,
+  instance: number,
+  /** Holders known to be dead. */
+  deadHolders: number[],
 ) {
   const nowMs = clock.nowMs();
   const { rows } = await db.query<{ endpoint: string | null; first_due: Date | null }>({
@@ -56,7 +50,7 @@ async function acquireLeases(
                                    ORDER BY d.next_at LIMIT 1) AS d
               WHERE c.suspended_at IS NULL)
            SELECT endpoint, first_due FROM first LEFT JOIN acquired ON true`,
-    values: [instance, new Date(nowMs), new Date(nowMs + leaseMs), deadHolders, limit],
+    values: [instance, new Date(nowMs), new Date(nowMs + leaseMs), deadHolders, batchSize],
   });
   return {
     endpoints: rows.flatMap(({ endpoint }) => (endpoint === null ? [] : idFromUuid('whe', endpoint))),
@@ -70,11 +64,7 @@ const ownInOrder = (which: string) =>
   `(SELECT endpoint_id FROM endpoints WHERE ${which} ORDER BY endpoint_id FOR UPDATE) AS o WHERE o.endpoint_id = w.endpoint_id`;
 
 /** Extends the leases that this process still holds, and returns their endpoints. */
-async function renewLeases(
-  db: Queryable,
-  clock: Clock,
-  { instance, leaseMs }: { instance: number; leaseMs: number },
-): Promise<Set<Id<'whe'>>> {
+async function renewLeases(db: Queryable, clock: Clock, instance: number): Promise<Set<Id<'whe'>>> {
   const rows = await readRows<{ endpoint: string }>(db, {
     name: 'renew webhook leases',
     text: `UPDATE endpoints w SET leased_until = $2 FROM ${ownInOrder('lease_holder = $1')}
@@ -146,12 +136,7 @@ export function startLeaseKeeper(
     acquiredMs = clock.monotonicMs();
     cancelWake?.();
     cancelWake = undefined;
-    const { endpoints, firstDueMs } = await acquireLeases(db, clock, {
-      instance,
-      deadHolders,
-      leaseMs,
-      limit: batchSize,
-    });
+    const { endpoints, firstDueMs } = await acquireLeases(db, clock, instance, deadHolders);
     for (const endpointId of endpoints) slots.add(endpointId);
     if (endpoints.length > 0) onAcquired();
     const isFirst = !hasWaiting && firstDueMs !== undefined;
@@ -167,7 +152,7 @@ export function startLeaseKeeper(
     for (const endpointId of idle) slots.remove(endpointId);
     if (idle.length > 0) await releaseLeases(db, instance, idle);
     const served = slots.endpoints();
-    const held = await renewLeases(db, clock, { instance, leaseMs });
+    const held = await renewLeases(db, clock, instance);
     for (const endpointId of served) if (!held.has(endpointId)) slots.remove(endpointId);
     for (const endpointId of held) slots.add(endpointId);
     if (held.size > 0) onAcquired();

@@ -2,7 +2,6 @@ import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import {
   createBatcher,
-  createRunPlaces,
   findLockedRows,
   type LockWait,
   lockTimeoutLanes,
@@ -59,7 +58,6 @@ export function createRecorder({ db, clock, log }: RecorderDeps) {
         findLockedRows(db, results, 'endpoints', [
           ['endpoint_id', 'uuid', ({ endpointId }) => uuidFromId(endpointId)],
         ]),
-      runs: createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
     run: async (results, lockWait) => {

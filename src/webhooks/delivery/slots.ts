@@ -6,17 +6,11 @@ export interface DeliveryKey {
   eventId: bigint;
 }
 
-/** How many more deliveries may begin for an endpoint. */
-export interface FreeSlots {
-  endpointId: Id<'whe'>;
-  free: number;
-}
-
 export type EndAttempt = (result: { isDelivered: boolean; hasHung: boolean }) => void;
 
-/** The endpoints that share one set of slots, and how many of it are free. */
+/** The endpoints that share one set of slots, and how many of it are free. Of each, how many more deliveries may begin. */
 export interface SlotPlan {
-  endpoints: FreeSlots[];
+  endpoints: { endpointId: Id<'whe'>; free: number }[];
   limit: number;
 }
 

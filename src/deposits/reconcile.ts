@@ -1,5 +1,5 @@
 import type { Alarms } from '../alarms/index.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, dayMs } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { findRow, type Queryable, readRows } from '../db/postgres/index.ts';
@@ -40,8 +40,6 @@ export interface DepositReconciliation {
   /** False while blocks of the day are not booked yet. */
   isComplete: boolean;
 }
-
-const dayMs = 86_400_000;
 
 /**
  * Reads the blocks of a UTC day from all nodes again, and compares their transfers with the deposits and the ledger. A

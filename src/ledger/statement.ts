@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, dayMs } from '../base/clock.ts';
 import { csvLine } from '../base/csv.ts';
 import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
@@ -32,8 +32,6 @@ export interface Statement extends AccountKey {
   entriesAbove: bigint;
   entriesUpTo: bigint;
 }
-
-const dayMs = 86_400_000;
 
 /** Undefined for a day that has not begun. Of test mode, entries may have been pruned since: then all of the day are gone. */
 export async function openStatement(

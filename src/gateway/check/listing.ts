@@ -1,3 +1,4 @@
+import { dayMs } from '../../base/clock.ts';
 import { readPage } from '../answers.ts';
 import { listPath } from '../transport.ts';
 import { describeReply } from './client.ts';
@@ -16,7 +17,6 @@ import {
 
 type Fields = Record<string, unknown>;
 
-const dayMs = 86_400_000;
 const maxSkewMs = 60_000;
 const maxPages = 100;
 

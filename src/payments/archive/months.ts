@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
 import { minUuidAt } from '../../base/ids.ts';
 import {
   columnsOf,
@@ -10,7 +10,6 @@ import {
 } from '../../db/postgres/index.ts';
 import { isArchiveDistributed } from './lock.ts';
 
-const dayMs = 86_400_000;
 /**
  * A payment rests this long after its end before it may be archived, and a month after its own end. Until then webhooks
  * may be retried, and the logs of calls and attempts are kept.

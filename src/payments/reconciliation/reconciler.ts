@@ -1,6 +1,6 @@
 import { type Alarms, listAlarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Clock, dayMs, hourMs, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
 import { findRow, hasRow, type Queryable } from '../../db/postgres/index.ts';
 import { type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
@@ -12,10 +12,8 @@ export interface ReconcilerDeps extends ReconcileDeps {
   log: { error(details: object, message: string): void };
 }
 
-const hourMs = 3_600_000;
 const runIntervalMs = hourMs;
 const retryAfterMs = 300_000;
-const dayMs = 24 * hourMs;
 const claimIntervalMs = 30_000;
 /** A payment that stays open has its own alarm, `payment_overdue`. */
 const needsAlarm = (difference: Difference) => difference.kind !== 'still_open';

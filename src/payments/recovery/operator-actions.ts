@@ -12,7 +12,6 @@ import {
 } from '../../db/postgres/index.ts';
 import type { PastCall } from '../../gateway/index.ts';
 import { type Payment, paymentColumns, paymentIds } from '../payment.ts';
-import type { FoundPayment } from '../search/search.ts';
 import { finishAll } from '../store.ts';
 
 export interface PaymentForOperator extends Payment {
@@ -120,11 +119,9 @@ export function pollNow(audit: AuditContext, paymentId: Id<'pay'>): Promise<Poll
   });
 }
 
-export interface PaymentInReview extends FoundPayment {
+export interface PaymentInReview extends PaymentForOperator {
   tries: number;
   nextPollAt: Date;
-  supportSince: Date | null;
-  isUnderWay: boolean;
   /** What the last call to the gateway brought. */
   lastAnswer: Pick<PastCall, 'call' | 'outcome' | 'status' | 'error'> | null;
 }

@@ -1,5 +1,5 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Clock, hourMs, instantOf } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { hasRow, type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
@@ -13,7 +13,6 @@ export interface RefundDeps extends BookDeps {
 }
 
 const askEveryMs = 30_000;
-const hourMs = 3_600_000;
 const sweepEveryMs = hourMs;
 const sweptMs = 31 * 24 * hourMs;
 /** Each list begins this long before the newest refund of the last one: a refund may be listed late. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
@@ -159,7 +159,6 @@ export interface PaymentDay {
   microUsdt: bigint;
 }
 
-const dayMs = 86_400_000;
 /** As `maxIdAgeMs`, and some more: a day costs no more for it. */
 const maxIdAgeOfDayMs = 120_000;
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
 import { isItemError, type Pool, readValues, sqlStateOf, transaction } from '../../db/postgres/index.ts';
-import { dayMs, oldestKept } from '../../db/retention/index.ts';
+import { oldestKept } from '../../db/retention/index.ts';
 
 export interface TestDataOptions {
   keptDays: number;

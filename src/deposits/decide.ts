@@ -59,6 +59,7 @@ export async function decideDepositIn(
   if (typeof deposit === 'string') return deposit;
   const { partnerId, microUsdt, reference } = deposit;
   const id = uuidFromId(depositId);
+  const usdt = formatMicroUsdt(microUsdt);
   const isCredited = outcome === 'credited';
   if (isCredited) {
     const refused = await creditDeposits(tx, audit.clock, partnerId, [{ reference, microUsdt }]);
@@ -74,14 +75,7 @@ export async function decideDepositIn(
     action: isCredited ? 'deposit.release' : 'deposit.reject',
     subject: depositId,
     before: { state: 'held' },
-    after: {
-      state: outcome,
-      partner_id: partnerId,
-      usdt: formatMicroUsdt(microUsdt),
-      reference,
-      reason,
-      ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
-    },
+    after: { state: outcome, partner_id: partnerId, usdt, reference, reason, asked_by: requestedBy },
   });
   await clearAlarmsOf(tx, audit, depositId);
   return 'done';

@@ -98,23 +98,14 @@ export async function topUpIn(
   if (verdict!.outcome !== 'credited') return verdict!;
   const { mode, reference, microUsdt } = item;
   const { balanceMicroUsdt } = verdict!;
+  const [usdt, balance_usdt] = [formatMicroUsdt(microUsdt), formatMicroUsdt(balanceMicroUsdt)];
+  const facts = { mode, balance_usdt, reference, usdt };
   await recordChange(tx, audit, {
     action: 'balance.credit',
     subject: item.partnerId,
     before: { mode, balance_usdt: formatMicroUsdt(balanceMicroUsdt - microUsdt) },
-    after: {
-      mode,
-      balance_usdt: formatMicroUsdt(balanceMicroUsdt),
-      reference,
-      usdt: formatMicroUsdt(microUsdt),
-      ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
-    },
+    after: { ...facts, asked_by: requestedBy },
   });
-  await writeNotice(tx, audit.clock, item.partnerId, 'balance_credited', {
-    mode,
-    usdt: formatMicroUsdt(microUsdt),
-    balance_usdt: formatMicroUsdt(balanceMicroUsdt),
-    reference,
-  });
+  await writeNotice(tx, audit.clock, item.partnerId, 'balance_credited', facts);
   return verdict!;
 }

@@ -137,7 +137,7 @@ export async function releaseStrayIn(
   await recordChange(tx, audit, {
     action: 'recovery.release',
     subject: payment,
-    after: { reason, ...released, ...(requestedBy === undefined ? {} : { asked_by: requestedBy }) },
+    after: { reason, ...released, asked_by: requestedBy },
   });
   return true;
 }

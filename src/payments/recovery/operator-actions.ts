@@ -88,13 +88,7 @@ export async function decidePaymentIn(
     action: 'payment.resolve',
     subject: paymentId,
     before: { status, statusDetail },
-    after: {
-      status: outcome,
-      reason,
-      mode,
-      amount_kopecks: amountKopecks,
-      ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
-    },
+    after: { status: outcome, reason, mode, amount_kopecks: amountKopecks, asked_by: requestedBy },
   });
   return { outcome: 'resolved' };
 }

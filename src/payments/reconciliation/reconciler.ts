@@ -1,8 +1,9 @@
 import { type Alarms, listAlarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import { type Clock, dayMs, hourMs, instantOf } from '../../base/clock.ts';
+import { type Clock, dayMs, hourMs } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
-import { findRow, hasRow, type Queryable } from '../../db/postgres/index.ts';
+import { findRow, type Queryable } from '../../db/postgres/index.ts';
+import { claimRound } from '../refunds/read-refunds.ts';
 import { type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
 import type { Difference } from './refund-differences.ts';
 import { hourlyActor } from './runs.ts';
@@ -87,20 +88,8 @@ async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
 
 const subject = 'reconciliation';
 
-/**
- * Leader election for one hourly run: true for one caller per hour over all processes. A claim with a time in the future
- * comes from a wrong clock and does not count.
- */
-const claimHour = (db: Queryable, clock: Clock) =>
-  hasRow(db, {
-    text: `UPDATE service SET reconciled_at = $1
-            WHERE reconciled_at IS NULL OR reconciled_at <= $2 OR reconciled_at > $3 RETURNING true`,
-    values: [
-      instantOf(clock),
-      new Date(clock.nowMs() - runIntervalMs),
-      new Date(clock.nowMs() + claimIntervalMs),
-    ],
-  });
+/** One hourly run over all processes. */
+const runs = { everyMs: runIntervalMs, skewMs: claimIntervalMs };
 
 const claimAgainSoon = (db: Queryable, clock: Clock) =>
   db.query({
@@ -113,7 +102,7 @@ export function startReconciler(deps: ReconcilerDeps): () => Promise<void> {
   const { pool, clock, alarms, log } = deps;
 
   async function runHour(signal: AbortSignal): Promise<void> {
-    if (!(await claimHour(pool, clock))) return;
+    if (!(await claimRound(pool, clock, 'reconciled_at', runs))) return;
     try {
       await reconcileRecent(deps, signal);
     } catch (err) {

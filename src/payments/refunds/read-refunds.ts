@@ -113,14 +113,19 @@ const storePosition = (db: Queryable, readTo: Date | null, sweptAt: Date | null)
   });
 
 /** True for one caller per interval over all processes. A claim from the future comes from a wrong clock and does not count. */
-async function claimRound(db: Queryable, clock: Clock): Promise<boolean> {
-  const nowMs = clock.nowMs();
-  return hasRow(db, {
-    text: `UPDATE service SET refunds_asked_at = $1
-            WHERE refunds_asked_at IS NULL OR refunds_asked_at <= $2 OR refunds_asked_at > $3 RETURNING true`,
-    values: [instantOf(clock), new Date(nowMs - askEveryMs), new Date(nowMs + askEveryMs)],
+export const claimRound = (
+  db: Queryable,
+  clock: Clock,
+  claimedAt: 'reconciled_at' | 'refunds_asked_at',
+  { everyMs, skewMs }: { everyMs: number; skewMs: number },
+) =>
+  hasRow(db, {
+    text: `UPDATE service SET ${claimedAt} = $1
+            WHERE ${claimedAt} IS NULL OR ${claimedAt} <= $2 OR ${claimedAt} > $3 RETURNING true`,
+    values: [instantOf(clock), new Date(clock.nowMs() - everyMs), new Date(clock.nowMs() + skewMs)],
   });
-}
+
+const rounds = { everyMs: askEveryMs, skewMs: askEveryMs };
 
 /** Reads refunds every half minute, in one of the processes that run this. */
 export function startRefundReader(deps: RefundDeps): () => Promise<void> {
@@ -130,7 +135,7 @@ export function startRefundReader(deps: RefundDeps): () => Promise<void> {
   let failingSinceMs: number | null | undefined;
 
   async function round(signal: AbortSignal): Promise<number | undefined> {
-    if (!(await claimRound(db, clock))) return undefined;
+    if (!(await claimRound(db, clock, 'refunds_asked_at', rounds))) return undefined;
     const outcome = await refundRound(deps, signal);
     if (failingSinceMs !== null) await alarms.clear(notRead, 'refunds');
     failingSinceMs = null;

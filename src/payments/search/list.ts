@@ -1,4 +1,4 @@
-import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
+import { type Id, maxUuid, minUuid, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRows, type Statement } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type ArchivedMonth, addArchived, newestAnywhere } from '../archive/pages.ts';
@@ -70,20 +70,17 @@ type ListedRow = ShownRow & { has_archived?: boolean };
 const hasArchived = `(SELECT EXISTS (SELECT FROM archive_sums s
     WHERE s.partner_id = $1 AND s.mode = $2 AND s.kind = 'payments')) AS has_archived`;
 
-const minId = '00000000-0000-0000-0000-000000000000';
-const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
 /** With a month, for the archived payments of that month. */
 export function listStatement(account: AccountKey, filter: ListFilter, month?: ArchivedMonth): Statement {
   const { limit, startingAfter, externalId, createdFrom, createdBefore } = filter;
   const from = [
-    createdFrom ? minUuidAt(createdFrom.getTime() - idSkewMs) : minId,
+    createdFrom ? minUuidAt(createdFrom.getTime() - idSkewMs) : minUuid,
     ...(month ? [month.firstId] : []),
   ]
     .sort()
     .at(-1);
   const [before] = [
-    beyondIds,
+    maxUuid,
     ...(startingAfter ? [uuidFromId(startingAfter)] : []),
     ...(createdBefore ? [minUuidAt(createdBefore.getTime() + idSkewMs)] : []),
     ...(month ? [month.beyondId] : []),
@@ -160,10 +157,10 @@ export async function listNewerPayments(
 ): Promise<Page> {
   const thanId = uuidFromId(than);
   const read = async (month?: ArchivedMonth) => {
-    const [, from] = [thanId, month?.firstId ?? minId].sort();
+    const [, from] = [thanId, month?.firstId ?? minUuid].sort();
     return readRows<ShownRow>(db, {
       text: pageOf(sourceOf(month), { status }, ['NOT p.rejected', 'p.id <> $6'], 'ASC'),
-      values: [uuidFromId(partnerId), mode, limit + 1, from, month?.beyondId ?? beyondIds, thanId],
+      values: [uuidFromId(partnerId), mode, limit + 1, from, month?.beyondId ?? maxUuid, thanId],
     });
   };
   const rows = await addArchived(db, { partnerId, mode }, await read(), { limit, order: 'ASC' }, read);

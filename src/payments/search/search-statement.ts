@@ -1,4 +1,4 @@
-import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
+import { type Id, maxUuid, minUuid, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Statement } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newestAnywhere } from '../archive/pages.ts';
@@ -39,9 +39,6 @@ export interface Scan {
 /** An id is created a moment before its payment is opened, and clocks may be set back a little. */
 const idsAreOlderMs = 60_000;
 const idsAreNewerMs = 1_000;
-
-const minId = '00000000-0000-0000-0000-000000000000';
-const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Up to this many partners are scanned one by one; payments of more are scanned among those of all. */
 const maxPartnersToScan = 5;
@@ -99,11 +96,11 @@ export function totalsStatement(
 /** The first id, and that beyond the last one, that a creation time and the place of the page allow. */
 function idRange({ createdFrom, createdBefore }: SearchPlan, { before }: Scan, bind: Bind) {
   const ends = [
-    beyondIds,
+    maxUuid,
     ...(before ? [before] : []),
     ...(createdBefore ? [minUuidAt(createdBefore.getTime() + idsAreNewerMs)] : []),
   ];
-  const first = bind(createdFrom ? minUuidAt(createdFrom.getTime() - idsAreOlderMs) : minId);
+  const first = bind(createdFrom ? minUuidAt(createdFrom.getTime() - idsAreOlderMs) : minUuid);
   return { first, end: bind(ends.sort()[0]) };
 }
 

@@ -26,7 +26,11 @@ const getTestClock = endpoint({
   tag: 'Optional',
   summary: 'How far your test clock was advanced',
   hooks: { onRequest: onlyTestKeys },
-  answer: { description: 'The total of all advances', schema: TestClock, examples: examples.readClock },
+  answer: {
+    description: 'The total of all advances',
+    schema: TestClock,
+    examples: examples.answered('Advanced once', TestClock, 'req_01m7faz3yge00a3jv9t7f4b1bt'),
+  },
   errors: ['test_key_required'],
 });
 
@@ -46,7 +50,7 @@ const advanceTestClock = endpoint({
   answer: {
     description: 'The total of all advances, this one included',
     schema: TestClock,
-    examples: examples.advancedClock,
+    examples: examples.answered('Order-44 is final now', TestClock, 'req_01m7faz2z8e00a5kq2dfq515m3'),
   },
   errors: ['invalid_request', 'test_key_required'],
   malformed: examples.missingField('body', 'advance_sec'),
@@ -88,10 +92,7 @@ const createTestDeposit = endpoint({
   answer: {
     description: 'The credit, made now or before',
     schema: TestDeposit,
-    examples: examples.only('Credited', {
-      ...examples.described(TestDeposit),
-      request_id: 'req_01m7faz3yge00a3jv9t7f4b1bt',
-    }),
+    examples: examples.answered('Credited', TestDeposit, 'req_01m7faz3yge00a3jv9t7f4b1bt'),
   },
   errors: ['invalid_request', 'test_key_required', 'daily_limit_exceeded', 'idempotency_conflict'],
   malformed: examples.missingField('body', 'reference'),

@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, newId } from '../../base/ids.ts';
 import { isOrderUnknown, readOrder, readRefusal } from '../answers.ts';
 import type { OrderAnswer, ResolvedQr } from '../gateway.ts';
-import { type CheckClient, describeReply, type Reply } from './client.ts';
+import { type CheckTimeouts, createCheckClient, describeReply, type Reply } from './client.ts';
 
 /** The check found that the adapter breaks the contract. The message says what it did. */
 export class CheckFailed extends Error {}
@@ -26,23 +26,44 @@ export interface Check {
   run(world: World): Promise<void>;
 }
 
-/** What the checks share: the client, and what earlier checks found and made. */
-export interface World {
-  client: CheckClient;
+export interface GatewayCheckOptions {
+  url: string;
+  token: string | undefined;
+  /** A code of the bank's test stand. */
+  qrUrl?: string | undefined;
+  /** Whether orders may be placed. */
+  pays: boolean;
   clock: Clock;
-  startedAt: Date;
-  qrUrl: string | undefined;
-  /** Set by the check that reads the QR code. */
-  qr?: ResolvedQr;
-  amountKopecks: bigint;
-  finalTimeoutMs: number;
-  /** Orders that the adapter accepted, in the order in which they were placed. */
-  accepted: { paymentId: Id<'pay'>; orderId: string; reference: string }[];
-  /** Ids under which nothing may be paid. */
-  neverPaid: Id<'pay'>[];
-  /** How many orders the adapter accepted although it must not. */
-  wronglyAccepted: number;
+  timeouts?: CheckTimeouts;
+  finalTimeoutMs?: number;
+  onProgress?(done: number, of: number): void;
 }
+
+/** If the payer chooses the amount. */
+const ownTestKopecks = 1_000n;
+
+export type World = ReturnType<typeof createWorld>;
+
+/** What the checks share: the client, and what earlier checks found and made. */
+export const createWorld = ({ url, token, qrUrl, clock, ...options }: GatewayCheckOptions) => ({
+  client: createCheckClient({
+    ...{ url, token, clock },
+    timeouts: options.timeouts ?? { payMs: 50_000, otherMs: 10_000 },
+  }),
+  clock,
+  startedAt: instantOf(clock),
+  qrUrl,
+  /** Set by the check that reads the QR code. */
+  qr: undefined as ResolvedQr | undefined,
+  amountKopecks: ownTestKopecks,
+  finalTimeoutMs: options.finalTimeoutMs ?? 60_000,
+  /** Orders that the adapter accepted, in the order in which they were placed. */
+  accepted: [] as { paymentId: Id<'pay'>; orderId: string; reference: string }[],
+  /** Ids under which nothing may be paid. */
+  neverPaid: [] as Id<'pay'>[],
+  /** How many orders the adapter accepted although it must not. */
+  wronglyAccepted: 0,
+});
 
 /** Something was accepted that must not be: people should know that it may have been paid. */
 export function failAccepted(world: World, message: string): never {

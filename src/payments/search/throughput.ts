@@ -3,16 +3,6 @@ import { idFromUuid, minUuidAt, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
-/** Live payments of one minute, by their creation. */
-export interface Minute {
-  at: Date;
-  created: number;
-  succeeded: number;
-  failed: number;
-  /** How many payments took how long to finish, by bucket. */
-  times: Map<number, number>;
-}
-
 export interface Throughput {
   /** Oldest first, without gaps; the last one is the current minute. */
   minutes: Minute[];
@@ -63,12 +53,16 @@ export function createThroughputReader(db: Queryable, clock: Clock) {
   return { read };
 }
 
-const emptyMinute = (start: number): Minute => ({
+type Minute = ReturnType<typeof emptyMinute>;
+
+/** Live payments of one minute, by their creation. */
+const emptyMinute = (start: number) => ({
   at: new Date(start),
   created: 0,
   succeeded: 0,
   failed: 0,
-  times: new Map(),
+  /** How many payments took how long to finish, by bucket. */
+  times: new Map<number, number>(),
 });
 
 interface Range {

@@ -14,16 +14,6 @@ export interface SlotPlan {
   limit: number;
 }
 
-interface Receiver {
-  endpointId: Id<'whe'>;
-  /** When each attempt began, by event. */
-  underWay: Map<bigint, number>;
-  /** Attempts at a time. */
-  maxUnderWay: number;
-  isHanging: boolean;
-  lastActiveMs: number;
-}
-
 const maxPerReceiver = 16;
 /** In one process. */
 const maxQuick = 256;
@@ -95,9 +85,13 @@ export function createDeliverySlots(nowMs: () => number) {
   };
 }
 
-const newReceiver = (endpointId: Id<'whe'>, nowMs: number): Receiver => ({
+type Receiver = ReturnType<typeof newReceiver>;
+
+const newReceiver = (endpointId: Id<'whe'>, nowMs: number) => ({
   endpointId,
-  underWay: new Map(),
+  /** When each attempt began, by event. */
+  underWay: new Map<bigint, number>(),
+  /** Attempts at a time. */
   maxUnderWay: 1,
   isHanging: false,
   lastActiveMs: nowMs,

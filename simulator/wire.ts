@@ -56,16 +56,9 @@ function resolve(bank: Bank, qrUrl: string): Answer {
   return ok(isWrong ? { ...answer, amount_kopecks: answer.amount_kopecks! + 1 } : answer);
 }
 
-interface PayRequest {
-  paymentId: string;
-  qrUrl: string;
-  qrcId: string;
-  amountKopecks: number;
-  fingerprint: string;
-  reference: string | undefined;
-}
+type PayRequest = ReturnType<typeof readRequest>;
 
-function readRequest(paymentId: string, body: unknown): PayRequest {
+function readRequest(paymentId: string, body: unknown) {
   const fields = fieldsOf(body);
   const qrUrl = text(fields, 'qr_url', anyLink);
   const qrcId = text(fields, 'qrc_id', /^\w{16,64}$/);

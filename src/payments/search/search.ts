@@ -8,12 +8,6 @@ export interface FoundPayment extends Payment {
   partnerName: string;
 }
 
-export interface FoundPage {
-  payments: FoundPayment[];
-  /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
-  next: Id<'pay'> | null;
-}
-
 /**
  * A search reads payments along one index in a few scans, and then returns what it has, however few payments match the
  * rest of the filter: the operator gets an answer in time, and continues from there. The first scan reads no more than a
@@ -31,7 +25,7 @@ export async function searchPayments(
   db: Queryable,
   filters: PaymentFilter[],
   { limit, after }: { limit: number; after?: Id<'pay'> | undefined },
-): Promise<FoundPage> {
+) {
   const found = new Map<string, FoundRow>();
   /** Down to this id, every match has been found. */
   let horizon = '';
@@ -48,6 +42,7 @@ export async function searchPayments(
   const next = complete.length > limit ? page.at(-1)!.paymentId : horizon;
   return {
     payments: page.map(row => ({ ...toPayment(row), partnerName: row.partnerName })),
+    /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
     next: next ? idFromUuid('pay', next) : null,
   };
 }

@@ -3,13 +3,6 @@ import { idFromUuid, minUuidAt, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
-export interface Throughput {
-  /** Oldest first, without gaps; the last one is the current minute. */
-  minutes: Minute[];
-  settleP50Ms: number | null;
-  settleP99Ms: number | null;
-}
-
 const minuteMs = 60_000;
 /** A payment's id is created when its request arrives, the payment a little later. */
 const maxIdAgeMs = minuteMs;
@@ -28,7 +21,8 @@ const msOfBucket = (bucket: number) => Math.round(Math.exp((bucket + 0.5) * step
 export function createThroughputReader(db: Queryable, clock: Clock) {
   const cached = new Map<number, Minute>();
 
-  async function read(wanted: number): Promise<Throughput> {
+  /** The minutes, oldest first, without gaps; the last one is the current minute. */
+  async function read(wanted: number) {
     const nowMs = clock.nowMs();
     const last = Math.floor(nowMs / minuteMs) * minuteMs;
     const starts = Array.from({ length: wanted }, (_, index) => last - (wanted - 1 - index) * minuteMs);
@@ -124,14 +118,8 @@ function percentile(times: Map<number, number>, share: number): number | null {
   return null;
 }
 
-export interface InReview {
-  count: number;
-  oldestAt: Date | null;
-  overdue: number;
-}
-
 /** Live payments with an unknown outcome: in test mode a review is only simulated. The smallest id is the oldest payment. */
-export async function countInReview(db: Queryable): Promise<InReview> {
+export async function countInReview(db: Queryable) {
   const { count, oldest, overdue } = await readRow<{ count: number; oldest: string | null; overdue: number }>(
     db,
     {

@@ -8,7 +8,7 @@ import { transaction } from '../../db/postgres/index.ts';
 import type { Keyring } from '../../db/secrets/index.ts';
 import { type Event, envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
 import { readSecrets, type Vault } from '../delivery/secret.ts';
-import { type StandardHeaders, sign, standardHeaders } from '../delivery/signatures.ts';
+import { sign, standardHeaders } from '../delivery/signatures.ts';
 import { firstEndpointOf, isFirst, subjectOf } from '../first-endpoint.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
@@ -38,14 +38,6 @@ export const probeMode = 'test';
 
 const tenMinutesSec = 600;
 
-interface Probe {
-  name: string;
-  expected: CheckResult['expected'];
-  signature: string;
-  standard: StandardHeaders;
-  body: string;
-}
-
 interface SigningWith {
   secrets: string[];
   /** If the endpoint asks for a signature that others can verify. */
@@ -55,7 +47,7 @@ interface SigningWith {
 const foreignSecret = 'whsec_c3RyYW5nZXIgc3RyYW5nZXIgc3RyYW5nZXIh';
 
 /** What a receiver must accept, and what it must refuse. */
-function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: number): Probe[] {
+function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: number) {
   const body = envelope(event);
   const signed = (by: string[], atSec: number, key = privateKey) => ({
     signature: sign(by, atSec, body),
@@ -79,7 +71,7 @@ function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: nu
       ...valid,
       body: body.replace('"amount_rub":"100.00"', '"amount_rub":"900.00"'),
     },
-  ];
+  ] as const;
 }
 
 /**

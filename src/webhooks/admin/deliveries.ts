@@ -107,22 +107,13 @@ function stateOf(row: DeliveryRow): Delivery['state'] {
   return row.was_accepted ? 'delivered' : 'failed';
 }
 
-export interface DeliveryDetail {
-  delivery: Delivery;
-  /** As every attempt sends them. The signature is made for each attempt and not kept, so it is not among the headers. */
-  headers: Record<string, string>;
-  body: string;
-  /** Oldest first; those of the last thirty days. */
-  attempts: EventAttempt[];
-}
-
 /** An event of a partner with its delivery to an endpoint, the first unless another is named. */
 export async function findDelivery(
   db: Queryable,
   partnerId: Id<'prt'>,
   eventId: bigint,
   endpointId: Id<'whe'> = firstEndpointOf(partnerId),
-): Promise<DeliveryDetail | undefined> {
+) {
   const further = isFirst(partnerId, endpointId) ? undefined : endpointId;
   const row = await findRow<DeliveryRow>(db, {
     text: `SELECT ${deliveryColumns} FROM (SELECT $1::uuid AS partner_id, $2::bigint AS event_id) AS c ${deliveryJoins}
@@ -135,12 +126,13 @@ export async function findDelivery(
   if (!payment) return undefined;
   const event = { eventId, payment, refund: await findRefundOf(db, { partnerId, mode: row.mode }, eventId) };
   const { 'x-service-signature': _, ...headers } = eventHeaders(event, '', further);
-  const attempts = await attemptsOf(db, partnerId, eventId, endpointId);
   return {
     delivery,
+    /** As every attempt sends them. The signature is made for each attempt and not kept, so it is not among the headers. */
     headers: { ...headers, 'webhook-id': formatEventId(eventId) },
     body: envelope(event),
-    attempts,
+    /** Oldest first; those of the last thirty days. */
+    attempts: await attemptsOf(db, partnerId, eventId, endpointId),
   };
 }
 

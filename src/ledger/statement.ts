@@ -22,24 +22,10 @@ import type { AccountKey } from './post.ts';
  * The digest is SHA-256 over the CSV form without its last line, which has the digest. The JSON form has the same digest,
  * since it has the same facts.
  */
-export interface Statement extends AccountKey {
-  day: string;
-  closed: boolean;
-  opening: Balances;
-  closing: Balances;
-  openHolds: OpenHold[];
-  /** The day's entries have numbers in (entriesAbove, entriesUpTo]. */
-  entriesAbove: bigint;
-  entriesUpTo: bigint;
-}
+export type Statement = Exclude<Awaited<ReturnType<typeof openStatement>>, 'pruned' | undefined>;
 
 /** Undefined for a day that has not begun. Of test mode, entries may have been pruned since: then all of the day are gone. */
-export async function openStatement(
-  db: Queryable,
-  clock: Clock,
-  account: AccountKey,
-  day: Date,
-): Promise<Statement | 'pruned' | undefined> {
+export async function openStatement(db: Queryable, clock: Clock, account: AccountKey, day: Date) {
   const startMs = Math.floor(day.getTime() / dayMs) * dayMs;
   const nowMs = clock.nowMs();
   if (startMs > nowMs) return undefined;
@@ -62,6 +48,7 @@ export async function openStatement(
     opening,
     closing,
     openHolds: await openHoldsAfter(db, account, upTo, closing.held),
+    /** The day's entries have numbers in (entriesAbove, entriesUpTo]. */
     entriesAbove: above,
     entriesUpTo: upTo,
   };

@@ -5,12 +5,10 @@ export { startNightlyArchive } from './archive/nightly.ts';
 export { lastArchivedEvent, lastPrunedEvent } from './archive/pages.ts';
 export { type ArchiveWatch, askArchiveWorkers, watchArchiveWorkers } from './archive/workers.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
-export type { Creation } from './create/creation.ts';
 export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
 export { paymentGauges } from './gauges.ts';
-export { pruneKeyTurnovers } from './key-turnovers.ts';
 export {
   findRecovering,
   incarnationObject,
@@ -67,6 +65,7 @@ export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
+export type { Creation } from './results.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
 export {
   type FoundPayment,
@@ -85,6 +84,6 @@ export {
 } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
-export { findPayment, findPaymentOf } from './store.ts';
+export { findPayment, findPaymentOf, pruneKeyTurnovers } from './store.ts';
 export { pruneTestData } from './test-data/prune.ts';
 export { type PaymentTraces, pruneTraces } from './traces.ts';

@@ -11,6 +11,7 @@ import {
   sharedRead,
 } from '../db/batching/index.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';
 import { type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
@@ -259,4 +260,12 @@ function inOrder(
   const found = new Array<Payment | undefined>(count).fill(undefined);
   for (const row of rows) found[row.item - 1] = toPayment(row);
   return found;
+}
+
+const keptDays = 3;
+
+/** What keys with a daily limit spent on past days, which no opening looks at. */
+export async function pruneKeyTurnovers(db: Queryable, clock: Clock): Promise<number> {
+  const turnovers = await pruneOlder(db, clock, { table: 'key_turnovers', since: 'day', keptDays });
+  return turnovers + (await pruneOlder(db, clock, { table: 'key_unsettled', since: 'day', keptDays }));
 }

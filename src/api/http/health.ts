@@ -22,17 +22,8 @@ const ask = sharedRead(async (db, questions: true[]) => {
  * answer within a second, whatever the database does. Without a worker that has a part of the archive the process is ready:
  * payments do not need it.
  */
-export function healthRoutes(
-  server: FastifyInstance,
-  {
-    pool,
-    heartbeat,
-    clock,
-    clockOffset,
-    draining,
-    archive,
-  }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining' | 'archive'>,
-): void {
+export function healthRoutes(server: FastifyInstance, deps: ApiDeps): void {
+  const { pool, heartbeat, clock, clockOffset, draining, archive } = deps;
   const schema = { hide: true };
   server.get('/healthz', { schema }, () => ({ ok: true }));
   server.get('/readyz', { schema }, async (_request, reply) => {

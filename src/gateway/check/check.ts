@@ -47,22 +47,12 @@ export interface GatewayCheckResult {
   durationMs: number;
 }
 
-export interface GatewayCheck {
-  results: GatewayCheckResult[];
-  passed: boolean;
-  /** Why no check after the first was made. */
-  blocked: string | undefined;
-  /** Orders that the adapter accepted, and the amount of each. */
-  orders: number;
-  /** More that it accepted although it must not, perhaps over other amounts. */
-  wronglyAccepted: number;
-  amountKopecks: bigint;
-}
+export type GatewayCheck = Awaited<ReturnType<typeof checkGateway>>;
 
 /** A code of more is not paid: it is not one of a test stand. */
 const maxTestKopecks = 10_000n;
 /** Tests an adapter to a bank against the wire contract, one call after another except where the check is about that. */
-export async function checkGateway(options: GatewayCheckOptions): Promise<GatewayCheck> {
+export async function checkGateway(options: GatewayCheckOptions) {
   const { pays, clock } = options;
   const world = createWorld(options);
   const withOrders = [...payingChecks, ...listingChecks];
@@ -81,10 +71,13 @@ export async function checkGateway(options: GatewayCheckOptions): Promise<Gatewa
   return {
     results,
     passed: results.every(({ outcome }) => outcome !== 'failed'),
+    /** Why no check after the first was made. */
     blocked: blockedBy(world),
+    /** Orders that the adapter accepted, and the amount of each. */
     orders: world.accepted.length,
-    wronglyAccepted: world.wronglyAccepted,
     amountKopecks: world.amountKopecks,
+    /** More that it accepted although it must not, perhaps over other amounts. */
+    wronglyAccepted: world.wronglyAccepted,
   };
 }
 

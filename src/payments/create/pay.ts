@@ -11,8 +11,7 @@ import { inPhase, type PhaseDeps } from '../phases.ts';
 import type { LeaseRelease } from '../recovery/lease-release.ts';
 import { scheduleNextPoll } from '../recovery/open-payments.ts';
 import { firstPollMs } from '../recovery/poll-payment.ts';
-import type { PaymentOutcome } from '../results.ts';
-import { type Creation, type ErrorCode, refused } from './creation.ts';
+import { type Creation, type ErrorCode, type PaymentOutcome, refused } from '../results.ts';
 import type { OutcomeWaiters } from './outcome-waiters.ts';
 import { hasReviewScenario } from './scenarios.ts';
 

@@ -7,7 +7,7 @@ import type { AccountKey } from '../../ledger/index.ts';
 import type { LimitedRights, Limits } from '../../partners/index.ts';
 import type { TraceContext } from '../../telemetry/index.ts';
 import type { NewPayment } from '../openings.ts';
-import { type ErrorCode, refused } from './creation.ts';
+import { type ErrorCode, refused } from '../results.ts';
 import { findRefusal, type Refusal } from './refusal.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import type { PayableQr, QrResolution, ResolveDeps } from './resolve-qr.ts';

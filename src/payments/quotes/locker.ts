@@ -7,9 +7,9 @@ import { createBatcher, nextLoopTurn } from '../../db/batching/index.ts';
 import { columnsOf, isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { partnerRateE4, readCurrentRate } from '../../rates/index.ts';
-import { refused } from '../create/creation.ts';
 import { type Caller, limitRefusal } from '../create/prepare.ts';
 import type { TermsDeps } from '../create/terms.ts';
+import { refused } from '../results.ts';
 import type { LockedQuote } from './quote.ts';
 
 /** The terms of a quote that is to be locked. */

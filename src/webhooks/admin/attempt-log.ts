@@ -47,23 +47,15 @@ export async function pruneLog(pool: Pool, clock: Clock): Promise<number> {
   return givenUp + (await keepPartitions(pool, clock, { table: 'webhook_attempts', since: 'at', keptDays }));
 }
 
-/** The event of a payment with its delivery attempts. */
-export interface DeliveryHistory {
-  eventId: bigint;
-  at: Date;
-  /** Oldest first; those of the last thirty days. */
-  attempts: EventAttempt[];
-  /** Still to be sent, or given up, by endpoint. Empty when it was delivered or the partner has no webhook. */
-  deliveries: { endpointId: Id<'whe'>; attempts: number; nextAt: Date; failedAt: Date | null }[];
-}
+export type DeliveryHistory = NonNullable<Awaited<ReturnType<typeof deliveryHistory>>>;
 
 const maxAttempts = 100;
 
-/** Undefined while the payment is processing. */
+/** The event of a payment with its delivery attempts. Undefined while the payment is processing. */
 export async function deliveryHistory(
   db: Queryable,
   { partnerId, mode, paymentId }: AccountKey & { paymentId: Id<'pay'> },
-): Promise<DeliveryHistory | undefined> {
+) {
   const { rows } = await db.query<{
     id: bigint;
     at: Date;
@@ -83,7 +75,9 @@ export async function deliveryHistory(
   return {
     eventId: event.id,
     at: event.at,
+    /** Oldest first; those of the last thirty days. */
     attempts: await attemptsOf(db, partnerId, event.id),
+    /** Still to be sent, or given up, by endpoint. Empty when it was delivered or the partner has no webhook. */
     deliveries: rows.flatMap(({ endpoint, attempts, next_at: nextAt, failed_at: failedAt }) =>
       attempts === null ? [] : { endpointId: idFromUuid('whe', endpoint!), attempts, nextAt, failedAt },
     ),

@@ -10,6 +10,7 @@ import { type Event, envelope, eventHeaders, formatEventId } from '../delivery/e
 import { readSecrets, type Vault } from '../delivery/secret.ts';
 import { sign, standardHeaders } from '../delivery/signatures.ts';
 import { firstEndpointOf, isFirst, subjectOf } from '../first-endpoint.ts';
+import type { TlsFacts } from '../http/connect.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
 import { createSigningKeys } from '../signing/signing-keys.ts';
@@ -25,13 +26,7 @@ export interface CheckResult {
   passed: boolean;
 }
 
-export interface WebhookCheck {
-  results: CheckResult[];
-  /** It accepts a valid event, so events can be sent to it. The other probes are about what it must refuse. */
-  canReceive: boolean;
-  passed: boolean;
-  tls: { protocol: string; validUntil: string } | null;
-}
+export type WebhookCheck = Awaited<ReturnType<typeof checkReceiver>>;
 
 /** The mode of the payment in the probes, also for an endpoint of live events: keys of live mode sign nothing that did not happen. */
 export const probeMode = 'test';
@@ -81,10 +76,10 @@ function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: nu
 export async function checkReceiver(
   { clock, sender }: { clock: Clock; sender: Sender },
   { url, ...signingWith }: SigningWith & { url: string },
-): Promise<WebhookCheck> {
+) {
   const event = samplePayment(clock);
   const results: CheckResult[] = [];
-  let tls: WebhookCheck['tls'] = null;
+  let tls: TlsFacts | null = null;
   for (const { signature, standard, body, ...probe } of probesOf(
     event,
     signingWith,
@@ -99,6 +94,7 @@ export async function checkReceiver(
   }
   return {
     results,
+    /** It accepts a valid event, so events can be sent to it. The other probes are about what it must refuse. */
     canReceive: results[0]!.passed,
     passed: results.every(({ passed }) => passed),
     tls,

@@ -53,47 +53,34 @@ export type BankRecord =
   | { type: 'fault_cleared'; id: string | null }
   | { type: 'rate'; rate: Rate };
 
-export interface State {
-  qrs: Map<string, SimulatedQr>;
-  orders: Map<string, Order>;
+const newState = (rate: Rate) => ({
+  qrs: new Map<string, SimulatedQr>(),
+  orders: new Map<string, Order>(),
   /** The same orders in the order of arrival; the index is the cursor of the list. */
-  ordersByArrival: Order[];
-  voided: Set<string>;
+  ordersByArrival: [] as Order[],
+  voided: new Set<string>(),
   /** In the order of arrival, by their ids. */
-  refunds: Map<string, Refund>;
+  refunds: new Map<string, Refund>(),
   /** The last order of each QR that was not declined at once. */
-  lastOrders: Map<string, Order>;
-  faults: Map<string, Fault>;
-  rate: Rate;
-}
+  lastOrders: new Map<string, Order>(),
+  faults: new Map<string, Fault>(),
+  rate,
+});
+type State = ReturnType<typeof newState>;
 
-export interface Bank {
-  state: State;
-  /** The only way to change the state: in memory at once, on disk before the answer. */
-  record(record: BankRecord): void;
-  flushed(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Bank = Awaited<ReturnType<typeof openBank>>;
 
-export async function openBank(dir: string, rate: string, exitWith: (why: string) => never): Promise<Bank> {
+export async function openBank(dir: string, rate: string, exitWith: (why: string) => never) {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (!(await lockFolder(dir))) exitWith(`SIMULATOR_DIR ${dir} is in use by another simulator.`);
-  const state: State = {
-    qrs: new Map(),
-    orders: new Map(),
-    ordersByArrival: [],
-    voided: new Set(),
-    refunds: new Map(),
-    lastOrders: new Map(),
-    faults: new Map(),
-    rate: { rate, frozen_as_of: null, down: false },
-  };
+  const state = newState({ rate, frozen_as_of: null, down: false });
   const replay = (record: BankRecord) => apply(state, record);
   const onDiskFailure = (error: unknown) => exitWith(`The journal in ${dir} cannot be written: ${error}`);
   const journal = await openJournal(join(dir, 'journal.jsonl'), replay, onDiskFailure);
   return {
     state,
-    record: record => {
+    /** The only way to change the state: in memory at once, on disk before the answer. */
+    record: (record: BankRecord): void => {
       apply(state, record);
       journal.append(record);
     },

@@ -2,13 +2,6 @@ import { createReadStream, existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-export interface Journal {
-  append(record: object): void;
-  /** Resolves when everything appended so far is on disk. */
-  flushed(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * An append-only file of JSON lines. Records appended during a write share the next one, so many requests share one
  * fsync.
@@ -17,7 +10,7 @@ export async function openJournal<Recorded>(
   path: string,
   replay: (record: Recorded) => void,
   onDiskFailure: (error: unknown) => void,
-): Promise<Journal> {
+) {
   const isNew = !existsSync(path);
   const completeBytes = isNew ? 0 : await readRecords(path, replay);
   const file = await open(path, 'a', 0o600);
@@ -43,10 +36,11 @@ export async function openJournal<Recorded>(
   }
 
   return {
-    append: record => {
+    append: (record: object): void => {
       waiting += `${JSON.stringify(record)}\n`;
     },
-    flushed: () => {
+    /** Resolves when everything appended so far is on disk. */
+    flushed: (): Promise<void> => {
       if (waiting !== '') next ??= (underWay ?? Promise.resolve()).then(write);
       return next ?? underWay ?? Promise.resolve();
     },

@@ -8,18 +8,13 @@ export interface KeyStore {
 /** Enough for recent orders; for more, use a store. */
 const maxRemembered = 10_000;
 
-export interface Keys {
-  /** The key to send for this order. */
-  take(externalId: string | null | undefined, given: string | undefined): Promise<string>;
-  /** The payment of this order has failed: the next one is a new payment with a new key. */
-  failed(externalId: string | null | undefined): void;
-}
+export type Keys = ReturnType<typeof createKeys>;
 
 /**
  * One key per order, also when the program calls `create` again: calling twice never pays twice. A client forgets the
  * key when the payment has failed. Keys survive restarts only in a store, where they stay.
  */
-export function createKeys(store: KeyStore | undefined): Keys {
+export function createKeys(store: KeyStore | undefined) {
   const open = new Map<string, Promise<string>>();
 
   const remember = (externalId: string, key: Promise<string>) => {
@@ -42,12 +37,14 @@ export function createKeys(store: KeyStore | undefined): Keys {
   }
 
   return {
-    take: async (externalId, given) => {
+    /** The key to send for this order. */
+    take: async (externalId: string | null | undefined, given: string | undefined): Promise<string> => {
       if (externalId === null || externalId === undefined) return given ?? crypto.randomUUID();
       if (given !== undefined) return remember(externalId, keep(externalId, given));
       return open.get(externalId) ?? remember(externalId, find(externalId));
     },
-    failed: externalId => {
+    /** The payment of this order has failed: the next one is a new payment with a new key. */
+    failed: (externalId: string | null | undefined): void => {
       if (externalId !== null && externalId !== undefined) open.delete(externalId);
     },
   };

@@ -40,17 +40,10 @@ export interface RequestOptions {
   repeatable?: boolean;
 }
 
-export interface Transport {
-  sleep: Sleep;
-  now: () => number;
-  /** The answer's JSON. */
-  json<Answer>(method: 'GET' | 'POST', path: string, options?: RequestOptions): Promise<Answer>;
-  /** The text that `GET` answers, if it is complete. */
-  text(path: string, isComplete: (text: string) => boolean, options?: RequestOptions): Promise<string>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
 /** Sends requests, and retries them as section 7 of the contract says: each time the same bytes with the same key. */
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions) {
   const { apiKey, baseUrl, maxRetries = 5, timeoutMs = 95_000, sleep = sleepFor, now = Date.now } = options;
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey))
     throw new TypeError('apiKey must be the key of the service, such as svc_test_…');
@@ -133,9 +126,11 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     sleep,
     now,
-    json: <Answer>(method: string, path: string, requestOptions: RequestOptions = {}) =>
+    /** The answer's JSON. */
+    json: <Answer>(method: 'GET' | 'POST', path: string, requestOptions: RequestOptions = {}) =>
       send(method, path, requestOptions, text => readObject(text) as Answer),
-    text: (path, isComplete, requestOptions = {}) =>
+    /** The text that `GET` answers, if it is complete. */
+    text: (path: string, isComplete: (text: string) => boolean, requestOptions: RequestOptions = {}) =>
       send('GET', path, requestOptions, text => {
         if (!isComplete(text)) throw new Error('the text is incomplete');
         return text;

@@ -13,6 +13,9 @@ export interface Clock {
   timer(ms: number, run: () => void): () => void;
 }
 
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
 /** The clock of this machine. What the service stores has the database's time: `src/db/postgres/database-clock.ts`. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),

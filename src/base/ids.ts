@@ -86,6 +86,10 @@ export function uuidFromId(id: Id<IdKind>): string {
 export const timeOfId = (id: Id<IdKind>) => timeOfUuid(uuidFromId(id));
 export const timeOfUuid = (uuid: string) => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 
+/** No id has a smaller or a greater UUID. */
+export const minUuid = '00000000-0000-0000-0000-000000000000';
+export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 /** The lower bound for range queries: no id made at that time or later has a smaller UUID. */
 export function minUuidAt(ms: number): string {
   const hex = Math.max(0, ms).toString(16).padStart(12, '0');

@@ -1,5 +1,3 @@
-export type Signal<Value> = ReturnType<typeof createSignal<Value>>;
-
 /** Something that happens in this process, for the parts of it that subscribed. */
 export function createSignal<Value = void>() {
   const listeners: ((value: Value) => void)[] = [];

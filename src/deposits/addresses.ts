@@ -2,13 +2,11 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type ChainName, depositSetting } from '../base/deposit-settings.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { refuseSetting } from '../base/operator-error.ts';
-import { findRow, type Queryable, readRows } from '../db/postgres/index.ts';
-import type { DepositChain, DepositChains } from './chain/deposit-chain.ts';
+import { columnsOf, findRow, type Queryable, readRows } from '../db/postgres/index.ts';
+import type { DepositChain, DepositChains, DerivedAddress } from './chain/deposit-chain.ts';
 
-export interface DepositAddress {
+export interface DepositAddress extends Pick<DerivedAddress, 'address' | 'path'> {
   chain: DepositChain;
-  address: string;
-  path: string;
 }
 
 /**
@@ -33,15 +31,8 @@ export async function openAddresses(
   });
 }
 
-interface AddressRow {
-  chain: ChainName;
-  address: string;
-  path: string;
-  isWatched: boolean;
-}
-
 const readAddresses = (db: Queryable, partnerId: Id<'prt'>) =>
-  readRows<AddressRow>(db, {
+  readRows<Omit<DepositAddress, 'chain'> & { chain: ChainName; isWatched: boolean }>(db, {
     text: `SELECT a.chain, a.address, a.path, c.chain IS NOT NULL AS "isWatched"
              FROM deposit_addresses a LEFT JOIN deposit_chains c ON c.chain = a.chain WHERE a.partner_id = $1`,
     values: [uuidFromId(partnerId)],
@@ -79,7 +70,7 @@ async function storeAddresses(
     values: [
       chain.name,
       partnerIds.map(uuidFromId),
-      ...(['address', 'account', 'path'] as const).map(name => derived.map(one => one[name])),
+      ...columnsOf(derived, 'address', 'account', 'path'),
       instantOf(clock),
     ],
   });
@@ -111,4 +102,32 @@ export async function readAccounts(db: Queryable, chain: ChainName): Promise<Map
     values: [chain],
   });
   return new Map(rows.map(row => [row.account, idFromUuid('prt', row.partner_id)]));
+}
+
+export interface SweepRow extends Omit<DepositAddress, 'chain'> {
+  units: bigint;
+}
+
+const askedAtOnce = 10;
+
+/** What lies on the addresses of a chain, by its first node, for a signer that is offline. Empty addresses are left out. */
+export async function readSweep(
+  db: Queryable,
+  { name, nodes, contractAccount }: DepositChain,
+): Promise<SweepRow[]> {
+  const { rows } = await db.query<{ address: string; account: string; path: string }>({
+    text: 'SELECT address, account, path FROM deposit_addresses WHERE chain = $1 ORDER BY address',
+    values: [name],
+  });
+  const found: SweepRow[] = [];
+  for (let first = 0; first < rows.length; first += askedAtOnce) {
+    const asked = rows.slice(first, first + askedAtOnce);
+    const balances = await Promise.all(
+      asked.map(({ account }) => nodes[0]!.balance(contractAccount, account)),
+    );
+    asked.forEach(({ address, path }, nth) => {
+      if (balances[nth]! > 0n) found.push({ address, path, units: balances[nth]! });
+    });
+  }
+  return found;
 }

@@ -9,20 +9,12 @@ import type { ChainNode } from './chain/node.ts';
 import { DisagreementError } from './watch/read-range.ts';
 import { verifyNode } from './watch/round.ts';
 
-/** The check of all nodes, under way. */
-interface NodeCheck {
-  /** Refuses the start if a wrong node is known by now. */
-  refuseIfKnownWrong(): void;
-  /** Resolves with what is wrong with the first wrong node; undefined when all have answered or failed. */
-  verdict: Promise<OperatorError | undefined>;
-}
-
 /**
  * At the start: a node of another network or with another contract is refused. One that does not answer is not: it may be
  * back later, and until then the watcher raises an alarm. Nothing waits for the answers: payments do not need them, and a
  * wrong node that answers late credits nothing, since the watcher checks it, too.
  */
-export function startNodeCheck(settings: DepositChainSettings[]): NodeCheck {
+export function startNodeCheck(settings: DepositChainSettings[]) {
   let wrong: OperatorError | undefined;
   const verdict = findWrongNode(settings)
     // A setting of a chain that cannot be used.
@@ -32,9 +24,11 @@ export function startNodeCheck(settings: DepositChainSettings[]): NodeCheck {
       return found;
     });
   return {
+    /** Refuses the start if a wrong node is known by now. */
     refuseIfKnownWrong: () => {
       if (wrong) throw wrong;
     },
+    /** Resolves with what is wrong with the first wrong node; undefined when all have answered or failed. */
     verdict,
   };
 }

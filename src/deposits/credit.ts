@@ -2,8 +2,8 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { writeNotice } from '../db/notices/index.ts';
-import { type Pool, type Queryable, transaction } from '../db/postgres/index.ts';
-import { credit } from '../ledger/index.ts';
+import { type Pool, type Queryable, readValue, transaction } from '../db/postgres/index.ts';
+import { credit, findCredited } from '../ledger/index.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 
 interface CreditDeps {
@@ -43,12 +43,12 @@ const creditedAtOnce = 500;
 /** All that is final, allowed and not credited, if it reaches the smallest amount. The largest first, in slices. */
 export async function creditPartner(deps: CreditDeps, partnerId: Id<'prt'>): Promise<void> {
   const { pool, chain } = deps;
-  const { rows } = await pool.query<{ is_enough: boolean }>({
+  const isEnough = await readValue<boolean>(pool, {
     text: `SELECT sum(micro_usdt) >= $3 AS is_enough FROM deposits
             WHERE partner_id = $1 AND chain = $2 AND state = 'accumulating'`,
     values: [uuidFromId(partnerId), chain.name, chain.minMicroUsdt],
   });
-  if (!rows[0]!.is_enough) return;
+  if (!isEnough) return;
   while ((await transaction(pool, tx => creditSlice(tx, deps, partnerId))) === creditedAtOnce);
 }
 
@@ -105,7 +105,7 @@ function referencesOf(due: DueDeposit[], minMicroUsdt: bigint): string[] {
   return due.map(deposit => (isEnough(deposit) ? deposit : last!).reference);
 }
 
-export interface DepositCredit {
+interface DepositCredit {
   /** Names the ledger entry, which the ledger credits once. */
   reference: string;
   microUsdt: bigint;
@@ -137,3 +137,38 @@ export async function creditDeposits(
   }
   return refused;
 }
+
+/** Enough for any test, and the ledger does not fill up with it. */
+const maxPerDay = 100;
+
+/** A simulated deposit: credits the test balance once per reference of the partner. */
+export async function creditTestDeposit(
+  db: Queryable,
+  clock: Clock,
+  { partnerId, microUsdt, reference }: { partnerId: Id<'prt'>; microUsdt: bigint; reference: string },
+): Promise<{ outcome: 'credited'; balanceMicroUsdt: bigint } | { outcome: 'conflict' | 'too_many' }> {
+  const item = { partnerId, mode: 'test', reference: `deposit:test:${reference}` } as const;
+  const isNew = (await findCredited(db, item)) === null;
+  if (isNew && (await countToday(db, clock, partnerId)) >= maxPerDay) return { outcome: 'too_many' };
+  const [verdict] = await credit(db, clock, [{ ...item, microUsdt }]);
+  switch (verdict!.outcome) {
+    case 'credited':
+    case 'already_credited':
+      return { outcome: 'credited', balanceMicroUsdt: verdict!.balanceMicroUsdt };
+    case 'conflict':
+      return { outcome: 'conflict' };
+    case 'no_account':
+      throw new Error(`partner ${partnerId} has no test account`);
+  }
+}
+
+/** Credits of the test balance since midnight UTC. Only the last ones are read, however many there are. */
+const countToday = (db: Queryable, clock: Clock, partnerId: Id<'prt'>) =>
+  readValue<number>(db, {
+    text: `SELECT count(*)::int AS count
+             FROM (SELECT created_at FROM entries
+                    WHERE partner_id = $1 AND mode = 'test' AND from_account = 'topup' AND payment_id IS NULL
+                    ORDER BY entry_no DESC LIMIT ${maxPerDay}) AS last
+            WHERE created_at >= date_trunc('day', $2::timestamptz, 'UTC')`,
+    values: [uuidFromId(partnerId), instantOf(clock)],
+  });

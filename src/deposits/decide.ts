@@ -1,9 +1,9 @@
 import { clearAlarmsOf } from '../alarms/index.ts';
 import { instantOf } from '../base/clock.ts';
-import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
+import { type Id, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { findRow, type Queryable, transaction } from '../db/postgres/index.ts';
+import { findRow, type Queryable, transaction, withIds } from '../db/postgres/index.ts';
 import { maxMicroUsdt } from './amount.ts';
 import { creditDeposits } from './credit.ts';
 import type { DepositState } from './deposits.ts';
@@ -31,19 +31,17 @@ export async function lockDeposit(
   depositId: Id<'dep'>,
   outcome: DepositDecision['outcome'],
 ): Promise<HeldDeposit | DepositRefusal> {
-  const found = await findRow<Omit<HeldDeposit, 'partnerId'> & { partner_id: string; state: DepositState }>(
-    tx,
-    {
-      text: `SELECT partner_id, state, micro_usdt AS "microUsdt", sender, reference
+  const found = await findRow<{ state: DepositState }>(tx, {
+    text: `SELECT partner_id AS "partnerId", state, micro_usdt AS "microUsdt", sender, reference
              FROM deposits WHERE id = $1 FOR UPDATE`,
-      values: [uuidFromId(depositId)],
-    },
-  );
+    values: [uuidFromId(depositId)],
+  });
   if (!found) return 'no_deposit';
-  const { partner_id, state, ...deposit } = found;
+  const { state, ...row } = found;
+  const deposit = withIds<HeldDeposit>({ partnerId: 'prt' })(row);
   if (state !== 'held') return 'not_held';
   if (outcome === 'credited' && deposit.microUsdt > maxMicroUsdt) return 'too_large';
-  return { ...deposit, partnerId: idFromUuid('prt', partner_id) };
+  return deposit;
 }
 
 /** Ends a held deposit: the credit or the rejection, the audit record and the end of the alarm, in one transaction. */
@@ -61,6 +59,7 @@ export async function decideDepositIn(
   if (typeof deposit === 'string') return deposit;
   const { partnerId, microUsdt, reference } = deposit;
   const id = uuidFromId(depositId);
+  const usdt = formatMicroUsdt(microUsdt);
   const isCredited = outcome === 'credited';
   if (isCredited) {
     const refused = await creditDeposits(tx, audit.clock, partnerId, [{ reference, microUsdt }]);
@@ -76,14 +75,7 @@ export async function decideDepositIn(
     action: isCredited ? 'deposit.release' : 'deposit.reject',
     subject: depositId,
     before: { state: 'held' },
-    after: {
-      state: outcome,
-      partner_id: partnerId,
-      usdt: formatMicroUsdt(microUsdt),
-      reference,
-      reason,
-      ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
-    },
+    after: { state: outcome, partner_id: partnerId, usdt, reference, reason, asked_by: requestedBy },
   });
   await clearAlarmsOf(tx, audit, depositId);
   return 'done';

@@ -1,6 +1,6 @@
 import type { ChainName } from '../base/deposit-settings.ts';
-import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { findRow, type Queryable, readRows, readValue } from '../db/postgres/index.ts';
+import { type Id, uuidFromId } from '../base/ids.ts';
+import { findRow, type Queryable, readRows, readValue, type Stored, withIds } from '../db/postgres/index.ts';
 import type { DatabaseGauge } from '../telemetry/index.ts';
 
 export const depositStates = [
@@ -39,13 +39,8 @@ export interface Deposit {
 }
 
 /** Those of `Deposit`. */
-const columns = `d.id, d.chain, d.transaction, d.log_index AS "logIndex", d.sender, d.micro_usdt AS "microUsdt", d.state,
+const columns = `d.id AS "depositId", d.chain, d.transaction, d.log_index AS "logIndex", d.sender, d.micro_usdt AS "microUsdt", d.state,
   d.seen_at AS "seenAt", d.credited_at AS "creditedAt", d.credit_reference AS "creditReference"`;
-type Stored<Shown> = Omit<Shown, 'depositId' | 'partnerId'> & { id: string };
-const withId = <Row extends { id: string }>({ id, ...row }: Row) => ({
-  ...row,
-  depositId: idFromUuid('dep', id),
-});
 
 /** Lists the deposits of one partner, newest first. Undefined if the partner has no deposit `startingAfter`. */
 export async function listDeposits(
@@ -60,8 +55,11 @@ export async function listDeposits(
     values: [uuidFromId(partnerId), after, limit + (after === null ? 1 : 2)],
   });
   // The page begins with the deposit that it starts after, which shows that there is one.
-  if (after !== null && rows.shift()?.id !== after) return undefined;
-  return { deposits: rows.slice(0, limit).map(withId), hasMore: rows.length > limit };
+  if (after !== null && rows.shift()?.depositId !== after) return undefined;
+  return {
+    deposits: rows.slice(0, limit).map(withIds<Deposit>({ depositId: 'dep' })),
+    hasMore: rows.length > limit,
+  };
 }
 
 /** A deposit of any partner, with what operators need. */
@@ -86,8 +84,8 @@ export async function searchDeposits(
   { state, partnerId, depositId, transaction }: DepositSearch,
   { limit, after }: { limit: number; after?: Id<'dep'> | undefined },
 ): Promise<{ deposits: SomeDeposit[]; hasMore: boolean }> {
-  const rows = await readRows<Stored<SomeDeposit> & { partner_id: string }>(db, {
-    text: `SELECT ${columns}, d.partner_id, p.name AS partner, d.held_for AS "heldFor", d.decision_reason AS "decisionReason"
+  const rows = await readRows(db, {
+    text: `SELECT ${columns}, d.partner_id AS "partnerId", p.name AS partner, d.held_for AS "heldFor", d.decision_reason AS "decisionReason"
              FROM deposits d JOIN partners p ON p.id = d.partner_id
             WHERE ($1::uuid IS NULL OR d.id < $1) AND ($2::text IS NULL OR d.state = $2)
               AND ($3::uuid IS NULL OR d.partner_id = $3) AND ($4::uuid IS NULL OR d.id = $4)
@@ -102,10 +100,8 @@ export async function searchDeposits(
       limit + 1,
     ],
   });
-  const deposits = rows
-    .slice(0, limit)
-    .map(({ partner_id, ...row }) => ({ ...withId(row), partnerId: idFromUuid('prt', partner_id) }));
-  return { deposits, hasMore: rows.length > limit };
+  const toDeposit = withIds<SomeDeposit>({ depositId: 'dep', partnerId: 'prt' });
+  return { deposits: rows.slice(0, limit).map(toDeposit), hasMore: rows.length > limit };
 }
 
 /** How many wait for an operator. */
@@ -114,16 +110,15 @@ export const countHeld = (db: Queryable) =>
     text: `SELECT count(*)::int AS count FROM deposits WHERE state = 'held'`,
   });
 
+type Depositor = Pick<SomeDeposit, 'partnerId' | 'partner'>;
+
 /** Whose deposit it is. */
-export async function findDepositor(
-  db: Queryable,
-  depositId: Id<'dep'>,
-): Promise<{ partnerId: Id<'prt'>; partner: string } | undefined> {
-  const row = await findRow<{ id: string; partner: string }>(db, {
-    text: 'SELECT p.id, p.name AS partner FROM deposits d JOIN partners p ON p.id = d.partner_id WHERE d.id = $1',
+export async function findDepositor(db: Queryable, depositId: Id<'dep'>): Promise<Depositor | undefined> {
+  const row = await findRow(db, {
+    text: 'SELECT p.id AS "partnerId", p.name AS partner FROM deposits d JOIN partners p ON p.id = d.partner_id WHERE d.id = $1',
     values: [uuidFromId(depositId)],
   });
-  return row && { partnerId: idFromUuid('prt', row.id), partner: row.partner };
+  return row && withIds<Depositor>({ partnerId: 'prt' })(row);
 }
 
 export interface ChainProgress {

@@ -1,7 +1,8 @@
-export { type DepositAddress, openAddresses } from './addresses.ts';
+export { type DepositAddress, openAddresses, readSweep } from './addresses.ts';
 export { openDepositChains } from './chain/chains.ts';
 export type { DepositChains } from './chain/deposit-chain.ts';
 export { refuseOtherKeys, startNodeCheck } from './check-nodes.ts';
+export { creditTestDeposit } from './credit.ts';
 export {
   type DepositDecision,
   type DepositRefusal,
@@ -22,6 +23,4 @@ export {
 } from './deposits.ts';
 export { type DepositDifference, type DepositDifferenceKind, reconcileDeposits } from './reconcile.ts';
 export { type RewindOutcome, rewindChain } from './rewind.ts';
-export { readSweep } from './sweep.ts';
-export { creditTestDeposit } from './test-deposit.ts';
 export { startDepositWatchers } from './watch/watcher.ts';

@@ -1,5 +1,5 @@
 import type { Alarms } from '../alarms/index.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, dayMs } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { findRow, type Queryable, readRows } from '../db/postgres/index.ts';
@@ -28,21 +28,6 @@ export interface DepositDifference {
   recordedUnits: bigint | null;
 }
 
-export interface DepositReconciliation {
-  /** Those of the day that are booked; none if the first is greater. */
-  firstBlock: bigint;
-  lastBlock: bigint;
-  onChain: number;
-  onRecord: number;
-  differences: DepositDifference[];
-  /** Blocks of which no node gives the transfers to a partner: these are not compared. */
-  unread: { blockNumber: bigint; partnerId: Id<'prt'> }[];
-  /** False while blocks of the day are not booked yet. */
-  isComplete: boolean;
-}
-
-const dayMs = 86_400_000;
-
 /**
  * Reads the blocks of a UTC day from all nodes again, and compares their transfers with the deposits and the ledger. A
  * difference is an alarm until a later comparison of the same day finds none.
@@ -51,7 +36,7 @@ export async function reconcileDeposits(
   { db, clock, alarms }: { db: Queryable; clock: Clock; alarms: Alarms },
   chain: DepositChain,
   day: Date,
-): Promise<DepositReconciliation> {
+) {
   const found = await compareDay(db, clock, chain, day).catch(error => {
     if (!(error instanceof DisagreementError)) throw error;
     throw new OperatorError(`${chain.title}: ${error.message}. Nothing was compared.`);
@@ -66,12 +51,7 @@ export async function reconcileDeposits(
   return found;
 }
 
-async function compareDay(
-  db: Queryable,
-  clock: Clock,
-  chain: DepositChain,
-  day: Date,
-): Promise<DepositReconciliation> {
+async function compareDay(db: Queryable, clock: Clock, chain: DepositChain, day: Date) {
   const cursor = await readCursor(db, chain.name);
   const [node] = chain.nodes;
   const firstBlock = await findBlock(node!, cursor.block, day.getTime());
@@ -89,12 +69,17 @@ async function compareDay(
   const isUnread = ({ block_number, partner_id }: Recorded) => gaps.has(`${block_number} ${partner_id}`);
   const recorded = await readRecorded(db, chain.name, firstBlock, lastBlock);
   return {
-    ...{ firstBlock, lastBlock, onChain: found.transfers.length, onRecord: recorded.length, unread },
+    /** Those of the day that are booked; none if the first is greater. */
+    ...{ firstBlock, lastBlock },
+    ...{ onChain: found.transfers.length, onRecord: recorded.length },
+    /** Blocks of which no node gives the transfers to a partner: these are not compared. */
+    unread,
     differences: compare(
       found.transfers,
       accounts,
       recorded.filter(row => !isUnread(row)),
     ),
+    /** False while blocks of the day are not booked yet. */
     isComplete: cursor.atMs >= day.getTime() + dayMs,
   };
 }

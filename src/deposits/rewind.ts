@@ -1,5 +1,5 @@
 import { type AuditContext, recordChange } from '../db/audit/index.ts';
-import { transaction } from '../db/postgres/index.ts';
+import { findValue, readValue, transaction } from '../db/postgres/index.ts';
 import type { DepositChain } from './chain/deposit-chain.ts';
 import type { ChainBlock } from './chain/node.ts';
 import { findFinal } from './watch/round.ts';
@@ -24,12 +24,11 @@ export async function rewindChain(
   const blocks = await Promise.all(chain.nodes.map(node => node.block(block)));
   if (blocks.some(({ hash }) => hash !== blocks[0]!.hash)) return { outcome: 'nodes_disagree' };
   return transaction(audit.pool, async tx => {
-    const { rows } = await tx.query<{ cursor_block: bigint }>({
+    const fromBlock = await findValue<bigint>(tx, {
       text: 'SELECT cursor_block FROM deposit_chains WHERE chain = $1 FOR UPDATE',
       values: [chain.name],
     });
-    if (!rows[0]) return { outcome: 'not_watched' };
-    const { cursor_block: fromBlock } = rows[0];
+    if (fromBlock === undefined) return { outcome: 'not_watched' };
     if (block >= fromBlock) return { outcome: 'not_below' };
     const { number, hash, atMs }: ChainBlock = blocks[0]!;
     await tx.query({
@@ -47,10 +46,10 @@ export async function rewindChain(
       before: { block: `${fromBlock}` },
       after: { block: `${block}`, hash, reason },
     });
-    const { rows: above } = await tx.query<{ count: number }>({
+    const depositsAbove = await readValue<number>(tx, {
       text: 'SELECT count(*)::int AS count FROM deposits WHERE chain = $1 AND block_number > $2 AND final_at IS NOT NULL',
       values: [chain.name, block],
     });
-    return { outcome: 'done', fromBlock, toBlock: block, depositsAbove: above[0]!.count };
+    return { outcome: 'done', fromBlock, toBlock: block, depositsAbove };
   });
 }

@@ -95,6 +95,9 @@ export function readRefusal({ status, body }: Answer) {
   return code ? ({ outcome: 'refused', code } as const) : undefined;
 }
 
+export const isOrderUnknown = ({ status, body }: Answer) => status === 404 && body?.code === 'ORDER_UNKNOWN';
+export const isVoided = ({ status, body }: Answer) => status === 200 && body?.state === 'voided';
+
 /** The gateway's reasons as codes of the partner contract; all others are `gateway_declined`. */
 const declineCodes = new Map<unknown, DeclineCode>(
   Object.entries({

@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.ts';
-import { type FailureSource, newStreak } from './failure-streak.ts';
 
 /** This many calls in a row without an answer open it. */
 const failuresToOpen = 10;
@@ -31,7 +30,7 @@ export type Breaker = ReturnType<typeof createBreaker>;
 export function createBreaker({ clock, onChange, check, signal }: BreakerOptions) {
   let streak = newStreak(clock.monotonicMs());
   /** Set while it is open. */
-  let tries: Tries | undefined;
+  let tries: ReturnType<typeof newTries> | undefined;
   /** The first success is reported too: an earlier process may have reported that the gateway is unreachable. */
   let hasReported = false;
   let isChecking = false;
@@ -99,19 +98,12 @@ export function createBreaker({ clock, onChange, check, signal }: BreakerOptions
   };
 }
 
-interface Tries {
-  /** The last one, or when it opened. */
-  lastMs: number;
-  /** Whether it is the turn of this one. */
-  take(who: string, nowMs: number): boolean;
-}
-
 const failedCodes = 'codes that have failed';
 
 const turnMs = retryIntervalMs / triesPerInterval;
 
 /** Turns come one after the other: each one's first in the order in which they ask, the next when all have had theirs. */
-function newTries(openedMs: number): Tries {
+function newTries(openedMs: number) {
   const nextMs = new Map<string, number>();
   let lastTurnMs = openedMs + retryIntervalMs - turnMs;
   let interval = { endMs: openedMs, left: 0 };
@@ -119,9 +111,11 @@ function newTries(openedMs: number): Tries {
     lastTurnMs = Math.max(lastTurnMs + turnMs, nowMs);
     return lastTurnMs;
   };
-  const tries: Tries = {
+  const tries = {
+    /** The last one, or when it opened. */
     lastMs: openedMs,
-    take: (who, nowMs) => {
+    /** Whether it is the turn of this one. */
+    take: (who: string, nowMs: number): boolean => {
       const ownMs = nextMs.get(who) ?? firstTurnAt(nowMs);
       nextMs.set(who, ownMs);
       if (nowMs >= interval.endMs) interval = { endMs: nowMs + retryIntervalMs, left: maxTriesPerInterval };
@@ -134,4 +128,42 @@ function newTries(openedMs: number): Tries {
     },
   };
   return tries;
+}
+
+/** Who asked about what. A bad QR code says nothing about the gateway, however often some partners ask about it. */
+export interface FailureSource {
+  partner: string;
+  qr: string;
+}
+
+/** Failures of which sources may be the cause count only if they come from at least this many. */
+const minPartners = 2;
+const minQrs = 3;
+/** More are not remembered: such partners count as failed, such codes do not. */
+const maxPartners = 10_000;
+const maxQrs = 1_000;
+
+/** Failures in a row, without a success between them. */
+export function newStreak(sinceMs: number) {
+  let length = 0;
+  let hasCertain = false;
+  const partners = new Set<string>();
+  const qrs = new Set<string>();
+  return {
+    /** When it could begin: the time of the last success. */
+    sinceMs,
+    add: (source: FailureSource | undefined, canBeCause: boolean) => {
+      length += 1;
+      if (!source || !canBeCause) hasCertain = true;
+      if (!source) return;
+      if (partners.size < maxPartners) partners.add(source.partner);
+      if (qrs.size < maxQrs) qrs.add(source.qr);
+    },
+    length: () => length,
+    /** One of them cannot be the fault of a source. */
+    hasCertain: () => hasCertain,
+    isShared: () => partners.size >= minPartners && qrs.size >= minQrs,
+    hasPartner: ({ partner }: FailureSource) => partners.size === maxPartners || partners.has(partner),
+    hasQr: ({ qr }: FailureSource) => qrs.has(qr),
+  };
 }

@@ -2,7 +2,7 @@ import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { BatcherFullError, createBatcher } from '../db/batching/index.ts';
-import { isItemError, type Pool, type Queryable, readRows } from '../db/postgres/index.ts';
+import { columnsOf, isItemError, type Pool, type Queryable, readRows } from '../db/postgres/index.ts';
 import { keepPartitions } from '../db/retention/index.ts';
 import type { GatewayCall } from './call.ts';
 
@@ -76,26 +76,17 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
   };
 }
 
-/** The columns of a call, in the order of the statement. */
-const callColumns: ((call: GatewayCall) => unknown)[] = [
-  ({ paymentId }) => uuidFromId(paymentId!),
-  ({ startedAtMs }) => new Date(startedAtMs),
-  ({ call }) => call,
-  ({ durationMs }) => durationMs,
-  ({ status }) => status,
-  ({ outcome }) => outcome,
-  ({ request }) => request,
-  ({ response }) => response,
-  ({ error }) => error,
-];
-
 const insert = (db: Queryable, calls: GatewayCall[]) =>
   db.query({
     name: 'record gateway calls',
     text: `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response, error)
            SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::int[], $5::int[], $6::text[], $7::text[],
                                 $8::text[], $9::text[])`,
-    values: callColumns.map(read => calls.map(read)),
+    values: [
+      calls.map(({ paymentId }) => uuidFromId(paymentId!)),
+      calls.map(({ startedAtMs }) => new Date(startedAtMs)),
+      ...columnsOf(calls, 'call', 'durationMs', 'status', 'outcome', 'request', 'response', 'error'),
+    ],
   });
 
 /** A call as it was logged. */

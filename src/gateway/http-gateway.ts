@@ -4,21 +4,24 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Tracer } from '../telemetry/index.ts';
 import {
   type Answer,
+  isOrderUnknown,
+  isVoided,
   readOrder,
   readPage,
   readRefundPage,
   readRefusal,
   readResolveAnswer,
 } from './answers.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import { type Breaker, createBreaker, type FailureSource } from './breaker.ts';
 import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
-import type { FailureSource } from './failure-streak.ts';
 import type { Gateway, KnownOrder, Order, Requester, Resolution, Unknown } from './gateway.ts';
 import {
   createTransport,
   describeError,
   type GatewayRequest,
   isTimeout,
+  type List,
+  listPath,
   type Transport,
 } from './transport.ts';
 
@@ -158,7 +161,7 @@ const poll = (connection: Connection, order: KnownOrder) =>
     method: 'GET',
     timeoutMs: connection.pollTimeoutMs,
     read: answer =>
-      answer.status === 404 && answer.body?.code === 'ORDER_UNKNOWN'
+      isOrderUnknown(answer)
         ? ({ outcome: 'order_unknown' } as const)
         : readOrder(answer, order.amountKopecks),
   });
@@ -170,9 +173,7 @@ const voidOrder = (connection: Connection, order: KnownOrder) =>
     pathSuffix: '/void',
     timeoutMs: connection.pollTimeoutMs,
     read: answer =>
-      answer.status === 200 && answer.body?.state === 'voided'
-        ? ({ outcome: 'voided' } as const)
-        : readOrder(answer, order.amountKopecks),
+      isVoided(answer) ? ({ outcome: 'voided' } as const) : readOrder(answer, order.amountKopecks),
   });
 
 /** About no order and no QR code: if even this gets no answer, no partner is the cause. */
@@ -210,11 +211,6 @@ async function readList<Page>(
   if (!page) throw listFailed(list, `status ${status}`);
   return page;
 }
-
-type List = 'orders' | 'refunds';
-
-const listPath = (list: List, since: Date, limit: number, cursor?: string) =>
-  `/${list}?${new URLSearchParams({ since: since.toISOString(), limit: `${limit}`, ...(cursor ? { cursor } : {}) })}`;
 
 const listFailed = (list: List, reason: string) =>
   new OperatorError(

@@ -8,6 +8,7 @@ export type {
   Order,
   OrderPage,
   Requester,
+  Resolution,
   Unknown,
 } from './gateway.ts';
 export { createHttpGateway } from './http-gateway.ts';

@@ -1,20 +1,17 @@
 import type { Registry } from 'prom-client';
-import { cacheSeries, prometheus } from '../telemetry/index.ts';
+import { createSeries, prometheus } from '../telemetry/index.ts';
 import type { GatewayCall } from './call.ts';
 
 /** What a process measures of the payment gateway. */
 export function createGatewayMetrics(registry: Registry) {
-  const { Counter, Gauge, Histogram } = prometheus();
+  const { Counter, Gauge } = prometheus();
   const registers = [registry];
-  const calls = cacheSeries(
-    new Histogram({
-      name: 'kopeck_gateway_call_seconds',
-      help: 'Calls to the payment gateway, by what was read from the answer',
-      labelNames: ['call', 'outcome'],
-      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 50],
-      registers,
-    }),
-  );
+  const calls = createSeries(registry).histogram({
+    name: 'kopeck_gateway_call_seconds',
+    help: 'Calls to the payment gateway, by what was read from the answer',
+    labelNames: ['call', 'outcome'],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 50],
+  });
   const breaker = new Gauge({
     name: 'kopeck_gateway_breaker_open',
     help: 'Processes that do not reach the payment gateway and refuse new payments',

@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { createAgent, readAnswer } from '../http-client/index.ts';
 import { type Answer, readObject } from './answers.ts';
-import type { Breaker } from './breaker.ts';
-import type { FailureSource } from './failure-streak.ts';
+import type { Breaker, FailureSource } from './breaker.ts';
 
 export interface GatewayRequest {
   method: 'GET' | 'PUT' | 'POST';
@@ -75,6 +74,11 @@ export function createTransport({ clock, url, token, breaker }: TransportOptions
     close: () => agent.destroy(),
   };
 }
+
+export type List = 'orders' | 'refunds';
+
+export const listPath = (list: List, since: Date, limit: number, cursor?: string | null) =>
+  `/${list}?${new URLSearchParams({ since: since.toISOString(), limit: `${limit}`, ...(cursor ? { cursor } : {}) })}`;
 
 export const isTimeout = (error: unknown) =>
   error instanceof Error && /Timeout|Abort/.test(error.name) && !/Connect/.test(error.name);

@@ -1,6 +1,7 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { sharedRead } from '../db/batching/index.ts';
 import type { Queryable } from '../db/postgres/index.ts';
+import type { DatabaseGauge } from '../telemetry/index.ts';
 import type { Mode } from './post.ts';
 
 export interface Balances {
@@ -38,3 +39,15 @@ export async function readBalances(db: Queryable, partnerId: Id<'prt'>): Promise
   if (!live || !test) throw new Error(`partner ${partnerId} has no accounts`);
   return { live, test };
 }
+
+/** Reads one row per partner and mode, whatever they have paid. */
+export const ledgerGauges: DatabaseGauge[] = [
+  {
+    name: 'kopeck_balance_usdt',
+    help: 'USDT of all partners: available, and held for unfinished payments',
+    labels: ['mode', 'account'],
+    sql: `SELECT ARRAY[s.mode::text, a.account], a.micro_usdt / 1e6
+            FROM (SELECT mode, sum(available) AS available, sum(held) AS held FROM accounts GROUP BY mode) AS s
+           CROSS JOIN LATERAL (VALUES ('available', s.available), ('held', s.held)) AS a (account, micro_usdt)`,
+  },
+];

@@ -1,6 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { findValue, type Queryable } from '../db/postgres/index.ts';
+import { formatMicroUsdt } from '../base/money.ts';
+import { type AuditContext, recordChange } from '../db/audit/index.ts';
+import { writeNotice } from '../db/notices/index.ts';
+import { findValue, type Queryable, transaction } from '../db/postgres/index.ts';
 import { type Credit, type Mode, type PostingResult, post } from './post.ts';
 
 export type CreditVerdict =
@@ -78,3 +81,31 @@ export const findCredited = (
              FROM accounts a WHERE a.partner_id = $1 AND a.mode = $2`,
     values: [uuidFromId(partnerId), mode, reference],
   });
+
+/** A credit by an operator, with an audit record; once per reference however often it is sent. */
+export const topUp = (audit: AuditContext, item: Credit): Promise<CreditVerdict> =>
+  transaction(audit.pool, tx => topUpIn(tx, audit, item));
+
+/** The same, as part of the caller's transaction. */
+export async function topUpIn(
+  tx: Queryable,
+  audit: AuditContext,
+  item: Credit,
+  /** With four-eyes approval: the operator who asked for it. */
+  requestedBy?: string,
+): Promise<CreditVerdict> {
+  const [verdict] = await credit(tx, audit.clock, [item]);
+  if (verdict!.outcome !== 'credited') return verdict!;
+  const { mode, reference, microUsdt } = item;
+  const { balanceMicroUsdt } = verdict!;
+  const [usdt, balance_usdt] = [formatMicroUsdt(microUsdt), formatMicroUsdt(balanceMicroUsdt)];
+  const facts = { mode, balance_usdt, reference, usdt };
+  await recordChange(tx, audit, {
+    action: 'balance.credit',
+    subject: item.partnerId,
+    before: { mode, balance_usdt: formatMicroUsdt(balanceMicroUsdt - microUsdt) },
+    after: { ...facts, asked_by: requestedBy },
+  });
+  await writeNotice(tx, audit.clock, item.partnerId, 'balance_credited', facts);
+  return verdict!;
+}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, dayMs } from '../base/clock.ts';
 import { csvLine } from '../base/csv.ts';
 import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
@@ -8,10 +8,12 @@ import {
   type AccountName,
   accountNames,
   type Balances,
+  balancesAfter,
   type Entry,
   listEntries,
+  type OpenHold,
+  openHoldsAfter,
 } from './accounts-and-entries.ts';
-import { balancesAfter, type OpenHold, openHoldsAfter } from './past-balances.ts';
 import type { AccountKey } from './post.ts';
 
 /**
@@ -20,26 +22,10 @@ import type { AccountKey } from './post.ts';
  * The digest is SHA-256 over the CSV form without its last line, which has the digest. The JSON form has the same digest,
  * since it has the same facts.
  */
-export interface Statement extends AccountKey {
-  day: string;
-  closed: boolean;
-  opening: Balances;
-  closing: Balances;
-  openHolds: OpenHold[];
-  /** The day's entries have numbers in (entriesAbove, entriesUpTo]. */
-  entriesAbove: bigint;
-  entriesUpTo: bigint;
-}
-
-const dayMs = 86_400_000;
+export type Statement = Exclude<Awaited<ReturnType<typeof openStatement>>, 'pruned' | undefined>;
 
 /** Undefined for a day that has not begun. Of test mode, entries may have been pruned since: then all of the day are gone. */
-export async function openStatement(
-  db: Queryable,
-  clock: Clock,
-  account: AccountKey,
-  day: Date,
-): Promise<Statement | 'pruned' | undefined> {
+export async function openStatement(db: Queryable, clock: Clock, account: AccountKey, day: Date) {
   const startMs = Math.floor(day.getTime() / dayMs) * dayMs;
   const nowMs = clock.nowMs();
   if (startMs > nowMs) return undefined;
@@ -62,6 +48,7 @@ export async function openStatement(
     opening,
     closing,
     openHolds: await openHoldsAfter(db, account, upTo, closing.held),
+    /** The day's entries have numbers in (entriesAbove, entriesUpTo]. */
     entriesAbove: above,
     entriesUpTo: upTo,
   };
@@ -154,37 +141,16 @@ const header = csvLine([
   'reference',
 ]);
 
-const inUsdt = (balances: Balances) => accountNames.map(name => formatMicroUsdt(balances[name]));
 const emptyCells = (cells: number) => Array<null>(cells).fill(null);
 
 const titleLine = ({ partnerId, mode, day, closed }: Statement) =>
   csvLine(['statement', null, day, closed ? 'closed' : 'open', partnerId, mode, ...emptyCells(8)]);
 const balancesLine = (record: 'opening' | 'closing', balances: Balances) =>
-  csvLine([record, ...emptyCells(6), ...inUsdt(balances), ...emptyCells(2)]);
-const entryLine = (entry: Entry, after: Balances) =>
-  csvLine([
-    'entry',
-    entry.entryNo,
-    entry.at.toISOString(),
-    entry.kind,
-    entry.from,
-    entry.to,
-    formatMicroUsdt(entry.microUsdt),
-    ...inUsdt(after),
-    entry.paymentId,
-    entry.reference,
-  ]);
-const openHoldLine = ({ entryNo, at, microUsdt, paymentId }: OpenHold) =>
-  csvLine([
-    'open_hold',
-    entryNo,
-    at.toISOString(),
-    ...emptyCells(3),
-    formatMicroUsdt(microUsdt),
-    ...emptyCells(5),
-    paymentId,
-    null,
-  ]);
+  csvLine([record, ...emptyCells(6), ...Object.values(balancesObject(balances)), ...emptyCells(2)]);
+const entryLine = ({ after, payment_id, reference, ...entry }: ReturnType<typeof entryObject>) =>
+  csvLine(['entry', ...Object.values(entry), ...Object.values(after), payment_id, reference]);
+const openHoldLine = ({ entry_no, at, amount_usdt, payment_id }: ReturnType<typeof holdObject>) =>
+  csvLine(['open_hold', entry_no, at, ...emptyCells(3), amount_usdt, ...emptyCells(5), payment_id, null]);
 
 type Form = 'csv' | 'json';
 type Part = { text: string; digest?: string };
@@ -208,8 +174,9 @@ async function* partsOf(db: Queryable, statement: Statement, form: Form): AsyncG
     let [csv, json] = ['', ''];
     for (const entry of page) {
       book(balances, entry);
-      csv += entryLine(entry, balances);
-      if (form === 'json') json += comma + JSON.stringify(entryObject(entry, balances));
+      const shown = entryObject(entry, balances);
+      csv += entryLine(shown);
+      if (form === 'json') json += comma + JSON.stringify(shown);
       comma = ',\n';
     }
     yield part(csv, () => json);
@@ -217,7 +184,7 @@ async function* partsOf(db: Queryable, statement: Statement, form: Form): AsyncG
   assertSame(balances, closing);
   const end = { closing: balancesObject(closing), open_holds: openHolds.map(holdObject) };
   yield part(
-    balancesLine('closing', closing) + openHolds.map(openHoldLine).join(''),
+    balancesLine('closing', closing) + end.open_holds.map(openHoldLine).join(''),
     () => `],${JSON.stringify(end).slice(1, -1)}`,
   );
   const digest = `sha256:${hash.digest('hex')}`;
@@ -228,6 +195,7 @@ async function* partsOf(db: Queryable, statement: Statement, form: Form): AsyncG
 const balancesObject = (balances: Balances) =>
   Object.fromEntries(accountNames.map(name => [`${name}_usdt`, formatMicroUsdt(balances[name])]));
 
+/** In the order of the columns: the CSV form has the same values. */
 const entryObject = (entry: Entry, after: Balances) => ({
   entry_no: `${entry.entryNo}`,
   at: entry.at.toISOString(),

@@ -141,11 +141,7 @@ const invariants: Record<string, string> = {
   ...archiveInvariants,
 };
 
-export interface Verification {
-  invariants: string[];
-  entries: bigint;
-  findings: Finding[];
-}
+type Verification = Awaited<ReturnType<typeof checkInvariants>>;
 
 const maxFindingsPerInvariant = 20;
 /** A ledger of many years takes minutes to read; each query may take this long. */
@@ -170,9 +166,7 @@ export function verifyLedger(pool: Pool, options?: VerifyOptions): Promise<Verif
   );
 }
 
-interface TimedVerification extends Verification {
-  durationMs: number;
-}
+type TimedVerification = Awaited<ReturnType<typeof verifyOnRecord>>;
 
 const underWay = new WeakMap<Pool, Promise<TimedVerification>>();
 
@@ -185,7 +179,7 @@ export function verifyShared(audit: AuditContext): Promise<TimedVerification> {
   return verification;
 }
 
-async function verifyOnRecord(audit: AuditContext): Promise<TimedVerification> {
+async function verifyOnRecord(audit: AuditContext) {
   const startedAt = audit.clock.monotonicMs();
   const verification = await verifyLedger(audit.pool, { now: instantOf(audit.clock) });
   const { entries, findings } = verification;
@@ -197,10 +191,7 @@ async function verifyOnRecord(audit: AuditContext): Promise<TimedVerification> {
   return { ...verification, durationMs: Math.round(audit.clock.monotonicMs() - startedAt) };
 }
 
-export async function checkInvariants(
-  db: Queryable,
-  { now, onProgress }: VerifyOptions = {},
-): Promise<Verification> {
+export async function checkInvariants(db: Queryable, { now, onProgress }: VerifyOptions = {}) {
   const findings: Finding[] = [];
   for (const [invariant, sql] of Object.entries(invariants)) {
     onProgress?.(invariant);

@@ -56,7 +56,6 @@ export function createRateLimiter(db: Queryable, clock: Clock) {
       ...batching.lockTimeoutLanes(clock),
       keyOf: ({ partnerId, mode, kind }) => `${partnerId} ${mode} ${kind}`,
       findLocked: fetches => findLockedBuckets(db, fetches),
-      runs: batching.createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
   });

@@ -1,16 +1,14 @@
 export { type ArchiveResult, archiveMonths } from './archive/archive.ts';
 export { type DistributeResult, distributeArchive } from './archive/distribute/distribute.ts';
-export { lastArchivedEvent, lastPrunedEvent } from './archive/last-events.ts';
 export { restDays } from './archive/months.ts';
 export { startNightlyArchive } from './archive/nightly.ts';
+export { lastArchivedEvent, lastPrunedEvent } from './archive/pages.ts';
 export { type ArchiveWatch, askArchiveWorkers, watchArchiveWorkers } from './archive/workers.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
-export type { Creation } from './create/creation.ts';
 export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
 export { paymentGauges } from './gauges.ts';
-export { pruneKeyTurnovers } from './key-turnovers.ts';
 export {
   findRecovering,
   incarnationObject,
@@ -27,7 +25,6 @@ export {
   releaseStrayIn,
   type StrayOrder,
 } from './lost-history/stray-orders.ts';
-export { createPaymentMetrics } from './metrics.ts';
 export { createReferenceSealer } from './order-reference.ts';
 export {
   formatInstant,
@@ -41,8 +38,8 @@ export {
   toPayment,
 } from './payment.ts';
 export { createPaymentParts } from './payment-parts.ts';
-export { lockQuote } from './quotes/lock-quote.ts';
-export type { QuoteLocker } from './quotes/locker.ts';
+export { createPaymentMetrics } from './phases.ts';
+export { lockQuote, type QuoteLocker } from './quotes/locker.ts';
 export {
   findQuoteOf,
   type LockedQuote,
@@ -50,32 +47,43 @@ export {
   pruneQuotes,
   readExposure,
 } from './quotes/quote.ts';
-export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
-export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
 export { differenceObject, type Reconciliation } from './reconciliation/reconcile.ts';
 export { type ReconcilerDeps, startReconciler } from './reconciliation/reconciler.ts';
+export type { Difference, DifferenceKind } from './reconciliation/refund-differences.ts';
 export { findRun, listRuns, pruneRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
+export { findNewestOrder, hasUnfinishedPayments } from './recovery/open-payments.ts';
 export {
   decidePayment,
   decidePaymentIn,
   findPaymentAnywhere,
+  listReview,
   type OperatorDecision,
+  type PaymentInReview,
   pollNow,
 } from './recovery/operator-actions.ts';
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
-export { listReview } from './recovery/review.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
-export { type PaymentDay, readPaymentDay } from './search/days.ts';
+export type { Creation } from './results.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
-export { type FoundPayment, readFoundPayments, searchPayments } from './search/search.ts';
+export {
+  type FoundPayment,
+  type PaymentTotals,
+  readFoundPayments,
+  searchPayments,
+  totalPayments,
+} from './search/search.ts';
 export type { PaymentFilter } from './search/search-statement.ts';
 export { readSearchWords } from './search/search-words.ts';
-export { countInReview, createThroughputReader } from './search/throughput.ts';
+export {
+  countInReview,
+  createThroughputReader,
+  type PaymentDay,
+  readPaymentDay,
+} from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
-export { type PaymentTotals, totalPayments } from './search/totals.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
-export { findPayment, findPaymentOf } from './store.ts';
+export { findPayment, findPaymentOf, pruneKeyTurnovers } from './store.ts';
 export { pruneTestData } from './test-data/prune.ts';
 export { type PaymentTraces, pruneTraces } from './traces.ts';

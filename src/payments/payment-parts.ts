@@ -1,33 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 import type { QuoteLockSettings } from '../base/quote-settings.ts';
-import {
-  createPartnerReads,
-  openReadPool,
-  type PartnerReads,
-  type Pool,
-  type Queryable,
-} from '../db/postgres/index.ts';
-import { createRateMemo, type RateMemo } from '../rates/index.ts';
-import { createOutcomeWaiters, type OutcomeWaiters } from './create/outcome-waiters.ts';
+import { createPartnerReads, openReadPool, type Pool, type Queryable } from '../db/postgres/index.ts';
+import { createRateMemo } from '../rates/index.ts';
+import { createOutcomeWaiters } from './create/outcome-waiters.ts';
 import type { PhaseDeps } from './phases.ts';
-import { createQuoteLocker, type QuoteLocker } from './quotes/locker.ts';
-import { createLeaseRelease, type LeaseRelease } from './recovery/lease-release.ts';
+import { createQuoteLocker } from './quotes/locker.ts';
+import { createLeaseRelease } from './recovery/lease-release.ts';
 import type { PaymentSignals } from './signals.ts';
-import { createPaymentWriter, type PaymentWriter } from './store.ts';
-import { createPaymentTraces, type PaymentTraces } from './traces.ts';
-
-/** What a process has for payments. */
-export interface PaymentParts {
-  /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
-  reads: PartnerReads;
-  readPool: Pool;
-  writer: PaymentWriter;
-  quoteLocker: QuoteLocker;
-  leaseRelease: LeaseRelease;
-  outcomeWaiters: OutcomeWaiters;
-  paymentTraces: PaymentTraces | undefined;
-  rateMemo: RateMemo;
-}
+import { createPaymentWriter } from './store.ts';
+import { createPaymentTraces } from './traces.ts';
 
 interface PaymentPartsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
   pool: Pool;
@@ -40,13 +21,15 @@ interface PaymentPartsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
   quoteLock: QuoteLockSettings;
 }
 
-export function createPaymentParts(deps: PaymentPartsDeps): PaymentParts & { close(): Promise<void> } {
+/** What a process has for payments. */
+export function createPaymentParts(deps: PaymentPartsDeps) {
   const { pool, db, clock, heartbeat, signals, paymentMetrics, tracer } = deps;
   const readPool = openReadPool(pool);
   const paymentTraces = tracer && createPaymentTraces(db, clock, tracer);
   const observers = { tracer, paymentTraces, ...(paymentMetrics ? { paymentMetrics } : {}) };
   const leaseRelease = createLeaseRelease(db, clock, heartbeat.instance);
   return {
+    /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
     reads: createPartnerReads(readPool, clock, heartbeat.isDatabaseAnswering),
     readPool,
     writer: createPaymentWriter(db, clock, deps, observers),

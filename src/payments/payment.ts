@@ -1,5 +1,6 @@
-import { type Id, idFromUuid } from '../base/ids.ts';
+import type { Id } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
+import { type Stored, withIds } from '../db/postgres/index.ts';
 import type { Mode } from '../ledger/index.ts';
 
 export type PaymentStatus = 'processing' | 'succeeded' | 'failed';
@@ -51,76 +52,56 @@ export interface Refunded {
   microUsdt: bigint;
 }
 
-/** The columns of a payment, with the fields that they are read into. */
-const shownFields = {
-  id: 'paymentId',
+/** The fields of a payment, with the columns that they are read from. */
+const shownFields: Record<keyof ShownPayment, string> = {
+  paymentId: 'id',
   mode: 'mode',
   status: 'status',
-  status_detail: 'statusDetail',
-  external_id: 'externalId',
+  statusDetail: 'status_detail',
+  externalId: 'external_id',
   recipient: 'recipient',
-  amount_kopecks: 'amountKopecks',
-  micro_usdt: 'microUsdt',
-  rate_e4: 'rateE4',
+  amountKopecks: 'amount_kopecks',
+  microUsdt: 'micro_usdt',
+  rateE4: 'rate_e4',
   metadata: 'metadata',
-  error_code: 'errorCode',
-  created_at: 'createdAt',
-  settled_at: 'settledAt',
-} as const;
-const otherFields = {
-  partner_id: 'partnerId',
-  idempotency_key: 'idempotencyKey',
-  request_hash: 'requestHash',
-  qrc_id: 'qrcId',
-  qr_url: 'qrUrl',
-  fingerprint: 'fingerprint',
-  gateway_order_id: 'gatewayOrderId',
-} as const;
-
-type RowOf<Fields extends Record<string, keyof Payment>> = {
-  [Column in keyof Fields]: Fields[Column] extends 'paymentId' | 'partnerId'
-    ? string
-    : Payment[Fields[Column]];
+  errorCode: 'error_code',
+  createdAt: 'created_at',
+  settledAt: 'settled_at',
 };
-export type ShownRow = RowOf<typeof shownFields>;
-export type PaymentRow = ShownRow & RowOf<typeof otherFields>;
+const allFields: Record<keyof Payment, string> = {
+  ...shownFields,
+  partnerId: 'partner_id',
+  idempotencyKey: 'idempotency_key',
+  requestHash: 'request_hash',
+  qrcId: 'qrc_id',
+  qrUrl: 'qr_url',
+  fingerprint: 'fingerprint',
+  gatewayOrderId: 'gateway_order_id',
+};
+
+export type ShownRow = Stored<ShownPayment>;
+export type PaymentRow = Stored<Payment>;
 
 /** Columns are named, since `*` means other ones after a migration: a prepared statement with it fails in processes that run on. */
 const columnsOf = (fields: object) => (alias: string) =>
-  Object.keys(fields)
-    .map(name => `${alias}.${name}`)
+  Object.entries(fields)
+    .map(([field, column]) => `${alias}.${column} AS "${field}"`)
     .join(', ');
 
 /** For lists: two thirds of the columns, and of the time to read them. `alias` is the name of the table in the statement. */
 export const shownColumns = columnsOf(shownFields);
-export const paymentColumns = columnsOf({ ...shownFields, ...otherFields });
+export const paymentColumns = columnsOf(allFields);
 
-export const toShownPayment = (row: ShownRow): ShownPayment => ({
-  paymentId: idFromUuid('pay', row.id),
-  mode: row.mode,
-  status: row.status,
-  statusDetail: row.status_detail,
-  externalId: row.external_id,
-  recipient: row.recipient,
-  amountKopecks: row.amount_kopecks,
-  microUsdt: row.micro_usdt,
-  rateE4: row.rate_e4,
-  metadata: row.metadata,
-  errorCode: row.error_code,
-  createdAt: row.created_at,
-  settledAt: row.settled_at,
-});
+/** A row may have more columns. */
+const pick = <Row extends object>(row: Row, fields: object) =>
+  Object.fromEntries(Object.keys(fields).map(field => [field, row[field as keyof Row]]));
 
-export const toPayment = (row: PaymentRow): Payment => ({
-  ...toShownPayment(row),
-  partnerId: idFromUuid('prt', row.partner_id),
-  idempotencyKey: row.idempotency_key,
-  requestHash: row.request_hash,
-  qrcId: row.qrc_id,
-  qrUrl: row.qr_url,
-  fingerprint: row.fingerprint,
-  gatewayOrderId: row.gateway_order_id,
-});
+const withShownId = withIds<ShownPayment>({ paymentId: 'pay' });
+export const toShownPayment = (row: ShownRow) => withShownId(pick(row, shownFields));
+
+export const paymentIds = { paymentId: 'pay', partnerId: 'prt' } as const;
+const withPaymentIds = withIds<Payment>(paymentIds);
+export const toPayment = (row: PaymentRow) => withPaymentIds(pick(row, allFields));
 
 /** ISO 8601 with offset and microseconds; the clock has milliseconds, so the last three are zeros. */
 export const formatInstant = (instant: Date) => instant.toISOString().replace('Z', '000+00:00');

@@ -1,8 +1,8 @@
+import type { Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { LockWait } from '../db/batching/index.ts';
 import type { Mode } from '../ledger/index.ts';
-import type { Span, TraceContext, Tracer } from '../telemetry/index.ts';
-import type { PaymentMetrics, Phase } from './metrics.ts';
+import { createSeries, type Span, type TraceContext, type Tracer } from '../telemetry/index.ts';
 import type { PaymentTraces } from './traces.ts';
 
 export interface PhaseDeps {
@@ -22,13 +22,21 @@ export async function inPhase<Result>(
 ): Promise<Result> {
   const startedMs = clock.monotonicMs();
   const span = trace && tracer?.start(`payment ${phase}`, { parent: trace });
+  try {
+    return await inSpan(span, () => work(span?.context));
+  } finally {
+    paymentMetrics?.observePhase(mode, phase, clock.monotonicMs() - startedMs);
+  }
+}
+
+/** Ends the span with the work; with an error if the work fails. */
+async function inSpan<Result>(span: Span | undefined, work: () => Promise<Result>): Promise<Result> {
   let error: string | undefined = 'failed';
   try {
-    const result = await work(span?.context);
+    const result = await work();
     error = undefined;
     return result;
   } finally {
-    paymentMetrics?.observePhase(mode, phase, clock.monotonicMs() - startedMs);
     span?.end(error);
   }
 }
@@ -51,20 +59,58 @@ export function observeBatches<Item extends { trace?: TraceContext | undefined }
     return tracer?.start(`batch ${statement}`, { links, attributes: { 'kopeck.batch_size': items.length } });
   }
   const observed: Run<Item, Result> = async (items, lockWait) => {
-    const span = startSpan(items);
-    let error: string | undefined = 'failed';
-    try {
-      const results = await run(items, lockWait);
-      error = undefined;
-      for (const [index, item] of items.entries()) {
-        const ended = outcomeOf(item, results[index]!);
-        if (ended) paymentMetrics?.countOutcome(ended.mode, ended.outcome, ended.code);
-      }
-      return results;
-    } finally {
-      span?.end(error);
+    const results = await inSpan(startSpan(items), () => run(items, lockWait));
+    for (const [index, item] of items.entries()) {
+      const ended = outcomeOf(item, results[index]!);
+      if (ended) paymentMetrics?.countOutcome(ended.mode, ended.outcome, ended.code);
     }
+    return results;
   };
   const onBatch = (size: number, waitedMs: number) => paymentMetrics?.observeBatch(statement, size, waitedMs);
   return { run: observed, waits: { clock, onBatch } };
+}
+
+/** The steps of a payment that wait for something: the gateway, or a statement. */
+export type Phase = 'resolve' | 'open' | 'gateway' | 'finish';
+
+export type PaymentMetrics = ReturnType<typeof createPaymentMetrics>;
+
+const phaseBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** What a process measures of the payments that pass through it. */
+export function createPaymentMetrics(registry: Registry) {
+  const { counter, histogram } = createSeries(registry);
+  const outcomes = counter({
+    name: 'kopeck_payments_total',
+    help: 'Payments that ended, and refused requests for one',
+    labelNames: ['mode', 'outcome', 'code'],
+  });
+  const phases = histogram({
+    name: 'kopeck_payment_phase_seconds',
+    help: 'Time of a payment in each phase',
+    labelNames: ['mode', 'phase'],
+    buckets: phaseBuckets,
+  });
+  const sizes = histogram({
+    name: 'kopeck_batch_size',
+    help: 'Payments that shared one statement and one commit',
+    labelNames: ['statement'],
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+  });
+  const waits = histogram({
+    name: 'kopeck_batch_wait_seconds',
+    help: 'How long the oldest payment of a batch waited for its statement',
+    labelNames: ['statement'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3],
+  });
+  return {
+    /** A payment that the partner can see ended, or a request for one was refused. */
+    countOutcome: (mode: Mode, outcome: 'succeeded' | 'failed' | 'refused', code: string) =>
+      outcomes(mode, outcome, code).inc(),
+    observePhase: (mode: Mode, phase: Phase, ms: number) => phases(mode, phase).observe(ms / 1_000),
+    observeBatch: (statement: 'open' | 'finish', size: number, waitedMs: number) => {
+      sizes(statement).observe(size);
+      waits(statement).observe(waitedMs / 1_000);
+    },
+  };
 }

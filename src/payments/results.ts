@@ -1,4 +1,4 @@
-import type { errors } from '../base/errors.ts';
+import type { errors, keyErrors, quoteErrors } from '../base/errors.ts';
 import type { Id } from '../base/ids.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import type { TraceContext } from '../telemetry/index.ts';
@@ -48,3 +48,22 @@ export type PaymentToFinish = AccountKey & {
   /** The span that finishes it, where traces are exported. */
   trace?: TraceContext | undefined;
 } & PaymentOutcome;
+
+export type ErrorCode = keyof typeof errors | keyof typeof keyErrors | keyof typeof quoteErrors;
+
+/** The answer to a request for a payment. */
+export type Creation = (
+  | { outcome: 'payment'; payment: Payment; replayed: boolean }
+  | {
+      outcome: 'refused';
+      code: ErrorCode;
+      requiredMicroUsdt?: bigint;
+      balanceMicroUsdt?: bigint;
+      retryAfterSec?: number;
+    }
+) & {
+  /** The test scenario `answer_lost`: the connection breaks instead of an answer. */
+  isAnswerLost?: true;
+};
+
+export const refused = (code: ErrorCode): Creation & { outcome: 'refused' } => ({ outcome: 'refused', code });

@@ -2,7 +2,6 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import {
   createBatcher,
-  createRunPlaces,
   findLockedRows,
   type LockWait,
   lockTimeoutLanes,
@@ -12,6 +11,7 @@ import {
   sharedRead,
 } from '../db/batching/index.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/postgres/index.ts';
+import { pruneOlder } from '../db/retention/index.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';
 import { type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
@@ -111,8 +111,7 @@ export function createPaymentWriter(
   };
   const ownLanes = () => ({
     keyOf: ({ partnerId, mode }: AccountKey) => `${partnerId} ${mode}`,
-    runs: createRunPlaces(maxLockedRuns),
-    ...lockTimeoutLanes(clock),
+    ...lockTimeoutLanes(clock, maxLockedRuns),
   });
   const open = createBatcher<NewPayment, OpenResult>({
     ...common,
@@ -237,10 +236,11 @@ const findByKey = sharedRead(async (db, items: (AccountKey & { key: string })[])
             WHERE f.payment_id IS NOT NULL`,
     values: [...accountsOf(items), items.map(({ key }) => key)],
   });
-  const live = inOrder(items.length, { rows: rows.filter(({ id }) => id !== null) });
+  const live = inOrder(items.length, { rows: rows.filter(({ paymentId }) => paymentId !== null) });
   const archived = new Array<PaymentKey | undefined>(items.length).fill(undefined);
-  for (const { id, item, known_id } of rows)
-    if (id === null) archived[item - 1] = { ...items[item - 1]!, paymentId: idFromUuid('pay', known_id) };
+  for (const { paymentId, item, known_id } of rows)
+    if (paymentId === null)
+      archived[item - 1] = { ...items[item - 1]!, paymentId: idFromUuid('pay', known_id) };
   return fillFromArchive(db, live, archived);
 });
 
@@ -260,4 +260,12 @@ function inOrder(
   const found = new Array<Payment | undefined>(count).fill(undefined);
   for (const row of rows) found[row.item - 1] = toPayment(row);
   return found;
+}
+
+const keptDays = 3;
+
+/** What keys with a daily limit spent on past days, which no opening looks at. */
+export async function pruneKeyTurnovers(db: Queryable, clock: Clock): Promise<number> {
+  const turnovers = await pruneOlder(db, clock, { table: 'key_turnovers', since: 'day', keptDays });
+  return turnovers + (await pruneOlder(db, clock, { table: 'key_unsettled', since: 'day', keptDays }));
 }

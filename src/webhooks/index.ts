@@ -1,9 +1,7 @@
 export { type DeliveryHistory, deliveryHistory, listAttempts, pruneLog } from './admin/attempt-log.ts';
-export type { WebhookCheck } from './admin/check.ts';
-export { checkObject, checkPartner } from './admin/check-partner.ts';
+export { checkObject, checkPartner, type WebhookCheck } from './admin/check.ts';
 export { countDeliveries, type Delivery, findDelivery, listDeliveries } from './admin/deliveries.ts';
 export type { DeliveryFilter } from './admin/delivery-statement.ts';
-export { type Endpoint, listEndpoints, worstState } from './admin/endpoint-states.ts';
 export {
   addEndpoint,
   maxEndpoints,
@@ -15,14 +13,16 @@ export {
   setWebhook,
 } from './admin/endpoints.ts';
 export { resendEvent, resendFailed } from './admin/resend.ts';
-export { readSecrets } from './admin/secrets.ts';
 export {
   contractEvents,
+  type Endpoint,
   type EventKind,
   eventKinds,
   findWebhook,
+  listEndpoints,
   listWebhooks,
   type Webhook,
+  worstState,
 } from './admin/webhook.ts';
 export {
   type EventReference,
@@ -32,7 +32,7 @@ export {
   parseEventId,
 } from './delivery/envelope.ts';
 export { findLastEvent, listEvents } from './delivery/feed.ts';
-export { createVault, newSecret } from './delivery/secret.ts';
+export { createVault, newSecret, readSecrets } from './delivery/secret.ts';
 export { sign, standardHeaders, standardSecret } from './delivery/signatures.ts';
 export { moveTestClock } from './delivery/test-mode.ts';
 export { startDelivery } from './delivery/worker.ts';

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { cacheSeries, type DatabaseGauge, prometheus } from '../telemetry/index.ts';
+import { createSeries, type DatabaseGauge } from '../telemetry/index.ts';
 import type { AttemptResult } from './delivery/recorder.ts';
 
 /** More are not counted: a partner's endpoint may be down for days. */
@@ -39,34 +39,24 @@ export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
 
 /** What a process measures of the events that it sends. */
 export function createWebhookMetrics(registry: Registry) {
-  const { Counter, Histogram } = prometheus();
-  const registers = [registry];
-  const attempts = cacheSeries(
-    new Histogram({
-      name: 'kopeck_delivery_attempt_seconds',
-      help: 'Attempts to deliver an event, by result',
-      labelNames: ['mode', 'result'],
-      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      registers,
-    }),
-  );
-  const lags = cacheSeries(
-    new Histogram({
-      name: 'kopeck_delivery_lag_seconds',
-      help: 'From the end of a payment until its event was delivered',
-      labelNames: ['mode'],
-      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 43_200],
-      registers,
-    }),
-  );
-  const givenUp = cacheSeries(
-    new Counter({
-      name: 'kopeck_deliveries_given_up_total',
-      help: 'Events whose last attempt has failed',
-      labelNames: ['mode'],
-      registers,
-    }),
-  );
+  const { counter, histogram } = createSeries(registry);
+  const attempts = histogram({
+    name: 'kopeck_delivery_attempt_seconds',
+    help: 'Attempts to deliver an event, by result',
+    labelNames: ['mode', 'result'],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  });
+  const lags = histogram({
+    name: 'kopeck_delivery_lag_seconds',
+    help: 'From the end of a payment until its event was delivered',
+    labelNames: ['mode'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 43_200],
+  });
+  const givenUp = counter({
+    name: 'kopeck_deliveries_given_up_total',
+    help: 'Events whose last attempt has failed',
+    labelNames: ['mode'],
+  });
   // From 0 on: otherwise the first one is no increase.
   for (const mode of ['live', 'test']) givenUp(mode).inc(0);
   return {

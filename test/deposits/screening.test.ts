@@ -3,7 +3,7 @@ import { test as base, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { creditPartner } from '../../src/deposits/credit.ts';
-import { createScreen, type Screen } from '../../src/deposits/screening/ask.ts';
+import { createScreen, type Screen } from '../../src/deposits/screening/screen-deposits.ts';
 import { sender } from '../helpers/chain.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { credited as creditedOf, startWithDeposits, usdt } from './world.ts';

@@ -13,7 +13,7 @@ import { describeBucket } from '../../src/db/backup-store/s3/bucket.ts';
 import { createS3Client } from '../../src/db/backup-store/s3/s3-client.ts';
 import { openRpc } from '../../src/deposits/chain/json-rpc.ts';
 import { openNode } from '../../src/deposits/chain/node.ts';
-import { createScreen } from '../../src/deposits/screening/ask.ts';
+import { createScreen } from '../../src/deposits/screening/screen-deposits.ts';
 import { createCheckClient } from '../../src/gateway/check/client.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createRateSources } from '../../src/rates/index.ts';
@@ -73,7 +73,7 @@ const clients: Record<string, Client> = {
     ends: /^Error: no whole answer within 5000 ms$/,
   },
   'screening service': {
-    file: 'src/deposits/screening/ask.ts',
+    file: 'src/deposits/screening/screen-deposits.ts',
     limitMs: 10_000,
     call: url => createScreen(clock, url)(deposit),
     ends: /^no_answer$/,

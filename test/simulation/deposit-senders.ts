@@ -5,7 +5,7 @@ import type { Pool, Statement } from '../../src/db/postgres/pool.ts';
 import type { DepositChain } from '../../src/deposits/chain/deposit-chain.ts';
 import { NodeError } from '../../src/deposits/chain/node-error.ts';
 import { type DepositDecision, decideDeposit, rewindChain } from '../../src/deposits/index.ts';
-import type { Screen } from '../../src/deposits/screening/ask.ts';
+import type { Screen } from '../../src/deposits/screening/screen-deposits.ts';
 import type { Random } from '../helpers/random.ts';
 import { type Block, contract, type SimulatedChain, type Transfer } from './chain.ts';
 import { countFault } from './chain-faults.ts';

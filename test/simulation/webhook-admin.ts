@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
+import { reEnable } from '../../src/webhooks/admin/check.ts';
 import {
   addEndpoint,
   type EventKind,

@@ -1,6 +1,6 @@
 import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import type { PaymentSignals } from '../../src/payments/index.ts';
-import { leaseLoopsMs } from '../../src/webhooks/delivery/lease-keeper.ts';
+import { leaseLoopsMs } from '../../src/webhooks/delivery/leases.ts';
 import { type DeliveryDeps, readLoopMs, startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { createVault } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/partners.ts';

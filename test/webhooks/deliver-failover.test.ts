@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/postgres/pool.ts';
-import { startLeaseKeeper } from '../../src/webhooks/delivery/lease-keeper.ts';
+import { startLeaseKeeper } from '../../src/webhooks/delivery/leases.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { createDeliverySlots } from '../../src/webhooks/delivery/slots.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';

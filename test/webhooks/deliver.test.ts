@@ -3,8 +3,7 @@ import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { checkReceiver } from '../../src/webhooks/admin/check.ts';
-import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
+import { checkReceiver, reEnable } from '../../src/webhooks/admin/check.ts';
 import {
   findWebhook,
   listAttempts,

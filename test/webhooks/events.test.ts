@@ -3,7 +3,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batching/batch.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { archiveMonths } from '../../src/payments/index.ts';
-import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
+import { reEnable } from '../../src/webhooks/admin/check.ts';
 import { startDelivery } from '../../src/webhooks/delivery/worker.ts';
 import { findWebhook, listAttempts, pruneLog, resendEvent } from '../../src/webhooks/index.ts';
 import { partnerAt } from '../helpers/api.ts';

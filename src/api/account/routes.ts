@@ -3,11 +3,19 @@ import Type from 'typebox';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { readBalances } from '../../ledger/index.ts';
 import type { ApiDeps } from '../deps.ts';
-import * as examples from '../docs/examples.ts';
+import { answered } from '../docs/examples.ts';
 import { endpoint, serve } from '../http/endpoint.ts';
 import { mode, partnerId, requestId, usdt } from '../shared-schemas.ts';
 
 const apiVersion = '2026-11-14';
+
+const Ping = Type.Object({
+  ok: Type.Boolean({ examples: [true] }),
+  partner_id: partnerId,
+  mode,
+  api_version: Type.String({ examples: [apiVersion] }),
+  request_id: requestId,
+});
 
 export const ping = endpoint({
   route: 'GET /v1/ping',
@@ -17,15 +25,15 @@ export const ping = endpoint({
   config: { scope: 'any' },
   answer: {
     description: 'The key works',
-    schema: Type.Object({
-      ok: Type.Boolean({ examples: [true] }),
-      partner_id: partnerId,
-      mode,
-      api_version: Type.String({ examples: [apiVersion] }),
-      request_id: requestId,
-    }),
-    examples: examples.ping,
+    schema: Ping,
+    examples: answered('A test key', Ping, 'req_01m7fa8v20e00bjmhfbtbf8s86'),
   },
+});
+
+const Balance = Type.Object({
+  balance_usdt: usdt('Available balance', '9995.620323'),
+  currency: Type.Literal('USDT'),
+  request_id: requestId,
 });
 
 const getBalance = endpoint({
@@ -35,12 +43,8 @@ const getBalance = endpoint({
   summary: 'Balance in USDT',
   answer: {
     description: 'The balance in the mode of the key',
-    schema: Type.Object({
-      balance_usdt: usdt('Available balance', '9995.620323'),
-      currency: Type.Literal('USDT'),
-      request_id: requestId,
-    }),
-    examples: examples.balance,
+    schema: Balance,
+    examples: answered('After the three payments', Balance, 'req_01m7fayz28e009028w91rbddcm'),
   },
 });
 

@@ -2,7 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
-import { type Deposit, type DepositAddress, listDeposits, openAddresses } from '../../deposits/index.ts';
+import {
+  type Deposit,
+  type DepositAddress,
+  depositStates,
+  listDeposits,
+  openAddresses,
+} from '../../deposits/index.ts';
 import { formatInstant } from '../../payments/index.ts';
 import type { ApiDeps } from '../deps.ts';
 import * as examples from '../docs/examples.ts';
@@ -12,30 +18,49 @@ import { instant, orNull, pageOf, pageSize, requestId, usdt } from '../shared-sc
 
 const request_id = 'req_01m7faz10re008w0kbkwpdjcac';
 
-const address = {
-  object: 'deposit_address',
-  chain: 'tron',
-  address: 'TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC',
-  min_usdt: '1.000000',
-  usual_minutes: 2,
-} as const;
-
+const depositId = 'dep_01m7faz10re008w0kbkwpdjcac';
 const transaction = `0x${'5c'.repeat(32)}`;
-const deposit = {
-  id: 'dep_01m7faz10re008w0kbkwpdjcac',
-  object: 'deposit',
-  chain: 'tron',
-  status: 'credited',
-  amount_usdt: '250.000000',
-  transaction_id: transaction,
-  log_index: 4,
-  sender: 'TWBSKDo4kZHhmcZWfKJo9r9PoWyBn87ifr',
-  created_at: '2026-11-15T10:00:00.000000+00:00',
-  credited_at: '2026-11-15T10:01:12.000000+00:00',
-  reference: `deposit:tron:${transaction}:0`,
-} as const;
+const chain = Type.Enum(['tron', 'ethereum', 'bnb'], { examples: ['tron'] });
 
-const chain = Type.Enum(['tron', 'ethereum', 'bnb'], { examples: [deposit.chain] });
+const AddressObject = Type.Object({
+  object: Type.Literal('deposit_address'),
+  chain,
+  address: Type.String({
+    description: 'Permanent; yours alone',
+    examples: ['TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC'],
+  }),
+  min_usdt: usdt('Deposits below it are summed until they reach it', '1.000000'),
+  usual_minutes: Type.Integer({
+    description: 'How long a deposit usually takes to become final',
+    examples: [2],
+  }),
+});
+
+const DepositObject = Type.Object({
+  id: Type.String({ pattern: '^dep_[0-7][0-9a-z]{25}$', examples: [depositId] }),
+  object: Type.Literal('deposit'),
+  chain,
+  status: Type.Enum([...depositStates], {
+    description:
+      '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support',
+    examples: ['credited'],
+  }),
+  amount_usdt: usdt('Rounded down to six places', '250.000000'),
+  transaction_id: Type.String({ description: 'On the chain', examples: [transaction] }),
+  log_index: Type.Integer({
+    description: 'Number of its log, as the node counted it. Nodes count differently: it identifies nothing.',
+    examples: [4],
+  }),
+  sender: Type.String({ examples: ['TWBSKDo4kZHhmcZWfKJo9r9PoWyBn87ifr'] }),
+  created_at: instant('When it was first seen', '2026-11-15T10:00:00.000000+00:00'),
+  credited_at: orNull(instant('When it was credited', '2026-11-15T10:01:12.000000+00:00')),
+  reference: orNull(
+    Type.String({
+      description: 'The reference of the credit in your statement; deposits that were summed have the same',
+      examples: [`deposit:tron:${transaction}:0`],
+    }),
+  ),
+});
 
 const listDepositAddresses = endpoint({
   route: 'GET /v1/deposit_addresses',
@@ -46,22 +71,8 @@ const listDepositAddresses = endpoint({
     'One permanent address per chain that the service accepts; empty if it accepts none. Send only USDT of that chain. With a test key the list is empty: deposits are live money.',
   answer: {
     description: 'Your addresses',
-    schema: Type.Object({
-      data: Type.Array(
-        Type.Object({
-          object: Type.Literal('deposit_address'),
-          chain,
-          address: Type.String({ description: 'Permanent; yours alone', examples: [address.address] }),
-          min_usdt: usdt('Deposits below it are summed until they reach it', address.min_usdt),
-          usual_minutes: Type.Integer({
-            description: 'How long a deposit usually takes to become final',
-            examples: [address.usual_minutes],
-          }),
-        }),
-      ),
-      request_id: requestId,
-    }),
-    examples: examples.only('One chain', { data: [address], request_id }),
+    schema: Type.Object({ data: Type.Array(AddressObject), request_id: requestId }),
+    examples: examples.only('One chain', { data: [examples.described(AddressObject)], request_id }),
   },
 });
 
@@ -75,49 +86,20 @@ const listDepositsEndpoint = endpoint({
   querystring: Type.Object({
     limit: pageSize,
     starting_after: Type.Optional(
-      Type.String({ description: 'The `next_cursor` of the page before', examples: [deposit.id] }),
+      Type.String({ description: 'The `next_cursor` of the page before', examples: [depositId] }),
     ),
   }),
   answer: {
     description: 'A page of deposits',
     schema: pageOf(
-      Type.Object({
-        id: Type.String({ pattern: '^dep_[0-7][0-9a-z]{25}$', examples: [deposit.id] }),
-        object: Type.Literal('deposit'),
-        chain,
-        status: Type.Enum(
-          ['pending', 'dropped', 'screening', 'accumulating', 'credited', 'held', 'rejected'],
-          {
-            description:
-              '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support',
-            examples: [deposit.status],
-          },
-        ),
-        amount_usdt: usdt('Rounded down to six places', deposit.amount_usdt),
-        transaction_id: Type.String({ description: 'On the chain', examples: [deposit.transaction_id] }),
-        log_index: Type.Integer({
-          description:
-            'Number of its log, as the node counted it. Nodes count differently: it identifies nothing.',
-          examples: [deposit.log_index],
-        }),
-        sender: Type.String({ examples: [deposit.sender] }),
-        created_at: instant('When it was first seen', deposit.created_at),
-        credited_at: orNull(instant('When it was credited', deposit.credited_at)),
-        reference: orNull(
-          Type.String({
-            description:
-              'The reference of the credit in your statement; deposits that were summed have the same',
-            examples: [deposit.reference],
-          }),
-        ),
-      }),
+      DepositObject,
       true,
-      orNull(Type.String({ description: 'Pass it as `starting_after`', examples: [deposit.id] })),
+      orNull(Type.String({ description: 'Pass it as `starting_after`', examples: [depositId] })),
     ),
     examples: examples.only('The first page', {
-      data: [deposit],
+      data: [examples.described(DepositObject)],
       has_more: true,
-      next_cursor: deposit.id,
+      next_cursor: depositId,
       request_id,
     }),
   },

@@ -1,3 +1,5 @@
+import { type ApiDocument, exampleOf, type Schema } from './reference/document.ts';
+
 /**
  * The examples of the OpenAPI document are one morning of one partner in test mode: order-42 is paid, order-43 is
  * declined, order-44 is still processing. They are written by hand; a test checks that ids, times, amounts, balances and
@@ -21,6 +23,13 @@ export const idempotencyKey = '0b7a3c1e-5d0f-4a57-9d43-9a2f7f0c1b2d';
 const named = <Value>(summary: string, value: Value) => ({ summary, value });
 /** For a response that is always the same but for its values. */
 export const only = <Value>(summary: string, value: Value) => ({ example: named(summary, value) });
+
+/** An object that a schema without references describes, from the examples of its fields. */
+export const described = (schema: object) =>
+  exampleOf(schema as Schema, {} as ApiDocument) as Record<string, unknown>;
+/** The only response of such an object, to this request. */
+export const answered = (summary: string, schema: object, request_id: string) =>
+  only(summary, { ...described(schema), request_id });
 
 export const paymentRequests = {
   succeeded: named('Order-42: a payment that succeeds', {
@@ -162,42 +171,21 @@ export const webhookHeaders = {
   },
 };
 
-export const ping = only('A test key', {
-  ok: true,
-  partner_id: partnerId,
-  mode: 'test',
-  api_version: '2026-11-14',
-  request_id: 'req_01m7fa8v20e00bjmhfbtbf8s86',
-});
-
-export const balance = only('After the three payments', {
-  balance_usdt: '9995.620323',
-  currency: 'USDT',
-  request_id: 'req_01m7fayz28e009028w91rbddcm',
-});
-
 const freshness = { as_of: 1794736740, max_age_sec: 300, stale: false };
-
-export const currentRate = only('Rubles for 1 USDT', {
-  pair: 'USDT/RUB',
-  rate,
-  ...freshness,
-  request_id: 'req_01m7faazdge00aq0jew1djx791',
-});
 
 export const quoteRequest = {
   plain: named('Before order-42 is paid', { amount_rub: '305.10' }),
   locked: named('The same, and the price has to hold', { amount_rub: '305.10', lock: true }),
 };
 
+const quoted = (amount_usdt: string, rate: string) => ({
+  ...{ amount_rub: '305.10', amount_usdt, rate, pair: 'USDT/RUB', fee_rub: '0.00' },
+  ...freshness,
+});
+
 /** The customer of order-42 did not take the time, so that it was paid without it. */
 export const lockedQuote = {
-  amount_rub: '305.10',
-  amount_usdt: '3.314954',
-  rate: '92.0375',
-  pair: 'USDT/RUB',
-  fee_rub: '0.00',
-  ...freshness,
+  ...quoted('3.314954', '92.0375'),
   quote_id: 'qte_01m7fabamwe0099a62t2sndsmw',
   expires_at: '2026-11-15T10:00:21.500000+00:00',
   request_id: 'req_01m7fabamwe00sj90sm2ds1qyd',
@@ -205,12 +193,7 @@ export const lockedQuote = {
 
 export const quote = {
   plain: named('305.10 / 92.5, rounded up to the sixth place', {
-    amount_rub: '305.10',
-    amount_usdt: '3.298379',
-    rate,
-    pair: 'USDT/RUB',
-    fee_rub: '0.00',
-    ...freshness,
+    ...quoted('3.298379', rate),
     request_id: 'req_01m7fab960e00ay0bqevhg5794',
   }),
   locked: named('The rate is 0.5% lower, and holds for a minute', lockedQuote),
@@ -218,29 +201,7 @@ export const quote = {
 
 export const resolveRequest = only('The code of order-42', { qr_url: qrUrls.succeeded });
 
-export const resolvedQr = only('The code can be paid', {
-  qrc_id: 'AD10004MV5CJ3D638358RO81129CE63P',
-  recipient,
-  amount_rub: '305.10',
-  currency: 'RUB',
-  purpose: 'Test payment',
-  payable: true,
-  request_id: 'req_01m7fabjyge009jsd1vk8xn2fb',
-});
-
 export const clockRequest = only('The wait of order-44', { advance_sec: 30 });
-
-export const advancedClock = only('Order-44 is final now', {
-  object: 'test_clock',
-  advanced_sec: 30,
-  request_id: 'req_01m7faz2z8e00a5kq2dfq515m3',
-});
-
-export const readClock = only('Advanced once', {
-  object: 'test_clock',
-  advanced_sec: 30,
-  request_id: 'req_01m7faz3yge00a3jv9t7f4b1bt',
-});
 
 /** The error of a payment for order-42, had there been less money. */
 export const insufficientBalance = {

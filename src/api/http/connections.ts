@@ -5,33 +5,24 @@ import type { Clock } from '../../base/clock.ts';
 import { networkOf } from '../../operators/index.ts';
 import { isAddressAllowed } from '../../partners/index.ts';
 
-/** Bounds on what callers can make a process keep; tests set their own. */
-export interface ConnectionLimits {
-  /** 2 000 idle connections took 8 KB each, after a request 16 KB. No load that a process can serve needs more of them. */
-  maxConnections: number;
-  /** For one address, an IPv6 network (/64) being one. */
-  maxPerAddress: number;
-  /** An answer of which the caller takes no byte for this long is given up, and its connection closed. */
-  stallTimeoutMs: number;
-  /** Requests that a connection may send before their answers. Browsers and HTTP libraries send one. */
-  maxPipelined: number;
-  /** Headers and body must arrive within these; an answer may take longer. */
-  headersTimeoutMs: number;
-  requestTimeoutMs: number;
-  /** How often late headers and bodies are looked for. */
-  checkIntervalMs: number;
-  /** Between two requests. Longer than the 60 s for which common proxies keep an idle connection. */
-  keepAliveTimeoutMs: number;
-}
+export type ConnectionLimits = typeof defaults;
 
-const defaults: ConnectionLimits = {
+/** Bounds on what callers can make a process keep; tests set their own. */
+const defaults = {
+  /** 2 000 idle connections took 8 KB each, after a request 16 KB. No load that a process can serve needs more of them. */
   maxConnections: 4_000,
+  /** For one address, an IPv6 network (/64) being one. */
   maxPerAddress: 1_000,
+  /** An answer of which the caller takes no byte for this long is given up, and its connection closed. */
   stallTimeoutMs: 30_000,
+  /** Requests that a connection may send before their answers. Browsers and HTTP libraries send one. */
   maxPipelined: 32,
+  /** Headers and body must arrive within these; an answer may take longer. */
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
+  /** How often late headers and bodies are looked for. */
   checkIntervalMs: 1_000,
+  /** Between two requests. Longer than the 60 s for which common proxies keep an idle connection. */
   keepAliveTimeoutMs: 72_000,
 };
 

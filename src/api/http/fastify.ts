@@ -2,13 +2,14 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { allErrors, retryAdvice } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
+import { type Id, newId } from '../../base/ids.ts';
+import { networkOf } from '../../operators/index.ts';
+import type { RequestLog } from '../../request-log/index.ts';
 import type { ApiDeps } from '../deps.ts';
 import { maxBodyBytes } from './body.ts';
 import { limitConnections } from './connections.ts';
 import { sendError } from './errors.ts';
 import { pageHeaders } from './page-headers.ts';
-import { logRequest } from './request-log.ts';
 
 type FastifyDeps = Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits' | 'draining' | 'requestLog'>;
 
@@ -118,4 +119,28 @@ function refuseOnSocket(socket: Duplex, { clock, requestLog }: FastifyDeps): voi
       body,
     ].join('\r\n'),
   );
+}
+
+/** Health checks, pages and the updates of Telegram are not logged. */
+const isOfPartner = (routeOrUrl: string) => routeOrUrl.startsWith('/v1/');
+
+/** It runs for every request, so it only keeps what it has at hand. */
+export function logRequest(log: RequestLog, request: FastifyRequest, reply: FastifyReply): void {
+  const route = request.routeOptions.url;
+  if (!isOfPartner(route ?? request.url)) return;
+  const { payment_id: asked } = (request.params ?? {}) as { payment_id?: string };
+  const { statusCode: status } = reply;
+  log.record({
+    requestId: request.id as Id<'req'>,
+    keyHolder: request.keyHolder,
+    isAdmitted: request.isAdmitted === true,
+    network: status >= 500 ? networkOf(request.ip) : undefined,
+    method: request.method,
+    route,
+    url: route === undefined ? request.url : undefined,
+    paymentId: request.paymentId ?? asked,
+    status,
+    errorCode: request.errorCode,
+    durationMs: reply.elapsedTime,
+  });
 }

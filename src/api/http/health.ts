@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { sharedRead } from '../../db/batching/index.ts';
-import { describeOffset, exceeds } from '../../db/postgres/index.ts';
+import { describeOffset, exceeds, readValue } from '../../db/postgres/index.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /** A machine with such a clock should get no requests until somebody has set it. */
@@ -12,10 +12,9 @@ const maxWaitMs = 800;
 
 /** Anybody may ask, so all who ask at once share a statement. A proxy may have found a standby since the last beat. */
 const ask = sharedRead(async (db, questions: true[]) => {
-  const { rows } = await db.query<{ isReadOnly: boolean }>({
-    text: `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
-  });
-  return questions.map(() => (rows[0]!.isReadOnly ? 'the database is read-only' : undefined));
+  const text = `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`;
+  const isReadOnly = await readValue<boolean>(db, { text });
+  return questions.map(() => (isReadOnly ? 'the database is read-only' : undefined));
 });
 
 /**
@@ -23,17 +22,8 @@ const ask = sharedRead(async (db, questions: true[]) => {
  * answer within a second, whatever the database does. Without a worker that has a part of the archive the process is ready:
  * payments do not need it.
  */
-export function healthRoutes(
-  server: FastifyInstance,
-  {
-    pool,
-    heartbeat,
-    clock,
-    clockOffset,
-    draining,
-    archive,
-  }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining' | 'archive'>,
-): void {
+export function healthRoutes(server: FastifyInstance, deps: ApiDeps): void {
+  const { pool, heartbeat, clock, clockOffset, draining, archive } = deps;
   const schema = { hide: true };
   server.get('/healthz', { schema }, () => ({ ok: true }));
   server.get('/readyz', { schema }, async (_request, reply) => {

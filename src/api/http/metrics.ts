@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Gauge } from 'prom-client';
 import { errors as apiErrors } from '../../base/errors.ts';
-import { cacheSeries } from '../../telemetry/index.ts';
+import { createSeries } from '../../telemetry/index.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /** Measures every request by its route: a path that a caller made up adds no series. */
@@ -9,24 +9,18 @@ export function measure(
   server: FastifyInstance,
   { metrics, admission }: Pick<ApiDeps, 'metrics' | 'admission'>,
 ): void {
-  const registers = [metrics];
-  const durations = cacheSeries(
-    new Histogram({
-      name: 'http_request_duration_seconds',
-      help: 'Time from request to answer',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 90],
-      registers,
-    }),
-  );
-  const errors = cacheSeries(
-    new Counter({
-      name: 'kopeck_api_errors_total',
-      help: 'Requests that were answered with an error of the API',
-      labelNames: ['route', 'code'],
-      registers,
-    }),
-  );
+  const { counter, histogram } = createSeries(metrics);
+  const durations = histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from request to answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 90],
+  });
+  const errors = counter({
+    name: 'kopeck_api_errors_total',
+    help: 'Requests that were answered with an error of the API',
+    labelNames: ['route', 'code'],
+  });
   // Prometheus does not count the first value of a series as an increase: without these the first refusals raise no alert.
   for (const [code, { status }] of Object.entries(apiErrors))
     if (status >= 500) errors('/v1/payments', code).inc(0);
@@ -34,7 +28,7 @@ export function measure(
     name: 'kopeck_admission_places',
     help: 'Requests on their way to a debit (taken), and how many there may be (all)',
     labelNames: ['state'],
-    registers,
+    registers: [metrics],
     collect() {
       for (const [state, count] of Object.entries(admission.places())) this.set({ state }, count);
     },

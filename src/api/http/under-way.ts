@@ -10,15 +10,11 @@ export const whileConnected = (db: Queryable, { raw }: FastifyReply): Queryable 
 const readerLeft = () => Object.assign(new Error('the reader has left'), { statusCode: 499 });
 
 /** Answers that a partner may have under way at once: the place is taken until the answer is sent or its reader is gone. */
-export interface AnswersUnderWay {
-  /** False if the partner has `max` already. */
-  begin(partnerId: string, max: number, reply: FastifyReply): boolean;
-}
-
-export function createAnswersUnderWay(): AnswersUnderWay {
+export function createAnswersUnderWay() {
   const limit = createConcurrencyLimit();
   return {
-    begin: (partnerId, max, { raw }) => {
+    /** False if the partner has `max` already. */
+    begin: (partnerId: string, max: number, { raw }: FastifyReply): boolean => {
       const leave = limit.enter(partnerId, max);
       if (!leave) return false;
       // The reader may have left while the request waited, and then no event follows.

@@ -10,10 +10,7 @@ const keptSec = 5;
  * The public keys with which webhooks of a partner are signed. Not under `/v1`, and without a key: others verify signatures too.
  * They are derived, so the database is not asked whether there is such a partner, and the answer does not tell.
  */
-export function webhookKeyRoute(
-  server: FastifyInstance,
-  { signingKeys }: Pick<ApiDeps, 'signingKeys'>,
-): void {
+export function webhookKeyRoute(server: FastifyInstance, { signingKeys }: ApiDeps): void {
   server.get(
     keySetPath({ partnerId: ':partner_id', mode: ':mode' }),
     { schema: { hide: true } },

@@ -12,24 +12,18 @@ const usableMs = 6 * 86_400_000;
 
 const cacheKey = ({ partnerId, mode }: AccountKey, paymentId: string) => `${partnerId} ${mode} ${paymentId}`;
 
+type RefundedKey = Pick<Payment, 'mode' | 'status' | 'paymentId'>;
+const keyOf = ({ mode, status, paymentId }: Payment): RefundedKey => ({ mode, status, paymentId });
+
+export type FinishedPaymentCache = ReturnType<typeof createFinishedPaymentCache>;
+
 /**
  * A finished payment never changes, so its answer can be repeated without a query, as long as it cannot be deleted. Of a live one
  * that succeeded, money may come back at any time: that is asked for.
  */
-export interface FinishedPaymentCache {
-  /** The answer about a payment of this account; undefined if it is not cached, or if there are refunds. */
-  find(db: Queryable, account: AccountKey, paymentId: string): Promise<string | undefined>;
-  /** The payment as JSON text, refunds included; that of one that finished lately is cached. */
-  toJson(db: Queryable, payment: Payment): Promise<string>;
-  /** The same for a payment that was just made: nothing has come back of it. */
-  newToJson(payment: Payment): string;
-}
-
-type RefundedKey = Pick<Payment, 'mode' | 'status' | 'paymentId'>;
-const keyOf = ({ mode, status, paymentId }: Payment): RefundedKey => ({ mode, status, paymentId });
-
-export function createFinishedPaymentCache(clock: Clock): FinishedPaymentCache {
+export function createFinishedPaymentCache(clock: Clock) {
   const answers = createBoundedCache<{ text: string; untilMs: number; payment: RefundedKey }>(maxAnswers);
+  /** Of a payment that was just made: nothing has come back of it. */
   const newToJson = (payment: Payment) => {
     const text = paymentObject(payment);
     const untilMs = (payment.settledAt?.getTime() ?? 0) + usableMs;
@@ -39,13 +33,15 @@ export function createFinishedPaymentCache(clock: Clock): FinishedPaymentCache {
   };
   return {
     newToJson,
-    find: async (db, account, paymentId) => {
+    /** The answer about a payment of this account; undefined if it is not cached, or if there are refunds. */
+    find: async (db: Queryable, account: AccountKey, paymentId: string) => {
       const answer = answers.get(cacheKey(account, paymentId));
       if (!answer || clock.nowMs() >= answer.untilMs) return undefined;
       const isAsItEnded = !mayBeRefunded(answer.payment) || !(await findRefunded(db, answer.payment));
       return isAsItEnded ? answer.text : undefined;
     },
-    toJson: async (db, payment) => {
+    /** The payment as JSON text, refunds included; that of one that finished lately is cached. */
+    toJson: async (db: Queryable, payment: Payment) => {
       const refunded = await findRefunded(db, payment);
       return refunded ? paymentObject(payment, refunded) : newToJson(payment);
     },

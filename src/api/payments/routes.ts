@@ -14,6 +14,19 @@ import { orNull, pageOf, pageSize, requestId, rubles } from '../shared-schemas.t
 import { createPaymentRoute, qrUrl } from './create-payment.ts';
 import { createFinishedPaymentCache, type FinishedPaymentCache } from './finished-payment-cache.ts';
 
+const ResolvedQr = Type.Object({
+  qrc_id: Type.String({ examples: ['AD10004MV5CJ3D638358RO81129CE63P'] }),
+  recipient: Type.String({ examples: ['Test recipient'] }),
+  amount_rub: rubles('Amount of the QR code'),
+  currency: Type.Literal('RUB'),
+  purpose: Type.String({ examples: ['Test payment'] }),
+  payable: Type.Boolean({
+    description: 'False when the recipient is blocked or the amount is outside the limits',
+    examples: [true],
+  }),
+  request_id: requestId,
+});
+
 const resolveQrEndpoint = endpoint({
   route: 'POST /v1/qr/resolve',
   operationId: 'resolveQr',
@@ -22,19 +35,8 @@ const resolveQrEndpoint = endpoint({
   body: Type.Object({ qr_url: qrUrl }, { 'x-examples': examples.resolveRequest }),
   answer: {
     description: 'What the code says',
-    schema: Type.Object({
-      qrc_id: Type.String({ examples: ['AD10004MV5CJ3D638358RO81129CE63P'] }),
-      recipient: Type.String({ examples: ['Test recipient'] }),
-      amount_rub: rubles('Amount of the QR code'),
-      currency: Type.Literal('RUB'),
-      purpose: Type.String({ examples: ['Test payment'] }),
-      payable: Type.Boolean({
-        description: 'False when the recipient is blocked or the amount is outside the limits',
-        examples: [true],
-      }),
-      request_id: requestId,
-    }),
-    examples: examples.resolvedQr,
+    schema: ResolvedQr,
+    examples: examples.answered('The code can be paid', ResolvedQr, 'req_01m7fabjyge009jsd1vk8xn2fb'),
   },
   errors: [
     'invalid_request',

@@ -22,6 +22,8 @@ const freshness = {
   }),
 };
 
+const Rate = Type.Object({ pair: Type.Literal(pair), rate, ...freshness, request_id: requestId });
+
 const getRate = endpoint({
   route: 'GET /v1/rate',
   operationId: 'getRate',
@@ -29,8 +31,8 @@ const getRate = endpoint({
   summary: 'Current rate',
   answer: {
     description: 'The rate for new payments',
-    schema: Type.Object({ pair: Type.Literal(pair), rate, ...freshness, request_id: requestId }),
-    examples: examples.currentRate,
+    schema: Rate,
+    examples: examples.answered('Rubles for 1 USDT', Rate, 'req_01m7faazdge00aq0jew1djx791'),
   },
   errors: ['rate_unavailable'],
 });

@@ -26,7 +26,11 @@ const getTestClock = endpoint({
   tag: 'Optional',
   summary: 'How far your test clock was advanced',
   hooks: { onRequest: onlyTestKeys },
-  answer: { description: 'The total of all advances', schema: TestClock, examples: examples.readClock },
+  answer: {
+    description: 'The total of all advances',
+    schema: TestClock,
+    examples: examples.answered('Advanced once', TestClock, 'req_01m7faz3yge00a3jv9t7f4b1bt'),
+  },
   errors: ['test_key_required'],
 });
 
@@ -46,19 +50,20 @@ const advanceTestClock = endpoint({
   answer: {
     description: 'The total of all advances, this one included',
     schema: TestClock,
-    examples: examples.advancedClock,
+    examples: examples.answered('Order-44 is final now', TestClock, 'req_01m7faz2z8e00a5kq2dfq515m3'),
   },
   errors: ['invalid_request', 'test_key_required'],
   malformed: examples.missingField('body', 'advance_sec'),
 });
 
-const deposit = {
-  object: 'test_deposit',
-  reference: 'top-up-1',
-  amount_usdt: '250.000000',
-  balance_usdt: '10250.000000',
-  request_id: 'req_01m7faz3yge00a3jv9t7f4b1bt',
-} as const;
+const exampleReference = 'top-up-1';
+const TestDeposit = Type.Object({
+  object: Type.Literal('test_deposit'),
+  reference: Type.String({ examples: [exampleReference] }),
+  amount_usdt: usdt('What was credited', '250.000000'),
+  balance_usdt: usdt('The test balance now', '10250.000000'),
+  request_id: requestId,
+});
 
 const createTestDeposit = endpoint({
   route: 'POST /v1/test/deposits',
@@ -79,21 +84,15 @@ const createTestDeposit = endpoint({
       reference: Type.String({
         pattern: '^[A-Za-z0-9._-]{1,64}$',
         description: 'Yours: 1 to 64 letters, digits, dots, hyphens and underscores. Each is credited once',
-        examples: [deposit.reference],
+        examples: [exampleReference],
       }),
     },
-    { 'x-examples': examples.only('250 USDT', { amount_usdt: '250', reference: deposit.reference }) },
+    { 'x-examples': examples.only('250 USDT', { amount_usdt: '250', reference: exampleReference }) },
   ),
   answer: {
     description: 'The credit, made now or before',
-    schema: Type.Object({
-      object: Type.Literal('test_deposit'),
-      reference: Type.String({ examples: [deposit.reference] }),
-      amount_usdt: usdt('What was credited', deposit.amount_usdt),
-      balance_usdt: usdt('The test balance now', deposit.balance_usdt),
-      request_id: requestId,
-    }),
-    examples: examples.only('Credited', deposit),
+    schema: TestDeposit,
+    examples: examples.answered('Credited', TestDeposit, 'req_01m7faz3yge00a3jv9t7f4b1bt'),
   },
   errors: ['invalid_request', 'test_key_required', 'daily_limit_exceeded', 'idempotency_conflict'],
   malformed: examples.missingField('body', 'reference'),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Clock, dayMs, instantOf } from '../../base/clock.ts';
 import {
   findRow,
   findValue,
@@ -10,7 +10,6 @@ import {
   readRows,
   readValue,
 } from '../postgres/index.ts';
-import { dayMs } from '../retention/index.ts';
 
 const pageSize = 1_000;
 const noHash = '0'.repeat(64);

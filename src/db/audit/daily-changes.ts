@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
 import { hasRow, type Queryable } from '../postgres/index.ts';
-import { dayMs, pruneOlder } from '../retention/index.ts';
+import { pruneOlder } from '../retention/index.ts';
 
 /** What is counted by UTC day, and how many of it one owner may make. */
 const maxPerDay = {

@@ -4,5 +4,5 @@
  */
 export { BatcherFullError, createBatcher, nextLoopTurn } from './batch.ts';
 export { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from './lock-wait.ts';
-export { createRunPlaces, type LockWait } from './own-lanes.ts';
+export type { LockWait } from './own-lanes.ts';
 export { sharedRead } from './shared-read.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { lockTimeoutMs, type Queryable, readRows, sqlStateOf } from '../postgres/index.ts';
-import type { LockWait } from './own-lanes.ts';
+import { createRunPlaces, type LockWait } from './own-lanes.ts';
 
 /**
  * A batch waits this long for a locked row, and a locked row costs the others this time once. Contention between processes
@@ -23,8 +23,13 @@ export const setsLockTimeout = (lockTimeout: string, argument: string) =>
 /** Nothing was written: the server rolled the statement back. */
 const isLockTimeout = (error: unknown) => sqlStateOf(error) === '55P03';
 
-/** What the own lanes of all batchers have in common. */
-export const lockTimeoutLanes = (clock: Clock) => ({ isLockTimeout, clock, maxWaitMs: lockTimeoutMs });
+/** What the own lanes of all batchers have in common. With so many runs, each of which may hold a connection while it waits. */
+export const lockTimeoutLanes = (clock: Clock, maxRuns = 1) => ({
+  isLockTimeout,
+  clock,
+  maxWaitMs: lockTimeoutMs,
+  runs: createRunPlaces(maxRuns),
+});
 
 /** A column of a unique key, its type, and its value for an item. */
 type KeyColumn<Item> = [name: string, type: string, read: (item: Item) => unknown];

@@ -35,6 +35,17 @@ export {
   withCircuitBreaker,
 } from './pool.ts';
 export { refuseTransactionPooling } from './pooler.ts';
-export { findRow, findValue, hasRow, readRow, readRows, readValue } from './reads.ts';
+export {
+  columnsOf,
+  findRow,
+  findValue,
+  hasRow,
+  readRow,
+  readRows,
+  readValue,
+  readValues,
+  type Stored,
+  withIds,
+} from './reads.ts';
 export { describeAsynchronous, readStandbys } from './standbys.ts';
 export { commitsWithoutWaiting } from './unawaited-commit.ts';

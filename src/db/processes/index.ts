@@ -3,5 +3,6 @@
  * by the owners of the leases; starting and stopping is in `src/runtime/`.
  */
 export { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+export { findDeadHolders, pauseUntilDue } from './lease-holders.ts';
 export { type LiveProcess, listLiveProcesses } from './live-processes.ts';
 export { pruneBeats } from './process-beats.ts';

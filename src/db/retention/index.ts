@@ -3,4 +3,4 @@
  * long is said where the table is written; the archive of payments is in `src/payments/`.
  */
 export { keepPartitions } from './partitions.ts';
-export { dayMs, oldestKept, type Prune, pruneOlder, startPruning } from './prune.ts';
+export { oldestKept, type Prune, pruneOlder, startPruning } from './prune.ts';

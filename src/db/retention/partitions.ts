@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
 import { type Pool, type Queryable, readRows, readValue, transaction } from '../postgres/index.ts';
-import { dayMs, oldestKept, pruneOlder, type Retention } from './prune.ts';
+import { oldestKept, pruneOlder, type Retention } from './prune.ts';
 
 /** A Monday, 00:00 UTC. */
 const firstMondayMs = 4 * dayMs;

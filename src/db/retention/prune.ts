@@ -1,10 +1,8 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
 import { type Pool, type Queryable, sqlStateOf } from '../postgres/index.ts';
 
 const pruneBatchSize = 10_000;
-
-export const dayMs = 86_400_000;
 
 /** How long rows stay. */
 export interface Retention {

@@ -1,11 +1,13 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Pool, Queryable } from '../../db/postgres/index.ts';
+import type { ChainName } from '../../base/deposit-settings.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { formatMicroUsdt } from '../../base/money.ts';
+import { type Pool, type Queryable, readRows, withIds } from '../../db/postgres/index.ts';
+import { callHttp } from '../../http-client/index.ts';
 import type { DepositChain } from '../chain/deposit-chain.ts';
 import { creditPartner } from '../credit.ts';
 import { reportHeld } from '../held-alarm.ts';
-import type { Screen, ScreenAnswer, ScreenedDeposit } from './ask.ts';
 
 interface ScreeningDeps {
   pool: Pool;
@@ -53,16 +55,13 @@ async function listWaiting(
   db: Queryable,
   { name, minMicroUsdt }: ScreeningDeps['chain'],
 ): Promise<WaitingDeposit[]> {
-  const { rows } = await db.query<ScreenedDeposit & { id: string; partner_id: string }>({
-    text: `SELECT partner_id, id, chain, transaction, log_index AS "logIndex", sender, micro_usdt AS "microUsdt"
+  const rows = await readRows(db, {
+    text: `SELECT partner_id AS "partnerId", id, chain, transaction, log_index AS "logIndex", sender, micro_usdt AS "microUsdt"
              FROM deposits WHERE chain = $1 AND state = 'screening'
             ORDER BY micro_usdt >= $2 DESC, id LIMIT ${askedAtOnce}`,
     values: [name, minMicroUsdt],
   });
-  return rows.map(({ partner_id, ...deposit }) => ({
-    ...deposit,
-    partnerId: idFromUuid('prt', partner_id),
-  }));
+  return rows.map(withIds<WaitingDeposit>({ partnerId: 'prt' }));
 }
 
 /**
@@ -83,4 +82,51 @@ async function bookAnswer(
     values: [uuidFromId(partnerId), id, isAllowed ? 'accumulating' : 'held', heldFor, instantOf(clock)],
   });
   if (isAllowed) await creditPartner(deps, partnerId);
+}
+
+/** What is asked about. */
+export interface ScreenedDeposit {
+  chain: ChainName;
+  transaction: string;
+  logIndex: number;
+  sender: string;
+  microUsdt: bigint;
+}
+
+/** `no_answer` is everything but a clear yes or no in time: it holds the deposit as `hold` does. */
+export type ScreenAnswer = 'allow' | 'hold' | 'no_answer';
+
+/** Never fails. The address may contain an access key, so no error of the library goes anywhere. */
+export type Screen = (deposit: ScreenedDeposit) => Promise<ScreenAnswer>;
+
+/** From connecting to the last byte of the answer. */
+const timeoutMs = 10_000;
+/** More than any clear answer has. */
+const maxAnswerBytes = 16_384;
+
+/** Asks the screening service at `url` by POST. */
+export const createScreen =
+  (clock: Clock, url: string): Screen =>
+  deposit =>
+    askOnce(clock, url, deposit).catch((): ScreenAnswer => 'no_answer');
+
+async function askOnce(clock: Clock, url: string, deposit: ScreenedDeposit): Promise<ScreenAnswer> {
+  const { status, body } = await callHttp({
+    url,
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'kopeck' },
+    body: JSON.stringify({
+      chain: deposit.chain,
+      transaction_id: deposit.transaction,
+      log_index: deposit.logIndex,
+      sender: deposit.sender,
+      amount_usdt: formatMicroUsdt(deposit.microUsdt),
+    }),
+    clock,
+    timeoutMs,
+    maxBytes: maxAnswerBytes,
+  });
+  if (status !== 200) return 'no_answer';
+  const { decision } = JSON.parse(body.toString('utf8'));
+  return decision === 'allow' || decision === 'hold' ? decision : 'no_answer';
 }

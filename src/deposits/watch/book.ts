@@ -158,7 +158,12 @@ async function storeDeposits(
   for (let first = 0; first < deposits.length; first += storedAtOnce) {
     const slice = deposits.slice(first, first + storedAtOnce);
     const byId = new Map(slice.map(deposit => [uuidFromId(newId('dep', clock)), deposit]));
-    const rows = [...byId].map(([id, deposit]) => rowOf(id, deposit, { chain, accounts, addressOf }));
+    const rows = [...byId].map(([id, deposit]) => ({
+      ...rowOf(deposit, chain),
+      id,
+      partner_id: uuidFromId(accounts.get(deposit.transfer.account)!),
+      sender: addressOf(deposit.transfer.sender),
+    }));
     const { rows: stored } = await tx.query<{ id: string }>({
       name: 'store deposits',
       text: `INSERT INTO deposits AS d (partner_id, id, chain, transaction, ordinal, log_index, block_number, block_hash,
@@ -196,25 +201,14 @@ function remember(format: (account: string) => string): (account: string) => str
   };
 }
 
-interface RowParts extends Pick<Booking, 'chain' | 'accounts'> {
-  addressOf(account: string): string;
-}
-
-function rowOf(
-  id: string,
-  { transfer, state, heldFor }: NewDeposit,
-  { chain, accounts, addressOf }: RowParts,
-) {
-  const { microUsdt, restUnits } = amountOf(transfer.units, chain.decimals);
+function rowOf({ transfer, state, heldFor }: NewDeposit, { decimals }: DepositChain) {
+  const { microUsdt, restUnits } = amountOf(transfer.units, decimals);
   return {
-    partner_id: uuidFromId(accounts.get(transfer.account)!),
-    id,
     transaction: transfer.transaction,
     ordinal: transfer.ordinal,
     log_index: transfer.logIndex,
     block_number: `${transfer.blockNumber}`,
     block_hash: transfer.blockHash,
-    sender: addressOf(transfer.sender),
     units: `${transfer.units}`,
     rest_units: `${restUnits}`,
     micro_usdt: `${ascending([microUsdt, maxStored])[0]}`,

@@ -1,11 +1,10 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
-import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Clock, dayMs, instantOf } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { findValue, hasRow, type Queryable, readValue } from '../../db/postgres/index.ts';
 import type { DepositChain, DepositChains } from '../chain/deposit-chain.ts';
 import { reconcileDeposits } from '../reconcile.ts';
-import { createScreen } from '../screening/ask.ts';
-import { screenDeposits } from '../screening/screen-deposits.ts';
+import { createScreen, screenDeposits } from '../screening/screen-deposits.ts';
 import { maxRangeBlocks } from './halving.ts';
 import { type RoundDeps, runRound } from './round.ts';
 
@@ -90,7 +89,6 @@ export function startDepositWatchers(deps: WatcherDeps, openScreen = createScree
 }
 
 const compareEveryMs = 10 * 60_000;
-const dayMs = 86_400_000;
 
 /**
  * Compares the deposits of yesterday with the chain, once all its blocks are booked, in the process that watches the chain.

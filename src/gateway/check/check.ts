@@ -1,10 +1,16 @@
-import { type Clock, instantOf } from '../../base/clock.ts';
 import { formatKopecks } from '../../base/money.ts';
-import { type CheckTimeouts, createCheckClient } from './client.ts';
 import { listingChecks } from './listing.ts';
 import { payingChecks } from './paying.ts';
 import { qrChecks, readingChecks, sinceCheck } from './reading.ts';
-import { type Check, CheckFailed, CheckSkipped, fail, type World } from './world.ts';
+import {
+  type Check,
+  CheckFailed,
+  CheckSkipped,
+  createWorld,
+  fail,
+  type GatewayCheckOptions,
+  type World,
+} from './world.ts';
 
 /** About all answers together, so they come last. */
 const closingChecks: Check[] = [
@@ -41,51 +47,14 @@ export interface GatewayCheckResult {
   durationMs: number;
 }
 
-export interface GatewayCheckOptions {
-  url: string;
-  token: string | undefined;
-  /** A code of the bank's test stand. */
-  qrUrl?: string | undefined;
-  /** Whether orders may be placed. */
-  pays: boolean;
-  clock: Clock;
-  timeouts?: CheckTimeouts;
-  finalTimeoutMs?: number;
-  onProgress?(done: number, of: number): void;
-}
-
-export interface GatewayCheck {
-  results: GatewayCheckResult[];
-  passed: boolean;
-  /** Why no check after the first was made. */
-  blocked: string | undefined;
-  /** Orders that the adapter accepted, and the amount of each. */
-  orders: number;
-  /** More that it accepted although it must not, perhaps over other amounts. */
-  wronglyAccepted: number;
-  amountKopecks: bigint;
-}
+export type GatewayCheck = Awaited<ReturnType<typeof checkGateway>>;
 
 /** A code of more is not paid: it is not one of a test stand. */
 const maxTestKopecks = 10_000n;
-/** If the payer chooses the amount. */
-const ownTestKopecks = 1_000n;
-
 /** Tests an adapter to a bank against the wire contract, one call after another except where the check is about that. */
-export async function checkGateway(options: GatewayCheckOptions): Promise<GatewayCheck> {
-  const { url, token, qrUrl, pays, clock } = options;
-  const timeouts = options.timeouts ?? { payMs: 50_000, otherMs: 10_000 };
-  const world: World = {
-    client: createCheckClient({ url, token, timeouts, clock }),
-    clock,
-    startedAt: instantOf(clock),
-    qrUrl,
-    amountKopecks: ownTestKopecks,
-    finalTimeoutMs: options.finalTimeoutMs ?? 60_000,
-    accepted: [],
-    neverPaid: [],
-    wronglyAccepted: 0,
-  };
+export async function checkGateway(options: GatewayCheckOptions) {
+  const { pays, clock } = options;
+  const world = createWorld(options);
   const withOrders = [...payingChecks, ...listingChecks];
   const checks = [...readingChecks, ...qrChecks, ...withOrders, ...closingChecks];
   const results: GatewayCheckResult[] = [];
@@ -102,10 +71,13 @@ export async function checkGateway(options: GatewayCheckOptions): Promise<Gatewa
   return {
     results,
     passed: results.every(({ outcome }) => outcome !== 'failed'),
+    /** Why no check after the first was made. */
     blocked: blockedBy(world),
+    /** Orders that the adapter accepted, and the amount of each. */
     orders: world.accepted.length,
-    wronglyAccepted: world.wronglyAccepted,
     amountKopecks: world.amountKopecks,
+    /** More that it accepted although it must not, perhaps over other amounts. */
+    wronglyAccepted: world.wronglyAccepted,
   };
 }
 

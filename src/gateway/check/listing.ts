@@ -1,4 +1,6 @@
+import { dayMs } from '../../base/clock.ts';
 import { readPage } from '../answers.ts';
+import { listPath } from '../transport.ts';
 import { describeReply } from './client.ts';
 import { hasTimeZone } from './reading.ts';
 import {
@@ -15,7 +17,6 @@ import {
 
 type Fields = Record<string, unknown>;
 
-const dayMs = 86_400_000;
 const maxSkewMs = 60_000;
 const maxPages = 100;
 
@@ -26,12 +27,9 @@ interface RawPage {
 
 async function readRaw(
   { client }: World,
-  query: { since: Date; limit: number; cursor?: string | null },
+  { since, limit, cursor }: { since: Date; limit: number; cursor?: string | null },
 ): Promise<RawPage> {
-  const { since, limit, cursor } = query;
-  const more = cursor ? { cursor } : {};
-  const path = `/orders?${new URLSearchParams({ since: since.toISOString(), limit: `${limit}`, ...more })}`;
-  const reply = await client.send({ method: 'GET', path });
+  const reply = await client.send({ method: 'GET', path: listPath('orders', since, limit, cursor) });
   const { orders, next_cursor: nextCursor } = reply.body ?? {};
   if (reply.status !== 200 || !Array.isArray(orders)) fail(describeReply(reply));
   if (nextCursor !== null && typeof nextCursor !== 'string') fail('next_cursor is neither a string nor null');

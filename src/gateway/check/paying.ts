@@ -1,4 +1,5 @@
 import type { Id } from '../../base/ids.ts';
+import { isVoided } from '../answers.ts';
 import { describeReply, type Reply } from './client.ts';
 import {
   type Check,
@@ -8,7 +9,6 @@ import {
   failAccepted,
   firstOrder,
   getOrder,
-  isVoided,
   newPaymentId,
   orderIn,
   refusalOf,

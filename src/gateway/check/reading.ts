@@ -1,4 +1,5 @@
-import { readPage, readRefundPage, readResolveAnswer } from '../answers.ts';
+import { isOrderUnknown, isVoided, readPage, readRefundPage, readResolveAnswer } from '../answers.ts';
+import { listPath } from '../transport.ts';
 import { type CheckRequest, describeReply, resolveCode } from './client.ts';
 import {
   type Check,
@@ -6,16 +7,11 @@ import {
   fail,
   getOrder,
   isClientError,
-  isOrderUnknown,
-  isVoided,
   newPaymentId,
   sendVoid,
   skip,
   type World,
 } from './world.ts';
-
-const listPath = (since: Date, more: Record<string, string> = {}) =>
-  `/orders?${new URLSearchParams({ since: since.toISOString(), limit: '1', ...more })}`;
 
 /** The five calls; none of them can pay, not even if the token is not checked. */
 function harmlessCalls(world: World): CheckRequest[] {
@@ -25,7 +21,7 @@ function harmlessCalls(world: World): CheckRequest[] {
     { method: 'PUT', path: order, body: {} },
     { method: 'GET', path: order },
     { method: 'POST', path: `${order}/void` },
-    { method: 'GET', path: listPath(world.startedAt) },
+    { method: 'GET', path: listPath('orders', world.startedAt, 1) },
   ];
 }
 
@@ -50,7 +46,7 @@ export const readingChecks: Check[] = [
     name: 'list of orders',
     rule: 'GET /orders answers 200 {orders, next_cursor}, also while there are none.',
     run: async ({ client, startedAt }) => {
-      const reply = await client.send({ method: 'GET', path: listPath(startedAt) });
+      const reply = await client.send({ method: 'GET', path: listPath('orders', startedAt, 1) });
       if (reply.status !== 200 || !readPage(reply.body)) fail(describeReply(reply));
     },
   },
@@ -58,9 +54,8 @@ export const readingChecks: Check[] = [
     name: 'list of refunds',
     rule: 'GET /refunds answers 200 {refunds, next_cursor}, also while there are none; an adapter without refunds answers 404.',
     run: async ({ client, startedAt }) => {
-      const since = new Date(startedAt.getTime() - refundDaysMs).toISOString();
-      const path = `/refunds?${new URLSearchParams({ since, limit: '1000' })}`;
-      const reply = await client.send({ method: 'GET', path });
+      const since = new Date(startedAt.getTime() - refundDaysMs);
+      const reply = await client.send({ method: 'GET', path: listPath('refunds', since, 1_000) });
       if (reply.status === 404) skip('the adapter has no list of refunds: refunds are not booked');
       if (reply.status !== 200 || !readRefundPage(reply.body)) fail(describeReply(reply));
     },
@@ -112,7 +107,7 @@ export const readingChecks: Check[] = [
       const calls: [string, CheckRequest][] = [
         ['a body that is not JSON', { method: 'POST', path: '/qr/resolve', body: '{"qr_url":' }],
         ['a body without qr_url', { method: 'POST', path: '/qr/resolve', body: {} }],
-        ['an unknown cursor', { method: 'GET', path: listPath(startedAt, { cursor: 'not a cursor' }) }],
+        ['an unknown cursor', { method: 'GET', path: listPath('orders', startedAt, 1, 'not a cursor') }],
       ];
       for (const [what, call] of calls) {
         const reply = await client.send(call);
@@ -128,7 +123,7 @@ export const sinceCheck: Check = {
   rule: 'The list has no orders from before `since`.',
   run: async ({ client, startedAt }) => {
     const tomorrow = new Date(startedAt.getTime() + 86_400_000);
-    const reply = await client.send({ method: 'GET', path: listPath(tomorrow) });
+    const reply = await client.send({ method: 'GET', path: listPath('orders', tomorrow, 1) });
     const page = readPage(reply.body);
     if (!page) fail(describeReply(reply));
     if (page.orders.length > 0 || page.nextCursor !== null)

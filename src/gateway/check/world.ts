@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, newId } from '../../base/ids.ts';
-import { readOrder, readRefusal } from '../answers.ts';
+import { isOrderUnknown, readOrder, readRefusal } from '../answers.ts';
 import type { OrderAnswer, ResolvedQr } from '../gateway.ts';
-import { type CheckClient, describeReply, type Reply } from './client.ts';
+import { type CheckTimeouts, createCheckClient, describeReply, type Reply } from './client.ts';
 
 /** The check found that the adapter breaks the contract. The message says what it did. */
 export class CheckFailed extends Error {}
@@ -26,29 +26,44 @@ export interface Check {
   run(world: World): Promise<void>;
 }
 
-export interface PlacedOrder {
-  paymentId: Id<'pay'>;
-  orderId: string;
-  reference: string;
+export interface GatewayCheckOptions {
+  url: string;
+  token: string | undefined;
+  /** A code of the bank's test stand. */
+  qrUrl?: string | undefined;
+  /** Whether orders may be placed. */
+  pays: boolean;
+  clock: Clock;
+  timeouts?: CheckTimeouts;
+  finalTimeoutMs?: number;
+  onProgress?(done: number, of: number): void;
 }
 
+/** If the payer chooses the amount. */
+const ownTestKopecks = 1_000n;
+
+export type World = ReturnType<typeof createWorld>;
+
 /** What the checks share: the client, and what earlier checks found and made. */
-export interface World {
-  client: CheckClient;
-  clock: Clock;
-  startedAt: Date;
-  qrUrl: string | undefined;
+export const createWorld = ({ url, token, qrUrl, clock, ...options }: GatewayCheckOptions) => ({
+  client: createCheckClient({
+    ...{ url, token, clock },
+    timeouts: options.timeouts ?? { payMs: 50_000, otherMs: 10_000 },
+  }),
+  clock,
+  startedAt: instantOf(clock),
+  qrUrl,
   /** Set by the check that reads the QR code. */
-  qr?: ResolvedQr;
-  amountKopecks: bigint;
-  finalTimeoutMs: number;
+  qr: undefined as ResolvedQr | undefined,
+  amountKopecks: ownTestKopecks,
+  finalTimeoutMs: options.finalTimeoutMs ?? 60_000,
   /** Orders that the adapter accepted, in the order in which they were placed. */
-  accepted: PlacedOrder[];
+  accepted: [] as { paymentId: Id<'pay'>; orderId: string; reference: string }[],
   /** Ids under which nothing may be paid. */
-  neverPaid: Id<'pay'>[];
+  neverPaid: [] as Id<'pay'>[],
   /** How many orders the adapter accepted although it must not. */
-  wronglyAccepted: number;
-}
+  wronglyAccepted: 0,
+});
 
 /** Something was accepted that must not be: people should know that it may have been paid. */
 export function failAccepted(world: World, message: string): never {
@@ -84,8 +99,6 @@ export const getOrder = ({ client }: World, paymentId: string) =>
 export const sendVoid = ({ client }: World, paymentId: string) =>
   client.send({ method: 'POST', path: `/orders/${paymentId}/void` });
 
-export const isOrderUnknown = ({ status, body }: Reply) => status === 404 && body?.code === 'ORDER_UNKNOWN';
-export const isVoided = ({ status, body }: Reply) => status === 200 && body?.state === 'voided';
 export const refusalOf = (reply: Reply) => readRefusal(reply)?.code;
 
 /** The order in an answer, as the service reads it; undefined if it is none. */

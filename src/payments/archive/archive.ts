@@ -1,4 +1,4 @@
-import { minUuidAt } from '../../base/ids.ts';
+import { minUuid, minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
 import { findRow, findValue, type Queryable, readRow, readValue } from '../../db/postgres/index.ts';
 import { isArchiveDistributed, withArchiveLock } from './lock.ts';
@@ -88,13 +88,11 @@ async function* moveAccounts(run: Run): AsyncGenerator<Moved> {
   }
 }
 
-const minId = '00000000-0000-0000-0000-000000000000';
-
 async function* movePayments(
   { db, before, endedBefore, batchSize, isDistributed }: Run,
   { partner_id, mode }: Account,
 ): AsyncGenerator<Moved> {
-  for (let after = minId; ; ) {
+  for (let after = minUuid; ; ) {
     const found = await findRow<{ month: string; next_month_id: string }>(db, {
       text: `SELECT archive_month_of(p.id)::text AS month,
                     archive_first_id((archive_month_of(p.id) + interval '1 month')::date) AS next_month_id

@@ -1,9 +1,15 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
 import { minUuidAt } from '../../base/ids.ts';
-import { type Pool, type Queryable, readRows, type Statement, transaction } from '../../db/postgres/index.ts';
+import {
+  columnsOf,
+  type Pool,
+  type Queryable,
+  readRows,
+  type Statement,
+  transaction,
+} from '../../db/postgres/index.ts';
 import { isArchiveDistributed } from './lock.ts';
 
-const dayMs = 86_400_000;
 /**
  * A payment rests this long after its end before it may be archived, and a month after its own end. Until then webhooks
  * may be retried, and the logs of calls and attempts are kept.
@@ -84,20 +90,20 @@ export async function countArchivable(
 const countSome = (pool: Pool, clock: Clock, before: Date, accounts: Account[]): Promise<MonthCount[]> =>
   transaction(pool, async tx => {
     await tx.query({ text: `SET LOCAL statement_timeout = ${timeLimitMs}` });
-    const partnerIds = accounts.map(account => account.partner_id);
-    const modes = accounts.map(({ mode }) => mode);
-    const limits = await tx.query<{ up_to: bigint | null }>(limitsStatement(partnerIds, modes, before));
-    const upTo = limits.rows.map(({ up_to }) => up_to);
-    const { rows } = await tx.query<MonthCount>(countStatement(clock, before, [partnerIds, modes, upTo]));
-    return rows;
+    const columns = columnsOf(accounts, 'partner_id', 'mode');
+    const limits = await readRows<{ up_to: bigint | null }>(tx, limitsStatement(columns, before));
+    return readRows<MonthCount>(
+      tx,
+      countStatement(clock, before, [...columns, ...columnsOf(limits, 'up_to')]),
+    );
   });
 
 /** Apart from the count: Citus calls no function that reads tables within a statement that does. */
-const limitsStatement = (partnerIds: string[], modes: string[], before: Date): Statement => ({
+const limitsStatement = (accounts: unknown[][], before: Date): Statement => ({
   query_timeout: timeLimitMs,
   text: `SELECT archivable_entries(a.partner_id, a.mode, $3) AS up_to
            FROM unnest($1::uuid[], $2::mode[]) WITH ORDINALITY AS a (partner_id, mode, nth) ORDER BY a.nth`,
-  values: [partnerIds, modes, before],
+  values: [...accounts, before],
 });
 
 const countStatement = (clock: Clock, before: Date, limits: unknown[][]): Statement => ({

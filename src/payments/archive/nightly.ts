@@ -1,6 +1,6 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs, hourMs } from '../../base/clock.ts';
 import { type Pool, type Queryable, readValue } from '../../db/postgres/index.ts';
 import { archiveMonths } from './archive.ts';
 import { dueBefore } from './months.ts';
@@ -20,8 +20,6 @@ export interface NightlyArchiveDeps {
   batchSize?: number;
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 /** UTC; 04:00 in Moscow, when the fewest payments are made. */
 const startHour = 1;
 

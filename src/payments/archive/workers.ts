@@ -55,24 +55,20 @@ export function watchArchiveWorkers({ db, clock, isDatabaseAnswering, onState }:
   };
 }
 
-/** A worker of the Citus cluster that has a part of the archive. */
-interface ArchiveWorker {
-  /** Such as `10.0.0.5:5432`. */
-  node: string;
-  isReachable: boolean;
-}
-
 /** A worker that does not answer within this time cannot be used by requests either. */
 const answerWithinMs = 2_000;
 
-/** Empty if the archive is on this server. Asks each worker through the coordinator, as reads of the archive do. */
-export async function askArchiveWorkers(db: Queryable): Promise<ArchiveWorker[]> {
+/**
+ * The workers that have a part of the archive, each with an address such as `10.0.0.5:5432`; none if it is on this server. Asks each
+ * through the coordinator, as reads of the archive do.
+ */
+export async function askArchiveWorkers(db: Queryable) {
   if (!(await isArchiveDistributed(db))) return [];
   const { rows } = await db.query<{ name: string; port: number }>({
     text: `SELECT nodename AS name, nodeport AS port FROM pg_dist_node
             WHERE noderole = 'primary' AND isactive AND groupid <> 0 ORDER BY 1, 2`,
   });
-  const workers: ArchiveWorker[] = [];
+  const workers = [];
   for (const { name, port } of rows)
     workers.push({ node: `${name}:${port}`, isReachable: await answers(db, name, port) });
   return workers;

@@ -11,15 +11,9 @@ import { inPhase, type PhaseDeps } from '../phases.ts';
 import type { LeaseRelease } from '../recovery/lease-release.ts';
 import { scheduleNextPoll } from '../recovery/open-payments.ts';
 import { firstPollMs } from '../recovery/poll-payment.ts';
-import type { PaymentOutcome } from '../results.ts';
-import { type Creation, type ErrorCode, refused } from './creation.ts';
+import { type Creation, type ErrorCode, type PaymentOutcome, refused } from '../results.ts';
 import type { OutcomeWaiters } from './outcome-waiters.ts';
 import { hasReviewScenario } from './scenarios.ts';
-
-interface Log {
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
-}
 
 /** What paying an opened payment needs. */
 export interface PayDeps extends FinishDeps, PhaseDeps {
@@ -32,7 +26,7 @@ export interface PayDeps extends FinishDeps, PhaseDeps {
   outcomeWaiters: OutcomeWaiters;
   /** How long a request waits for a final answer, from the creation of its payment. */
   answerWithinMs: number;
-  log: Log;
+  log: Record<'warn' | 'error', (details: object, message: string) => void>;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { AccountKey } from '../../ledger/index.ts';
 import type { LimitedRights, Limits } from '../../partners/index.ts';
 import type { TraceContext } from '../../telemetry/index.ts';
 import type { NewPayment } from '../openings.ts';
-import { type ErrorCode, refused } from './creation.ts';
+import { type ErrorCode, refused } from '../results.ts';
 import { findRefusal, type Refusal } from './refusal.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import type { PayableQr, QrResolution, ResolveDeps } from './resolve-qr.ts';
@@ -67,7 +67,7 @@ export async function preparePayment(
     if (await countRefusal(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
       return { ...refused('gateway_unavailable'), retryAfterSec };
   }
-  return { outcome: 'prepared', payment: newPayment(deps, { caller, request, qr, terms }) };
+  return { outcome: 'prepared', payment: newPayment(deps, caller, request, qr, terms) };
 }
 
 function amountRefusal(
@@ -94,16 +94,12 @@ const quoteRefusal = ({ quote }: Terms, { amountKopecks }: PayableQr) =>
 const isChangedInTest = ({ mode }: Caller, { amountKopecks }: PayableQr) =>
   mode === 'test' && amountKopecks % 100n === 3n;
 
-interface PreparedParts {
-  caller: Caller;
-  request: PaymentRequest;
-  qr: PayableQr;
-  terms: Terms;
-}
-
 function newPayment(
   deps: PrepareDeps,
-  { caller: { partnerId, mode, rights }, request, qr, terms }: PreparedParts,
+  { partnerId, mode, rights }: Caller,
+  request: PaymentRequest,
+  qr: PayableQr,
+  terms: Terms,
 ): NewPayment {
   const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
   const metadata = stringifyJson(request.metadata);

@@ -6,9 +6,8 @@ import { type Queryable, readRows } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { findSupersession } from '../lost-history/superseded.ts';
 import type { Payment } from '../payment.ts';
-import type { OpenResult } from '../results.ts';
+import { type Creation, type OpenResult, refused } from '../results.ts';
 import { findPayment } from '../store.ts';
-import { type Creation, refused } from './creation.ts';
 import type { PaymentRequest } from './request.ts';
 import type { PayableQr } from './resolve-qr.ts';
 

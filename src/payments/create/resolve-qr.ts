@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { parseQrLink } from '../../base/qr.ts';
-import type { Gateway, Requester } from '../../gateway/index.ts';
+import type { Gateway, Requester, Resolution } from '../../gateway/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 
 /** A QR code that can be paid, as the gateway described it just now. */
@@ -15,12 +15,9 @@ export interface PayableQr {
 }
 
 export type QrRefusalCode =
-  | 'invalid_qr'
+  | Exclude<Resolution['outcome'], 'resolved'>
   | 'unsupported_qr'
-  | 'unsupported_variable_amount'
-  | 'qr_unresolvable'
-  | 'gateway_busy'
-  | 'gateway_unavailable';
+  | 'unsupported_variable_amount';
 
 export type QrResolution =
   | { outcome: 'payable'; qr: PayableQr }

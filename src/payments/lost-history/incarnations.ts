@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { type Id, idFromUuid } from '../../base/ids.ts';
-import { findRow, hasRow, type Queryable, readRows, readValue } from '../../db/postgres/index.ts';
+import type { Id } from '../../base/ids.ts';
+import { findRow, hasRow, type Queryable, readRows, readValue, withIds } from '../../db/postgres/index.ts';
 import type { Payment } from '../payment.ts';
 
 /** An incarnation whose database may have forgotten payments, while it is compared with the gateway. */
@@ -181,13 +181,13 @@ interface RecoveredPayment {
 
 /** The newest first. */
 export async function listRecovered(db: Queryable, limit: number): Promise<RecoveredPayment[]> {
-  const rows = await readRows<Omit<RecoveredPayment, 'paymentId'> & { id: string }>(db, {
-    text: `SELECT p.id, s.name AS partner, p.amount_kopecks AS "amountKopecks", p.status, r.recovered_at AS "recoveredAt"
+  const rows = await readRows(db, {
+    text: `SELECT p.id AS "paymentId", s.name AS partner, p.amount_kopecks AS "amountKopecks", p.status, r.recovered_at AS "recoveredAt"
              FROM (SELECT * FROM recovered_payments ORDER BY incarnation DESC, payment_id DESC LIMIT $1) AS r
              JOIN partners s ON s.id = r.partner_id
              CROSS JOIN LATERAL payment_anywhere(r.partner_id, r.mode, r.payment_id) AS p
             ORDER BY r.incarnation DESC, r.payment_id DESC`,
     values: [limit],
   });
-  return rows.map(({ id, ...rest }) => ({ paymentId: idFromUuid('pay', id), ...rest }));
+  return rows.map(withIds<RecoveredPayment>({ paymentId: 'pay' }));
 }

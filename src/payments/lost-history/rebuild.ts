@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readValues, type Statement } from '../../db/postgres/index.ts';
 import type { Sealer } from '../../db/secrets/index.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
 import { openingArray, openingValues } from '../openings.ts';
@@ -21,13 +21,12 @@ export async function findForgotten(db: Queryable, orders: ListedOrder[]): Promi
   // An order that was voided before it was accepted has paid nothing and never will.
   const possible = orders.filter(({ state }) => state !== 'voided');
   const ids = possible.map(({ paymentId }) => parseId('pay', paymentId));
-  const { rows } = await db.query<{ known: string }>({
+  const known = await readKnown(db, {
     text: `SELECT o.payment AS known FROM unnest($1::text[], $2::uuid[]) AS o (payment, id)
             WHERE EXISTS (SELECT FROM payment_of_anyone('live', o.id))
                OR EXISTS (SELECT FROM stray_orders s WHERE s.payment = o.payment AND s.released_at IS NOT NULL)`,
     values: [possible.map(({ paymentId }) => paymentId), ids.map(id => (id ? uuidFromId(id) : null))],
   });
-  const known = new Set(rows.map(row => row.known));
   return possible.filter(({ paymentId }) => !known.has(paymentId));
 }
 
@@ -42,7 +41,7 @@ export async function findUnrecorded(
   const forgotten = await findForgotten(db, orders);
   if (forgotten.length === 0) return [];
   const payments = forgotten.map(order => readReference(order, references));
-  const { rows } = await db.query<{ known: string }>({
+  const known = await readKnown(db, {
     text: `SELECT o.payment AS known FROM unnest($1::text[], $2::uuid[], $3::uuid[]) AS o (payment, partner_id, id)
             WHERE EXISTS (SELECT FROM stray_orders s WHERE s.payment = o.payment)
                OR EXISTS (SELECT FROM payment_anywhere(o.partner_id, 'live', o.id))`,
@@ -52,9 +51,11 @@ export async function findUnrecorded(
       payments.map(payment => (payment ? uuidFromId(payment.paymentId) : null)),
     ],
   });
-  const known = new Set(rows.map(row => row.known));
   return forgotten.filter(({ paymentId }) => !known.has(paymentId));
 }
+
+const readKnown = async (db: Queryable, statement: Statement) =>
+  new Set(await readValues<string>(db, statement));
 
 interface RebuildDeps {
   db: Queryable;
@@ -69,7 +70,7 @@ export async function rebuild(
   orders: ListedOrder[],
 ): Promise<Rebuilt[]> {
   const read = orders.map(order => ({ order, payment: readReference(order, deps.references) }));
-  const readable = read.filter(hasPayment);
+  const readable = read.flatMap(({ order, payment }) => (payment ? { order, payment } : []));
   const verdicts = await recover(deps, incarnation, readable);
   const verdictOf = new Map(readable.map(({ order }, nth) => [order, verdicts[nth]!]));
   return read.map(({ order, payment }) => ({
@@ -83,8 +84,6 @@ interface Readable {
   order: ListedOrder;
   payment: ReferencedPayment;
 }
-const hasPayment = (item: { order: ListedOrder; payment: ReferencedPayment | undefined }): item is Readable =>
-  item.payment !== undefined;
 
 /** The amount must be the one that the gateway pays: otherwise people must look at it. */
 function readReference(order: ListedOrder, references: Sealer): ReferencedPayment | undefined {
@@ -112,7 +111,7 @@ async function recover(
   }));
   const openings = openingValues(payments);
   const next = (nth: number) => `$${openings.length + nth}`;
-  const { rows } = await db.query<{ verdict: Rebuilt['verdict'] }>({
+  return readValues<Rebuilt['verdict']>(db, {
     text: `SELECT verdict FROM payments_recover(${openingArray(1)}, ${next(1)}, ${next(2)}, ${next(3)}, ${next(4)}, ${next(5)})
             ORDER BY item`,
     values: [
@@ -124,5 +123,4 @@ async function recover(
       now,
     ],
   });
-  return rows.map(({ verdict }) => verdict);
 }

@@ -1,7 +1,6 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { formatKopecks } from '../../base/money.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
-import type { HistoryDeps } from './deps.ts';
 import {
   claimRecovery,
   findLastFound,
@@ -14,7 +13,7 @@ import {
 } from './incarnations.ts';
 import { findForgotten, isReadable, type Rebuilt, rebuild } from './rebuild.ts';
 import { isAnyCodeUnknown, listRetryable, markRebuilt, storeStray } from './stray-orders.ts';
-import { raiseForeignOrders, watchRound } from './watch-orders.ts';
+import { type HistoryDeps, raiseForeignOrders, watchRound } from './watch-orders.ts';
 
 /**
  * So long after the beginning an order may still arrive from a process that goes on with the lost history: it notices within

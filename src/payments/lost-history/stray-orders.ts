@@ -3,6 +3,7 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
 import {
+  findRow,
   findValue,
   hasRow,
   type Queryable,
@@ -126,18 +127,17 @@ export async function releaseStrayIn(
   /** With four-eyes approval `requestedBy` is the operator who asked for it. */
   { reason, requestedBy }: { reason: string; requestedBy?: string },
 ): Promise<boolean> {
-  const { rows } = await tx.query<{ qrc_id: string | null; amount_kopecks: bigint }>({
+  const released = await findRow<{ qrc_id: string | null; amount_kopecks: bigint }>(tx, {
     text: `UPDATE stray_orders SET released_at = $2, released_by = $3, reason = $4
             WHERE payment = $1 AND released_at IS NULL RETURNING qrc_id, amount_kopecks`,
     values: [payment, instantOf(audit.clock), audit.actor, reason],
   });
-  const [released] = rows;
   if (!released) return false;
   await clearAlarmsOf(tx, audit, payment);
   await recordChange(tx, audit, {
     action: 'recovery.release',
     subject: payment,
-    after: { reason, ...released, ...(requestedBy === undefined ? {} : { asked_by: requestedBy }) },
+    after: { reason, ...released, asked_by: requestedBy },
   });
   return true;
 }

@@ -1,5 +1,9 @@
-import type { OrderPage } from '../../gateway/index.ts';
-import type { HistoryDeps } from './deps.ts';
+import type { Alarms } from '../../alarms/index.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Queryable } from '../../db/postgres/index.ts';
+import type { Heartbeat } from '../../db/processes/index.ts';
+import type { Sealer } from '../../db/secrets/index.ts';
+import type { Gateway, OrderPage } from '../../gateway/index.ts';
 import {
   claimWatch,
   closeIncarnation,
@@ -73,3 +77,14 @@ export const raiseForeignOrders = ({ alarms }: HistoryDeps, count: number) =>
     subject: 'service',
     detail: `The payment gateway has orders that this database did not send (${count}). If another installation uses the same gateway, such as a copy of this one, stop one of the two. New payments are paused until no such order has appeared for 10 s.`,
   });
+
+/** What recovery and watch of a history need. */
+export interface HistoryDeps {
+  db: Queryable;
+  clock: Clock;
+  gateway: Gateway;
+  alarms: Alarms;
+  references: Sealer;
+  heartbeat: Pick<Heartbeat, 'instance'>;
+  log: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
+}

@@ -1,9 +1,15 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { newId, uuidFromId } from '../../base/ids.ts';
+import { kopecksToMicroUsdt } from '../../base/money.ts';
 import type { QuoteLockSettings } from '../../base/quote-settings.ts';
+import { readPaymentStops } from '../../controls/index.ts';
 import { createBatcher, nextLoopTurn } from '../../db/batching/index.ts';
-import { isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
+import { columnsOf, isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
+import { partnerRateE4, readCurrentRate } from '../../rates/index.ts';
+import { type Caller, limitRefusal } from '../create/prepare.ts';
+import type { TermsDeps } from '../create/terms.ts';
+import { refused } from '../results.ts';
 import type { LockedQuote } from './quote.ts';
 
 /** The terms of a quote that is to be locked. */
@@ -34,12 +40,7 @@ export function createQuoteLocker(db: Queryable, clock: Clock, settings: QuoteLo
       values: [
         ids.map(uuidFromId),
         quotes.map(({ partnerId }) => uuidFromId(partnerId)),
-        quotes.map(({ mode }) => mode),
-        quotes.map(({ amountKopecks }) => amountKopecks),
-        quotes.map(({ microUsdt }) => microUsdt),
-        quotes.map(({ rateE4 }) => rateE4),
-        quotes.map(({ rateId }) => rateId),
-        quotes.map(({ rateStaleAt }) => rateStaleAt),
+        ...columnsOf(quotes, 'mode', 'amountKopecks', 'microUsdt', 'rateE4', 'rateId', 'rateStaleAt'),
         spreadBps,
         at,
         expiresAt,
@@ -63,4 +64,30 @@ export function createQuoteLocker(db: Queryable, clock: Clock, settings: QuoteLo
     gather: nextLoopTurn,
   });
   return { settings, lock };
+}
+
+interface LockDeps extends Pick<TermsDeps, 'db' | 'clock' | 'rateMaxAgeSec'> {
+  quoteLocker: QuoteLocker;
+}
+
+/** Locks the current rate for a payment of this amount. What could not be paid now is not locked. */
+export async function lockQuote(deps: LockDeps, caller: Caller, amountKopecks: bigint) {
+  const { db, clock, quoteLocker } = deps;
+  const [stops, rate] = await Promise.all([readPaymentStops(db, clock), readCurrentRate(db)]);
+  if (stops.isUnderMaintenance || stops.isRecovering) return refused('maintenance');
+  if (!rate) return refused('rate_unavailable');
+  const refusal = limitRefusal(caller, amountKopecks);
+  if (refusal) return refused(refusal);
+  const rateE4 = partnerRateE4(rate.rateE4, quoteLocker.settings.spreadBps);
+  const { partnerId, mode } = caller;
+  const locking = await quoteLocker.lock({
+    partnerId,
+    mode,
+    amountKopecks,
+    microUsdt: kopecksToMicroUsdt(amountKopecks, rateE4),
+    rateE4,
+    rateId: rate.rateId,
+    rateStaleAt: new Date(rate.asOf.getTime() + deps.rateMaxAgeSec * 1_000),
+  });
+  return locking.outcome === 'locked' ? { ...locking, rate } : locking;
 }

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { quoteErrors } from '../../base/errors.ts';
-import { type Id, idFromUuid, parseId, uuidFromId } from '../../base/ids.ts';
-import { findRow, type Queryable, readRow, readRows } from '../../db/postgres/index.ts';
+import { type Id, parseId, uuidFromId } from '../../base/ids.ts';
+import { findRow, type Queryable, readRow, readRows, withIds } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
@@ -22,12 +22,10 @@ export interface LockedQuote {
 /** Why a payment cannot have the quote that it names. */
 export type QuoteRefusal = Exclude<keyof typeof quoteErrors, 'quote_limit_exceeded'>;
 
-type QuoteRow = Omit<LockedQuote, 'quoteId'> & { id: string };
-
-const columns = `q.id, q.amount_kopecks AS "amountKopecks", q.micro_usdt AS "microUsdt", q.rate_e4 AS "rateE4",
+const columns = `q.id AS "quoteId", q.amount_kopecks AS "amountKopecks", q.micro_usdt AS "microUsdt", q.rate_e4 AS "rateE4",
   q.rate_id AS "rateId", q.spread_bps AS "spreadBps", q.locked_at AS "lockedAt", q.expires_at AS "expiresAt"`;
 
-const toQuote = ({ id, ...terms }: QuoteRow): LockedQuote => ({ quoteId: idFromUuid('qte', id), ...terms });
+const toQuote = withIds<LockedQuote>({ quoteId: 'qte' });
 
 /** A quote of this partner. Whether a payment can have it, `payment_refusal` says. */
 export async function findQuote(
@@ -37,7 +35,7 @@ export async function findQuote(
 ): Promise<LockedQuote | undefined> {
   const quoteId = parseId('qte', text);
   if (!quoteId) return undefined;
-  const row = await findRow<QuoteRow>(db, {
+  const row = await findRow(db, {
     name: 'find quote',
     text: `SELECT ${columns} FROM locked_quotes q WHERE q.id = $1 AND q.partner_id = $2`,
     values: [uuidFromId(quoteId), uuidFromId(partnerId)],
@@ -47,7 +45,7 @@ export async function findQuote(
 
 /** The quote that a payment has used; used ones are kept for a year. */
 export async function findQuoteOf(db: Queryable, paymentId: Id<'pay'>): Promise<LockedQuote | undefined> {
-  const row = await findRow<QuoteRow>(db, {
+  const row = await findRow(db, {
     text: `SELECT ${columns} FROM locked_quotes q WHERE q.payment_id = $1`,
     values: [uuidFromId(paymentId)],
   });
@@ -61,7 +59,7 @@ export async function listUsableQuotes(
   { partnerId, mode }: AccountKey,
   limit: number,
 ): Promise<LockedQuote[]> {
-  const rows = await readRows<QuoteRow>(db, {
+  const rows = await readRows(db, {
     text: `SELECT ${columns} FROM locked_quotes q
             WHERE q.expires_at > $1 AND q.partner_id = $2 AND q.mode = $3
               AND EXISTS (SELECT FROM unused_quotes u WHERE u.id = q.id)

@@ -1,10 +1,9 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, parseId, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type Pool, type Queryable, readValue, transaction } from '../../db/postgres/index.ts';
+import { columnsOf, type Pool, type Queryable, readValue, transaction } from '../../db/postgres/index.ts';
 import type { Gateway, ListedOrder, OrderPage } from '../../gateway/index.ts';
-import type { Difference, Period } from './difference.ts';
-import { findRefundDifferences } from './refund-differences.ts';
+import { type Difference, findRefundDifferences, type Period } from './refund-differences.ts';
 
 export interface ReconcileDeps {
   pool: Pool;
@@ -168,11 +167,9 @@ async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]):
            RETURNING xmax = 0 AS is_new`,
     values: [
       runId,
-      orders.map(({ orderId }) => orderId),
-      orders.map(({ paymentId }) => paymentId),
+      ...columnsOf(orders, 'orderId', 'paymentId'),
       ids.map(id => (id ? uuidFromId(id) : null)),
-      orders.map(({ state }) => state),
-      orders.map(({ amountKopecks }) => amountKopecks),
+      ...columnsOf(orders, 'state', 'amountKopecks'),
     ],
   });
   return rows.filter(row => row.is_new).length;

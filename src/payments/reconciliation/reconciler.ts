@@ -1,10 +1,11 @@
 import { type Alarms, listAlarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Clock, dayMs, hourMs } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
-import { hasRow, type Queryable } from '../../db/postgres/index.ts';
-import type { Difference } from './difference.ts';
+import { findRow, type Queryable } from '../../db/postgres/index.ts';
+import { claimRound } from '../refunds/read-refunds.ts';
 import { type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
+import type { Difference } from './refund-differences.ts';
 import { hourlyActor } from './runs.ts';
 
 export interface ReconcilerDeps extends ReconcileDeps {
@@ -12,10 +13,8 @@ export interface ReconcilerDeps extends ReconcileDeps {
   log: { error(details: object, message: string): void };
 }
 
-const hourMs = 3_600_000;
 const runIntervalMs = hourMs;
 const retryAfterMs = 300_000;
-const dayMs = 24 * hourMs;
 const claimIntervalMs = 30_000;
 /** A payment that stays open has its own alarm, `payment_overdue`. */
 const needsAlarm = (difference: Difference) => difference.kind !== 'still_open';
@@ -68,17 +67,16 @@ const differs = 'reconciliation_differs';
 const maxPeriodMs = 31 * dayMs;
 
 async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
-  const { rows } = await db.query<{
+  const last = await findRow<{
     from_at: Date;
     until_at: Date;
     differences: ReturnType<typeof differenceObject>[];
     is_complete: boolean;
-  }>({
+  }>(db, {
     text: `SELECT from_at, until_at, differences, is_complete FROM reconciliations
             WHERE actor = $1 AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
     values: [hourlyActor],
   });
-  const [last] = rows;
   if (!last) return nowMs;
   const openThen = last.differences
     .filter(({ kind }) => kind === 'still_open')
@@ -90,20 +88,8 @@ async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
 
 const subject = 'reconciliation';
 
-/**
- * Leader election for one hourly run: true for one caller per hour over all processes. A claim with a time in the future
- * comes from a wrong clock and does not count.
- */
-const claimHour = (db: Queryable, clock: Clock) =>
-  hasRow(db, {
-    text: `UPDATE service SET reconciled_at = $1
-            WHERE reconciled_at IS NULL OR reconciled_at <= $2 OR reconciled_at > $3 RETURNING true`,
-    values: [
-      instantOf(clock),
-      new Date(clock.nowMs() - runIntervalMs),
-      new Date(clock.nowMs() + claimIntervalMs),
-    ],
-  });
+/** One hourly run over all processes. */
+const runs = { everyMs: runIntervalMs, skewMs: claimIntervalMs };
 
 const claimAgainSoon = (db: Queryable, clock: Clock) =>
   db.query({
@@ -116,7 +102,7 @@ export function startReconciler(deps: ReconcilerDeps): () => Promise<void> {
   const { pool, clock, alarms, log } = deps;
 
   async function runHour(signal: AbortSignal): Promise<void> {
-    if (!(await claimHour(pool, clock))) return;
+    if (!(await claimRound(pool, clock, 'reconciled_at', runs))) return;
     try {
       await reconcileRecent(deps, signal);
     } catch (err) {

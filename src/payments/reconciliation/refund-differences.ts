@@ -1,10 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, parseId, timeOfId } from '../../base/ids.ts';
-import { OperatorError } from '../../base/operator-error.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
-import { refundListIsGone } from '../refunds/refunded.ts';
-import type { Difference, Period } from './difference.ts';
+import type { Payment } from '../payment.ts';
+import { readRefundList, refundListIsGone } from '../refunds/refunded.ts';
 
 /** A younger refund may not be read yet. */
 const youngMs = 600_000;
@@ -19,12 +18,12 @@ export async function findRefundDifferences(
   signal: AbortSignal | undefined,
 ): Promise<Difference[]> {
   const until = new Date(clock.nowMs() - youngMs);
-  const { rows: service } = await pool.query<{ since: Date; had_list: boolean }>({
+  const service = await readRow<{ since: Date; had_list: boolean }>(pool, {
     text: 'SELECT refunds_from AS since, refunds_read_to IS NOT NULL AS had_list FROM service',
   });
-  const since = new Date(Math.max(period.from.getTime(), service[0]!.since.getTime()));
+  const since = new Date(Math.max(period.from.getTime(), service.since.getTime()));
   const there = await sumListed(gateway, period, { since, until }, signal);
-  if (!there && service[0]!.had_list) throw refundListIsGone();
+  if (!there && service.had_list) throw refundListIsGone();
   if (!there) return [];
   const { rows } = await pool.query<{ payment_id: string; partner_id: string; kopecks: bigint }>({
     text: `SELECT payment_id, partner_id, sum(amount_kopecks)::bigint AS kopecks FROM refunds
@@ -62,24 +61,37 @@ async function sumListed(
     const isOfPeriod = id && timeOfId(id) >= from.getTime() && timeOfId(id) < until.getTime();
     return isOfPeriod && !isRevoked && createdAt >= counted.since && createdAt < counted.until;
   };
-  const seen = new Set<string>();
   const sums = new Map<string, bigint>();
-  let cursor: string | undefined;
-  do {
-    signal?.throwIfAborted();
-    const page = await gateway.listRefunds(counted.since, cursor);
-    if (!page) return undefined;
-    const fresh = page.refunds.filter(({ refundId }) => !seen.has(refundId));
-    for (const refund of fresh) {
-      seen.add(refund.refundId);
-      const { paymentId, amountKopecks } = refund;
-      if (counts(refund)) sums.set(paymentId, (sums.get(paymentId) ?? 0n) + amountKopecks);
-    }
-    cursor = page.nextCursor ?? undefined;
-    if (cursor !== undefined && fresh.length === 0)
-      throw new OperatorError(
-        'The refund list of the payment gateway has no end: its cursors must be fixed.',
-      );
-  } while (cursor !== undefined);
+  for await (const fresh of readRefundList(gateway, counted.since, signal)) {
+    if (!fresh) return undefined;
+    for (const { paymentId, amountKopecks } of fresh.filter(counts))
+      sums.set(paymentId, (sums.get(paymentId) ?? 0n) + amountKopecks);
+  }
   return sums;
+}
+
+/** Live payments created in [from, until). */
+export interface Period {
+  from: Date;
+  until: Date;
+}
+
+export type DifferenceKind =
+  | 'paid_there_not_here'
+  | 'here_not_there'
+  | 'amounts_differ'
+  | 'still_open'
+  /** The amounts are then what was refunded, here and there. */
+  | 'refunds_differ';
+
+export interface Difference {
+  kind: DifferenceKind;
+  /** Our id, or the gateway's text when there is no such payment here. */
+  paymentId: string;
+  partnerId: string | null;
+  status: Payment['status'] | null;
+  amountKopecks: bigint | null;
+  orderId: string | null;
+  orderState: string | null;
+  orderKopecks: bigint | null;
 }

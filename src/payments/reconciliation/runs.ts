@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
 import { findRow, type Queryable, readRows } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
@@ -43,8 +43,6 @@ export const findRun = (db: Queryable, runId: bigint) =>
     text: `SELECT ${columns}, coalesce(differences, '[]') AS differences FROM reconciliations WHERE id = $1`,
     values: [runId],
   });
-
-const dayMs = 86_400_000;
 
 /** Reconciles the payments created on a UTC day, for an operator. */
 export const reconcileDay = (

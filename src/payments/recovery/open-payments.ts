@@ -1,7 +1,9 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { hasRow, type Queryable, readRows } from '../../db/postgres/index.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { findRow, hasRow, type Queryable, readRows, type Stored, withIds } from '../../db/postgres/index.ts';
+import type { Order } from '../../gateway/index.ts';
 import type { AccountKey, Mode } from '../../ledger/index.ts';
+import { newestAnywhere } from '../archive/pages.ts';
 
 /** When to poll next, and what is known by now. */
 export interface NextPoll {
@@ -53,13 +55,10 @@ export interface DuePayment extends AccountKey {
   tries: number;
 }
 
-type DueRow = Omit<DuePayment, 'partnerId' | 'paymentId' | 'metadata'> & {
-  first_due: Date | null;
-  partner_id: string;
-  /** Null if no payment is due. */
-  payment_id: string | null;
-  metadata: string | null;
-};
+/** Without a payment that is due, one row with nulls. */
+type DueRow = Stored<DuePayment> & { first_due: Date | null };
+
+const toDue = withIds<DuePayment>({ partnerId: 'prt', paymentId: 'pay' });
 
 /** Takes a lease on payments that are due, at most so many of each mode: no other process polls them before `until`, unless this one dies. */
 export async function claimDue(
@@ -76,7 +75,7 @@ export async function claimDue(
                                    ORDER BY o.next_at LIMIT m.most FOR UPDATE SKIP LOCKED) AS due
               WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
              RETURNING p.*)
-           SELECT c.partner_id, c.mode, c.payment_id, c.qrc_id AS "qrcId", c.tries, c.support_since AS "supportSince",
+           SELECT c.partner_id AS "partnerId", c.mode, c.payment_id AS "paymentId", c.qrc_id AS "qrcId", c.tries, c.support_since AS "supportSince",
                   p.amount_kopecks AS "amountKopecks", p.created_at AS "createdAt",
                   CASE c.mode WHEN 'test' THEN p.metadata END AS metadata, f.first_due
              -- Those that wait for a test clock are due never.
@@ -85,30 +84,12 @@ export async function claimDue(
                ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id) ON true`,
     values: [instantOf(clock), until, leaseHolder, limits.live, limits.test],
   });
-  const due = rows.flatMap(({ first_due, partner_id, payment_id, metadata, ...row }): DuePayment[] =>
-    payment_id === null
-      ? []
-      : [
-          {
-            ...row,
-            partnerId: idFromUuid('prt', partner_id),
-            paymentId: idFromUuid('pay', payment_id),
-            metadata: metadata ?? '{}',
-          },
-        ],
-  );
+  const due = rows
+    .filter(({ paymentId }) => paymentId !== null)
+    .map(({ first_due: _, ...row }) => toDue({ ...row, metadata: row.metadata ?? '{}' }));
   /** When the first payment is or was due; undefined if none is unfinished. */
   const firstDueMs = rows[0]!.first_due?.getTime();
   return { due, firstDueMs };
-}
-
-/** The processes with leases on payments, alive or dead. */
-export async function listLeaseHolders(db: Queryable): Promise<number[]> {
-  const { rows } = await db.query<{ lease_holder: number }>({
-    name: 'list lease holders',
-    text: 'SELECT DISTINCT lease_holder FROM open_payments WHERE lease_holder IS NOT NULL ORDER BY lease_holder',
-  });
-  return rows.map(row => row.lease_holder);
 }
 
 /** Makes the payments of these dead processes due now. */
@@ -121,3 +102,17 @@ export async function releaseLeases(db: Queryable, clock: Clock, leaseHolders: n
     values: [instantOf(clock), leaseHolders],
   });
 }
+
+/** The newest of our orders that a gateway has accepted; undefined if there is none. */
+export async function findNewestOrder(db: Queryable) {
+  const row = await findRow(db, {
+    text: `SELECT p.id AS "paymentId", p.amount_kopecks AS "amountKopecks"
+             FROM (${newestAnywhere("p.mode = 'live' AND NOT p.rejected AND p.gateway_order_id IS NOT NULL", 1)}) AS p
+            ORDER BY p.id DESC LIMIT 1`,
+  });
+  return row && withIds<Pick<Order, 'paymentId' | 'amountKopecks'>>({ paymentId: 'pay' })(row);
+}
+
+/** Whether there are live payments that the service will poll as soon as it runs. */
+export const hasUnfinishedPayments = (db: Queryable) =>
+  hasRow(db, { text: `SELECT FROM open_payments WHERE mode = 'live' LIMIT 1` });

@@ -2,8 +2,16 @@ import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { type Queryable, transaction } from '../../db/postgres/index.ts';
-import { type Payment, type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
+import {
+  findRow,
+  type Queryable,
+  readRows,
+  type Stored,
+  transaction,
+  withIds,
+} from '../../db/postgres/index.ts';
+import type { PastCall } from '../../gateway/index.ts';
+import { type Payment, paymentColumns, paymentIds } from '../payment.ts';
 import { finishAll } from '../store.ts';
 
 export interface PaymentForOperator extends Payment {
@@ -15,17 +23,11 @@ export interface PaymentForOperator extends Payment {
   isUnderWay: boolean;
 }
 
-interface WatchedRow extends PaymentRow {
-  partner_name: string;
-  next_at: Date | null;
-  support_since: Date | null;
-  lease_holder: number | null;
-}
-
 const find = (db: Queryable, from: string, paymentId: Id<'pay'>) =>
-  db.query<WatchedRow>({
-    text: `SELECT ${paymentColumns('p')}, o.next_at, o.support_since, o.lease_holder,
-                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS partner_name
+  findRow(db, {
+    text: `SELECT ${paymentColumns('p')}, o.next_at AS "nextPollAt", o.support_since AS "supportSince",
+                  o.lease_holder IS NOT NULL AS "isUnderWay",
+                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS "partnerName"
              FROM ${from}
              LEFT JOIN open_payments o ON o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id`,
     values: [uuidFromId(paymentId)],
@@ -43,19 +45,8 @@ export async function findPaymentAnywhere(
   db: Queryable,
   paymentId: Id<'pay'>,
 ): Promise<PaymentForOperator | undefined> {
-  const {
-    rows: [found],
-  } = await find(db, payments, paymentId);
-  const row = found ?? (await find(db, attempts, paymentId)).rows[0];
-  return (
-    row && {
-      ...toPayment(row),
-      partnerName: row.partner_name,
-      nextPollAt: row.next_at,
-      supportSince: row.support_since,
-      isUnderWay: row.lease_holder !== null,
-    }
-  );
+  const row = (await find(db, payments, paymentId)) ?? (await find(db, attempts, paymentId));
+  return row && withIds<PaymentForOperator>(paymentIds)(row);
 }
 
 export type DecisionResult =
@@ -97,13 +88,7 @@ export async function decidePaymentIn(
     action: 'payment.resolve',
     subject: paymentId,
     before: { status, statusDetail },
-    after: {
-      status: outcome,
-      reason,
-      mode,
-      amount_kopecks: amountKopecks,
-      ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
-    },
+    after: { status: outcome, reason, mode, amount_kopecks: amountKopecks, asked_by: requestedBy },
   });
   return { outcome: 'resolved' };
 }
@@ -126,4 +111,48 @@ export function pollNow(audit: AuditContext, paymentId: Id<'pay'>): Promise<Poll
     await recordChange(tx, audit, { action: 'payment.ask', subject: paymentId });
     return { outcome: 'asked' };
   });
+}
+
+interface PaymentInReview extends PaymentForOperator {
+  tries: number;
+  nextPollAt: Date;
+  /** What the last call to the gateway brought. */
+  lastAnswer: Pick<PastCall, 'call' | 'outcome' | 'status' | 'error'> | null;
+}
+
+type Reviewed = Omit<PaymentInReview, 'lastAnswer'>;
+
+interface ReviewRow extends Stored<Reviewed> {
+  call: PastCall['call'] | null;
+  outcome: string | null;
+  answerStatus: number | null;
+  error: string | null;
+}
+
+const toReviewed = withIds<Reviewed>(paymentIds);
+
+/** Live payments without a final answer of the gateway, oldest first; test payments only simulate it. */
+export async function listReview(
+  db: Queryable,
+  { limit, after }: { limit: number; after?: Id<'pay'> | undefined },
+): Promise<{ payments: PaymentInReview[]; hasMore: boolean }> {
+  const rows = await readRows<ReviewRow>(db, {
+    text: `SELECT ${paymentColumns('p')}, r.name AS "partnerName", o.tries, o.next_at AS "nextPollAt", o.support_since AS "supportSince",
+                  o.lease_holder IS NOT NULL AS "isUnderWay", c.call, c.outcome, c.status AS "answerStatus", c.error
+             FROM (SELECT * FROM open_payments o
+                    WHERE NOT o.awaiting_gateway AND o.mode = 'live' AND ($2::uuid IS NULL OR o.payment_id > $2)
+                    ORDER BY o.payment_id LIMIT $1) AS o
+            CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.partner_id = o.partner_id AND p.mode = o.mode
+                                   AND p.id = o.payment_id OFFSET 0) AS p
+             JOIN partners r ON r.id = p.partner_id
+             LEFT JOIN LATERAL (SELECT g.call, g.outcome, g.status, g.error FROM gateway_calls g
+                                 WHERE g.payment_id = p.id ORDER BY g.id DESC LIMIT 1) AS c ON true
+            ORDER BY p.id`,
+    values: [limit + 1, after ? uuidFromId(after) : null],
+  });
+  const payments = rows.slice(0, limit).map(({ call, outcome, answerStatus: status, error, ...row }) => ({
+    ...toReviewed(row),
+    lastAnswer: call !== null && outcome !== null ? { call, outcome, status, error } : null,
+  }));
+  return { payments, hasMore: rows.length > limit };
 }

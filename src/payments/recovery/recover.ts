@@ -1,9 +1,9 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import { isDatabaseUnreachable } from '../../db/postgres/index.ts';
-import type { Heartbeat } from '../../db/processes/index.ts';
+import { findDeadHolders, type Heartbeat, pauseUntilDue } from '../../db/processes/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import type { LeaseRelease } from './lease-release.ts';
-import { claimDue, listLeaseHolders, releaseLeases } from './open-payments.ts';
+import { claimDue, releaseLeases } from './open-payments.ts';
 import { type PollDeps, pollPayment } from './poll-payment.ts';
 
 export interface RecoverDeps extends PollDeps {
@@ -28,16 +28,11 @@ const maxConcurrentPolls = 50;
 /** The lease of a poll: if this process hangs in it, another process polls the payment after so long. */
 const pollLeaseMs = 30_000;
 
-interface DuePolls {
-  polls: { mode: Mode; poll: Promise<void> }[];
-  firstDueMs: number | undefined;
-}
-
 /** Claims the payments that are due and starts to poll each of them. */
 export async function startDuePolls(
   deps: RecoverDeps,
   limits: Record<Mode, number> = { live: maxConcurrentPolls, test: maxConcurrentPolls },
-): Promise<DuePolls> {
+) {
   const until = new Date(deps.clock.nowMs() + pollLeaseMs);
   const leaseHolder = deps.heartbeat.instance;
   const { due, firstDueMs } = await claimDue(deps.db, deps.clock, { until, leaseHolder, limits });
@@ -58,8 +53,7 @@ export async function startDuePolls(
  */
 async function releaseDeadLeases(deps: RecoverDeps, suspects: Set<number>): Promise<Set<number>> {
   const { db, clock, heartbeat } = deps;
-  const leaseHolders = await listLeaseHolders(db);
-  const missing = await heartbeat.findDead(leaseHolders.filter(holder => holder !== heartbeat.instance));
+  const missing = await findDeadHolders(db, heartbeat, 'open_payments');
   const dead = missing.filter(holder => suspects.has(holder));
   if (dead.length > 0) {
     await releaseLeases(db, clock, dead);
@@ -68,22 +62,11 @@ async function releaseDeadLeases(deps: RecoverDeps, suspects: Set<number>): Prom
   return new Set(missing);
 }
 
-const pauseMs = ({ clock }: RecoverDeps, firstDueMs: number | undefined) => {
-  if (firstDueMs === undefined) return recoveryLoopsMs.idle;
-  const untilDueMs = firstDueMs - clock.nowMs();
-  return untilDueMs > 0 ? Math.min(untilDueMs, recoveryLoopsMs.waiting) : recoveryLoopsMs.due;
-};
-
-interface Polling extends BackgroundLoop {
-  /** As of the last look. Without any, nobody has a lease. */
-  hasUnfinished(): boolean;
-}
-
 /** Polls unfinished payments when they are due. Stopping drains the polls under way. */
 function startPolling(
   deps: RecoverDeps,
   { onError, onUnfinished }: { onError(error: unknown): void; onUnfinished(): void },
-): Polling {
+) {
   const underWay = { live: new Set<Promise<void>>(), test: new Set<Promise<void>>() };
   const freeOf = (mode: Mode) => maxConcurrentPolls - underWay[mode].size;
   let hasUnfinished = true;
@@ -101,7 +84,7 @@ function startPolling(
     const isFirst = !hasUnfinished && firstDueMs !== undefined;
     hasUnfinished = firstDueMs !== undefined;
     if (isFirst) onUnfinished();
-    return pauseMs(deps, firstDueMs);
+    return pauseUntilDue(deps.clock.nowMs(), firstDueMs, recoveryLoopsMs);
   }
   const loop = startBackgroundLoop({
     clock: deps.clock,
@@ -110,6 +93,7 @@ function startPolling(
     onError,
   });
   return {
+    /** As of the last look. Without any, nobody has a lease. */
     hasUnfinished: () => hasUnfinished,
     runNow: loop.runNow,
     stop: async () => {

@@ -1,23 +1,19 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import { findValue, type Queryable } from '../../db/postgres/index.ts';
+import { findValue, type Queryable, readValue } from '../../db/postgres/index.ts';
 
 /** SQL for an earlier time, but not before now: what becomes due must not get ahead of what was due already. */
 export const advancedSql = (at: string, bySec: string, now: string) =>
   `greatest(${at} - make_interval(secs => ${bySec}), ${now})`;
 
 /** The row lock also serializes concurrent moves of the same clock. */
-export async function addToTestClock(
-  tx: Queryable,
-  partnerId: Id<'prt'>,
-  advanceSec: number,
-): Promise<number> {
-  const { rows } = await tx.query<{ advanced_sec: bigint }>({
+export async function addToTestClock(tx: Queryable, partnerId: Id<'prt'>, advanceSec: number) {
+  const advancedSec = await readValue<bigint>(tx, {
     text: `INSERT INTO test_clocks AS c (partner_id, advanced_sec) VALUES ($1, $2)
            ON CONFLICT (partner_id) DO UPDATE SET advanced_sec = c.advanced_sec + $2 RETURNING advanced_sec`,
     values: [uuidFromId(partnerId), advanceSec],
   });
-  return Number(rows[0]!.advanced_sec);
+  return Number(advancedSec);
 }
 
 export async function readTestClock(db: Queryable, partnerId: Id<'prt'>): Promise<number> {

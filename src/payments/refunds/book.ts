@@ -2,7 +2,14 @@ import { type Alarms, clearedByService, listOpenSubjects } from '../../alarms/in
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
 import { formatKopecks } from '../../base/money.ts';
-import { type Pool, type Queryable, retryOnDeadlock, transaction } from '../../db/postgres/index.ts';
+import {
+  columnsOf,
+  type Pool,
+  type Queryable,
+  readValues,
+  retryOnDeadlock,
+  transaction,
+} from '../../db/postgres/index.ts';
 import type { ListedRefund } from '../../gateway/index.ts';
 import type { PaymentSignals } from '../signals.ts';
 
@@ -90,14 +97,9 @@ async function findKnown(db: Queryable, listed: ListedRefund[]): Promise<Map<str
   );
 }
 
-interface OwnRefund extends ListedRefund {
-  uuid: string;
-  nth: number;
-}
-
 /** One transaction for each partner: a locked account holds up no other. */
 async function book(deps: BookDeps, refunds: ListedRefund[], failures: Error[]): Promise<RefundVerdict[]> {
-  const own = refunds.flatMap((refund, nth): OwnRefund[] => {
+  const own = refunds.flatMap((refund, nth) => {
     const id = parseId('pay', refund.paymentId);
     return id ? [{ ...refund, uuid: uuidFromId(id), nth }] : [];
   });
@@ -118,7 +120,7 @@ async function book(deps: BookDeps, refunds: ListedRefund[], failures: Error[]):
 }
 
 /** The partner of each payment, by its id. */
-async function findOwners(db: Queryable, refunds: OwnRefund[]): Promise<Map<string, string>> {
+async function findOwners(db: Queryable, refunds: { uuid: string }[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{ id: string; partner_id: string }>({
     text: `SELECT p.id, p.partner_id FROM unnest($1::uuid[]) AS k (id),
                   LATERAL payment_of_anyone('live', k.id) AS p`,
@@ -127,20 +129,16 @@ async function findOwners(db: Queryable, refunds: OwnRefund[]): Promise<Map<stri
   return new Map(rows.map(({ id, partner_id }) => [id, partner_id]));
 }
 
-const bookOf = ({ pool, clock }: BookDeps, refunds: OwnRefund[]): Promise<RefundVerdict[]> =>
-  transaction(pool, async tx => {
-    const { rows } = await tx.query<{ verdict: RefundVerdict }>({
+const bookOf = (
+  { pool, clock }: BookDeps,
+  refunds: (ListedRefund & { uuid: string })[],
+): Promise<RefundVerdict[]> =>
+  transaction(pool, tx =>
+    readValues<RefundVerdict>(tx, {
       text: 'SELECT verdict FROM payments_refund($1, $2, $3, $4, $5) ORDER BY item',
-      values: [
-        refunds.map(({ refundId }) => refundId),
-        refunds.map(({ uuid }) => uuid),
-        refunds.map(({ amountKopecks }) => amountKopecks),
-        refunds.map(({ createdAt }) => createdAt),
-        instantOf(clock),
-      ],
-    });
-    return rows.map(({ verdict }) => verdict);
-  });
+      values: [...columnsOf(refunds, 'refundId', 'uuid', 'amountKopecks', 'createdAt'), instantOf(clock)],
+    }),
+  );
 
 const reasons: Partial<Record<RefundVerdict, string>> = {
   conflict: 'another refund with this id is booked',

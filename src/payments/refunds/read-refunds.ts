@@ -1,11 +1,11 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Clock, hourMs, instantOf } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { hasRow, type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import { findRecovering } from '../lost-history/incarnations.ts';
 import { type BookDeps, type Booking, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';
-import { refundListIsGone } from './refunded.ts';
+import { readRefundList, refundListIsGone } from './refunded.ts';
 
 export interface RefundDeps extends BookDeps {
   gateway: Pick<Gateway, 'listRefunds'>;
@@ -13,7 +13,6 @@ export interface RefundDeps extends BookDeps {
 }
 
 const askEveryMs = 30_000;
-const hourMs = 3_600_000;
 const sweepEveryMs = hourMs;
 const sweptMs = 31 * 24 * hourMs;
 /** Each list begins this long before the newest refund of the last one: a refund may be listed late. */
@@ -36,27 +35,15 @@ export async function readRefunds(
   signal?: AbortSignal,
 ): Promise<ReadRefunds | undefined> {
   const [refunds, verdicts]: [ListedRefund[], RefundVerdict[]] = [[], []];
-  const [seen, cursors] = [new Set<string>(), new Set<string>()];
   let failure: Error | undefined;
-  let cursor: string | undefined;
-  do {
-    signal?.throwIfAborted();
-    const page = await deps.gateway.listRefunds(since, cursor);
-    if (!page) return undefined;
-    const fresh = page.refunds.filter(({ refundId }) => !seen.has(refundId));
-    for (const { refundId } of fresh) seen.add(refundId);
+  for await (const fresh of readRefundList(deps.gateway, since, signal)) {
+    if (!fresh) return undefined;
     const own = fresh.filter(({ createdAt }) => createdAt >= since);
     const booking = await bookRefunds(deps, own);
     refunds.push(...own);
     verdicts.push(...booking.verdicts);
     failure ??= booking.failure;
-    cursor = page.nextCursor ?? undefined;
-    if (cursor !== undefined && (cursors.has(cursor) || fresh.length === 0))
-      throw new OperatorError(
-        'The refund list of the payment gateway has no end: its cursors must be fixed.',
-      );
-    if (cursor !== undefined) cursors.add(cursor);
-  } while (cursor !== undefined);
+  }
   return { refunds, verdicts, failure };
 }
 
@@ -126,14 +113,19 @@ const storePosition = (db: Queryable, readTo: Date | null, sweptAt: Date | null)
   });
 
 /** True for one caller per interval over all processes. A claim from the future comes from a wrong clock and does not count. */
-async function claimRound(db: Queryable, clock: Clock): Promise<boolean> {
-  const nowMs = clock.nowMs();
-  return hasRow(db, {
-    text: `UPDATE service SET refunds_asked_at = $1
-            WHERE refunds_asked_at IS NULL OR refunds_asked_at <= $2 OR refunds_asked_at > $3 RETURNING true`,
-    values: [instantOf(clock), new Date(nowMs - askEveryMs), new Date(nowMs + askEveryMs)],
+export const claimRound = (
+  db: Queryable,
+  clock: Clock,
+  claimedAt: 'reconciled_at' | 'refunds_asked_at',
+  { everyMs, skewMs }: { everyMs: number; skewMs: number },
+) =>
+  hasRow(db, {
+    text: `UPDATE service SET ${claimedAt} = $1
+            WHERE ${claimedAt} IS NULL OR ${claimedAt} <= $2 OR ${claimedAt} > $3 RETURNING true`,
+    values: [instantOf(clock), new Date(clock.nowMs() - everyMs), new Date(clock.nowMs() + skewMs)],
   });
-}
+
+const rounds = { everyMs: askEveryMs, skewMs: askEveryMs };
 
 /** Reads refunds every half minute, in one of the processes that run this. */
 export function startRefundReader(deps: RefundDeps): () => Promise<void> {
@@ -143,7 +135,7 @@ export function startRefundReader(deps: RefundDeps): () => Promise<void> {
   let failingSinceMs: number | null | undefined;
 
   async function round(signal: AbortSignal): Promise<number | undefined> {
-    if (!(await claimRound(db, clock))) return undefined;
+    if (!(await claimRound(db, clock, 'refunds_asked_at', rounds))) return undefined;
     const outcome = await refundRound(deps, signal);
     if (failingSinceMs !== null) await alarms.clear(notRead, 'refunds');
     failingSinceMs = null;

@@ -2,6 +2,7 @@ import { type Id, uuidFromId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { sharedRead } from '../../db/batching/index.ts';
 import { type Queryable, readRows } from '../../db/postgres/index.ts';
+import type { Gateway, ListedRefund } from '../../gateway/index.ts';
 import type { Payment, Refunded } from '../payment.ts';
 
 const totals = `SELECT r.total_kopecks AS kopecks, r.total_micro_usdt AS "microUsdt" FROM refunds r
@@ -59,3 +60,30 @@ export const listRefunds = (db: Queryable, paymentId: Id<'pay'>) =>
 /** A proxy may answer so for a while. A gateway that has had the list has it, so this is a failure. */
 export const refundListIsGone = () =>
   new OperatorError('The payment gateway had a list of refunds, and now answers that it has none: check it.');
+
+/** The list from that time on, page by page, each refund once. Undefined instead of a page: the gateway has no such list. */
+export async function* readRefundList(
+  gateway: Pick<Gateway, 'listRefunds'>,
+  since: Date,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ListedRefund[] | undefined> {
+  const [seen, cursors] = [new Set<string>(), new Set<string>()];
+  for (let cursor: string | undefined; ; ) {
+    signal?.throwIfAborted();
+    const page = await gateway.listRefunds(since, cursor);
+    if (!page) {
+      yield undefined;
+      return;
+    }
+    const fresh = page.refunds.filter(({ refundId }) => !seen.has(refundId));
+    for (const { refundId } of fresh) seen.add(refundId);
+    yield fresh;
+    if (page.nextCursor === null) return;
+    cursor = page.nextCursor;
+    if (cursors.has(cursor) || fresh.length === 0)
+      throw new OperatorError(
+        'The refund list of the payment gateway has no end: its cursors must be fixed.',
+      );
+    cursors.add(cursor);
+  }
+}

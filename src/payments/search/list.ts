@@ -1,4 +1,4 @@
-import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
+import { type Id, maxUuid, minUuid, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRows, type Statement } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type ArchivedMonth, addArchived, newestAnywhere } from '../archive/pages.ts';
@@ -61,7 +61,7 @@ export async function listPayments(db: Queryable, account: AccountKey, filter: L
     (await db.query<ListedRow>(listStatement(account, filter, month))).rows;
   const live = await read();
   const isComplete = status === 'processing' || live[0]?.has_archived === false;
-  const rows = isComplete ? live : await addArchived(db, account, live, { limit, order: 'DESC', read });
+  const rows = isComplete ? live : await addArchived(db, account, live, { limit, order: 'DESC' }, read);
   return { payments: rows.slice(0, limit).map(toShownPayment), hasMore: rows.length > limit };
 }
 
@@ -70,20 +70,17 @@ type ListedRow = ShownRow & { has_archived?: boolean };
 const hasArchived = `(SELECT EXISTS (SELECT FROM archive_sums s
     WHERE s.partner_id = $1 AND s.mode = $2 AND s.kind = 'payments')) AS has_archived`;
 
-const minId = '00000000-0000-0000-0000-000000000000';
-const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
 /** With a month, for the archived payments of that month. */
 export function listStatement(account: AccountKey, filter: ListFilter, month?: ArchivedMonth): Statement {
   const { limit, startingAfter, externalId, createdFrom, createdBefore } = filter;
   const from = [
-    createdFrom ? minUuidAt(createdFrom.getTime() - idSkewMs) : minId,
+    createdFrom ? minUuidAt(createdFrom.getTime() - idSkewMs) : minUuid,
     ...(month ? [month.firstId] : []),
   ]
     .sort()
     .at(-1);
   const [before] = [
-    beyondIds,
+    maxUuid,
     ...(startingAfter ? [uuidFromId(startingAfter)] : []),
     ...(createdBefore ? [minUuidAt(createdBefore.getTime() + idSkewMs)] : []),
     ...(month ? [month.beyondId] : []),
@@ -130,16 +127,13 @@ function pageOf(
   const columns = `${shownColumns('p')}${source === 'payments' ? `, ${hasArchived}` : ''}`;
   const where = [...conditions, ...(status ? [statusConditions[status]] : [])].join(' AND ');
   const own = 'p.partner_id = $1 AND p.mode = $2';
-  if (externalId !== undefined)
-    return `SELECT ${columns} FROM ${source} p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
-             ORDER BY p.id ${order} LIMIT $3`;
-  if (status === 'processing')
+  if (externalId === undefined && status === 'processing')
     return `SELECT ${columns} FROM open_payments o
              CROSS JOIN LATERAL (SELECT * FROM payments p WHERE ${own} AND p.id = o.payment_id AND ${where} OFFSET 0) AS p
              WHERE o.partner_id = $1 AND o.mode = $2 AND o.payment_id >= $4 AND o.payment_id < $5
              ORDER BY o.payment_id ${order} LIMIT $3`;
-  // Its statistics are those of a closed month, and Citus finds the worker by the partner alone.
-  if (source === 'payments_archive')
+  // Statistics of the archive are those of a closed month, and Citus finds the worker by the partner alone.
+  if (externalId !== undefined || source === 'payments_archive')
     return `SELECT ${columns} FROM ${source} p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
              ORDER BY p.id ${order} LIMIT $3`;
   return `SELECT ${columns} FROM ${source} p
@@ -163,13 +157,13 @@ export async function listNewerPayments(
 ): Promise<Page> {
   const thanId = uuidFromId(than);
   const read = async (month?: ArchivedMonth) => {
-    const [, from] = [thanId, month?.firstId ?? minId].sort();
+    const [, from] = [thanId, month?.firstId ?? minUuid].sort();
     return readRows<ShownRow>(db, {
       text: pageOf(sourceOf(month), { status }, ['NOT p.rejected', 'p.id <> $6'], 'ASC'),
-      values: [uuidFromId(partnerId), mode, limit + 1, from, month?.beyondId ?? beyondIds, thanId],
+      values: [uuidFromId(partnerId), mode, limit + 1, from, month?.beyondId ?? maxUuid, thanId],
     });
   };
-  const rows = await addArchived(db, { partnerId, mode }, await read(), { limit, order: 'ASC', read });
+  const rows = await addArchived(db, { partnerId, mode }, await read(), { limit, order: 'ASC' }, read);
   const payments = rows.slice(0, limit).map(toShownPayment).reverse();
   return { payments, hasMore: rows.length > limit };
 }

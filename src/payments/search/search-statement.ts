@@ -1,4 +1,4 @@
-import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
+import { type Id, maxUuid, minUuid, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Statement } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newestAnywhere } from '../archive/pages.ts';
@@ -40,9 +40,6 @@ export interface Scan {
 const idsAreOlderMs = 60_000;
 const idsAreNewerMs = 1_000;
 
-const minId = '00000000-0000-0000-0000-000000000000';
-const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
 /** Up to this many partners are scanned one by one; payments of more are scanned among those of all. */
 const maxPartnersToScan = 5;
 
@@ -61,7 +58,7 @@ export function scanStatement(plan: SearchPlan, scan: Scan): Statement {
     text: `WITH scanned AS MATERIALIZED (SELECT * FROM (${candidates}) AS u ORDER BY u.id DESC LIMIT ${scan.size})
            SELECT ${paymentColumns('p')}, (SELECT count(*)::int FROM scanned) AS scanned,
                   (SELECT s.id FROM scanned s ORDER BY s.id LIMIT 1) AS last_id,
-                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS partner_name
+                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS "partnerName"
              FROM (SELECT) AS always
              LEFT JOIN (SELECT * FROM scanned p WHERE ${conditions} ORDER BY p.id DESC LIMIT ${scan.maxMatches}) AS p ON true
             ORDER BY p.id DESC`,
@@ -99,11 +96,11 @@ export function totalsStatement(
 /** The first id, and that beyond the last one, that a creation time and the place of the page allow. */
 function idRange({ createdFrom, createdBefore }: SearchPlan, { before }: Scan, bind: Bind) {
   const ends = [
-    beyondIds,
+    maxUuid,
     ...(before ? [before] : []),
     ...(createdBefore ? [minUuidAt(createdBefore.getTime() + idsAreNewerMs)] : []),
   ];
-  const first = bind(createdFrom ? minUuidAt(createdFrom.getTime() - idsAreOlderMs) : minId);
+  const first = bind(createdFrom ? minUuidAt(createdFrom.getTime() - idsAreOlderMs) : minUuid);
   return { first, end: bind(ends.sort()[0]) };
 }
 

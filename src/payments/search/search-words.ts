@@ -1,3 +1,4 @@
+import { dayMs } from '../../base/clock.ts';
 import { parseId } from '../../base/ids.ts';
 import { parseDay } from '../../base/instants.ts';
 import { parseKopecks } from '../../base/money.ts';
@@ -22,8 +23,6 @@ export function readSearchWords(text: string, qrHosts: readonly string[]): Payme
   // "Test shop" may mean a shop's payments in test mode, or a shop of that name.
   return others.length === words.length ? filters : [...filters, ...readName(words.join(' '))];
 }
-
-const dayMs = 86_400_000;
 
 function meaningOf(word: string, qrHosts: readonly string[]): PaymentFilter | undefined {
   const paymentId = parseId('pay', word);

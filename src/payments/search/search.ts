@@ -1,17 +1,11 @@
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
-import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
-import type { PaymentFilter } from './search-statement.ts';
-import { type SearchPlan, scanStatement } from './search-statement.ts';
+import { type Queryable, readValues, type Stored } from '../../db/postgres/index.ts';
+import type { Mode } from '../../ledger/index.ts';
+import { type Payment, toPayment } from '../payment.ts';
+import { type PaymentFilter, type SearchPlan, scanStatement, totalsStatement } from './search-statement.ts';
 
 export interface FoundPayment extends Payment {
   partnerName: string;
-}
-
-export interface FoundPage {
-  payments: FoundPayment[];
-  /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
-  next: Id<'pay'> | null;
 }
 
 /**
@@ -31,23 +25,24 @@ export async function searchPayments(
   db: Queryable,
   filters: PaymentFilter[],
   { limit, after }: { limit: number; after?: Id<'pay'> | undefined },
-): Promise<FoundPage> {
+) {
   const found = new Map<string, FoundRow>();
   /** Down to this id, every match has been found. */
   let horizon = '';
   // One after the other, to leave connections for payments.
   for (const filter of filters) {
     const { rows, stoppedAt } = await searchOne(db, filter, limit, after);
-    for (const row of rows) found.set(row.id, row);
+    for (const row of rows) found.set(row.paymentId, row);
     if (stoppedAt && stoppedAt > horizon) horizon = stoppedAt;
   }
   const complete = [...found.values()]
-    .filter(({ id }) => id >= horizon)
-    .sort((one, other) => (one.id < other.id ? 1 : -1));
+    .filter(({ paymentId }) => paymentId >= horizon)
+    .sort((one, other) => (one.paymentId < other.paymentId ? 1 : -1));
   const page = complete.slice(0, limit);
-  const next = complete.length > limit ? page.at(-1)!.id : horizon;
+  const next = complete.length > limit ? page.at(-1)!.paymentId : horizon;
   return {
-    payments: page.map(row => ({ ...toPayment(row), partnerName: row.partner_name })),
+    payments: page.map(row => ({ ...toPayment(row), partnerName: row.partnerName })),
+    /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
     next: next ? idFromUuid('pay', next) : null,
   };
 }
@@ -73,9 +68,7 @@ export async function* readFoundPayments(
   }
 }
 
-interface FoundRow extends PaymentRow {
-  partner_name: string;
-}
+type FoundRow = Stored<FoundPayment>;
 
 /** A match of a scan, with how many payments it read and the last of them; without a match, one row of nulls. */
 type ScanRow = FoundRow & { scanned: number; last_id: string | null };
@@ -95,7 +88,7 @@ async function searchOne(
   for (let scans = 0; scans < maxScans; scans++) {
     const scan = { before, size, maxMatches: limit + 1 - found.length };
     const { rows } = await db.query<ScanRow>(scanStatement(plan, scan));
-    found.push(...rows.filter(({ id }) => id !== null));
+    found.push(...rows.filter(({ paymentId }) => paymentId !== null));
     const { scanned, last_id: last } = rows[0]!;
     if (scanned < size || found.length > limit) return { rows: found };
     before = last!;
@@ -113,7 +106,7 @@ export async function planOf(db: Queryable, filter: PaymentFilter): Promise<Sear
 }
 
 /** Each recipient is scanned for this many, so that all of them together are not too many. */
-export const maxSizeOf = ({ recipients }: SearchPlan) => Math.floor(maxScanSize / (recipients?.length ?? 1));
+const maxSizeOf = ({ recipients }: SearchPlan) => Math.floor(maxScanSize / (recipients?.length ?? 1));
 
 async function partnersOf(
   db: Queryable,
@@ -121,17 +114,16 @@ async function partnersOf(
 ): Promise<string[] | undefined> {
   if (partnerId) return [uuidFromId(partnerId)];
   if (partnerName === undefined) return undefined;
-  const { rows } = await db.query<{ id: string }>({
+  return readValues<string>(db, {
     text: `SELECT id FROM partners WHERE starts_with(lower(name), lower($1)) ORDER BY id DESC LIMIT ${maxPartnersByName}`,
     values: [partnerName],
   });
-  return rows.map(({ id }) => id);
 }
 
 /** Recipients by the beginning of their name, in lower case; undefined when they are too many. A loose index scan: it
  * jumps from one name to the next instead of reading all payments of each. */
 async function recipientsOf(db: Queryable, begins: string): Promise<string[] | undefined> {
-  const { rows } = await db.query<{ name: string }>({
+  const names = await readValues<string>(db, {
     text: `WITH RECURSIVE names (name) AS (
              SELECT next_recipient(lower($1), true, lower($1) || chr(1114111))
              UNION ALL
@@ -140,5 +132,75 @@ async function recipientsOf(db: Queryable, begins: string): Promise<string[] | u
            SELECT name FROM names WHERE name IS NOT NULL LIMIT ${maxRecipients + 1}`,
     values: [begins],
   });
-  return rows.length > maxRecipients ? undefined : rows.map(({ name }) => name);
+  return names.length > maxRecipients ? undefined : names;
+}
+
+/** How many payments there are in a state, and what they sum to. Live and test money are never summed together. */
+export interface StateTotal {
+  mode: Mode;
+  /** `manual_review`: processing, and in manual review. */
+  state: 'processing' | 'manual_review' | 'succeeded' | 'failed';
+  count: number;
+  kopecks: bigint;
+  microUsdt: bigint;
+}
+
+export interface PaymentTotals {
+  /** Those with payments. */
+  totals: StateTotal[];
+  /** False: only the newest payments were counted. */
+  isComplete: boolean;
+}
+
+/** Together with the size of a scan, 20 000 payments; the page asks again and again. */
+const maxTotalScans = 10;
+
+/** Sums the payments that match any of the filters. */
+export async function totalPayments(db: Queryable, filters: PaymentFilter[]): Promise<PaymentTotals> {
+  const sums = new Map<string, StateTotal>();
+  const plans: SearchPlan[] = [];
+  let isComplete = true;
+  // One after the other, to leave connections for payments.
+  for (const filter of filters) {
+    const plan = await planOf(db, filter);
+    if (!plan) continue;
+    if (!(await addTotals(db, plan, plans, sums))) isComplete = false;
+    plans.push(plan);
+  }
+  return { totals: [...sums.values()], isComplete };
+}
+
+/** Without a match, one row of nulls. */
+interface TotalRow extends Omit<StateTotal, 'state'> {
+  status: StateTotal['state'] | null;
+  status_detail: Payment['statusDetail'];
+  scanned: number;
+  last_id: string | null;
+}
+
+/** Returns false if there are more payments than it has read. */
+async function addTotals(
+  db: Queryable,
+  plan: SearchPlan,
+  others: SearchPlan[],
+  sums: Map<string, StateTotal>,
+): Promise<boolean> {
+  const size = maxSizeOf(plan);
+  let before: string | undefined;
+  for (let scans = 0; scans < maxTotalScans; scans++) {
+    const { rows } = await db.query<TotalRow>(totalsStatement(plan, others, { before, size }));
+    for (const { status, status_detail: detail, mode, count, kopecks, microUsdt } of rows) {
+      if (status === null) continue;
+      const state = status === 'processing' && detail === 'manual_review' ? detail : status;
+      const sum = sums.get(`${mode} ${state}`) ?? { mode, state, count: 0, kopecks: 0n, microUsdt: 0n };
+      sum.count += count;
+      sum.kopecks += kopecks;
+      sum.microUsdt += microUsdt;
+      sums.set(`${mode} ${state}`, sum);
+    }
+    const { scanned, last_id: last } = rows[0]!;
+    if (scanned < size) return true;
+    before = last!;
+  }
+  return false;
 }

@@ -1,23 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
-import { idFromUuid, minUuidAt, timeOfId } from '../../base/ids.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
+import { idFromUuid, minUuidAt, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRow } from '../../db/postgres/index.ts';
-
-/** Live payments of one minute, by their creation. */
-export interface Minute {
-  at: Date;
-  created: number;
-  succeeded: number;
-  failed: number;
-  /** How many payments took how long to finish, by bucket. */
-  times: Map<number, number>;
-}
-
-export interface Throughput {
-  /** Oldest first, without gaps; the last one is the current minute. */
-  minutes: Minute[];
-  settleP50Ms: number | null;
-  settleP99Ms: number | null;
-}
+import type { AccountKey } from '../../ledger/index.ts';
 
 const minuteMs = 60_000;
 /** A payment's id is created when its request arrives, the payment a little later. */
@@ -37,7 +21,8 @@ const msOfBucket = (bucket: number) => Math.round(Math.exp((bucket + 0.5) * step
 export function createThroughputReader(db: Queryable, clock: Clock) {
   const cached = new Map<number, Minute>();
 
-  async function read(wanted: number): Promise<Throughput> {
+  /** The minutes, oldest first, without gaps; the last one is the current minute. */
+  async function read(wanted: number) {
     const nowMs = clock.nowMs();
     const last = Math.floor(nowMs / minuteMs) * minuteMs;
     const starts = Array.from({ length: wanted }, (_, index) => last - (wanted - 1 - index) * minuteMs);
@@ -62,12 +47,16 @@ export function createThroughputReader(db: Queryable, clock: Clock) {
   return { read };
 }
 
-const emptyMinute = (start: number): Minute => ({
+type Minute = ReturnType<typeof emptyMinute>;
+
+/** Live payments of one minute, by their creation. */
+const emptyMinute = (start: number) => ({
   at: new Date(start),
   created: 0,
   succeeded: 0,
   failed: 0,
-  times: new Map(),
+  /** How many payments took how long to finish, by bucket. */
+  times: new Map<number, number>(),
 });
 
 interface Range {
@@ -129,14 +118,8 @@ function percentile(times: Map<number, number>, share: number): number | null {
   return null;
 }
 
-export interface InReview {
-  count: number;
-  oldestAt: Date | null;
-  overdue: number;
-}
-
 /** Live payments with an unknown outcome: in test mode a review is only simulated. The smallest id is the oldest payment. */
-export async function countInReview(db: Queryable): Promise<InReview> {
+export async function countInReview(db: Queryable) {
   const { count, oldest, overdue } = await readRow<{ count: number; oldest: string | null; overdue: number }>(
     db,
     {
@@ -147,3 +130,36 @@ export async function countInReview(db: Queryable): Promise<InReview> {
   );
   return { count, oldestAt: oldest ? new Date(timeOfId(idFromUuid('pay', oldest))) : null, overdue };
 }
+
+/** The payments of a partner and mode that were created on one UTC day. */
+export interface PaymentDay {
+  created: number;
+  succeeded: number;
+  failed: number;
+  /** The sum of those that succeeded. */
+  kopecks: bigint;
+  microUsdt: bigint;
+}
+
+/** As `maxIdAgeMs`, and some more: a day costs no more for it. */
+const maxIdAgeOfDayMs = 120_000;
+
+/** Reads a range of the primary key: some 100 000 payments in a tenth of a second. */
+export const readPaymentDay = (db: Queryable, { partnerId, mode }: AccountKey, startMs: number) =>
+  readRow<PaymentDay>(db, {
+    name: 'read a day of payments',
+    text: `SELECT count(*)::int AS created, count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded,
+                  count(*) FILTER (WHERE status = 'failed')::int AS failed,
+                  coalesce(sum(amount_kopecks) FILTER (WHERE status = 'succeeded'), 0)::bigint AS kopecks,
+                  coalesce(sum(micro_usdt) FILTER (WHERE status = 'succeeded'), 0)::bigint AS "microUsdt"
+             FROM payments_between($1, $2, $3, $4)
+            WHERE created_at >= $5 AND created_at < $6 AND NOT rejected`,
+    values: [
+      uuidFromId(partnerId),
+      mode,
+      minUuidAt(startMs - maxIdAgeOfDayMs),
+      minUuidAt(startMs + dayMs),
+      new Date(startMs),
+      new Date(startMs + dayMs),
+    ],
+  });

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
-import { isItemError, type Pool, sqlStateOf, transaction } from '../../db/postgres/index.ts';
-import { dayMs, oldestKept } from '../../db/retention/index.ts';
+import { type Clock, dayMs } from '../../base/clock.ts';
+import { isItemError, type Pool, readValues, sqlStateOf, transaction } from '../../db/postgres/index.ts';
+import { oldestKept } from '../../db/retention/index.ts';
 
 export interface TestDataOptions {
   keptDays: number;
@@ -64,8 +64,8 @@ export async function pruneTestData(
 }
 
 /** Partners whose first test entry after the checkpoint is old enough. */
-async function listPartners(pool: Pool, before: Date): Promise<string[]> {
-  const { rows } = await pool.query<{ partner_id: string }>({
+const listPartners = (pool: Pool, before: Date) =>
+  readValues<string>(pool, {
     text: `SELECT a.partner_id FROM accounts a LEFT JOIN test_checkpoints c ON c.partner_id = a.partner_id
             WHERE a.mode = 'test' AND $1 > (
                   SELECT e.created_at
@@ -73,5 +73,3 @@ async function listPartners(pool: Pool, before: Date): Promise<string[]> {
             ORDER BY a.partner_id`,
     values: [before],
   });
-  return rows.map(row => row.partner_id);
-}

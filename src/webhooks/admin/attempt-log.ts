@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { type Pool, type Queryable, readRows } from '../../db/postgres/index.ts';
+import { type Pool, type Queryable, readRows, withIds } from '../../db/postgres/index.ts';
 import { keepPartitions, pruneOlder } from '../../db/retention/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 
@@ -16,15 +16,8 @@ export interface Attempt {
   durationMs: number;
 }
 
-const attemptColumns = `a.event_id AS "eventId", a.endpoint_id AS endpoint, a.attempt, a.at, a.status, a.error,
+const attemptColumns = `a.event_id AS "eventId", a.endpoint_id AS "endpointId", a.attempt, a.at, a.status, a.error,
   a.duration_ms AS "durationMs"`;
-type Stored<Shown extends { endpointId: Id<'whe'> }> = Omit<Shown, 'endpointId' | 'paymentId'> & {
-  endpoint: string;
-};
-const withEndpoint = <Row extends { endpoint: string }>({ endpoint, ...attempt }: Row) => ({
-  ...attempt,
-  endpointId: idFromUuid('whe', endpoint),
-});
 
 /** The last attempts, newest first; with `before`, those older than that attempt; with `endpointId`, those of this endpoint. */
 export async function listAttempts(
@@ -34,8 +27,8 @@ export async function listAttempts(
   { before, endpointId }: { before?: bigint | undefined; endpointId?: Id<'whe'> | undefined } = {},
 ): Promise<Attempt[]> {
   const ofEndpoint = endpointId ? 'AND endpoint_id = $4' : '';
-  const rows = await readRows<Stored<Attempt> & { payment_id: string }>(db, {
-    text: `SELECT a.id AS "attemptId", ${attemptColumns}, e.payment_id
+  const rows = await readRows(db, {
+    text: `SELECT a.id AS "attemptId", ${attemptColumns}, e.payment_id AS "paymentId"
              FROM (SELECT * FROM webhook_attempts WHERE partner_id = $1 AND ($3::bigint IS NULL OR id < $3) ${ofEndpoint}
                     ORDER BY id DESC LIMIT $2) AS a
             CROSS JOIN LATERAL (SELECT e.* FROM unnest('{live,test}'::mode[]) AS m (mode),
@@ -43,10 +36,7 @@ export async function listAttempts(
             ORDER BY a.id DESC`,
     values: [uuidFromId(partnerId), limit, before ?? null, ...(endpointId ? [uuidFromId(endpointId)] : [])],
   });
-  return rows.map(({ payment_id, ...row }) => ({
-    ...withEndpoint(row),
-    paymentId: idFromUuid('pay', payment_id),
-  }));
+  return rows.map(withIds<Attempt>({ endpointId: 'whe', paymentId: 'pay' }));
 }
 
 const keptDays = 30;
@@ -57,23 +47,15 @@ export async function pruneLog(pool: Pool, clock: Clock): Promise<number> {
   return givenUp + (await keepPartitions(pool, clock, { table: 'webhook_attempts', since: 'at', keptDays }));
 }
 
-/** The event of a payment with its delivery attempts. */
-export interface DeliveryHistory {
-  eventId: bigint;
-  at: Date;
-  /** Oldest first; those of the last thirty days. */
-  attempts: EventAttempt[];
-  /** Still to be sent, or given up, by endpoint. Empty when it was delivered or the partner has no webhook. */
-  deliveries: { endpointId: Id<'whe'>; attempts: number; nextAt: Date; failedAt: Date | null }[];
-}
+export type DeliveryHistory = NonNullable<Awaited<ReturnType<typeof deliveryHistory>>>;
 
 const maxAttempts = 100;
 
-/** Undefined while the payment is processing. */
+/** The event of a payment with its delivery attempts. Undefined while the payment is processing. */
 export async function deliveryHistory(
   db: Queryable,
   { partnerId, mode, paymentId }: AccountKey & { paymentId: Id<'pay'> },
-): Promise<DeliveryHistory | undefined> {
+) {
   const { rows } = await db.query<{
     id: bigint;
     at: Date;
@@ -93,7 +75,9 @@ export async function deliveryHistory(
   return {
     eventId: event.id,
     at: event.at,
+    /** Oldest first; those of the last thirty days. */
     attempts: await attemptsOf(db, partnerId, event.id),
+    /** Still to be sent, or given up, by endpoint. Empty when it was delivered or the partner has no webhook. */
     deliveries: rows.flatMap(({ endpoint, attempts, next_at: nextAt, failed_at: failedAt }) =>
       attempts === null ? [] : { endpointId: idFromUuid('whe', endpoint!), attempts, nextAt, failedAt },
     ),
@@ -110,10 +94,10 @@ export async function attemptsOf(
   endpointId?: Id<'whe'>,
 ): Promise<EventAttempt[]> {
   const ofEndpoint = endpointId ? 'AND endpoint_id = $3' : '';
-  const rows = await readRows<Stored<EventAttempt>>(db, {
+  const rows = await readRows(db, {
     text: `SELECT ${attemptColumns} FROM webhook_attempts a WHERE event_id = $1 AND partner_id = $2 ${ofEndpoint}
             ORDER BY id LIMIT ${maxAttempts}`,
     values: [eventId, uuidFromId(partnerId), ...(endpointId ? [uuidFromId(endpointId)] : [])],
   });
-  return rows.map(withEndpoint);
+  return rows.map(withIds<EventAttempt>({ endpointId: 'whe' }));
 }

@@ -1,11 +1,20 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { clearAlarmsOf } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { newId } from '../../base/ids.ts';
-import type { Payment } from '../../payments/index.ts';
+import { type Id, newId, uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit/index.ts';
+import { writeNotice } from '../../db/notices/index.ts';
+import { transaction } from '../../db/postgres/index.ts';
+import type { Keyring } from '../../db/secrets/index.ts';
 import { type Event, envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
-import { type StandardHeaders, sign, standardHeaders } from '../delivery/signatures.ts';
+import { readSecrets, type Vault } from '../delivery/secret.ts';
+import { sign, standardHeaders } from '../delivery/signatures.ts';
+import { firstEndpointOf, isFirst, subjectOf } from '../first-endpoint.ts';
+import type { TlsFacts } from '../http/connect.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
+import { createSigningKeys } from '../signing/signing-keys.ts';
+import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
 /** One probe of a receiver and its result. The answer itself is not kept, only whether it was right. */
 export interface CheckResult {
@@ -17,26 +26,12 @@ export interface CheckResult {
   passed: boolean;
 }
 
-export interface WebhookCheck {
-  results: CheckResult[];
-  /** It accepts a valid event, so events can be sent to it. The other probes are about what it must refuse. */
-  canReceive: boolean;
-  passed: boolean;
-  tls: { protocol: string; validUntil: string } | null;
-}
+export type WebhookCheck = Awaited<ReturnType<typeof checkReceiver>>;
 
 /** The mode of the payment in the probes, also for an endpoint of live events: keys of live mode sign nothing that did not happen. */
 export const probeMode = 'test';
 
 const tenMinutesSec = 600;
-
-interface Probe {
-  name: string;
-  expected: CheckResult['expected'];
-  signature: string;
-  standard: StandardHeaders;
-  body: string;
-}
 
 interface SigningWith {
   secrets: string[];
@@ -47,7 +42,7 @@ interface SigningWith {
 const foreignSecret = 'whsec_c3RyYW5nZXIgc3RyYW5nZXIgc3RyYW5nZXIh';
 
 /** What a receiver must accept, and what it must refuse. */
-function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: number): Probe[] {
+function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: number) {
   const body = envelope(event);
   const signed = (by: string[], atSec: number, key = privateKey) => ({
     signature: sign(by, atSec, body),
@@ -71,7 +66,7 @@ function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: nu
       ...valid,
       body: body.replace('"amount_rub":"100.00"', '"amount_rub":"900.00"'),
     },
-  ];
+  ] as const;
 }
 
 /**
@@ -81,10 +76,10 @@ function probesOf(event: Event, { secrets, privateKey }: SigningWith, nowSec: nu
 export async function checkReceiver(
   { clock, sender }: { clock: Clock; sender: Sender },
   { url, ...signingWith }: SigningWith & { url: string },
-): Promise<WebhookCheck> {
+) {
   const event = samplePayment(clock);
   const results: CheckResult[] = [];
-  let tls: WebhookCheck['tls'] = null;
+  let tls: TlsFacts | null = null;
   for (const { signature, standard, body, ...probe } of probesOf(
     event,
     signingWith,
@@ -99,6 +94,7 @@ export async function checkReceiver(
   }
   return {
     results,
+    /** It accepts a valid event, so events can be sent to it. The other probes are about what it must refuse. */
     canReceive: results[0]!.passed,
     passed: results.every(({ passed }) => passed),
     tls,
@@ -119,27 +115,140 @@ function resultOf(verdict: SendResult, expected: CheckResult['expected']) {
 
 function samplePayment(clock: Clock): Event {
   const at = instantOf(clock);
-  const payment: Payment = {
-    paymentId: newId('pay', clock),
-    partnerId: newId('prt', clock),
-    mode: probeMode,
-    status: 'succeeded',
-    statusDetail: null,
-    idempotencyKey: '',
-    requestHash: Buffer.alloc(0),
-    externalId: null,
-    qrcId: '',
-    qrUrl: '',
-    fingerprint: '',
-    recipient: 'Webhook check',
-    amountKopecks: 10_000n,
-    microUsdt: 1_081_082n,
-    rateE4: 925_000n,
-    metadata: '{"webhook_check":true}',
-    gatewayOrderId: null,
-    errorCode: null,
-    createdAt: at,
-    settledAt: at,
+  return {
+    eventId: 0n,
+    payment: {
+      paymentId: newId('pay', clock),
+      mode: probeMode,
+      status: 'succeeded',
+      statusDetail: null,
+      externalId: null,
+      recipient: 'Webhook check',
+      amountKopecks: 10_000n,
+      microUsdt: 1_081_082n,
+      rateE4: 925_000n,
+      metadata: '{"webhook_check":true}',
+      errorCode: null,
+      createdAt: at,
+      settledAt: at,
+    },
   };
-  return { eventId: 0n, payment };
+}
+
+export type PartnerCheck =
+  | { outcome: 'checked'; check: WebhookCheck; reEnabled: boolean }
+  | { outcome: 'no_webhook' | 'not_allowed' };
+
+interface CheckDeps {
+  audit: AuditContext;
+  sender: Sender;
+  vault: Vault;
+  keyring: Keyring;
+}
+
+const always = async () => true;
+
+/**
+ * Checks an endpoint of a partner, the first unless another is named. If it accepts valid events, a suspension ends. A check is slow, so `mayStillAct` is
+ * called after it, before anything changes.
+ */
+export async function checkPartner(
+  deps: CheckDeps,
+  partnerId: Id<'prt'>,
+  {
+    endpointId = firstEndpointOf(partnerId),
+    mayStillAct = always,
+  }: { endpointId?: Id<'whe'> | undefined; mayStillAct?: () => Promise<boolean> } = {},
+): Promise<PartnerCheck> {
+  const { audit } = deps;
+  const webhook = await findWebhook(audit.pool, partnerId, endpointId);
+  if (!webhook) return { outcome: 'no_webhook' };
+  const check = await checkOnce(deps, webhook);
+  if (!(await mayStillAct())) return { outcome: 'not_allowed' };
+  const { canReceive, passed } = check;
+  await recordChange(audit.pool, audit, {
+    action: 'webhook.check',
+    subject: partnerId,
+    after: { ...nameInAudit(partnerId, endpointId), can_receive: canReceive, passed },
+  });
+  const reEnabled = canReceive && (await reEnable(audit, webhook)) === 're_enabled';
+  return { outcome: 'checked', check, reEnabled };
+}
+
+/** Checks under way, by endpoint and URL: a second caller gets the same result, so that the receiver is not checked twice. */
+const underWay = new Map<string, Promise<WebhookCheck>>();
+
+function checkOnce(deps: CheckDeps, webhook: Webhook): Promise<WebhookCheck> {
+  const name = `${webhook.endpointId} ${webhook.url}`;
+  const running = underWay.get(name);
+  if (running) return running;
+  const checking = runCheck(deps, webhook).finally(() => underWay.delete(name));
+  underWay.set(name, checking);
+  return checking;
+}
+
+/** Signed as its events are. */
+async function runCheck(
+  { audit: { pool, clock }, sender, vault, keyring }: CheckDeps,
+  { partnerId, endpointId, url, ed25519 }: Webhook,
+): Promise<WebhookCheck> {
+  const secrets = await readSecrets(pool, vault, partnerId, clock.nowMs(), endpointId);
+  // The log is for keys that are listed.
+  const privateKey = ed25519
+    ? await createSigningKeys(pool, clock, keyring, { error() {} }).current({ partnerId, mode: probeMode })
+    : undefined;
+  return checkReceiver({ clock, sender }, { url, secrets, privateKey });
+}
+
+/** As JSON, for the command line. */
+export const checkObject = ({ results, canReceive, passed, tls }: WebhookCheck, reEnabled: boolean) => ({
+  can_receive: canReceive,
+  passed,
+  re_enabled: reEnabled,
+  tls: tls && { protocol: tls.protocol, valid_until: tls.validUntil },
+  results: results.map(({ durationMs, ...result }) => ({ ...result, duration_ms: durationMs })),
+});
+
+/**
+ * Ends the suspension of an endpoint, if its URL is still this one. The backlog goes out one by one in the order of events, each with the
+ * whole retry schedule.
+ */
+export function reEnable(
+  audit: AuditContext,
+  { partnerId, endpointId, url }: Pick<Webhook, 'partnerId' | 'endpointId' | 'url'>,
+): Promise<'re_enabled' | 'not_suspended'> {
+  return transaction(audit.pool, async tx => {
+    const { rowCount } = await tx.query({
+      text: `UPDATE endpoints w
+                SET suspended_at = NULL, given_up = 0, hanging = false, changed_at = $2,
+                    kept_until = (SELECT max(event_id) FROM deliveries d
+                                   WHERE d.endpoint_id = w.endpoint_id AND d.failed_at IS NULL)
+              WHERE endpoint_id = $1 AND url = $3 AND suspended_at IS NOT NULL`,
+      values: [uuidFromId(endpointId), instantOf(audit.clock), url],
+    });
+    if (rowCount === 0) return 'not_suspended';
+    await tx.query({
+      // Events are sent by their due time. Times of two processes may differ a little, so a later event is due no earlier.
+      text: `UPDATE deliveries d SET attempts = 0, next_at = o.at
+               FROM (SELECT k.event_id, max(e.at) OVER (ORDER BY k.event_id) AS at
+                       FROM deliveries k CROSS JOIN LATERAL deliverable_event(k.partner_id, k.mode, k.event_id) AS e
+                      WHERE k.endpoint_id = $1 AND k.failed_at IS NULL) AS o
+              WHERE d.endpoint_id = $1 AND d.event_id = o.event_id AND (d.attempts > 0 OR d.next_at <> o.at)`,
+      values: [uuidFromId(endpointId)],
+    });
+    await writeNotice(
+      tx,
+      audit.clock,
+      partnerId,
+      'sending_re_enabled',
+      isFirst(partnerId, endpointId) ? {} : { url },
+    );
+    await clearAlarmsOf(tx, audit, subjectOf({ partnerId, endpointId }));
+    await recordChange(tx, audit, {
+      action: 'webhook.re_enable',
+      subject: partnerId,
+      after: nameInAudit(partnerId, endpointId),
+    });
+    return 're_enabled';
+  });
 }

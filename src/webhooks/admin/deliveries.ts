@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import { type Queryable, readRow } from '../../db/postgres/index.ts';
+import { findRow, type Queryable, readRow, type Stored } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { findPayment } from '../../payments/index.ts';
 import { envelope, eventHeaders, findRefundOf, formatEventId } from '../delivery/envelope.ts';
@@ -61,11 +61,11 @@ export async function listDeliveries(
     const { rows } = await db.query<DeliveryRow & { scanned: number; last_id: bigint | null }>(
       deliveryStatement(filter, scan),
     );
-    found.push(...rows.filter(({ event_id }) => event_id !== null));
+    found.push(...rows.filter(({ eventId }) => eventId !== null));
     const { scanned, last_id: last } = rows[0]!;
     if (found.length > limit) {
-      const { event_id: lastId } = found[limit - 1]!;
-      const page = found.filter(({ event_id }) => event_id >= lastId);
+      const { eventId: lastId } = found[limit - 1]!;
+      const page = found.filter(({ eventId }) => eventId >= lastId);
       return { deliveries: page.map(toDelivery), next: lastId };
     }
     if (scanned < size) return { deliveries: found.map(toDelivery), next: null };
@@ -75,42 +75,29 @@ export async function listDeliveries(
   return { deliveries: found.map(toDelivery), next: before };
 }
 
-interface DeliveryRow {
-  event_id: bigint;
-  partner_id: string;
-  endpoint: string;
-  partner_name: string;
-  mode: Mode;
-  payment_id: string;
-  event_at: Date;
-  outcome: Delivery['outcome'];
+interface DeliveryRow
+  extends Stored<Omit<Delivery, 'state' | 'attempts' | 'nextAt' | 'lastAttempt'>>,
+    Pick<EventAttempt, 'status' | 'error'> {
   is_queued: boolean;
   attempts: number | null;
   next_at: Date | null;
   failed_at: Date | null;
   attempt: number | null;
   attempted_at: Date | null;
-  status: number | null;
-  error: string | null;
   was_accepted: boolean;
 }
 
 function toDelivery(row: DeliveryRow): Delivery {
+  const { eventId, eventAt, partnerName, mode, outcome, attempted_at: at, status, error } = row;
   const state = stateOf(row);
-  const partnerId = idFromUuid('prt', row.partner_id);
   return {
-    eventId: row.event_id,
-    eventAt: row.event_at,
-    partnerId,
-    endpointId: idFromUuid('whe', row.endpoint),
-    partnerName: row.partner_name,
-    mode: row.mode,
-    paymentId: idFromUuid('pay', row.payment_id),
-    outcome: row.outcome,
-    state,
+    ...{ eventId, eventAt, partnerName, mode, outcome, state },
+    partnerId: idFromUuid('prt', row.partnerId),
+    endpointId: idFromUuid('whe', row.endpointId),
+    paymentId: idFromUuid('pay', row.paymentId),
     attempts: row.attempts ?? row.attempt ?? 0,
     nextAt: state === 'pending' ? row.next_at : null,
-    lastAttempt: row.attempted_at && { at: row.attempted_at, status: row.status, error: row.error },
+    lastAttempt: at && { at, status, error },
   };
 }
 
@@ -120,41 +107,32 @@ function stateOf(row: DeliveryRow): Delivery['state'] {
   return row.was_accepted ? 'delivered' : 'failed';
 }
 
-export interface DeliveryDetail {
-  delivery: Delivery;
-  /** As every attempt sends them. The signature is made for each attempt and not kept, so it is not among the headers. */
-  headers: Record<string, string>;
-  body: string;
-  /** Oldest first; those of the last thirty days. */
-  attempts: EventAttempt[];
-}
-
 /** An event of a partner with its delivery to an endpoint, the first unless another is named. */
 export async function findDelivery(
   db: Queryable,
   partnerId: Id<'prt'>,
   eventId: bigint,
   endpointId: Id<'whe'> = firstEndpointOf(partnerId),
-): Promise<DeliveryDetail | undefined> {
+) {
   const further = isFirst(partnerId, endpointId) ? undefined : endpointId;
-  const { rows } = await db.query<DeliveryRow>({
+  const row = await findRow<DeliveryRow>(db, {
     text: `SELECT ${deliveryColumns} FROM (SELECT $1::uuid AS partner_id, $2::bigint AS event_id) AS c ${deliveryJoins}
             WHERE k.endpoint_id = $3`,
     values: [uuidFromId(partnerId), eventId, uuidFromId(endpointId)],
   });
-  const [row] = rows;
   if (!row) return undefined;
   const delivery = toDelivery(row);
   const payment = await findPayment(db, { partnerId, mode: row.mode }, delivery.paymentId);
   if (!payment) return undefined;
   const event = { eventId, payment, refund: await findRefundOf(db, { partnerId, mode: row.mode }, eventId) };
   const { 'x-service-signature': _, ...headers } = eventHeaders(event, '', further);
-  const attempts = await attemptsOf(db, partnerId, eventId, endpointId);
   return {
     delivery,
+    /** As every attempt sends them. The signature is made for each attempt and not kept, so it is not among the headers. */
     headers: { ...headers, 'webhook-id': formatEventId(eventId) },
     body: envelope(event),
-    attempts,
+    /** Oldest first; those of the last thirty days. */
+    attempts: await attemptsOf(db, partnerId, eventId, endpointId),
   };
 }
 

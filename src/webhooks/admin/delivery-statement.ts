@@ -46,7 +46,7 @@ export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): S
              LEFT JOIN (SELECT ${deliveryColumns} FROM (SELECT DISTINCT partner_id, event_id FROM scanned) AS c
                         ${deliveryJoins}
                          WHERE ${conditions} ORDER BY c.event_id DESC FETCH FIRST ${scan.maxMatches} ROWS WITH TIES) AS m ON true
-            ORDER BY m.event_id DESC, m.endpoint <> m.partner_id, m.endpoint`,
+            ORDER BY m."eventId" DESC, m."endpointId" <> m."partnerId", m."endpointId"`,
     values,
   };
 }
@@ -54,8 +54,8 @@ export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): S
 /** The kind of the event, without its prefix. */
 const outcome = `CASE WHEN e.refund_id IS NULL THEN p.status::text ELSE 'refunded' END`;
 
-export const deliveryColumns = `c.event_id, c.partner_id, k.endpoint_id AS endpoint, e.mode, e.payment_id, e.at AS event_at, ${outcome} AS outcome,
-  (SELECT r.name FROM partners r WHERE r.id = c.partner_id) AS partner_name, d.event_id IS NOT NULL AS is_queued,
+export const deliveryColumns = `c.event_id AS "eventId", c.partner_id AS "partnerId", k.endpoint_id AS "endpointId", e.mode, e.payment_id AS "paymentId",
+  e.at AS "eventAt", ${outcome} AS outcome, (SELECT r.name FROM partners r WHERE r.id = c.partner_id) AS "partnerName", d.event_id IS NOT NULL AS is_queued,
   d.attempts, d.next_at, d.failed_at, a.attempt, a.at AS attempted_at, a.status, a.error,
   coalesce(a.was_accepted, false) AS was_accepted`;
 

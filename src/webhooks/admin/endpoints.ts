@@ -7,14 +7,12 @@ import { hasRow, type Queryable, transaction } from '../../db/postgres/index.ts'
 import type { Keyring } from '../../db/secrets/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
-import { firstEndpointOf, isFirst, subjectOf } from '../first-endpoint.ts';
+import { type EndpointRef, firstEndpointOf, isFirst, subjectOf } from '../first-endpoint.ts';
 import { ensureSigningRoot } from '../signing/signing-keys.ts';
 import { contractEvents, type EventKind, findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
 /** With the first one, of a partner and mode. */
 export const maxEndpoints = 5;
-
-type EndpointRef = Pick<Webhook, 'partnerId' | 'endpointId'>;
 
 /**
  * Functions that write events lock the account of their partner and mode, and then look which endpoints there are. So under this

@@ -1,7 +1,8 @@
-import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/postgres/index.ts';
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { findRow, type Queryable, readRows, withIds } from '../../db/postgres/index.ts';
 import type { Mode } from '../../ledger/index.ts';
-import { firstEndpointOf, isFirst } from '../first-endpoint.ts';
+import { type EndpointRef, firstEndpointOf, isFirst } from '../first-endpoint.ts';
 
 export const eventKinds = ['payment.succeeded', 'payment.failed', 'payment.refunded'] as const;
 export type EventKind = (typeof eventKinds)[number];
@@ -10,9 +11,7 @@ export type EventKind = (typeof eventKinds)[number];
 export const contractEvents: EventKind[] = ['payment.succeeded', 'payment.failed'];
 
 /** An endpoint: where a partner receives the events of its payments. */
-export interface Webhook {
-  partnerId: Id<'prt'>;
-  endpointId: Id<'whe'>;
+export interface Webhook extends EndpointRef {
   /** The webhook of the contract: it gets both modes, and all events of the contract. */
   isFirst: boolean;
   /** Null: both. */
@@ -34,12 +33,8 @@ export interface Webhook {
   ed25519: boolean;
 }
 
-interface WebhookRow extends Omit<Webhook, 'partnerId' | 'endpointId' | 'isFirst' | 'state'> {
-  endpoint: string;
-}
-
 const selectEndpoints = `
-  SELECT w.endpoint_id AS endpoint, w.mode, w.url, w.suspended_at AS "suspendedAt", w.hanging, d.waiting, d.given_up AS "givenUp",
+  SELECT w.partner_id AS "partnerId", w.endpoint_id AS "endpointId", w.mode, w.url, w.suspended_at AS "suspendedAt", w.hanging, d.waiting, d.given_up AS "givenUp",
          w.old_secret_until AS "oldSecretUntil", w.changed_at AS "changedAt", w.events, w.ed25519
     FROM endpoints w
    CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE d.failed_at IS NULL)::int AS waiting, count(d.failed_at)::int AS given_up
@@ -47,11 +42,11 @@ const selectEndpoints = `
 
 /** All endpoints of a partner: the first one, then those of live and of test mode. */
 export async function listWebhooks(db: Queryable, partnerId: Id<'prt'>): Promise<Webhook[]> {
-  const { rows } = await db.query<WebhookRow>({
+  const rows = await readRows(db, {
     text: `${selectEndpoints} WHERE w.partner_id = $1 ORDER BY w.mode NULLS FIRST, w.number`,
     values: [uuidFromId(partnerId)],
   });
-  return rows.map(row => toWebhook(partnerId, row));
+  return rows.map(toWebhook);
 }
 
 /** An endpoint of this partner; without an id, its first. */
@@ -60,19 +55,49 @@ export async function findWebhook(
   partnerId: Id<'prt'>,
   endpointId: Id<'whe'> = firstEndpointOf(partnerId),
 ): Promise<Webhook | undefined> {
-  const { rows } = await db.query<WebhookRow>({
+  const row = await findRow(db, {
     text: `${selectEndpoints} WHERE w.partner_id = $1 AND w.endpoint_id = $2`,
     values: [uuidFromId(partnerId), uuidFromId(endpointId)],
   });
-  return rows[0] && toWebhook(partnerId, rows[0]);
+  return row && toWebhook(row);
 }
 
-function toWebhook(partnerId: Id<'prt'>, { endpoint, ...row }: WebhookRow): Webhook {
-  const endpointId = idFromUuid('whe', endpoint);
-  const state = row.suspendedAt ? 'suspended' : 'active';
-  return { partnerId, endpointId, isFirst: isFirst(partnerId, endpointId), state, ...row };
+const readEndpoint = withIds<Omit<Webhook, 'isFirst' | 'state'>>({ partnerId: 'prt', endpointId: 'whe' });
+
+function toWebhook(row: object): Webhook {
+  const endpoint = readEndpoint(row);
+  const state = endpoint.suspendedAt ? 'suspended' : 'active';
+  return { ...endpoint, isFirst: isFirst(endpoint.partnerId, endpoint.endpointId), state };
 }
 
 /** How records of the audit log name an endpoint; the first is just the webhook of its partner. */
 export const nameInAudit = (partnerId: Id<'prt'>, endpointId: Id<'whe'>): { endpoint_id?: string } =>
   isFirst(partnerId, endpointId) ? {} : { endpoint_id: endpointId };
+
+export interface Endpoint extends EndpointRef {
+  url: string;
+  /** `failing`: the last events were not accepted, and are sent again by the retry schedule. */
+  state: 'active' | 'failing' | 'suspended';
+}
+
+/** The endpoints of these partners. */
+export async function listEndpoints(db: Queryable, clock: Clock, partners: Id<'prt'>[]): Promise<Endpoint[]> {
+  const rows = await readRows(db, {
+    // After a failed attempt the next one is in the future, so the index of what is due shows whether there is such a delivery.
+    text: `SELECT w.partner_id AS "partnerId", w.endpoint_id AS "endpointId", w.url,
+                  CASE WHEN w.suspended_at IS NOT NULL THEN 'suspended'
+                       WHEN w.given_up > 0 OR w.hanging OR EXISTS (
+                              SELECT FROM deliveries d WHERE d.endpoint_id = w.endpoint_id AND d.failed_at IS NULL
+                                 AND d.next_at > $2 AND d.attempts > 0) THEN 'failing'
+                       ELSE 'active' END AS state
+             FROM endpoints w WHERE w.partner_id = ANY ($1)`,
+    values: [partners.map(uuidFromId), instantOf(clock)],
+  });
+  return rows.map(withIds<Endpoint>({ partnerId: 'prt', endpointId: 'whe' }));
+}
+
+const severity = ['active', 'failing', 'suspended'] as const;
+
+/** The worst of the states; undefined if there is no endpoint. */
+export const worstState = (endpoints: Pick<Endpoint, 'state'>[]): Endpoint['state'] | undefined =>
+  severity.findLast(state => endpoints.some(one => one.state === state));

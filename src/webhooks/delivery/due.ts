@@ -9,15 +9,13 @@ import {
   paymentColumns,
   toPayment,
 } from '../../payments/index.ts';
-import { decryptSecrets } from '../admin/secrets.ts';
+import type { EndpointRef } from '../first-endpoint.ts';
 import { type Event, type RefundColumns, refundColumns, refundOf } from './envelope.ts';
-import type { Vault } from './secret.ts';
+import { decryptSecrets, type SecretRow, type Vault } from './secret.ts';
 import type { DeliveryKey, SlotPlan } from './slots.ts';
 
 /** A delivery that is due. Its row was written in the transaction of its event: the table is an outbox. */
-export interface DueDelivery {
-  partnerId: Id<'prt'>;
-  endpointId: Id<'whe'>;
+export interface DueDelivery extends EndpointRef {
   event: Event;
   url: string;
   secrets: string[];
@@ -40,22 +38,18 @@ interface DueOptions extends SlotPlan {
   onUnreadableSecret(partnerId: Id<'prt'>, endpointId: Id<'whe'>): void;
 }
 
-interface DueRow extends Omit<PaymentRow, 'id'>, RefundColumns {
+interface DueRow
+  extends Omit<PaymentRow, 'paymentId'>,
+    RefundColumns,
+    SecretRow,
+    Pick<DueDelivery, 'url' | 'ed25519' | 'attempts' | 'isHanging' | 'isBacklog'> {
   /** Null if the payment is archived. */
-  id: string | null;
+  paymentId: string | null;
   owner: string;
   endpoint: string;
   payment_mode: Mode;
   payment_id: string;
   event_id: bigint;
-  attempts: number;
-  url: string;
-  secret: Buffer;
-  old_secret: Buffer | null;
-  old_secret_until: Date | null;
-  ed25519: boolean;
-  hanging: boolean;
-  kept: boolean;
 }
 
 /** The due deliveries of these endpoints: the oldest of each, as many as it has free slots. */
@@ -69,7 +63,7 @@ export async function readDue(
   const { rows } = await db.query<DueRow>({
     name: 'read due deliveries',
     text: `SELECT ${paymentColumns('p')}, d.partner_id AS owner, d.endpoint_id AS endpoint, d.mode AS payment_mode, d.payment_id, d.event_id,
-                  d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.ed25519, w.hanging, d.event_id <= coalesce(w.kept_until, 0) AS kept,
+                  d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.ed25519, w.hanging AS "isHanging", d.event_id <= coalesce(w.kept_until, 0) AS "isBacklog",
                   ${refundColumns('r')}
              FROM unnest($1::uuid[], $2::int[]) AS s (endpoint_id, free)
              JOIN endpoints w ON w.endpoint_id = s.endpoint_id AND w.lease_holder = $5 AND w.suspended_at IS NULL
@@ -97,17 +91,12 @@ export async function readDue(
     if (!payment) return [];
     const { partnerId } = payment;
     const endpointId = idFromUuid('whe', row.endpoint);
+    const { url, ed25519, attempts, isHanging, isBacklog } = row;
     try {
       return {
-        partnerId,
-        endpointId,
+        ...{ partnerId, endpointId, url, ed25519, attempts, isHanging, isBacklog },
         event: { eventId: row.event_id, payment, refund: refundOf(row) },
-        url: row.url,
         secrets: decryptSecrets(vault, { partnerId, endpointId }, row, nowMs),
-        ed25519: row.ed25519,
-        attempts: row.attempts,
-        isHanging: row.hanging,
-        isBacklog: row.kept,
       };
     } catch {
       onUnreadableSecret(partnerId, endpointId);
@@ -123,7 +112,7 @@ const isFree = `NOT (d.event_id = ANY ($4::bigint[])
 
 /** The event of an archived payment is due when it was sent again by hand, or when money has come back. */
 const paymentOf = async (db: Queryable, row: DueRow): Promise<Payment | undefined> =>
-  row.id === null
+  row.paymentId === null
     ? findPayment(
         db,
         { partnerId: idFromUuid('prt', row.owner), mode: row.payment_mode },

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { findRow, type Queryable } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { formatInstant, type Payment, paymentObject, type Refunded } from '../../payments/index.ts';
+import { formatInstant, paymentObject, type Refunded, type ShownPayment } from '../../payments/index.ts';
 
 export type EventId = `evt_${string}`;
 
 export interface Event {
   eventId: bigint;
   /** Finished, so its event never changes: that of its end has no refunds, whenever it is sent. */
-  payment: Payment;
+  payment: ShownPayment;
   /** Set if it is the event of a refund. */
   refund?: RefundOfEvent | undefined;
 }
@@ -30,7 +30,7 @@ export function parseEventId(text: string): bigint | undefined {
 
 /** The part of an event that its headers need. */
 export interface EventReference extends Pick<Event, 'eventId' | 'refund'> {
-  payment: Pick<Payment, 'paymentId' | 'status' | 'settledAt'>;
+  payment: Pick<ShownPayment, 'paymentId' | 'status' | 'settledAt'>;
 }
 
 const eventKind = ({ payment, refund }: EventReference) => `payment.${refund ? 'refunded' : payment.status}`;

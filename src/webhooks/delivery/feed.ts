@@ -10,13 +10,6 @@ import {
 } from '../../payments/index.ts';
 import { type Event, findRefundOf, type RefundColumns, refundColumns, refundOf } from './envelope.ts';
 
-export interface EventPage {
-  events: Event[];
-  hasMore: boolean;
-  /** Where the next page begins. It may be past the last event: refunds of dropped payments have a number and cannot be listed. */
-  cursor: bigint;
-}
-
 /**
  * Oldest first. The ids of one partner and mode are in the order of commit, so a reader never misses a late commit.
  * Undefined if `after` is not an event of this partner and mode; 0 is the beginning. A number that a lost history may have
@@ -28,7 +21,7 @@ export async function listEvents(
   db: Queryable,
   { partnerId, mode }: AccountKey,
   { after, limit, withRefunds = false }: { after: bigint; limit: number; withRefunds?: boolean },
-): Promise<EventPage | undefined> {
+) {
   const read = (prefix: '' | 'all_') =>
     db.query<EventRow>({
       name: `list ${prefix}events${withRefunds ? ' and refunds' : ''}`,
@@ -46,16 +39,15 @@ export async function listEvents(
   }
   const shown = rows.slice(0, limit);
   return {
-    events: shown.filter(hasPayment).map(toEvent),
+    events: shown.flatMap(row => (row.paymentId === null ? [] : toEvent(row))),
     hasMore: rows.length > limit,
+    /** Where the next page begins. It may be past the last event: refunds of dropped payments have a number and cannot be listed. */
     cursor: shown.at(-1)?.event_id ?? after,
   };
 }
 
 type ListedRow = PaymentRow & { event_id: bigint } & RefundColumns;
 type EventRow = ListedRow | ({ [Column in keyof PaymentRow]: null } & { event_id: bigint } & RefundColumns);
-
-const hasPayment = (row: EventRow): row is ListedRow => row.id !== null;
 
 const toEvent = (row: ListedRow): Event => ({
   eventId: row.event_id,

@@ -1,28 +1,25 @@
+import { type BackgroundLoopOptions, startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRows } from '../../db/postgres/index.ts';
+import { findDeadHolders, type Heartbeat, pauseUntilDue } from '../../db/processes/index.ts';
+import type { DeliverySlots } from './slots.ts';
 
 /**
  * An endpoint's deliveries are sent by the one process that holds its lease. A holder that hangs loses the lease when it
  * expires; that of a dead holder can be taken at once.
  */
 
-interface AcquireOptions {
-  instance: number;
-  /** Holders known to be dead. */
-  deadHolders: number[];
-  leaseMs: number;
-  limit: number;
-}
-
 /**
  * Takes leases of endpoints with something due that no other process holds, or whose holder is dead. It takes half of
  * them at a time, so that processes that ask at the same moment get their share.
  */
-export async function acquireLeases(
+async function acquireLeases(
   db: Queryable,
   clock: Clock,
-  { instance, deadHolders, leaseMs, limit }: AcquireOptions,
+  instance: number,
+  /** Holders known to be dead. */
+  deadHolders: number[],
 ) {
   const nowMs = clock.nowMs();
   const { rows } = await db.query<{ endpoint: string | null; first_due: Date | null }>({
@@ -53,7 +50,7 @@ export async function acquireLeases(
                                    ORDER BY d.next_at LIMIT 1) AS d
               WHERE c.suspended_at IS NULL)
            SELECT endpoint, first_due FROM first LEFT JOIN acquired ON true`,
-    values: [instance, new Date(nowMs), new Date(nowMs + leaseMs), deadHolders, limit],
+    values: [instance, new Date(nowMs), new Date(nowMs + leaseMs), deadHolders, batchSize],
   });
   return {
     endpoints: rows.flatMap(({ endpoint }) => (endpoint === null ? [] : idFromUuid('whe', endpoint))),
@@ -67,11 +64,7 @@ const ownInOrder = (which: string) =>
   `(SELECT endpoint_id FROM endpoints WHERE ${which} ORDER BY endpoint_id FOR UPDATE) AS o WHERE o.endpoint_id = w.endpoint_id`;
 
 /** Extends the leases that this process still holds, and returns their endpoints. */
-export async function renewLeases(
-  db: Queryable,
-  clock: Clock,
-  { instance, leaseMs }: { instance: number; leaseMs: number },
-): Promise<Set<Id<'whe'>>> {
+async function renewLeases(db: Queryable, clock: Clock, instance: number): Promise<Set<Id<'whe'>>> {
   const rows = await readRows<{ endpoint: string }>(db, {
     name: 'renew webhook leases',
     text: `UPDATE endpoints w SET leased_until = $2 FROM ${ownInOrder('lease_holder = $1')}
@@ -81,7 +74,7 @@ export async function renewLeases(
   return new Set(rows.map(({ endpoint }) => idFromUuid('whe', endpoint)));
 }
 
-export async function releaseLeases(db: Queryable, instance: number, endpoints: Id<'whe'>[]): Promise<void> {
+async function releaseLeases(db: Queryable, instance: number, endpoints: Id<'whe'>[]): Promise<void> {
   await db.query({
     name: 'release webhook leases',
     text: `UPDATE endpoints w SET lease_holder = NULL, leased_until = NULL
@@ -90,11 +83,103 @@ export async function releaseLeases(db: Queryable, instance: number, endpoints: 
   });
 }
 
-/** The processes that hold leases, dead ones included. */
-export async function listLeaseHolders(db: Queryable): Promise<number[]> {
-  const { rows } = await db.query<{ lease_holder: number }>({
-    name: 'list webhook lease holders',
-    text: `SELECT DISTINCT lease_holder FROM endpoints WHERE lease_holder IS NOT NULL ORDER BY lease_holder`,
-  });
-  return rows.map(row => row.lease_holder);
+export interface LeaseKeeperDeps {
+  db: Queryable;
+  clock: Clock;
+  heartbeat: Pick<Heartbeat, 'instance' | 'findDead'>;
+  log: { error(details: object, message: string): void };
+}
+
+/** A process that hangs loses its leases after this long; one that dies, at once. */
+const leaseMs = 30_000;
+/** How often each loop runs. */
+export const leaseLoopsMs = {
+  renew: 10_000,
+  findDead: 1_500,
+  /** While a delivery is due. */
+  due: 200,
+  /** While deliveries wait; one that gets due earlier is acquired then. */
+  waiting: 1_000,
+  /** Without any delivery: the process that ends a payment is woken, and so are the other processes of its node. */
+  idle: 4_000,
+};
+/** After an error of the database the next try comes long before a lease expires. */
+const afterErrorMs = 1_000;
+/** An endpoint without deliveries for this long is released, so that any process may take its next one. */
+const idleMs = 5_000;
+const batchSize = 200;
+
+/**
+ * Acquires, renews and releases the leases of endpoints, each loop at its own pace so that none waits for another. The
+ * endpoints it holds are those in `slots`.
+ */
+export function startLeaseKeeper(
+  { db, clock, heartbeat, log }: LeaseKeeperDeps,
+  slots: DeliverySlots,
+  onAcquired: () => void,
+) {
+  const { instance } = heartbeat;
+  let deadHolders: number[] = [];
+  /** False while no delivery waits: then nobody's lease matters. */
+  let hasWaiting = true;
+  let acquiredMs = Number.NEGATIVE_INFINITY;
+  let cancelWake: (() => void) | undefined;
+
+  async function lookForDead(): Promise<number | undefined> {
+    deadHolders = [];
+    if (!hasWaiting) return leaseLoopsMs.idle;
+    deadHolders = await findDeadHolders(db, heartbeat, 'endpoints');
+    return undefined;
+  }
+
+  async function acquire(): Promise<number> {
+    acquiredMs = clock.monotonicMs();
+    cancelWake?.();
+    cancelWake = undefined;
+    const { endpoints, firstDueMs } = await acquireLeases(db, clock, instance, deadHolders);
+    for (const endpointId of endpoints) slots.add(endpointId);
+    if (endpoints.length > 0) onAcquired();
+    const isFirst = !hasWaiting && firstDueMs !== undefined;
+    hasWaiting = firstDueMs !== undefined;
+    if (isFirst) findingDead.runNow();
+    return pauseUntilDue(clock.nowMs(), firstDueMs, leaseLoopsMs);
+  }
+
+  /** The database decides what this process holds: a change whose answer was lost must not leave an endpoint unserved. */
+  async function renew(): Promise<void> {
+    const idle = slots.idle(idleMs);
+    // Removed first, so that nothing begins for them meanwhile.
+    for (const endpointId of idle) slots.remove(endpointId);
+    if (idle.length > 0) await releaseLeases(db, instance, idle);
+    const served = slots.endpoints();
+    const held = await renewLeases(db, clock, instance);
+    for (const endpointId of served) if (!held.has(endpointId)) slots.remove(endpointId);
+    for (const endpointId of held) slots.add(endpointId);
+    if (held.size > 0) onAcquired();
+  }
+
+  const start = (everyMs: number, work: BackgroundLoopOptions['work']) =>
+    startBackgroundLoop({
+      clock,
+      everyMs,
+      afterErrorMs: Math.min(everyMs, afterErrorMs),
+      work,
+      onError: err => log.error({ err }, 'webhook leases could not be acquired or renewed'),
+    });
+  const acquiring = start(leaseLoopsMs.due, acquire);
+  const findingDead = start(leaseLoopsMs.findDead, lookForDead);
+  const loops = [findingDead, acquiring, start(leaseLoopsMs.renew, renew)];
+  return {
+    // There may be new deliveries. However many payments finish: it asks no more often than while there are deliveries.
+    wake: () => {
+      const sinceMs = clock.monotonicMs() - acquiredMs;
+      cancelWake ??= clock.timer(Math.max(0, leaseLoopsMs.due - sinceMs), acquiring.runNow);
+    },
+    /** Acquires and renews no more; what is held stays held until it is released. */
+    stop: async () => {
+      cancelWake?.();
+      await Promise.all(loops.map(loop => loop.stop()));
+    },
+    releaseAll: () => releaseLeases(db, instance, slots.endpoints()),
+  };
 }

@@ -2,14 +2,13 @@ import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import {
   createBatcher,
-  createRunPlaces,
   findLockedRows,
   type LockWait,
   lockTimeoutLanes,
   lockTimeoutOf,
   setsLockTimeout,
 } from '../../db/batching/index.ts';
-import { isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
+import { columnsOf, isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
 import type { Payment } from '../../payments/index.ts';
 import { subjectOf } from '../first-endpoint.ts';
 import { releaseHeld } from './test-mode.ts';
@@ -59,7 +58,6 @@ export function createRecorder({ db, clock, log }: RecorderDeps) {
         findLockedRows(db, results, 'endpoints', [
           ['endpoint_id', 'uuid', ({ endpointId }) => uuidFromId(endpointId)],
         ]),
-      runs: createRunPlaces(1),
       maxWaitingApart: maxWaiting,
     },
     run: async (results, lockWait) => {
@@ -89,15 +87,8 @@ export async function recordAttempts(
                   deliveries_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, call.argument)`,
     values: [
       results.map(result => uuidFromId(result.endpointId)),
-      results.map(result => result.eventId),
-      results.map(result => result.attempt),
-      results.map(result => result.isDelivered),
-      results.map(result => result.hasHung),
-      results.map(result => result.status),
-      results.map(result => result.error),
-      results.map(result => result.durationMs),
-      results.map(result => result.nextAt),
-      results.map(result => result.at),
+      ...columnsOf(results, 'eventId', 'attempt', 'isDelivered', 'hasHung', 'status', 'error'),
+      ...columnsOf(results, 'durationMs', 'nextAt', 'at'),
       results.map(subjectOf),
       alarmDetail,
       lockTimeoutOf(lockWait),

@@ -6,28 +6,12 @@ export interface DeliveryKey {
   eventId: bigint;
 }
 
-/** How many more deliveries may begin for an endpoint. */
-export interface FreeSlots {
-  endpointId: Id<'whe'>;
-  free: number;
-}
-
 export type EndAttempt = (result: { isDelivered: boolean; hasHung: boolean }) => void;
 
-/** The endpoints that share one set of slots, and how many of it are free. */
+/** The endpoints that share one set of slots, and how many of it are free. Of each, how many more deliveries may begin. */
 export interface SlotPlan {
-  endpoints: FreeSlots[];
+  endpoints: { endpointId: Id<'whe'>; free: number }[];
   limit: number;
-}
-
-interface Receiver {
-  endpointId: Id<'whe'>;
-  /** When each attempt began, by event. */
-  underWay: Map<bigint, number>;
-  /** Attempts at a time. */
-  maxUnderWay: number;
-  isHanging: boolean;
-  lastActiveMs: number;
 }
 
 const maxPerReceiver = 16;
@@ -101,9 +85,13 @@ export function createDeliverySlots(nowMs: () => number) {
   };
 }
 
-const newReceiver = (endpointId: Id<'whe'>, nowMs: number): Receiver => ({
+type Receiver = ReturnType<typeof newReceiver>;
+
+const newReceiver = (endpointId: Id<'whe'>, nowMs: number) => ({
   endpointId,
-  underWay: new Map(),
+  /** When each attempt began, by event. */
+  underWay: new Map<bigint, number>(),
+  /** Attempts at a time. */
   maxUnderWay: 1,
   isHanging: false,
   lastActiveMs: nowMs,

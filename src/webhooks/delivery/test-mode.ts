@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import { hasRow, type Pool, type Queryable, transaction } from '../../db/postgres/index.ts';
+import { hasRow, type Pool, type Queryable, readValue, transaction } from '../../db/postgres/index.ts';
 import { addToTestClock, advancedSql, advanceOpenPayments, scenarioOf } from '../../payments/index.ts';
 import type { DueDelivery } from './due.ts';
 import type { DeliveryKey } from './slots.ts';
@@ -71,10 +71,10 @@ export async function mustSendTwice(
   { partnerId, endpointId, event }: DueDelivery,
 ): Promise<boolean> {
   if (scenarioOf(event.payment) !== 'webhook_twice') return false;
-  const { rows } = await db.query<{ was_delivered: boolean }>({
+  const wasDelivered = await readValue<boolean>(db, {
     text: `SELECT EXISTS (SELECT FROM webhook_attempts WHERE event_id = $2 AND partner_id = $1
                              AND endpoint_id = $3 AND status BETWEEN 200 AND 299) AS was_delivered`,
     values: [uuidFromId(partnerId), event.eventId, uuidFromId(endpointId)],
   });
-  return !rows[0]!.was_delivered;
+  return !wasDelivered;
 }

@@ -5,7 +5,7 @@ import { subjectOf } from '../first-endpoint.ts';
 import type { WebhookMetrics } from '../metrics.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { type DueDelivery, readDue } from './due.ts';
-import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
+import { type LeaseKeeperDeps, startLeaseKeeper } from './leases.ts';
 import { createRecorder, type RecorderDeps } from './recorder.ts';
 import type { Vault } from './secret.ts';
 import { createDeliverySlots, type DeliveryKey, type EndAttempt } from './slots.ts';
@@ -36,20 +36,8 @@ const drainMs = 1_000;
  */
 export function startDelivery(deps: DeliveryDeps) {
   const { clock } = deps;
-  const slots = createDeliverySlots(clock.monotonicMs);
-  const stopping = new AbortController();
-  const cutOff = new AbortController();
-  const work: Work = {
-    ...deps,
-    slots,
-    record: createRecorder(deps),
-    underWay: new Set(),
-    unrecorded: new Map(),
-    pausing: new Map(),
-    stopping: stopping.signal,
-    cutOff: cutOff.signal,
-    runNow: () => loop.runNow(),
-  };
+  const work = createWork(deps, () => loop.runNow());
+  const { slots, stopping, cutOff } = work;
   const loop = startBackgroundLoop({
     clock,
     everyMs: readLoopMs.served,
@@ -79,18 +67,20 @@ export function startDelivery(deps: DeliveryDeps) {
   };
 }
 
-interface Work extends DeliveryDeps {
-  slots: ReturnType<typeof createDeliverySlots>;
-  record: ReturnType<typeof createRecorder>;
-  underWay: Set<Promise<void>>;
+const createWork = (deps: DeliveryDeps, runNow: () => void) => ({
+  ...deps,
+  slots: createDeliverySlots(deps.clock.monotonicMs),
+  record: createRecorder(deps),
+  underWay: new Set<Promise<void>>(),
   /** Whose attempt has ended but is not recorded yet: still due in the database, but not to be sent. By `nameOf`. */
-  unrecorded: Map<string, DeliveryKey>;
+  unrecorded: new Map<string, DeliveryKey>(),
   /** Those of them that could not be recorded and pause, until the first read after their pause begins. */
-  pausing: Map<string, DeliveryKey>;
-  stopping: AbortSignal;
-  cutOff: AbortSignal;
-  runNow(): void;
-}
+  pausing: new Map<string, DeliveryKey>(),
+  stopping: new AbortController(),
+  cutOff: new AbortController(),
+  runNow,
+});
+type Work = ReturnType<typeof createWork>;
 
 const nameOf = ({ endpointId, eventId }: DeliveryKey) => `${endpointId} ${eventId}`;
 
@@ -129,11 +119,11 @@ async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): 
   const { clock, log, unrecorded, stopping, cutOff } = work;
   const { partnerId, endpointId, event } = due;
   const key = { endpointId, eventId: event.eventId };
-  const result = await attemptDelivery(work, due, cutOff).catch(err => {
-    if (!cutOff.aborted) log.error({ err, partnerId, endpointId }, 'an event could not be sent');
+  const result = await attemptDelivery(work, due, cutOff.signal).catch(err => {
+    if (!cutOff.signal.aborted) log.error({ err, partnerId, endpointId }, 'an event could not be sent');
     return undefined;
   });
-  if (cutOff.aborted) return;
+  if (cutOff.signal.aborted) return;
   if (result) work.webhookMetrics?.observeAttempt(result, event.payment.settledAt!);
   // The slot is free while the attempt is being recorded, but the event must not be read again before that.
   unrecorded.set(nameOf(key), key);
@@ -143,7 +133,7 @@ async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): 
     result && (await work.record(result).catch(err => void log.error({ err }, 'an attempt is not recorded')));
   if (!isRecorded) {
     work.pausing.set(nameOf(key), key);
-    await clock.sleep(afterFailureMs, stopping);
+    await clock.sleep(afterFailureMs, stopping.signal);
   }
   unrecorded.delete(nameOf(key));
 }

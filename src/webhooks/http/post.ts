@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import { undici } from '../../http-client/index.ts';
 import { ConnectError, type ConnectFault, type TlsFacts } from './connect.ts';
-import type { HostConnections } from './host-connections.ts';
+import type { Host } from './hosts.ts';
 
 /**
  * `busy`: all connections to the receiver were taken for the whole time, or this machine had none left; nothing was
@@ -25,49 +25,47 @@ const maxIgnoredBytes = 1024;
 
 const notNeeded = new Error('the rest of the answer is not needed');
 
-/** A request and its answer. */
-interface PendingRequest {
-  clock: Clock;
-  receiver: HostConnections;
-  startedAt: number;
-  /** Set while the request has a connection. */
-  controller: Dispatcher.DispatchController | undefined;
-  /** The outcome is known; the connection may still be busy with the rest of the answer. */
-  isOver: boolean;
-  resolve(verdict: SendResult): void;
-}
-
 /** Sends one request as soon as the receiver has a free connection. */
 export function post(
-  receiver: HostConnections,
+  receiver: Host,
   { path, headers, body }: PostRequest,
   { clock, timeoutMs, signal }: { clock: Clock; timeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<SendResult> {
   const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
-  const startedAt = clock.monotonicMs();
-  const pending: PendingRequest = {
-    ...{ clock, receiver, startedAt, resolve },
-    controller: undefined,
-    isOver: false,
-  };
+  let startedAt = clock.monotonicMs();
+  /** Set while the request has a connection. */
+  let controller: Dispatcher.DispatchController | undefined;
+  /** The outcome is known; the connection may still be busy with the rest of the answer. */
+  let isOver = false;
+  let hasBegun = false;
+  let ignoredBytes = 0;
+
+  const durationMs = () => Math.round(clock.monotonicMs() - startedAt);
+  /** Without a controller the request has no connection yet; `onRequestStart` rejects it when it gets one. */
+  const hangUp = () => controller?.abort(notNeeded);
+
+  function fail(error: SendError): void {
+    isOver = true;
+    resolve({ outcome: 'failed', error, durationMs: durationMs() });
+  }
 
   // Armed until the last byte of the answer, so that it ends an endless body, too.
   let cancelDeadline = clock.timer(timeoutMs, onDeadline);
   function onDeadline(): void {
-    const leftMs = pending.startedAt + timeoutMs - clock.monotonicMs();
+    const leftMs = startedAt + timeoutMs - clock.monotonicMs();
     if (leftMs > 0) {
       cancelDeadline = clock.timer(leftMs, onDeadline);
       return;
     }
-    fail(pending, leaveQueue() ? 'busy' : 'timeout');
-    hangUp(pending);
+    fail(leaveQueue() ? 'busy' : 'timeout');
+    hangUp();
   }
 
   function onAbort(): void {
-    pending.isOver = true;
+    isOver = true;
     reject(signal?.reason);
     leaveQueue();
-    hangUp(pending);
+    hangUp();
   }
   signal?.addEventListener('abort', onAbort);
 
@@ -87,56 +85,41 @@ export function post(
     receiver.finish();
   }
 
-  function start(): void {
-    // The receiver has its full time, however long the request waited in our queue.
-    pending.startedAt = clock.monotonicMs();
-    receiver.pool.dispatch({ path, method: 'POST', headers, body }, answerHandler(pending, finish));
-  }
-
-  receiver.enqueue(start);
-  return promise;
-}
-
-function answerHandler(pending: PendingRequest, finish: () => void): Dispatcher.DispatchHandler {
-  let hasBegun = false;
-  let ignoredBytes = 0;
-  return {
-    onRequestStart: controller => {
-      if (pending.isOver) throw notNeeded;
-      pending.controller = controller;
+  const answer: Dispatcher.DispatchHandler = {
+    onRequestStart: started => {
+      if (isOver) throw notNeeded;
+      controller = started;
     },
     onResponseStarted: () => {
       hasBegun = true;
     },
     onResponseStart: (_controller, status, { 'content-length': length }) => {
       if (status < 200) return;
-      pending.isOver = true;
-      const { tls } = pending.receiver;
-      const verdict = { outcome: 'answered', status, durationMs: durationMs(pending) } as const;
-      pending.resolve(tls ? { ...verdict, tls } : verdict);
-      if (Number(length) > maxIgnoredBytes) hangUp(pending);
+      isOver = true;
+      const { tls } = receiver;
+      resolve({ outcome: 'answered', status, durationMs: durationMs(), ...(tls ? { tls } : {}) });
+      if (Number(length) > maxIgnoredBytes) hangUp();
     },
     onResponseData: (_controller, chunk) => {
       ignoredBytes += chunk.length;
-      if (ignoredBytes > maxIgnoredBytes) hangUp(pending);
+      if (ignoredBytes > maxIgnoredBytes) hangUp();
     },
     onResponseEnd: finish,
     onResponseError: (_controller, error) => {
-      fail(pending, faultOf(error, hasBegun));
+      fail(faultOf(error, hasBegun));
       finish();
     },
   };
+
+  function start(): void {
+    // The receiver has its full time, however long the request waited in our queue.
+    startedAt = clock.monotonicMs();
+    receiver.pool.dispatch({ path, method: 'POST', headers, body }, answer);
+  }
+
+  receiver.enqueue(start);
+  return promise;
 }
-
-const durationMs = ({ clock, startedAt }: PendingRequest) => Math.round(clock.monotonicMs() - startedAt);
-
-function fail(pending: PendingRequest, error: SendError): void {
-  pending.isOver = true;
-  pending.resolve({ outcome: 'failed', error, durationMs: durationMs(pending) });
-}
-
-/** Without a controller the request has no connection yet; `onRequestStart` rejects it when it gets one. */
-const hangUp = ({ controller }: PendingRequest) => controller?.abort(notNeeded);
 
 function faultOf(error: Error, hasBegun: boolean): SendError {
   if (error instanceof ConnectError) return error.fault;

@@ -2,8 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { loadOnUse } from '../../base/load-on-use.ts';
 import { createConnector } from './connect.ts';
 import { createNameLookup, type Lookup, lookUpLocally } from './dns.ts';
-import type { HostConnections } from './host-connections.ts';
-import { createHostRegistry } from './host-registry.ts';
+import { createHosts, type Host } from './hosts.ts';
 import { post, type SendResult } from './post.ts';
 import { checkWebhookUrl, isPublicAddress } from './ssrf-guard.ts';
 
@@ -39,13 +38,13 @@ export function createSender(options: SenderOptions) {
   const { maxSocketsPerHost = 1024, maxSockets = 1024 } = options;
   const isAllowed = allowPrivate ? () => true : isPublicAddress;
   const connect = createConnector({ isAllowed, lookup, timeoutMs, ...(ca ? { ca } : {}) });
-  const hosts = createHostRegistry({ connect, maxSocketsPerHost, maxSockets });
+  const hosts = createHosts({ connect, maxSocketsPerHost, maxSockets });
   let underWay = 0;
   let isClosed = false;
   const idle = Promise.withResolvers<void>();
 
   /** The URL was checked when it was saved, but perhaps under other settings. */
-  function hostAt(origin: string): HostConnections | undefined {
+  function hostAt(origin: string): Host | undefined {
     const known = hosts.find(origin);
     if (known || checkWebhookUrl(origin, { allowPrivate }).outcome === 'refused') return known;
     return hosts.add(origin);

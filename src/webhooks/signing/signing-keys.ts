@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, hash, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { createBoundedCache } from '../../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
+import { type Id, newId, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit/index.ts';
-import { hasRow, type Queryable, readRows, transaction } from '../../db/postgres/index.ts';
+import { hasRow, type Queryable, readRows, transaction, withIds } from '../../db/postgres/index.ts';
 import { createSealer, type Keyring, purposes } from '../../db/secrets/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { formatInstant } from '../../payments/index.ts';
@@ -30,12 +30,12 @@ const announcedMs = 60_000;
 
 /** All of them, the newest first. */
 async function readRoots(db: Queryable) {
-  const rows = await readRows<Omit<SigningRoot, 'keyId'> & { id: string; sealed: Buffer }>(db, {
+  const rows = await readRows(db, {
     name: 'read signing keys',
-    text: `SELECT id, private_key AS sealed, created_at AS "createdAt", signs_from AS "signsFrom"
+    text: `SELECT id AS "keyId", private_key AS sealed, created_at AS "createdAt", signs_from AS "signsFrom"
              FROM signing_keys ORDER BY signs_from DESC, id DESC LIMIT 100`,
   });
-  return rows.map(({ id, ...root }) => ({ ...root, keyId: idFromUuid('wsk', id) }));
+  return rows.map(withIds<SigningRoot & { sealed: Buffer }>({ keyId: 'wsk' }));
 }
 
 export const listSigningRoots = async (db: Queryable): Promise<SigningRoot[]> =>

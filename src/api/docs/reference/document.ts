@@ -111,6 +111,7 @@ export function exampleOf(schema: Schema, document: ApiDocument): unknown {
   const resolved = resolveSchema(schema, document);
   const { examples, enum: values, properties, items, default: byDefault } = resolved;
   if (examples) return examples[0];
+  if (resolved.const !== undefined) return resolved.const;
   if (byDefault !== undefined) return byDefault;
   if (values) return values[0];
   const [alternative] = withoutNull(resolved).alternatives;

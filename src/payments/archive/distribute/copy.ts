@@ -1,4 +1,4 @@
-import { type Pool, type Queryable, readRows, readValue } from '../../../db/postgres/index.ts';
+import { columnsOf, type Pool, type Queryable, readRows, readValue } from '../../../db/postgres/index.ts';
 import { copySchema, type Kind, longTransaction, type Partition, tableOf } from './tables.ts';
 
 /** Rows of one account, month and kind, as `archive_sums` has them. They are copied together and compared with it. */
@@ -87,7 +87,7 @@ async function removeUnit(tx: Queryable, kind: Kind, { partner_id, mode, month }
 const copyUnits = (pool: Pool, { kind, name }: Partition, units: Unit[]): Promise<number> =>
   longTransaction(pool, async tx => {
     for (const unit of units) if (unit.is_again) await removeUnit(tx, kind, unit);
-    const values = [units.map(({ partner_id }) => partner_id), units.map(({ mode }) => mode)];
+    const values = columnsOf(units, 'partner_id', 'mode');
     const { rowCount } = await tx.query({
       text: `INSERT INTO ${copySchema}.${tableOf(kind)}
                SELECT a.* FROM public.${name} a
@@ -95,30 +95,25 @@ const copyUnits = (pool: Pool, { kind, name }: Partition, units: Unit[]): Promis
                    ON a.partner_id = u.partner_id AND a.mode = u.mode`,
       values,
     });
-    const found = await sumsOf(tx, name, values[0]!);
+    const found = await sumsOf(tx, name, values[0]);
     const wanted = new Set(units.map(({ partner_id, mode }) => `${partner_id} ${mode}`));
     const copied = found.filter(({ partner_id, mode }) => wanted.has(`${partner_id} ${mode}`));
     await tx.query({
       text: `INSERT INTO ${copySchema}.sums (partner_id, mode, month, kind, rows, digest)
                SELECT partner_id, mode, $5, $6, rows, digest
                  FROM unnest($1::uuid[], $2::mode[], $3::bigint[], $4::numeric[]) AS n (partner_id, mode, rows, digest)`,
-      values: [...columnsOf(copied), units[0]!.month, kind],
+      values: [...columnsOf(copied, ...sumColumns), units[0]!.month, kind],
     });
     return rowCount ?? 0;
   });
 
-interface Sum {
-  partner_id: string;
-  mode: string;
-  rows: bigint;
+interface Sum extends Pick<Unit, 'partner_id' | 'mode' | 'rows'> {
   digest: string;
 }
-
-const columnsOf = (sums: Sum[]) =>
-  (['partner_id', 'mode', 'rows', 'digest'] as const).map(name => sums.map(sum => sum[name]));
+const sumColumns = ['partner_id', 'mode', 'rows', 'digest'] as const;
 
 /** Read on the workers. Of these partners, or of all. */
-const sumsOf = (db: Queryable, name: string, partners?: string[]) =>
+const sumsOf = (db: Queryable, name: string, partners?: unknown[]) =>
   readRows<Sum>(db, {
     text: `SELECT a.partner_id, a.mode, count(*) AS rows, sum(archive_digest(to_jsonb(a)))::text AS digest
              FROM ${copySchema}.${name} a ${partners ? 'WHERE a.partner_id = ANY ($1)' : ''} GROUP BY 1, 2`,
@@ -137,7 +132,7 @@ export const verifyPartition = (pool: Pool, { kind, name }: Partition): Promise<
                       USING (partner_id, mode)
                 WHERE (c.rows, c.digest) IS DISTINCT FROM (f.rows, f.digest)
              ON CONFLICT (partner_id, mode, month, kind) DO UPDATE SET rows = excluded.rows`,
-      values: [...columnsOf(found), kind, name],
+      values: [...columnsOf(found, ...sumColumns), kind, name],
     });
     return Number(found.reduce((sum, { rows }) => sum + rows, 0n));
   });

@@ -58,7 +58,6 @@ export {
   findPaymentAnywhere,
   listReview,
   type OperatorDecision,
-  type PaymentInReview,
   pollNow,
 } from './recovery/operator-actions.ts';
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';

@@ -92,16 +92,10 @@ const columnsOf = (fields: object) => (alias: string) =>
 export const shownColumns = columnsOf(shownFields);
 export const paymentColumns = columnsOf(allFields);
 
-/** A row may have more columns. */
-const pick = <Row extends object>(row: Row, fields: object) =>
-  Object.fromEntries(Object.keys(fields).map(field => [field, row[field as keyof Row]]));
-
-const withShownId = withIds<ShownPayment>({ paymentId: 'pay' });
-export const toShownPayment = (row: ShownRow) => withShownId(pick(row, shownFields));
+export const toShownPayment = withIds<ShownPayment>({ paymentId: 'pay' });
 
 export const paymentIds = { paymentId: 'pay', partnerId: 'prt' } as const;
-const withPaymentIds = withIds<Payment>(paymentIds);
-export const toPayment = (row: PaymentRow) => withPaymentIds(pick(row, allFields));
+export const toPayment = withIds<Payment>(paymentIds);
 
 /** ISO 8601 with offset and microseconds; the clock has milliseconds, so the last three are zeros. */
 export const formatInstant = (instant: Date) => instant.toISOString().replace('Z', '000+00:00');

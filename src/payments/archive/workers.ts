@@ -76,7 +76,7 @@ export async function askArchiveWorkers(db: Queryable) {
 
 async function answers(db: Queryable, name: string, port: number): Promise<boolean> {
   try {
-    return readValue<boolean>(db, {
+    return await readValue<boolean>(db, {
       text: 'SELECT citus_check_connection_to_node($1, $2) AS answers',
       values: [name, port],
       query_timeout: answerWithinMs,

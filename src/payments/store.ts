@@ -170,17 +170,22 @@ const livePayment =
   '(SELECT * FROM payments WHERE partner_id = k.partner_id AND mode = k.mode AND id = k.id LIMIT 1)';
 
 /** `payment_anywhere` also looks into the archive, for those whose month may have them. */
-const findIn = async (db: Queryable, place: 'payments' | 'payment_anywhere', items: PaymentKey[]) =>
-  inOrder(
-    items.length,
-    await db.query<PaymentRow & { item: number }>({
-      name: `find ${place}`,
-      text: `SELECT ${paymentColumns('p')}, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::uuid[])
-                    WITH ORDINALITY AS k (partner_id, mode, id, item),
-                    LATERAL (SELECT * FROM ${place === 'payments' ? livePayment : 'payment_anywhere(k.partner_id, k.mode, k.id)'} p) AS p`,
-      values: [...accountsOf(items), items.map(({ paymentId }) => uuidFromId(paymentId))],
-    }),
-  );
+async function findIn(
+  db: Queryable,
+  place: 'payments' | 'payment_anywhere',
+  items: PaymentKey[],
+): Promise<(Payment | undefined)[]> {
+  const { rows } = await db.query<PaymentRow & { item: number }>({
+    name: `find ${place}`,
+    text: `SELECT ${paymentColumns('p')}, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::uuid[])
+                  WITH ORDINALITY AS k (partner_id, mode, id, item),
+                  LATERAL (SELECT * FROM ${place === 'payments' ? livePayment : 'payment_anywhere(k.partner_id, k.mode, k.id)'} p) AS p`,
+    values: [...accountsOf(items), items.map(({ paymentId }) => uuidFromId(paymentId))],
+  });
+  const found = new Array<Payment | undefined>(items.length).fill(undefined);
+  for (const { item, ...row } of rows) found[item - 1] = toPayment(row);
+  return found;
+}
 
 /** Payments move only from the live table to the archive: in this order none is missed. */
 const findById = sharedRead(async (db, items: PaymentKey[]) => {
@@ -236,11 +241,12 @@ const findByKey = sharedRead(async (db, items: (AccountKey & { key: string })[])
             WHERE f.payment_id IS NOT NULL`,
     values: [...accountsOf(items), items.map(({ key }) => key)],
   });
-  const live = inOrder(items.length, { rows: rows.filter(({ paymentId }) => paymentId !== null) });
+  const live = new Array<Payment | undefined>(items.length).fill(undefined);
   const archived = new Array<PaymentKey | undefined>(items.length).fill(undefined);
-  for (const { paymentId, item, known_id } of rows)
-    if (paymentId === null)
+  for (const { item, known_id, ...row } of rows)
+    if (row.paymentId === null)
       archived[item - 1] = { ...items[item - 1]!, paymentId: idFromUuid('pay', known_id) };
+    else live[item - 1] = toPayment(row);
   return fillFromArchive(db, live, archived);
 });
 
@@ -251,16 +257,6 @@ const accountsOf = (items: AccountKey[]) => [
   items.map(({ partnerId }) => uuidFromId(partnerId)),
   items.map(({ mode }) => mode),
 ];
-
-/** One result per requested item, in the order of the items. */
-function inOrder(
-  count: number,
-  { rows }: { rows: (PaymentRow & { item: number })[] },
-): (Payment | undefined)[] {
-  const found = new Array<Payment | undefined>(count).fill(undefined);
-  for (const row of rows) found[row.item - 1] = toPayment(row);
-  return found;
-}
 
 const keptDays = 3;
 

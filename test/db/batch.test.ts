@@ -32,6 +32,27 @@ test('a lone call is sent at once; calls that arrive meanwhile share a batch, up
   expect(calls.map(({ items }) => items)).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
 });
 
+test('gathering delays no full batch', async () => {
+  const gathered: (() => void)[] = [];
+  const gather = () => new Promise<void>(resolve => void gathered.push(resolve));
+  const { calls, enqueue } = setup({ gather, maxWaiting: 10 });
+  const answers = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(enqueue);
+  gathered[0]!();
+  await nextTurn();
+  calls[0]!.succeed();
+  await nextTurn();
+  calls[1]!.succeed();
+  await nextTurn();
+  expect(calls.map(({ items }) => items)).toEqual([
+    ['a', 'b', 'c'],
+    ['d', 'e', 'f'],
+  ]);
+  gathered[1]!();
+  await nextTurn();
+  calls[2]!.succeed();
+  expect(await Promise.all(answers)).toHaveLength(7);
+});
+
 test('backpressure: past the limit of waiting callers the next is refused at once', async () => {
   const { calls, enqueue } = setup({ maxWaiting: 2 });
   const accepted = [enqueue('a'), enqueue('b'), enqueue('c')];

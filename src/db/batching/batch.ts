@@ -19,7 +19,7 @@ export interface BatcherOptions<Item, Answer> {
   maxBatch: number;
   /** Backpressure: when this many callers are waiting, the next is refused. */
   maxWaiting: number;
-  /** Before each round trip: a moment in which other calls join the batch. Without it, a lone call is sent at once. */
+  /** Before a round trip that is not full: a moment in which other calls join it. Without it, a lone call is sent at once. */
   gather?: () => Promise<void>;
   /** Keeps items whose rows are locked from holding up the others. Without it, every call waits as long as usual. */
   ownLanes?: OwnLanesOptions<Item>;
@@ -44,7 +44,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   async function runBatches(): Promise<void> {
     isRunning = true;
     while (waiting.length > 0) {
-      if (options.gather) await options.gather();
+      if (options.gather && waiting.length < options.maxBatch) await options.gather();
       const batch = waiting.splice(0, options.maxBatch);
       waits?.onBatch(batch.length, waits.clock.monotonicMs() - batch[0]!.sinceMs!);
       if (ownLanes) await ownLanes.runWithoutLocked(batch, waiting);

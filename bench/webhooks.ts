@@ -25,6 +25,7 @@ const partnerCount = 50;
 const queued = 20_000;
 /** Of one partner. */
 const eventsAtOnce = 20;
+const arriveWithinMs = 120_000;
 const concurrency = 256;
 const bodyBytes = 420;
 /** Events per second while delays are measured. */
@@ -120,7 +121,11 @@ const takeStats = async (receiver: string) =>
 
 /** Waits until all queued events have arrived. */
 async function measureRate(receiver: string, progress: (line: string) => void) {
-  while ((await readStats(receiver)).count < queued) await sleep(200);
+  const waitUntil = performance.now() + arriveWithinMs;
+  for (let { count } = await readStats(receiver); count < queued; { count } = await readStats(receiver)) {
+    if (performance.now() > waitUntil) throw new Error(`only ${count} of ${queued} events have arrived`);
+    await sleep(200);
+  }
   const perSecond = (queued / (await takeStats(receiver)).spanMs) * 1_000;
   progress('The same with bare undici …');
   const barePerSecond = postBare(`${receiver}/ok`);

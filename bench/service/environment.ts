@@ -10,11 +10,11 @@ import { newFolder } from './cleanup.ts';
 import { connectTo } from './databases.ts';
 import { warmUpKeys } from './drive.ts';
 import { createPartners, type PayingPartner } from './partners.ts';
-import { startService } from './start-service.ts';
+import { freePort, startService } from './start-service.ts';
 
 /** A running service in its own folder, with direct access to its database. */
 export interface BenchEnvironment {
-  service: Running;
+  service: Running & { inspectorPort: number };
   /** The gateway, a process of the bench that answers at once. */
   bank: Running;
   pool: Pool;
@@ -37,7 +37,9 @@ export async function openEnvironment(
   progress(`Starting the service (${name}) …`);
   const folder = newFolder(name);
   const bank = await start(bankSide, [], {});
+  const inspectorPort = await freePort();
   const service = await startService(folder.dir, {
+    NODE_OPTIONS: `--inspect-port=${inspectorPort}`,
     GATEWAY_URL: bank.address,
     RATE_SOURCES: 'fixed:92.50',
     // All payments of one partner in one run are more than the usual quota.
@@ -59,7 +61,7 @@ export async function openEnvironment(
     const partners = await createPartners(audit, keyring, count, { mode: 'test' });
     await warmUpKeys(service.address, partners);
     return {
-      service,
+      service: { ...service, inspectorPort },
       bank,
       pool,
       audit,

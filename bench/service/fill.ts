@@ -5,7 +5,7 @@ import type { PayingPartner } from './partners.ts';
 
 /**
  * Inserts $2 settled test payments per partner in one statement, as the service would store them: rows of `payments`,
- * `entries` and `events`, and matching balances. Ids ascend in time and partners alternate, so pages and indexes look as
+ * `entries`, `events` and `deliveries`, and matching balances. Ids ascend in time and partners alternate, so pages and indexes look as
  * if the payments had been made one by one.
  */
 const fillStatement = `
@@ -36,6 +36,11 @@ const fillStatement = `
            (m.entry_no, 'held', 'settled', m.held, m.settled)) AS e (no, source, target, from_after, to_after)
   ), events_made AS (
     INSERT INTO events (partner_id, mode, payment_id, at) SELECT partner_id, mode, id, at FROM made
+    RETURNING id, partner_id, mode, payment_id, at
+  ), deliveries_made AS (
+    INSERT INTO deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
+    SELECT w.endpoint_id, e.id, e.partner_id, e.mode, e.payment_id, e.at
+      FROM events_made e JOIN endpoints w ON w.partner_id = e.partner_id AND w.is_first
   )
   UPDATE accounts a
      SET available = m.available, settled = m.settled, entry_count = m.entry_no, turnover_day = t.today,

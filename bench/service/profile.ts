@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import type { Pool } from '../../src/db/postgres/index.ts';
 import type { Window } from '../driver/plan.ts';
 import type { Context } from './context.ts';
+import { profileParts } from './cpu-profile.ts';
 import { driveStrictly, payTargets, perSecond, timing } from './drive.ts';
 import type { BenchEnvironment } from './environment.ts';
 import { type Figure, latency, rate, whole } from './figures.ts';
@@ -51,9 +52,12 @@ async function profile(
   const before = await readUsage(environment);
   const { succeeded, cpuMs: driverMs, windows } = await load();
   const after = await readUsage(environment);
+  progress(`Profile of ${name} payments, by part of the service …`);
+  const parts = await profileParts(environment.service, load);
   const spent = { ...subtract(after.cpuMs, before.cpuMs), driver: driverMs };
   const busyMs = Object.values(spent).reduce((sum, ms) => sum + ms, 0);
   const otherMs = after.machineMs - before.machineMs - busyMs;
+  const microsOfService = ((after.cpuMs[firstProcess]! - before.cpuMs[firstProcess]!) * 1_000) / succeeded;
   return [
     summaryOf(name, { payments: succeeded, window: windows[0]!, busyMs, before, after }),
     ...Object.entries(spent).map(([group, ms]) => {
@@ -65,9 +69,24 @@ async function profile(
         values: { group, microseconds },
       };
     }),
+    ...Object.entries(parts)
+      .filter(([, share]) => share >= minShare)
+      .map(([part, share]) => partOf(name, part, share, microsOfService)),
     otherPrograms(name, Math.max(0, otherMs) / (after.atMs - before.atMs)),
   ];
 }
+
+const firstProcess = 'service, first process';
+/** Parts that take less are not shown. */
+const minShare = 0.01;
+
+/** By samples of a second load, since sampling takes time, too. */
+const partOf = (name: string, part: string, share: number, microsOfService: number): Figure => ({
+  what: `profile: ${name} payments, service: ${part}`,
+  measured: `${whole(share * microsOfService)} µs a payment`,
+  against: `${whole(share * 100)}% of the service`,
+  values: { part, share },
+});
 
 interface Profiled {
   payments: number;
@@ -123,7 +142,7 @@ const cpuOf = ({ service, postgres: ofService, sessionsOfBench, bank }: ProcessG
   return {
     'PostgreSQL, sessions': sum(postgres.filter(isSession)) + postmaster!.ticksOfEnded * msPerTick,
     'PostgreSQL, background': sum(postgres.filter(entry => !isSession(entry))),
-    'service, first process': sum(service.slice(0, 1)),
+    [firstProcess]: sum(service.slice(0, 1)),
     'service, other processes': sum(service.slice(1)),
     'payment gateway': sum(bank),
   };

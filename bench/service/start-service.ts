@@ -10,7 +10,7 @@ export async function startService(dataDir: string, env: Record<string, string> 
   return start(program, ['start'], { DATA_DIR: dataDir, PORT: `${await freePort()}`, ...env });
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

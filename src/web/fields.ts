@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { type Id, type IdKind, parseId } from '../base/ids.ts';
+import { parseInstant } from '../base/instants.ts';
 import { isAddressRange } from '../partners/index.ts';
 import { type Refused, refuse } from './replies.ts';
 
@@ -37,6 +38,21 @@ export function readFields<Filter extends object>(
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   return isValid ? (Object.fromEntries(given) as Partial<Filter>) : undefined;
 }
+
+/** The filters of every payment search. */
+export const paymentFilters = {
+  q: SearchText,
+  status: Type.Optional(oneOf('processing', 'succeeded', 'failed')),
+  created_after: SearchText,
+  created_before: SearchText,
+};
+const PaymentFilters = Type.Object(paymentFilters);
+
+export const readPaymentFilters = (query: Type.Static<typeof PaymentFilters>, read: ReadField) => ({
+  status: query.status,
+  createdFrom: read(query.created_after, parseInstant),
+  createdBefore: read(query.created_before, parseInstant),
+});
 
 /** A numeric id in a URL; undefined if it is not a number. */
 export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : undefined);

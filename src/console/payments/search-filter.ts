@@ -1,24 +1,27 @@
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
-import { parseInstant } from '../../base/instants.ts';
 import { parseKopecks } from '../../base/money.ts';
 import { parseQrLink } from '../../base/qr.ts';
 import { type PaymentFilter, readSearchWords } from '../../payments/index.ts';
-import { oneOf, paging, readFields, SearchText } from '../../web/index.ts';
+import {
+  oneOf,
+  paging,
+  paymentFilters,
+  readFields,
+  readPaymentFilters,
+  SearchText,
+} from '../../web/index.ts';
 
 const filters = {
-  q: SearchText,
+  ...paymentFilters,
   payment_id: SearchText,
   external_id: SearchText,
   qr: SearchText,
   recipient: SearchText,
   partner_id: SearchText,
   mode: Type.Optional(oneOf('live', 'test')),
-  status: Type.Optional(oneOf('processing', 'succeeded', 'failed')),
   status_detail: Type.Optional(oneOf('awaiting_gateway', 'manual_review', 'gateway_declined')),
   amount_rub: SearchText,
-  created_after: SearchText,
-  created_before: SearchText,
 };
 
 /** The query string of the payment search, of its totals and of its export. */
@@ -37,17 +40,15 @@ export function readFilters(
 
 const readFilter = (query: Type.Static<typeof Filters>, qrHosts: readonly string[]) =>
   readFields(read => ({
+    ...readPaymentFilters(query, read),
     externalId: query.external_id || undefined,
     recipient: query.recipient || undefined,
     mode: query.mode,
-    status: query.status,
     statusDetail: query.status_detail,
     paymentId: read(query.payment_id, text => parseId('pay', text)),
     partnerId: read(query.partner_id, text => parseId('prt', text)),
     qrcId: read(query.qr, text => readCode(text, qrHosts)),
     amountKopecks: read(query.amount_rub, parseKopecks),
-    createdFrom: read(query.created_after, parseInstant),
-    createdBefore: read(query.created_before, parseInstant),
   }));
 
 /** The link of a QR code in any form, or the code's id itself. */

@@ -1,16 +1,9 @@
 import Type from 'typebox';
 import type { Id } from '../../base/ids.ts';
-import { parseInstant } from '../../base/instants.ts';
 import { type PaymentFilter, readSearchWords } from '../../payments/index.ts';
-import { Mode, oneOf, paging, readFields, SearchText } from '../../web/index.ts';
+import { Mode, paging, paymentFilters, readFields, readPaymentFilters } from '../../web/index.ts';
 
-const filters = {
-  mode: Mode,
-  q: SearchText,
-  status: Type.Optional(oneOf('processing', 'succeeded', 'failed')),
-  created_after: SearchText,
-  created_before: SearchText,
-};
+const filters = { ...paymentFilters, mode: Mode };
 
 /** The query string of the payment search, of its totals and of its export. */
 export const Filters = Type.Object(filters);
@@ -22,11 +15,7 @@ export function readFilters(
   partnerId: Id<'prt'>,
   qrHosts: readonly string[],
 ): PaymentFilter[] | undefined {
-  const filter = readFields(read => ({
-    status: query.status,
-    createdFrom: read(query.created_after, parseInstant),
-    createdBefore: read(query.created_before, parseInstant),
-  }));
+  const filter = readFields(read => readPaymentFilters(query, read));
   if (!filter) return undefined;
   const words = query.q ? readSearchWords(query.q, qrHosts).filter(isOwn) : [{}];
   return words.map(word => ({ ...word, ...filter, mode: query.mode, partnerId }));

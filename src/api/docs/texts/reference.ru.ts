@@ -49,7 +49,7 @@ export const referenceInRussian: Record<string, string> = {
 ничего не уходит, а результат выбирают копейки суммы (.01 — платёж отклонён, .02 — результат неизвестен, через 30 секунд
 платёж оплачен, .03 — ошибка \`qr_changed\`, любые другие — платёж оплачен).
 
-Если результат запроса неизвестен, повторите его с тем же \`Idempotency-Key\`: дважды он оплачен не будет. Отклонённый запрос
+Если результат запроса неизвестен, повторите его с тем же \`Idempotency-Key\`: двойной оплаты не будет. Отклонённый запрос
 не расходует ключ. 429 и 503 — временные ошибки: повторите запрос через время из \`Retry-After\`, а если его нет — через
 2 секунды, затем каждый раз удваивайте паузу. В пределах \`/v1\` API только дополняется: игнорируйте незнакомые поля.
 `,
@@ -87,8 +87,8 @@ export const referenceInRussian: Record<string, string> = {
   'A payment went through; the debit is final': 'Платёж оплачен; списание окончательное',
   'A payment did not go through; the USDT were returned to the balance': 'Платёж не прошёл; USDT вернулись на баланс',
   'Optional, only if the webhook asks for it: the recipient returned money of a payment':
-    'Необязательно, только если вебхук это запросил: получатель вернул деньги за платёж',
-  [`Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. Optional: the headers of [Standard Webhooks](https://www.standardwebhooks.com) carry HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<raw body>\`, with what follows \`whsec_\` in base64 as the key; verify either. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`]: `Подпись — в заголовке \`X-Service-Signature: t=<секунды Unix>,v1=<hex>\`: это HMAC-SHA256 от \`<t>.<тело запроса>\` с вашим секретом вебхука; тело берите без изменений, байт в байт. Необязательно: заголовки [Standard Webhooks](https://www.standardwebhooks.com) содержат HMAC-SHA256 от \`<webhook-id>.<webhook-timestamp>.<тело запроса>\`, ключ — то, что стоит после \`whsec_\`, в base64. Достаточно проверить одну из подписей. Пример подписан секретом \`${webhookSecret}\`; в его теле нет пробелов и переносов строк между значениями.`,
+    'Необязательно, только если обработчик это запросил: получатель вернул деньги за платёж',
+  [`Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. Optional: the headers of [Standard Webhooks](https://www.standardwebhooks.com) carry HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<raw body>\`, with what follows \`whsec_\` in base64 as the key; verify either. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`]: `Подпись — в заголовке \`X-Service-Signature: t=<секунды Unix>,v1=<hex>\`: это HMAC-SHA256 от \`<t>.<тело запроса>\` с вашим секретом для подписи; тело берите без изменений, байт в байт. Необязательно: заголовки [Standard Webhooks](https://www.standardwebhooks.com) содержат HMAC-SHA256 от \`<webhook-id>.<webhook-timestamp>.<тело запроса>\`, ключ — то, что стоит после \`whsec_\`, в base64. Достаточно проверить одну из подписей. Пример подписан секретом \`${webhookSecret}\`; в его теле нет пробелов и переносов строк между значениями.`,
   'Optional: the id of the event, the same for each attempt': 'Необязательно: ID события, один и тот же в каждой попытке',
   'Optional: Unix seconds of the attempt': 'Необязательно: время попытки, секунды Unix',
   'Optional: `v1,<base64>` for each valid secret, separated by spaces; for endpoints that ask for it also `v1a,<base64>`, made with an Ed25519 key that only this partner and mode has (`/.well-known/webhook-keys/{partner_id}/{mode}`)':
@@ -177,7 +177,7 @@ export const referenceInRussian: Record<string, string> = {
   'The quote was locked in the other mode; lock one with a key of this mode.':
     'Курс зафиксирован в другом режиме; зафиксируйте его с ключом этого режима.',
   'The quote was locked for another amount than that of the QR code; lock one for this amount.':
-    'Курс зафиксирован не для той суммы, которая в QR-коде; зафиксируйте его для этой суммы.',
+    'Курс зафиксирован для другой суммы, а не той, что в QR-коде; зафиксируйте его для этой суммы.',
   'Another payment has used this quote; lock a new one.':
     'Эта фиксация курса использована другим платежом; зафиксируйте курс заново.',
   'The locked quote has expired; lock a new one.': 'Срок фиксации курса истёк; зафиксируйте курс заново.',

@@ -30,7 +30,8 @@ function shapeOf(text: string) {
     tables: Array.from(prose.matchAll(/^ *\|.*$/gm), ([row]) =>
       row.replaceAll(/`[^`]*`/g, '').replaceAll('\\|', '').split('|').length,
     ),
-    inCode: Array.from(prose.matchAll(/^#+ .*`([^`]+)`/gm), ([, code]) => code),
+    /** Headings of errors name their code, by which they are linked. */
+    inHeadings: Array.from(prose.matchAll(/^#+ [^`\n]*`([^`\n]+)`/gm), ([, code]) => code),
   };
 }
 
@@ -64,6 +65,7 @@ describe('the texts of the OpenAPI document', async () => {
     return text;
   };
   const mark = (text: string) => `«${text}»`;
+  const linksIn = (text: string) => Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, target]) => target).sort();
 
   test('are all in Russian, and nothing else is', () => {
     translateDocument(document, note);
@@ -78,8 +80,6 @@ describe('the texts of the OpenAPI document', async () => {
       expect(linksIn(russian), russian).toEqual(linksIn(english));
     }
   });
-
-  const linksIn = (text: string) => Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, target]) => target).sort();
 
   test('are no values: what programs send and receive stays', () => {
     const translated = translateDocument(document, mark);

@@ -16,8 +16,10 @@ export const tabNames: Record<string, string> = {
   go: 'Go',
 };
 
-const nameOf = (language: string, { output, shell }: SiteTexts['code']): string =>
-  ({ text: output, sh: shell, json: 'JSON', js: 'JavaScript' })[language] ?? tabNames[language] ?? language;
+function nameOf(language: string, { output, shell }: SiteTexts['code']): string {
+  const others: Record<string, string> = { text: output, sh: shell, json: 'JSON', js: 'JavaScript' };
+  return others[language] ?? tabNames[language] ?? language;
+}
 
 /** With a tab stop, so that the keyboard can scroll what is wider than a phone. */
 export const codeBlock = ({ language, code }: Snippet, label: string): Html =>

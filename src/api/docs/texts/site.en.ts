@@ -198,7 +198,7 @@ balance once, and sends you the outcome as a signed webhook.`,
     reliance: 'What you can rely on',
     reliances: {
       once: {
-        title: 'One payment per key',
+        title: 'One payment per idempotency key',
         text: 'A repeat with the same key returns the same payment. Nothing is debited twice, even if a connection breaks.',
       },
       price: {

@@ -81,7 +81,10 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
     await page.waitForURL('**/docs/ru/guides/webhooks#verify-the-signature');
     await page.getByRole('heading', { level: 1, name: 'Вебхуки' }).waitFor();
     await page.getByRole('searchbox', { name: 'Поиск по документации' }).fill('вебхук');
-    await page.getByRole('status').getByText(/^Найдено/).waitFor();
+    await page
+      .getByRole('status')
+      .getByText(/^Найдено/)
+      .waitFor();
     await page.goto('/docs/');
     await page.waitForURL('**/docs/ru/');
     // A link to any other page is followed as it is.

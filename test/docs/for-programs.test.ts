@@ -19,11 +19,14 @@ const linksIn = (text: string) =>
 test('/robots.txt allows the landing page and the documentation, not the API and the pages behind a sign-in', async () => {
   const { status, type, text } = await get('/robots.txt');
   expect([status, type]).toEqual([200, 'text/plain; charset=utf-8']);
-  const rules = Array.from(text.matchAll(/^(Allow|Disallow): (\S+)$/gm), ([, rule, path]) => ({ rule, path: path! }));
+  const rules = Array.from(text.matchAll(/^(Allow|Disallow): (\S+)$/gm), ([, rule, path]) => ({
+    rule,
+    path: path!,
+  }));
   /** The longest rule that fits wins (RFC 9309). */
   const isAllowed = (path: string) =>
-    rules.filter(rule => path.startsWith(rule.path)).sort((a, b) => b.path.length - a.path.length)[0]?.rule !==
-    'Disallow';
+    rules.filter(rule => path.startsWith(rule.path)).sort((a, b) => b.path.length - a.path.length)[0]
+      ?.rule !== 'Disallow';
   for (const path of ['/', '/ru/', '/docs/', '/docs/ru/guides/webhooks', '/openapi.json', '/llms.txt'])
     expect(isAllowed(path), path).toBe(true);
   for (const path of ['/v1/payments', '/console/', '/console', '/portal/', '/portal/api/session'])
@@ -54,23 +57,28 @@ test('/llms.txt lists the Markdown of every guide in both languages, and each is
 test.each([
   ['/docs/guides/webhooks', 'docs/guides/webhooks.md'],
   ['/docs/ru/guides/webhooks', 'docs/guides/ru/webhooks.md'],
-  ['/docs/ru/library', 'sdk/README.ru.md'],
-])('the source of %s is its document, with links to pages and sources of the same language', async (path, file) => {
-  const { status, type, text } = await get(`${path}.md`);
-  expect([status, type]).toEqual([200, 'text/markdown; charset=utf-8']);
-  const withoutTargets = (markdown: string) => markdown.replaceAll(/\]\([^)\s]+\)/g, ']');
-  const blocks = (markdown: string) => withoutTargets(markdown).split('```').slice(1);
-  expect(blocks(text).length).toBe(blocks(read(file)).length);
-  expect(text.split('\n', 1)).toEqual(read(file).split('\n', 1));
-  const links = linksIn(text).filter(target => target.startsWith('/'));
-  expect(links.length).toBeGreaterThan(0);
-  for (const link of links) {
-    expect((await get(link)).status, link).toBe(200);
-    if (link.startsWith('/docs/')) expect(link.startsWith('/docs/ru/'), link).toBe(path.startsWith('/docs/ru/'));
-  }
-  const page = await get(path);
-  expect(page.text).toContain(`<link rel="alternate" type="text/markdown" href="${path}.md">`);
-});
+  ['/docs/changelog', 'docs/reference/api-changelog.md'],
+  ['/docs/ru/guides/errors', 'docs/guides/ru/errors.md'],
+])(
+  'the source of %s is its document, with links to pages and sources of the same language',
+  async (path, file) => {
+    const { status, type, text } = await get(`${path}.md`);
+    expect([status, type]).toEqual([200, 'text/markdown; charset=utf-8']);
+    const withoutTargets = (markdown: string) => markdown.replaceAll(/\]\([^)\s]+\)/g, ']');
+    const blocks = (markdown: string) => withoutTargets(markdown).split('```').slice(1);
+    expect(blocks(text).length).toBe(blocks(read(file)).length);
+    expect(text.split('\n', 1)).toEqual(read(file).split('\n', 1));
+    const links = linksIn(text).filter(target => target.startsWith('/'));
+    expect(links.length).toBeGreaterThan(0);
+    for (const link of links) {
+      expect((await get(link)).status, link).toBe(200);
+      if (link.startsWith('/docs/'))
+        expect(link.startsWith('/docs/ru/'), link).toBe(path.startsWith('/docs/ru/'));
+    }
+    const page = await get(path);
+    expect(page.text).toContain(`<link rel="alternate" type="text/markdown" href="${path}.md">`);
+  },
+);
 
 test('with a public address /llms.txt has full links', async () => {
   const other = await startSite(async () => {}, { publicUrl: 'https://pay.example.com' });

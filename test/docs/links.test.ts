@@ -34,7 +34,9 @@ const anchorsOf = (text: string) =>
 
 /** The headings of a translation have the anchors of those in English. */
 const inEnglish = (path: string) =>
-  path.replace(/^(docs\/(?:guides|reference))\/ru\//, '$1/').replace(/^sdk\/README\.ru\.md$/, 'sdk/README.md');
+  path
+    .replace(/^(docs\/(?:guides|reference))\/ru\//, '$1/')
+    .replace(/^sdk\/README\.ru\.md$/, 'sdk/README.md');
 
 const withoutCodeBlocks = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '');
 

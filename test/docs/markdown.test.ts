@@ -69,18 +69,24 @@ describe('in Russian', () => {
   test('headings have the ids of those in English, by their order', () => {
     const ids = headingIdsOf('# A b\n\n## c\n\n```sh\n# no heading\n```\n\n## c');
     expect(ids).toEqual(['a-b', 'c', 'c-1']);
-    expect(russian('# А б\n\n## в\n\n## г', ids).match(/id="[^"]*"/g)).toEqual(['id="a-b"', 'id="c"', 'id="c-1"']);
+    expect(russian('# А б\n\n## в\n\n## г', ids).match(/id="[^"]*"/g)).toEqual([
+      'id="a-b"',
+      'id="c"',
+      'id="c-1"',
+    ]);
   });
 
   test('links between documents lead to the same pages as in English, and then to those in Russian', () => {
-    const page = russian('[a](b.md#c) [d](README.md) [e](../../../sdk/README.ru.md) [f](../../reference/ru/api-changelog.md)');
+    const page = russian(
+      '[a](b.md#c) [d](README.md) [e](../../../sdk/README.ru.md) [f](../../reference/ru/api-changelog.md)',
+    );
     const targets = (text: string) => Array.from(text.matchAll(/href="([^"]*)"/g), ([, target]) => target);
     const inEnglish = ['/docs/guides/b#c', '/docs/guides/', '/docs/library', '/docs/changelog'];
     expect(targets(page)).toEqual(inEnglish);
     expect(targets(localLinks(template`<a href="/">`, 'ru').text)).toEqual(['/ru/']);
-    expect(targets(localLinks(renderMarkdown('[a](b.md#c)', 'docs/guides/a.md', siteTexts.ru), 'ru').text)).toEqual([
-      '/docs/ru/guides/b#c',
-    ]);
+    expect(
+      targets(localLinks(renderMarkdown('[a](b.md#c)', 'docs/guides/a.md', siteTexts.ru), 'ru').text),
+    ).toEqual(['/docs/ru/guides/b#c']);
   });
 
   test('what only looks like a link stays', () => {
@@ -95,7 +101,8 @@ describe('in Russian', () => {
 });
 
 test('the source of a page links to other sources, and not to what is no page', () => {
-  const source = 'See [a](b.md#c), [`x`](../operations/x.md),\n[all](README.md), [API](/docs/reference/), [here](#d) and [site](https://e.example/f#g).\n\n```md\n[a](b.md)\n```\n[a](b.md)';
+  const source =
+    'See [a](b.md#c), [`x`](../operations/x.md),\n[all](README.md), [API](/docs/reference/), [here](#d) and [site](https://e.example/f#g).\n\n```md\n[a](b.md)\n```\n[a](b.md)';
   const linked = linkSource(source, 'docs/guides/a.md', page => `/ru${page}.md`);
   expect(linked).toBe(
     'See [a](/ru/docs/guides/b.md#c), `x`,\n[all](/ru/docs/guides/.md), [API](/ru/docs/reference/.md), [here](#d) and [site](https://e.example/f#g).\n\n```md\n[a](b.md)\n```\n[a](/ru/docs/guides/b.md)',

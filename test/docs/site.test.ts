@@ -103,7 +103,9 @@ describe('size', () => {
   test.each(own.filter(path => /^\/(?!openapi|docs\/assets|.*\.\w+$)/.test(path)))(
     '%s with all that it loads and the index of the search',
     async path => {
-      const loaded = visited.get(path)!.text.matchAll(/(?:src|<link rel="(?:icon|stylesheet)"[^>]* href)="([^"]+)"/g);
+      const loaded = visited
+        .get(path)!
+        .text.matchAll(/(?:src|<link rel="(?:icon|stylesheet)"[^>]* href)="([^"]+)"/g);
       const index = languageOf(path) === 'ru' ? '/docs/ru/search.json' : '/docs/search.json';
       const paths = new Set([path, index, ...Array.from(loaded, ([, target]) => target!)]);
       const sizes = await Promise.all(Array.from(paths, bytesOf));

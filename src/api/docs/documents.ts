@@ -19,5 +19,8 @@ export function fileIn(file: string, language: Language): string {
 export function pageOfFile(file: string): string | undefined {
   const inEnglish = file.replace(/^(docs\/\w+)\/ru\//, '$1/').replace(/\.ru\.md$/, '.md');
   const known = pathOfFile.get(inEnglish);
-  return known ?? (/^docs\/guides\/[\w-]+\.md$/.test(inEnglish) ? `/${inEnglish.slice(0, -'.md'.length)}` : undefined);
+  return (
+    known ??
+    (/^docs\/guides\/[\w-]+\.md$/.test(inEnglish) ? `/${inEnglish.slice(0, -'.md'.length)}` : undefined)
+  );
 }

@@ -53,7 +53,10 @@ ${linksOf(landing.links, surroundings).map(([path, { title, text }]) => html`<li
 </main>`;
 }
 
-function linksOf({ docs, library, openapi, portal, bot }: Texts['links'], { botName, hasPortal }: Surroundings) {
+function linksOf(
+  { docs, library, openapi, portal, bot }: Texts['links'],
+  { botName, hasPortal }: Surroundings,
+) {
   const links: [path: string, link: typeof docs][] = [
     ['/docs/', docs],
     ['/docs/library', library],
@@ -64,7 +67,9 @@ function linksOf({ docs, library, openapi, portal, bot }: Texts['links'], { botN
   return links;
 }
 
-const firstRequest = ({ publicUrl = 'http://127.0.0.1:8080' }: Surroundings) => `export KOPECK_URL=${new URL(publicUrl).origin}
+const firstRequest = ({
+  publicUrl = 'http://127.0.0.1:8080',
+}: Surroundings) => `export KOPECK_URL=${new URL(publicUrl).origin}
 export KOPECK_KEY=svc_test_…
 curl -sw '\\n' "$KOPECK_URL/v1/payments" -H "Authorization: Bearer $KOPECK_KEY" \\
   -H 'Content-Type: application/json' -H 'Idempotency-Key: order-42' \\

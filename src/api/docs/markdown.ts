@@ -148,8 +148,6 @@ export function linkSource(source: string, file: string, addressOf: (page: strin
   // Every second part is a block of code.
   const parts = source.split('```');
   return parts
-    .map((part, index) =>
-      index % 2 === 0 ? part.replaceAll(/\[([^[\]]*)\]\(([^()\s]+)\)/g, relink) : part,
-    )
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll(/\[([^[\]]*)\]\(([^()\s]+)\)/g, relink) : part))
     .join('```');
 }

@@ -113,8 +113,9 @@ function missingFile(place: Place, frame: Frame): StaticFile {
 /** Renders all pages, so other requests get their turn in between. */
 async function searchIndex({ language, groups }: Place): Promise<StaticFile> {
   const entries = [];
-  for (const { path, title, render } of groups.flatMap(group => group.pages)) {
-    entries.push(...searchEntriesOf({ path: localPath(path, language), title }, render().text));
+  for (const one of groups.flatMap(group => group.pages)) {
+    const local = { ...one, path: localPath(one.path, language) };
+    entries.push(...searchEntriesOf(local, one.render().text));
     await nextTurn();
   }
   return createStaticFile('application/json; charset=utf-8', JSON.stringify(entries));

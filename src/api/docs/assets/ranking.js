@@ -22,12 +22,12 @@ function russianStem(word) {
 
 function englishStem(word) {
   if (word.length <= minStem) return word;
-  if (word.endsWith('ies')) return `${word.slice(0, -3)}y`;
+  if (/ie[sd]$/.test(word)) return `${word.slice(0, -3)}y`;
   if (/(?:ss|x|zz|ch|sh)es$/.test(word)) return word.slice(0, -2);
   return /[^isu]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** A word without its ending: `вебхуков` and `вебхуки` have one stem, `retries` and `retry` too. */
+/** A word without its ending: `вебхуков` and `вебхуки` have one stem, `retries` and `retried` too. */
 export function stemOf(word) {
   const start = word.lastIndexOf('-') + 1;
   const last = word.slice(start).replaceAll('ё', 'е');
@@ -55,7 +55,7 @@ export function createSearch(entries) {
     entry,
     words: new Set(entry.words.split(' ')),
     stems: new Set(entry.words.split(' ').map(stemOf)),
-    titleStems: wordsOf(entry.heading || entry.page).map(stemOf),
+    titleStems: wordsOf(`${entry.heading || entry.page} ${entry.operation ?? ''}`).map(stemOf),
     pageStems: wordsOf(entry.page).map(stemOf),
   }));
   const known = [...new Set(prepared.flatMap(({ stems }) => [...stems]))];

@@ -1,12 +1,6 @@
 import { type Html, html, type Part } from '../html.ts';
 import { renderInline } from '../markdown.ts';
-import {
-  type Edition,
-  type Parameter,
-  resolveSchema,
-  type Schema,
-  withoutNull,
-} from './document.ts';
+import { type Edition, type Parameter, resolveSchema, type Schema, withoutNull } from './document.ts';
 
 interface Field {
   name: string;

@@ -47,7 +47,9 @@ function requestSections({ parameters = [], requestBody }: Operation, edition: E
   return [
     ...places.map(place => {
       const those = parameters.filter(one => one.in === place);
-      return those.length > 0 && html`<h2 id="${place}">${titles[place]}</h2>\n${parametersOf(those, edition)}`;
+      return (
+        those.length > 0 && html`<h2 id="${place}">${titles[place]}</h2>\n${parametersOf(those, edition)}`
+      );
     }),
     content && html`<h2 id="body">${body}</h2>\n${fieldsOf(content.schema, edition, 'request')}`,
   ];

@@ -155,7 +155,8 @@ link of a QR code; the service pays it, debits your balance once, and sends you 
   },
   landing: {
     title: 'Kopeck: SBP QR codes paid from a USDT balance',
-    description: 'Kopeck pays SBP QR codes in rubles from a USDT balance: an API with a test mode and signed webhooks',
+    description:
+      'Kopeck pays SBP QR codes in rubles from a USDT balance: an API with a test mode and signed webhooks',
     heading: 'Pay Russian QR codes from a USDT balance',
     lead: html`Your program sends the link of a QR code of the Russian Faster Payment System (SBP). Kopeck pays it in rubles, debits your USDT
 balance once, and sends you the outcome as a signed webhook.`,

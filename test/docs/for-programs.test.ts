@@ -57,7 +57,6 @@ test('/llms.txt lists the Markdown of every guide in both languages, and each is
 test.each([
   ['/docs/guides/webhooks', 'docs/guides/webhooks.md'],
   ['/docs/ru/guides/webhooks', 'docs/guides/ru/webhooks.md'],
-  ['/docs/changelog', 'docs/reference/api-changelog.md'],
   ['/docs/ru/guides/errors', 'docs/guides/ru/errors.md'],
 ])(
   'the source of %s is its document, with links to pages and sources of the same language',

@@ -30,15 +30,17 @@ interface Shell {
   content: Html;
   /** Beside the content. */
   sideBar?: Html;
+  /** Besides those of every page. */
+  styles?: string[];
   scripts?: string[];
 }
 
-const styles = ['site.css', 'content.css'];
+const stylesEverywhere = ['site.css', 'content.css'];
 const scriptsEverywhere = ['copy.js', 'language.js', 'theme.js'];
 
 /** A page as every page here is: nothing inline, nothing from another host. */
 export function shell(page: Shell, frame: Frame): Html {
-  const { language, title, description, content, sideBar, scripts = [] } = page;
+  const { language, title, description, content, sideBar, styles = [], scripts = [] } = page;
   const { assets } = frame;
   const texts = siteTexts[language];
   const { copy, copied, pressToCopy, language: codeLanguage } = texts.code;
@@ -52,7 +54,7 @@ export function shell(page: Shell, frame: Frame): Html {
 <meta name="description" content="${description}">
 <link rel="icon" href="/favicon.ico" sizes="32x32">
 <link rel="icon" type="image/svg+xml" href="${assets.path('icon.svg')}">
-${alternates(page, frame)}${styles.map(name => html`<link rel="stylesheet" href="${assets.path(name)}">\n`)}<script src="${assets.path('first.js')}"></script>
+${alternates(page, frame)}${[...stylesEverywhere, ...styles].map(name => html`<link rel="stylesheet" href="${assets.path(name)}">\n`)}<script src="${assets.path('first.js')}"></script>
 ${[...scriptsEverywhere, ...scripts].map(name => html`<script type="module" src="${assets.path(name)}"></script>\n`)}</head>
 <body data-copy="${copy}" data-copied="${copied}" data-press-to-copy="${pressToCopy}" data-code-language="${codeLanguage}">
 <a class="skip" href="#content">${texts.frame.skip}</a>

@@ -23,11 +23,13 @@ export function localPath(path: string, language: Language): string {
 /** The language of a path, also of one where nothing is. */
 export const languageOf = (path: string): Language => (/^\/(?:docs\/)?ru(?:\/|$)/.test(path) ? 'ru' : 'en');
 
+const isPage = (path: string) =>
+  path === '/' || (path.startsWith('/docs/') && !path.startsWith('/docs/assets/'));
+
 /** Everything is written with links to the pages in English. In another language they lead to the pages in that language. */
 export const localLinks = ({ text }: Html, language: Language) =>
   new Html(
-    text.replaceAll(
-      / href="(\/(?:docs\/(?!assets\/)[^"]*)?)"/g,
-      (_link, path: string) => ` href="${localPath(path, language)}"`,
+    text.replaceAll(/ href="(\/[^"]*)"/g, (link, path: string) =>
+      isPage(path) ? ` href="${localPath(path, language)}"` : link,
     ),
   );

@@ -102,7 +102,7 @@ function landing(language: Language, surroundings: Surroundings, frame: Frame): 
   const texts = siteTexts[language];
   const { title, description } = texts.landing;
   const content = landingPage(texts, surroundings);
-  return shell({ language, path: '/', title, description, content }, frame);
+  return shell({ language, path: '/', title, description, content, styles: ['landing.css'] }, frame);
 }
 
 function missingFile(place: Place, frame: Frame): StaticFile {

@@ -85,11 +85,13 @@ export const referenceInRussian: Record<string, string> = {
 
   // Webhooks: openapi.ts
   'A payment went through; the debit is final': 'Платёж оплачен; списание окончательное',
-  'A payment did not go through; the USDT were returned to the balance': 'Платёж не прошёл; USDT вернулись на баланс',
+  'A payment did not go through; the USDT were returned to the balance':
+    'Платёж не прошёл; USDT вернулись на баланс',
   'Optional, only if the webhook asks for it: the recipient returned money of a payment':
     'Необязательно, только если обработчик это запросил: получатель вернул деньги за платёж',
   [`Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. Optional: the headers of [Standard Webhooks](https://www.standardwebhooks.com) carry HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<raw body>\`, with what follows \`whsec_\` in base64 as the key; verify either. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`]: `Подпись — в заголовке \`X-Service-Signature: t=<секунды Unix>,v1=<hex>\`: это HMAC-SHA256 от \`<t>.<тело запроса>\` с вашим секретом для подписи; тело берите без изменений, байт в байт. Необязательно: заголовки [Standard Webhooks](https://www.standardwebhooks.com) содержат HMAC-SHA256 от \`<webhook-id>.<webhook-timestamp>.<тело запроса>\`, ключ — то, что стоит после \`whsec_\`, в base64. Достаточно проверить одну из подписей. Пример подписан секретом \`${webhookSecret}\`; в его теле нет пробелов и переносов строк между значениями.`,
-  'Optional: the id of the event, the same for each attempt': 'Необязательно: ID события, один и тот же в каждой попытке',
+  'Optional: the id of the event, the same for each attempt':
+    'Необязательно: ID события, один и тот же в каждой попытке',
   'Optional: Unix seconds of the attempt': 'Необязательно: время попытки, секунды Unix',
   'Optional: `v1,<base64>` for each valid secret, separated by spaces; for endpoints that ask for it also `v1a,<base64>`, made with an Ed25519 key that only this partner and mode has (`/.well-known/webhook-keys/{partner_id}/{mode}`)':
     'Необязательно: `v1,<base64>` для каждого действующего секрета, через пробел; для обработчиков, которые это запросили, также `v1a,<base64>` с ключом Ed25519, который есть только у этого партнёра в этом режиме (`/.well-known/webhook-keys/{partner_id}/{mode}`)',
@@ -99,7 +101,8 @@ export const referenceInRussian: Record<string, string> = {
   // Shapes that several methods use: shared-schemas.ts
   'RUB for 1 USDT, margin included': 'Рублей за 1 USDT, с учётом маржи',
   'The mode of the key': 'Режим ключа',
-  'Identifies this request; also in the header X-Request-Id': 'ID этого запроса; он же в заголовке X-Request-Id',
+  'Identifies this request; also in the header X-Request-Id':
+    'ID этого запроса; он же в заголовке X-Request-Id',
   'Assigned by the service': 'Присваивает сервис',
   '`processing` is not a refusal: the amount is debited and the outcome not yet known':
     '`processing` — это не отказ: сумма списана, а результат ещё неизвестен',
@@ -310,8 +313,7 @@ export const referenceInRussian: Record<string, string> = {
   'At the end of the day, or now': 'На конец дня или на текущий момент',
   'Amount on hold': 'Зарезервированная сумма',
   'Payments that were unfinished at that time': 'Платежи, не завершённые на этот момент',
-  'The same as CSV; the last line is the digest':
-    'То же в формате CSV; последняя строка — контрольная сумма',
+  'The same as CSV; the last line is the digest': 'То же в формате CSV; последняя строка — контрольная сумма',
   'The ledger entries of a UTC day': 'Выписка: проводки за день по UTC',
   'Opening balances, every entry with the balances after it, closing balances, and the open holds, for the mode of the key. A day that is over is `closed`: its statement never changes again, byte for byte, so the request id is only in the header. The statement of today ends now and is not closed. A day that has not started: 400 `invalid_request`. A day of test mode whose data was deleted: 404 `not_found`. The digest is SHA-256 over the CSV form without its last line; both forms end with it, and `ETag` carries it, so `If-None-Match` gets 304.':
     'Входящие остатки, все проводки с остатками после каждой, исходящие остатки и открытые резервы — для режима ключа. Прошедший день закрыт (`closed`): его выписка больше не меняется ни на байт, поэтому ID запроса есть только в заголовке. Выписка за сегодня заканчивается текущим моментом и не закрыта. День, который ещё не начался, — 400 `invalid_request`. День тестового режима, данные которого удалены, — 404 `not_found`. Контрольная сумма (`digest`) — это SHA-256 выписки в формате CSV без последней строки; ею заканчиваются оба формата, и её содержит `ETag`, поэтому на `If-None-Match` приходит 304.',
@@ -334,7 +336,8 @@ export const referenceInRussian: Record<string, string> = {
   'Simulate a USDT deposit in test mode': 'Имитировать пополнение в USDT в тестовом режиме',
   'Credits your test balance immediately; in live mode a deposit follows a transfer on chain. The statement shows the credit with the reference `deposit:test:` and yours. The same reference with the same amount credits nothing more and gets the same answer, with another amount 409 `idempotency_conflict`. At most 100 a day, then 403 `daily_limit_exceeded`. Test keys only: a live key gets 403 `test_key_required`.':
     'Пополняет тестовый баланс сразу; в боевом режиме для этого нужен перевод в сети. В выписке у пополнения основание `deposit:test:` и за ним ваше. То же основание с той же суммой ничего больше не зачисляет и получает тот же ответ, с другой суммой — 409 `idempotency_conflict`. Не больше 100 в день, затем 403 `daily_limit_exceeded`. Только для тестовых ключей: боевой ключ получает 403 `test_key_required`.',
-  'From 0.000001 to 1000000, with at most six places': 'От 0.000001 до 1000000, не больше шести знаков после точки',
+  'From 0.000001 to 1000000, with at most six places':
+    'От 0.000001 до 1000000, не больше шести знаков после точки',
   'Yours: 1 to 64 letters, digits, dots, hyphens and underscores. Each is credited once':
     'Ваше основание: от 1 до 64 латинских букв, цифр, точек, дефисов и подчёркиваний. Каждое зачисляется один раз',
   '250 USDT': '250 USDT',

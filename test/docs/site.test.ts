@@ -169,6 +169,11 @@ test('the first pages name the Telegram bot, if there is one', async () => {
   }
 });
 
+test('what a partner sends may be required, what the service sends is not', () => {
+  expect(visited.get('/docs/reference/create-payment')!.text).toContain('class="label required"');
+  expect(visited.get('/docs/events/payment-succeeded')!.text).not.toContain('class="label required"');
+});
+
 test('the changelog has what partners notice, not how the service is run', () => {
   const changelog = visited.get('/docs/changelog')!.text;
   expect(changelog).toContain('<h1 id="changelog">Changelog</h1>');

@@ -11,7 +11,7 @@ interface Field {
 }
 
 /** Requests say which fields they need; a response has all of its fields, so it says which may be missing. */
-type Direction = 'request' | 'response';
+export type Direction = 'request' | 'response';
 
 /** The fields of an object, those of nested objects below them. */
 export function fieldsOf(schema: Schema, edition: Edition, direction: Direction): Html {
@@ -26,7 +26,7 @@ export function fieldsOf(schema: Schema, edition: Edition, direction: Direction)
   return listOf(fields, edition, direction);
 }
 
-export function parametersOf(parameters: Parameter[], edition: Edition): Html {
+export function parametersOf(parameters: Parameter[], edition: Edition, direction: Direction): Html {
   const fields = parameters.map(({ name, schema, description = '', required, example }) => ({
     name,
     schema,
@@ -34,7 +34,7 @@ export function parametersOf(parameters: Parameter[], edition: Edition): Html {
     isRequired: required === true && schema.default === undefined,
     example,
   }));
-  return listOf(fields, edition, 'request');
+  return listOf(fields, edition, direction);
 }
 
 const listOf = (fields: Field[], edition: Edition, direction: Direction) => html`<ul class="fields">

@@ -13,7 +13,7 @@ import {
   toJson,
 } from './document.ts';
 import { errorLink } from './errors-page.ts';
-import { fieldsOf, parametersOf } from './fields.ts';
+import { type Direction, fieldsOf, parametersOf } from './fields.ts';
 import { samplesOf } from './samples.ts';
 
 /** One endpoint: what it is for, what it takes and returns, an example in every language, and its errors. */
@@ -25,7 +25,7 @@ export function operationPage(endpoint: Endpoint, edition: Edition): Html {
   const request = html`<h1>${operation.summary}</h1>
 <p class="endpoint"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code>${isOptional && html` <span class="label">${optional}</span>`}</p>
 ${operation.description !== undefined && renderMarkdown(operation.description, '', texts)}
-${requestSections(operation, edition)}`;
+${requestSections(operation, edition, 'request')}`;
   const sample = html`<h2 id="example">${exampleRequest}</h2>
 ${codeTabs(samplesOf(endpoint, document), 3)}`;
   return html`${sideBySide(request, sample)}${responseSection(operation, edition)}${errorsSection(operation, edition)}`;
@@ -40,18 +40,23 @@ ${code}</div></div>
 
 const places: Parameter['in'][] = ['header', 'path', 'query'];
 
-/** Also of what the service sends to an endpoint of the partner. */
-function requestSections({ parameters = [], requestBody }: Operation, edition: Edition): Part {
+/** Also of what the service sends to an endpoint of the partner, which is read as a response is. */
+function requestSections(
+  { parameters = [], requestBody }: Operation,
+  edition: Edition,
+  direction: Direction,
+): Part {
   const { places: titles, body } = edition.texts.reference;
   const content = requestBody?.content['application/json'];
   return [
     ...places.map(place => {
       const those = parameters.filter(one => one.in === place);
       return (
-        those.length > 0 && html`<h2 id="${place}">${titles[place]}</h2>\n${parametersOf(those, edition)}`
+        those.length > 0 &&
+        html`<h2 id="${place}">${titles[place]}</h2>\n${parametersOf(those, edition, direction)}`
       );
     }),
-    content && html`<h2 id="body">${body}</h2>\n${fieldsOf(content.schema, edition, 'request')}`,
+    content && html`<h2 id="body">${body}</h2>\n${fieldsOf(content.schema, edition, direction)}`,
   ];
 }
 
@@ -104,7 +109,7 @@ export function eventPage(event: string, edition: Edition): Html {
 <p>${post.summary}.</p>
 ${renderMarkdown(post.description ?? '', '', edition.texts)}
 <p>${howToReceive}</p>
-${requestSections(post, edition)}`;
+${requestSections(post, edition, 'response')}`;
   const sample = html`<h2 id="example">${example}</h2>
 ${jsonExamples(content, edition)}`;
   return html`${sideBySide(request, sample)}<h2 id="response">${yourResponse}</h2>

@@ -45,6 +45,8 @@ export interface ApiDeps extends CreateDeps {
   chains?: DepositChains;
   /** The user name of the Telegram bot, which the documentation links to. */
   telegramBotName?: string | undefined;
+  /** Where partners reach the service; the documentation names it in examples and to search engines. */
+  publicUrl?: string | undefined;
   /** The pages of the documentation are rendered after the start, not on the first request for them. */
   rendersDocsAhead?: boolean;
   /** False in a process that serves the console only. */

@@ -149,7 +149,7 @@ describe('endpoints beside the contract', () => {
     );
   });
 
-  test.each(['/', '/docs/', '/docs/reference/create-payment'])(
+  test.each(['/', '/ru/', '/docs/', '/docs/ru/', '/docs/reference/create-payment'])(
     '%s loads nothing from other hosts',
     async path => {
       const response = await fetch(`${address}${path}`);
@@ -159,12 +159,12 @@ describe('endpoints beside the contract', () => {
       expect(policy).not.toMatch(/https?:|\*|unsafe/);
       const html = await response.text();
       const addresses = Array.from(
-        html.matchAll(/<(?:script|link|img)\b[^>]*\s(?:src|href)="([^"]+)"/g),
+        html.matchAll(/<(?:script|img|link rel="(?:icon|stylesheet)")[^>]*\s(?:src|href)="([^"]+)"/g),
         ([, found]) => found!,
       );
       expect(addresses.length).toBeGreaterThan(2);
       for (const found of addresses) {
-        expect(found).toMatch(/^\/docs\/assets\//);
+        expect(found).toMatch(/^\/docs\/assets\/|^\/favicon\.ico$/);
         const asset = await fetch(new URL(found, response.url));
         expect(asset.status, found).toBe(200);
         expect(asset.headers.get('content-security-policy')).toBe(policy);

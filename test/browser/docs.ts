@@ -12,6 +12,9 @@ const kinds = [
   '/docs/guides/first-payment',
   '/docs/reference/create-payment',
   '/docs/changelog',
+  '/ru/',
+  '/docs/ru/guides/first-payment',
+  '/docs/ru/reference/create-payment',
 ];
 const others = [
   '/docs/guides/errors',
@@ -51,7 +54,7 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
     const results = page.getByRole('search').getByRole('link');
     await page
       .getByRole('status')
-      .getByText(/results$/)
+      .getByText(/^Results/)
       .waitFor();
     expect(await results.first().textContent()).toContain('amount_mismatch');
     await page.keyboard.press('ArrowDown');
@@ -69,6 +72,31 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
     await page.goto('/docs/#tag/payments/GET/v1/payments/{payment_id}');
     // An address of the former reference.
     await page.waitForURL('**/docs/reference/get-payment');
+  });
+
+  test('changes the language on the same section, and remembers it on the first pages', async () => {
+    const page = await visit();
+    await page.goto('/docs/guides/webhooks#verify-the-signature');
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await page.waitForURL('**/docs/ru/guides/webhooks#verify-the-signature');
+    await page.getByRole('heading', { level: 1, name: 'Вебхуки' }).waitFor();
+    await page.getByRole('searchbox', { name: 'Поиск по документации' }).fill('вебхук');
+    await page
+      .getByRole('status')
+      .getByText(/^Найдено/)
+      .waitFor();
+    await page.goto('/docs/');
+    await page.waitForURL('**/docs/ru/');
+    // A link to any other page is followed as it is.
+    await page.goto('/docs/guides/errors');
+    await page.getByRole('heading', { level: 1, name: 'Error codes' }).waitFor();
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await page.waitForURL('**/docs/ru/guides/errors');
+    await page.getByRole('link', { name: 'English' }).click();
+    await page.waitForURL('**/docs/guides/errors');
+    await page.goto('/ru/');
+    await page.waitForURL(({ pathname }) => pathname === '/');
+    await page.getByRole('heading', { level: 1, name: /^Pay Russian QR codes/ }).waitFor();
   });
 
   test('shows code in the language that was chosen, by mouse or keyboard, on every page, and copies it', async () => {

@@ -18,6 +18,7 @@ const documents = [
     '.',
     'docs',
     ...['internals', 'reference', 'guides', 'operations', 'runbooks', 'security'].map(name => `docs/${name}`),
+    ...['guides/ru', 'reference/ru'].map(name => `docs/${name}`),
   ],
   ...['bench', 'database', 'examples/shop', 'ops', 'sdk'],
 ].flatMap(markdownIn);
@@ -30,6 +31,12 @@ const anchorsOf = (text: string) =>
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
+
+/** The headings of a translation have the anchors of those in English. */
+const inEnglish = (path: string) =>
+  path
+    .replace(/^(docs\/(?:guides|reference))\/ru\//, '$1/')
+    .replace(/^sdk\/README\.ru\.md$/, 'sdk/README.md');
 
 const withoutCodeBlocks = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '');
 
@@ -45,7 +52,7 @@ function danglingLinks(path: string): string[] {
       const [file = '', anchor] = target.split('#');
       const found = file === '' ? path : join(dirname(path), file);
       if (!existsSync(join(root, found))) return true;
-      return anchor !== undefined && !anchorsOf(read(found)).includes(anchor);
+      return anchor !== undefined && !anchorsOf(read(inEnglish(found))).includes(anchor);
     });
 }
 

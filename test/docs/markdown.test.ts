@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { html as template } from '../../src/api/docs/html.ts';
-import { renderInline, renderMarkdown } from '../../src/api/docs/markdown.ts';
+import { localLinks, siteTexts } from '../../src/api/docs/locale.ts';
+import { headingIdsOf, linkSource, renderInline, renderMarkdown } from '../../src/api/docs/markdown.ts';
 import { searchEntriesOf } from '../../src/api/docs/sections.ts';
 
-const html = (source: string, file = 'docs/guides/a.md') => renderMarkdown(source, file).text;
+const html = (source: string, file = 'docs/guides/a.md') => renderMarkdown(source, file, siteTexts.en).text;
 const fence = (language: string, code: string) => `\`\`\`${language}\n${code}\n\`\`\`\n`;
 
 test('is never HTML of its own', () => {
@@ -59,6 +60,53 @@ test('equal headings have different anchors', () => {
     'id="c-1"',
     'id="c-2"',
   ]);
+});
+
+describe('in Russian', () => {
+  const russian = (source: string, ids?: string[]) =>
+    renderMarkdown(source, 'docs/guides/ru/a.md', siteTexts.ru, ids).text;
+
+  test('headings have the ids of those in English, by their order', () => {
+    const ids = headingIdsOf('# A b\n\n## c\n\n```sh\n# no heading\n```\n\n## c');
+    expect(ids).toEqual(['a-b', 'c', 'c-1']);
+    expect(russian('# А б\n\n## в\n\n## г', ids).match(/id="[^"]*"/g)).toEqual([
+      'id="a-b"',
+      'id="c"',
+      'id="c-1"',
+    ]);
+  });
+
+  test('links between documents lead to the same pages as in English, and then to those in Russian', () => {
+    const page = russian(
+      '[a](b.md#c) [d](README.md) [e](../../../sdk/README.ru.md) [f](../../reference/ru/api-changelog.md)',
+    );
+    const targets = (text: string) => Array.from(text.matchAll(/href="([^"]*)"/g), ([, target]) => target);
+    const inEnglish = ['/docs/guides/b#c', '/docs/guides/', '/docs/library', '/docs/changelog'];
+    expect(targets(page)).toEqual(inEnglish);
+    expect(targets(localLinks(template`<a href="/">`, 'ru').text)).toEqual(['/ru/']);
+    expect(
+      targets(localLinks(renderMarkdown('[a](b.md#c)', 'docs/guides/a.md', siteTexts.ru), 'ru').text),
+    ).toEqual(['/docs/ru/guides/b#c']);
+  });
+
+  test('what only looks like a link stays', () => {
+    const code = template`<code>${' href="/docs/x"'}</code><img src="/docs/assets/1/x.svg"><a href="/openapi.json">`;
+    expect(localLinks(code, 'ru').text).toBe(code.text);
+  });
+
+  test('blocks and tables have labels in Russian', () => {
+    expect(russian('```text\nx\n```')).toContain('aria-label="Вывод"');
+    expect(russian('|a|\n|---|\n|b|')).toContain('aria-label="Таблица"');
+  });
+});
+
+test('the source of a page links to other sources, and not to what is no page', () => {
+  const source =
+    'See [a](b.md#c), [`x`](../operations/x.md),\n[all](README.md), [API](/docs/reference/), [here](#d) and [site](https://e.example/f#g).\n\n```md\n[a](b.md)\n```\n[a](b.md)';
+  const linked = linkSource(source, 'docs/guides/a.md', page => `/ru${page}.md`);
+  expect(linked).toBe(
+    'See [a](/ru/docs/guides/b.md#c), `x`,\n[all](/ru/docs/guides/.md), [API](/ru/docs/reference/.md), [here](#d) and [site](https://e.example/f#g).\n\n```md\n[a](b.md)\n```\n[a](/ru/docs/guides/b.md)',
+  );
 });
 
 describe('blocks of code', () => {
@@ -126,7 +174,7 @@ describe('blocks of code', () => {
 });
 
 const entriesOf = (source: string) =>
-  searchEntriesOf({ path: '/docs/x', title: 'X' }, renderMarkdown(source, 'docs/guides/x.md').text);
+  searchEntriesOf({ path: '/docs/x', title: 'X' }, html(source, 'docs/guides/x.md'));
 
 test('each section is an entry with its words once, without code blocks', () => {
   expect(

@@ -28,7 +28,6 @@ export async function startSite(
   serve(server, createPaymentEndpoint, answer);
   serve(server, getPayment, answer);
   serve(server, getStatement, answer);
-  server.get('/healthz', { schema: { hide: true } }, answer);
   afterAll(() => server.close());
   return server.listen({ host: '127.0.0.1', port: 0 });
 }

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openOrders } from '../../examples/shop/orders.ts';
 import { createShop } from '../../examples/shop/shop.ts';
 import { Kopeck } from '../../sdk/src/index.ts';
+import { languageOf } from '../../src/api/docs/locale.ts';
 import type { ApiDocument } from '../../src/api/docs/reference/document.ts';
 import { createSite } from '../../src/api/docs/site.ts';
 import { staticFileRoutes } from '../../src/web/static-files.ts';
@@ -30,7 +31,7 @@ const ask = (path: string, method = 'GET', headers: Record<string, string> = {})
     redirect: 'manual',
     headers: { 'accept-encoding': 'br, gzip', ...headers },
   });
-const own = [...visited.keys(), '/docs/search.json'].filter(path => path !== '/healthz');
+const own = [...visited.keys(), '/docs/search.json', '/docs/ru/search.json', '/robots.txt', '/llms.txt'];
 const assets = own.filter(path => path.startsWith('/docs/assets/'));
 
 test('the landing page leads to everything', () => {
@@ -40,20 +41,23 @@ test('the landing page leads to everything', () => {
       '/docs/',
       '/docs/guides/first-payment',
       '/docs/reference/',
+      '/docs/library',
       '/openapi.json',
-      '/healthz',
+      '/ru/',
     ]),
   );
+  expect(landing).not.toContain('/portal/');
   for (const [path, { response }] of visited) expect(response.status, path).toBe(200);
 });
 
-test('every page is in the side bar of every other, and has one first heading, a title and our icon', () => {
-  const pages = [...visited].filter(([path]) => /^\/docs\/(?!assets)/.test(path)).map(([path]) => path);
-  expect(pages.length).toBeGreaterThan(15);
+test('every page is in the side bar of every other of its language, and has one first heading, a title and our icon', () => {
+  const pages = [...visited.keys()].filter(path => /^\/docs\/(?!assets|.*\.md$)/.test(path));
+  expect(pages.length).toBeGreaterThan(30);
   for (const path of pages) {
     const { text } = visited.get(path)!;
     const [, sideBar = ''] = text.split('<nav id="menu"');
-    for (const other of pages) expect(sideBar.split('</nav>')[0], path).toContain(`href="${other}"`);
+    for (const other of pages.filter(one => languageOf(one) === languageOf(path)))
+      expect(sideBar.split('</nav>')[0], path).toContain(`href="${other}"`);
     expect(text.match(/<h1[ >]/g), path).toHaveLength(1);
     expect(text.match(/aria-current="page"/g), path).toHaveLength(1);
     expect(text, path).toMatch(/<title>[^<]+ · Kopeck<\/title>/);
@@ -86,19 +90,24 @@ test.each(own)('%s is compressed, can be revalidated, and answers HEAD as GET wi
 
 test('pages are asked for again, assets are kept', async () => {
   for (const path of own) {
-    const kept = path.startsWith('/docs/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
-    expect((await ask(path, 'HEAD')).headers.get('cache-control'), path).toBe(kept);
+    const isAsset = path.startsWith('/docs/assets/');
+    const kept = isAsset ? 'public, max-age=31536000, immutable' : 'no-cache';
+    const expected = path === '/favicon.ico' ? 'public, max-age=86400' : kept;
+    expect((await ask(path, 'HEAD')).headers.get('cache-control'), path).toBe(expected);
   }
 });
 
 describe('size', () => {
   const bytesOf = async (path: string) => Number((await ask(path, 'HEAD')).headers.get('content-length'));
 
-  test.each(own.filter(path => /^\/(?!openapi|docs\/(?:assets|search))/.test(path)))(
+  test.each(own.filter(path => /^\/(?!openapi|docs\/assets|.*\.\w+$)/.test(path)))(
     '%s with all that it loads and the index of the search',
     async path => {
-      const loaded = visited.get(path)!.text.matchAll(/(?:src|<link [^>]*href)="([^"]+)"/g);
-      const paths = new Set([path, '/docs/search.json', ...Array.from(loaded, ([, target]) => target!)]);
+      const loaded = visited
+        .get(path)!
+        .text.matchAll(/(?:src|<link rel="(?:icon|stylesheet)"[^>]* href)="([^"]+)"/g);
+      const index = languageOf(path) === 'ru' ? '/docs/ru/search.json' : '/docs/search.json';
+      const paths = new Set([path, index, ...Array.from(loaded, ([, target]) => target!)]);
       const sizes = await Promise.all(Array.from(paths, bytesOf));
       expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(60_000);
     },
@@ -111,6 +120,9 @@ test.each([
   ['/docs/reference', '/docs/reference/'],
   ['/docs/changelog/', '/docs/changelog'],
   ['/docs/guides/errors/?from=mail', '/docs/guides/errors'],
+  ['/ru', '/ru/'],
+  ['/docs/ru', '/docs/ru/'],
+  ['/docs/ru/guides', '/docs/ru/guides/'],
 ])('%s leads to %s', async (path, target) => {
   for (const method of ['GET', 'HEAD']) {
     const answer = await ask(path, method);
@@ -140,7 +152,9 @@ test('a page is found by a URL in absolute form too', async () => {
 });
 
 test('all files can be made ahead', async () => {
-  const site = await createSite((await (await ask('/openapi.json')).json()) as ApiDocument, undefined);
+  const site = await createSite((await (await ask('/openapi.json')).json()) as ApiDocument, {
+    hasPortal: false,
+  });
   const isMade = () => Promise.race([site.find('/docs/search.json')!.then(() => true), nextTurn(false)]);
   await site.renderAll();
   // The index of the search takes many turns.
@@ -149,10 +163,15 @@ test('all files can be made ahead', async () => {
 
 test('the first pages name the Telegram bot, if there is one', async () => {
   const other = await startSite(async () => {}, { telegramBotName: 'kopeck_bot' });
-  for (const path of ['/', '/docs/']) {
+  for (const path of ['/', '/docs/', '/ru/', '/docs/ru/']) {
     expect(await (await fetch(other + path)).text()).toContain('href="https://t.me/kopeck_bot"');
     expect(visited.get(path)!.text).not.toContain('t.me');
   }
+});
+
+test('what a partner sends may be required, what the service sends is not', () => {
+  expect(visited.get('/docs/reference/create-payment')!.text).toContain('class="label required"');
+  expect(visited.get('/docs/events/payment-succeeded')!.text).not.toContain('class="label required"');
 });
 
 test('the changelog has what partners notice, not how the service is run', () => {
@@ -163,18 +182,14 @@ test('the changelog has what partners notice, not how the service is run', () =>
     expect(changelog).not.toContain(word);
 });
 
-test.each([
-  '/docs/nothing',
-  '/docs/guides/README',
-  '/docs/guides/README.md',
-  '/docs/guides/..%2f..%2fpackage.json',
-  '/docs/guides/__proto__',
-  '/docs/assets/site.css',
-  '/docs/assets/0000000000000000/site.css',
-  '/index.html',
-])('%s is not found, as everywhere', async path => {
-  const answer = await ask(path);
-  expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
+test('the landing page leads to the portal, if it is served, and its first request goes to this service', async () => {
+  const options = { portal: async () => {}, publicUrl: 'https://pay.example.com/' };
+  const other = await startSite(async () => {}, options);
+  for (const path of ['/', '/ru/']) {
+    const landing = await (await fetch(other + path)).text();
+    expect(landing).toContain('href="/portal/"');
+    expect(landing).toContain('KOPECK_URL=https://pay.example.com\n');
+  }
 });
 
 /** All pages: what the routes are asked for, and what the documentation links to. */
@@ -182,6 +197,7 @@ async function fetchPages(): Promise<Response[]> {
   const paths = new Set([
     ...urls.map(url => url.replace(/(:\w+|\*)$/, '')),
     ...visited.keys(),
+    '/docs/nothing',
     '/console/payments',
   ]);
   const answers = await Promise.all(
@@ -221,7 +237,10 @@ test('every page of the service has a strict policy', async () => {
   expect(found.map(({ url }) => new URL(url).pathname)).toEqual(
     expect.arrayContaining([
       '/',
+      '/ru/',
       '/docs/',
+      '/docs/nothing',
+      '/docs/ru/',
       '/docs/guides/',
       '/docs/guides/first-payment',
       '/docs/reference/create-payment',

@@ -33,9 +33,10 @@ function readGuide(name: string, path: string): Guide {
   return { name, path, text, steps: stepsOf(text) };
 }
 
-export const guides: Guide[] = readdirSync(folder).map(name =>
-  readGuide(name.replace('.md', ''), join(folder, name)),
-);
+/** Those in English; their translations have the same snippets. */
+export const guides: Guide[] = readdirSync(folder)
+  .filter(name => name.endsWith('.md'))
+  .map(name => readGuide(name.replace('.md', ''), join(folder, name)));
 
 /** What the README of the library leaves to its reader, by name; a snippet gets what it uses and does not declare itself. */
 const readerCode: Record<string, string> = {

@@ -10,7 +10,7 @@ test.runIf(isInstalled)(
   async () => {
     expect(await startAndPay(join(folder, 'bin/kopeck'))).toEqual({
       statuses: { test: 'succeeded', live: 'succeeded' },
-      pages: [200, 503],
+      pages: [200, 200, 503],
       exitCode: 0,
     });
   },

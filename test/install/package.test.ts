@@ -18,7 +18,7 @@ describe('npm pack', () => {
   test.runIf(isInstalled)('the package pays and stops, with its console and its documentation', async () => {
     expect(await startAndPay(kopeck)).toEqual({
       statuses: { test: 'succeeded', live: 'succeeded' },
-      pages: [200, 200],
+      pages: [200, 200, 200],
       exitCode: 0,
     });
   });

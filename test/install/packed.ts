@@ -84,7 +84,9 @@ export async function startAndPay(command: string) {
       statuses[mode] = ((await answer.json()) as { status: string }).status;
     }
     const pages = await Promise.all(
-      ['/docs/guides/', '/console/'].map(async path => (await fetch(service.address + path)).status),
+      ['/docs/guides/', '/docs/ru/', '/console/'].map(
+        async path => (await fetch(service.address + path)).status,
+      ),
     );
     return { statuses, pages, exitCode: await service.stop('SIGTERM') };
   } finally {

@@ -13,6 +13,9 @@ const typeOf: Record<string, string> = {
 
 export type Assets = ReturnType<typeof readAssets>;
 
+/** As text, to draw it in other formats. */
+export const readIcon = () => readFileSync(join(folder, 'icon.svg'), 'utf8');
+
 /**
  * The style sheet, the scripts and the icon. Their folder has the digest of all of them in its name, so browsers keep
  * them, and a script can import another one by its plain name.

@@ -1,5 +1,6 @@
 import { highlight } from './highlight.ts';
 import { type Html, html, type Part } from './html.ts';
+import type { SiteTexts } from './locale.ts';
 
 export interface Snippet {
   language: string;
@@ -15,15 +16,19 @@ export const tabNames: Record<string, string> = {
   go: 'Go',
 };
 
-const otherNames: Record<string, string> = { text: 'Output', json: 'JSON', js: 'JavaScript' };
+function nameOf(language: string, { output, shell }: SiteTexts['code']): string {
+  const others: Record<string, string> = { text: output, sh: shell, json: 'JSON', js: 'JavaScript' };
+  return others[language] ?? tabNames[language] ?? language;
+}
 
 /** With a tab stop, so that the keyboard can scroll what is wider than a phone. */
-export function codeBlock({ language, code }: Snippet, label?: string): Html {
-  const name =
-    label ?? otherNames[language] ?? (language === 'sh' ? 'Shell' : (tabNames[language] ?? language));
-  return html`<div class="code ${language}"><pre tabindex="0" role="group" aria-label="${name}"><code>${highlight(code, language)}</code></pre></div>
+export const codeBlock = ({ language, code }: Snippet, label: string): Html =>
+  html`<div class="code ${language}"><pre tabindex="0" role="group" aria-label="${label}"><code>${highlight(code, language)}</code></pre></div>
 `;
-}
+
+/** Labelled with the name of its language. */
+export const namedBlock = (snippet: Snippet, { code }: SiteTexts): Html =>
+  codeBlock(snippet, nameOf(snippet.language, code));
 
 /**
  * One example in several languages. Without scripts the languages stand one below the other under headings of the given

@@ -1,29 +1,77 @@
-import type { Assets } from './assets.ts';
-import { html } from './html.ts';
-import { shell } from './layout.ts';
+import { namedBlock } from './code-block.ts';
+import { paymentRequests, succeeded } from './examples.ts';
+import { type Html, html } from './html.ts';
+import type { SiteTexts } from './locale.ts';
+import { paymentPicture } from './payment-picture.ts';
+import { toJson } from './reference/document.ts';
 
-const links: [path: string, title: string, text: string][] = [
-  ['/docs/', 'Documentation', 'guides and API reference, with search'],
-  ['/docs/guides/first-payment', 'First payment', 'pay a QR code with a test key, step by step'],
-  ['/docs/reference/', 'API reference', 'every operation, field and error'],
-  ['/openapi.json', 'OpenAPI document', 'the API for your tools, as JSON'],
-  ['/healthz', 'Health', 'whether this process runs; /readyz says whether it accepts payments'],
-];
+/** What the landing page leads to besides the documentation. */
+export interface Surroundings {
+  botName?: string | undefined;
+  hasPortal: boolean;
+  /** Undefined: the address of a service on the reader's own machine stands in the example. */
+  publicUrl?: string | undefined;
+}
 
-/** The page at `/`: what this service is, and where to go. */
-export const landingPage = (assets: Assets, botName: string | undefined) =>
-  shell(
-    {
-      title: 'Kopeck',
-      description: 'Kopeck pays SBP QR codes in rubles from a USDT balance',
-      content: html`<main id="content" class="landing" tabindex="-1">
-<h1>Kopeck</h1>
-<p>Kopeck pays QR codes of the Russian Faster Payment System (SBP) in rubles from a USDT balance. Partners send the link of a QR code to
-its API; it pays the code once, debits the balance, and reports the outcome as a signed webhook. With a test key you can try everything
-without money.</p>
+type Texts = SiteTexts['landing'];
+
+const reliancePaths: Record<keyof Texts['reliances'], string> = {
+  once: '/docs/guides/processing',
+  price: '/docs/guides/locked-quotes',
+  test: '/docs/guides/test-mode',
+  records: '/docs/guides/reconciling',
+};
+
+/** The page at `/`: what this service is, for whom, how a payment goes, and where to go. */
+export function landingPage(texts: SiteTexts, surroundings: Surroundings): Html {
+  const { landing } = texts;
+  const { botName } = surroundings;
+  return html`<main id="content" class="landing" tabindex="-1">
+<h1>${landing.heading}</h1>
+<p class="lead">${landing.lead}</p>
+<p class="actions"><a class="main" href="/docs/guides/first-payment">${landing.start}</a> <a href="/docs/reference/">${landing.reference}</a>${botName !== undefined && html` <a href="https://t.me/${botName}">${landing.bot}</a>`}</p>
+<h2 id="audience">${landing.audience}</h2>
+<ul class="cards">
+${Object.values(landing.audiences).map(({ title, text }) => html`<li><strong>${title}</strong><p>${text}</p></li>\n`)}</ul>
+<h2 id="way">${landing.way}</h2>
+<div class="way">
+${paymentPicture(landing.picture)}<ol>
+${landing.steps.map(step => html`<li>${step}</li>\n`)}</ol>
+</div>
+<h2 id="reliance">${landing.reliance}</h2>
+<ul class="cards">
+${Object.entries(reliancePaths).map(([name, path]) => {
+  const { title, text } = landing.reliances[name as keyof Texts['reliances']];
+  return html`<li><a href="${path}">${title}</a><p>${text}</p></li>\n`;
+})}</ul>
+<h2 id="request">${landing.request}</h2>
+<p>${landing.requestText}</p>
+${namedBlock({ language: 'sh', code: firstRequest(surroundings) }, texts)}<p>${landing.answerText}</p>
+${namedBlock({ language: 'json', code: toJson(succeeded) }, texts)}<h2 id="where">${landing.where}</h2>
 <ul>
-${links.map(([path, title, text]) => html`<li><a href="${path}">${title}</a>: ${text}</li>\n`)}${botName && html`<li><a href="https://t.me/${botName}">Telegram bot</a>: sign up, create keys, set webhooks</li>\n`}</ul>
-</main>`,
-    },
-    assets,
-  );
+${linksOf(landing.links, surroundings).map(([path, { title, text }]) => html`<li><a href="${path}">${title}</a>: ${text}</li>\n`)}</ul>
+</main>`;
+}
+
+function linksOf(
+  { docs, library, openapi, portal, bot }: Texts['links'],
+  { botName, hasPortal }: Surroundings,
+) {
+  const links: [path: string, link: typeof docs][] = [
+    ['/docs/', docs],
+    ['/docs/library', library],
+    ['/openapi.json', openapi],
+  ];
+  if (hasPortal) links.push(['/portal/', portal]);
+  if (botName !== undefined) links.push([`https://t.me/${botName}`, bot]);
+  return links;
+}
+
+const firstRequest = ({
+  publicUrl = 'http://127.0.0.1:8080',
+}: Surroundings) => `export KOPECK_URL=${new URL(publicUrl).origin}
+export KOPECK_KEY=svc_test_…
+curl -sw '\\n' "$KOPECK_URL/v1/payments" -H "Authorization: Bearer $KOPECK_KEY" \\
+  -H 'Content-Type: application/json' -H 'Idempotency-Key: order-42' \\
+  -d '${JSON.stringify(paymentRequests.succeeded.value)}'
+`;

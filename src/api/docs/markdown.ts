@@ -1,13 +1,17 @@
 import { posix } from 'node:path';
 import MarkdownIt, { type StateCore, type Token } from 'markdown-it';
-import { codeBlock, codeTabs, type Snippet, tabNames } from './code-block.ts';
+import { codeTabs, namedBlock, type Snippet, tabNames } from './code-block.ts';
+import { pageOfFile } from './documents.ts';
 import { escapeHtml, Html } from './html.ts';
+import type { SiteTexts } from './locale.ts';
 
 /** What one document needs while it is rendered. */
 type Environment = {
   /** Its path in the repository, from which its links start. */
   file: string;
-  anchors: Set<string>;
+  texts: SiteTexts;
+  /** Of its headings, in their order: those of the document in English, where it is a translation. */
+  ids: string[] | undefined;
   /** The level of the last heading; the names of languages are one level below. */
   level: number;
 };
@@ -22,22 +26,11 @@ export const anchorOf = (heading: string) =>
     .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
     .replaceAll(' ', '-');
 
-/** The documents of the repository that are pages here, besides the guides. */
-const pathOfFile = new Map([
-  ['docs/guides/README.md', '/docs/guides/'],
-  ['sdk/README.md', '/docs/library'],
-  ['docs/reference/api-changelog.md', '/docs/changelog'],
-]);
-
-const findPage = (file: string): string | undefined =>
-  pathOfFile.get(file) ??
-  (/^docs\/guides\/[\w-]+\.md$/.test(file) ? `/${file.slice(0, -'.md'.length)}` : undefined);
-
 /** Links lead to pages of this service or to http(s); a document that is a page here is linked as one. */
 function resolveLink(target: string, file: string): string | undefined {
   if (/^(?:https?:\/\/|\/(?!\/)|#)/.test(target)) return target;
   const [path = '', anchor] = target.split('#', 2);
-  const page = findPage(posix.join(posix.dirname(file), path));
+  const page = pageOfFile(posix.join(posix.dirname(file), path));
   return page === undefined || anchor === undefined ? page : `${page}#${anchor}`;
 }
 
@@ -80,41 +73,81 @@ markdown.core.ruler.push('code_tabs', (state: StateCore) => {
   state.tokens = grouped;
 });
 
+markdown.core.ruler.push('heading_ids', ({ tokens, env }: StateCore) => {
+  const { ids = anchorsIn(tokens) } = env as Environment;
+  const headings = tokens.filter(({ type }) => type === 'heading_open');
+  for (const [index, heading] of headings.entries()) heading.attrSet('id', ids[index] ?? '');
+});
+
+/** The anchors of the headings; of equal ones all but the first get a number. */
+function anchorsIn(tokens: Token[]): string[] {
+  const taken = new Set<string>();
+  for (const [index, { type }] of tokens.entries()) {
+    if (type !== 'heading_open') continue;
+    const anchor = anchorOf(tokens[index + 1]!.content);
+    let id = anchor;
+    for (let copy = 1; taken.has(id); copy += 1) id = `${anchor}-${copy}`;
+    taken.add(id);
+  }
+  return [...taken];
+}
+
 Object.assign(markdown.renderer.rules, {
   softbreak: () => ' ',
   heading_open: (tokens, index, _options, env) => {
-    const environment = env as Environment;
-    const { tag } = tokens[index]!;
-    const anchor = anchorOf(tokens[index + 1]!.content);
-    let id = anchor;
-    for (let copy = 1; environment.anchors.has(id); copy += 1) id = `${anchor}-${copy}`;
-    environment.anchors.add(id);
-    environment.level = Number(tag.slice(1));
-    return `<${tag} id="${escapeHtml(id)}">`;
+    const heading = tokens[index]!;
+    (env as Environment).level = Number(heading.tag.slice(1));
+    return `<${heading.tag} id="${escapeHtml(String(heading.attrGet('id')))}">`;
   },
-  fence: (tokens, index) => {
+  fence: (tokens, index, _options, env) => {
     const { info, content } = tokens[index]!;
-    return codeBlock({ language: info.trim() || 'text', code: content }).text;
+    return namedBlock({ language: info.trim() || 'text', code: content }, (env as Environment).texts).text;
   },
   code_tabs: (tokens, index, _options, env) => {
+    const { level, texts } = env as Environment;
     const snippets = tokens[index]!.meta!.snippets as [Snippet, ...Snippet[]];
     return snippets.length === 1
-      ? codeBlock(snippets[0]).text
-      : codeTabs(snippets, Math.min((env as Environment).level + 1, 6)).text;
+      ? namedBlock(snippets[0], texts).text
+      : codeTabs(snippets, Math.min(level + 1, 6)).text;
   },
   // With a tab stop, so that the keyboard can scroll what is wider than a phone.
-  table_open: () => '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>\n',
+  table_open: (_tokens, _index, _options, env) =>
+    `<div class="wide" tabindex="0" role="group" aria-label="${(env as Environment).texts.code.table}"><table>\n`,
   table_close: () => '</table></div>\n',
   // The policy of the page forbids inline styles, which is how columns would be aligned.
   th_open: () => '<th scope="col">',
   td_open: () => '<td>',
 } satisfies typeof markdown.renderer.rules);
 
+/** The ids of the headings of a document in English. */
+export function headingIdsOf(source: string): string[] {
+  const tokens = markdown.parse(source, { file: '' });
+  return tokens.filter(({ type }) => type === 'heading_open').map(token => String(token.attrGet('id')));
+}
+
 /** A document of the repository as HTML, without scripts and inline styles. */
-export function renderMarkdown(source: string, file: string): Html {
-  const environment: Environment = { file, anchors: new Set(), level: 1 };
+export function renderMarkdown(source: string, file: string, texts: SiteTexts, ids?: string[]): Html {
+  const environment: Environment = { file, texts, ids, level: 1 };
   return new Html(markdown.render(source, environment).trimEnd());
 }
 
 /** A sentence or two, such as a description in the OpenAPI document. */
 export const renderInline = (source: string) => new Html(markdown.renderInline(source, { file: '' }));
+
+/**
+ * The source of a page for programs: its links lead where `addressOf` says that a page is, and what is no page here is
+ * not linked.
+ */
+export function linkSource(source: string, file: string, addressOf: (page: string) => string): string {
+  const relink = (link: string, text: string, target: string) => {
+    const resolved = resolveLink(target, file);
+    if (resolved === undefined) return text;
+    const [page = '', ...anchor] = resolved.split('#');
+    return page.startsWith('/') ? `[${text}](${[addressOf(page), ...anchor].join('#')})` : link;
+  };
+  // Every second part is a block of code.
+  const parts = source.split('```');
+  return parts
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll(/\[([^[\]]*)\]\(([^()\s]+)\)/g, relink) : part))
+    .join('```');
+}

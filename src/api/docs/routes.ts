@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
-import { sendError } from '../http/errors.ts';
 import { pageHeaders } from '../http/page-headers.ts';
 import { sendStaticFile, staticMethods } from '../http/static-file.ts';
+import { languageOf } from './locale.ts';
 import type { ApiDocument } from './reference/document.ts';
 import type { Site } from './site.ts';
 
@@ -15,15 +15,22 @@ const headers = pageHeaders([
   "connect-src 'self'",
 ]);
 
-export type SiteOptions = Pick<ApiDeps, 'clock' | 'telegramBotName' | 'rendersDocsAhead'>;
+export type SiteOptions = Pick<
+  ApiDeps,
+  'clock' | 'telegramBotName' | 'publicUrl' | 'portal' | 'rendersDocsAhead'
+>;
 
 /** After the start, so that it is not delayed. */
 const renderAfterMs = 1_000;
 
-/** The landing page at `/`, and the documentation under `/docs/`. */
+/** In English and in Russian. A page has one address per language, so that it needs no `Vary` and can be linked and kept. */
+const landingPaths = ['/', '/ru', '/ru/'];
+const pathsForPrograms = ['/favicon.ico', '/llms.txt', '/robots.txt'];
+
+/** The landing pages, and the documentation under `/docs/`. */
 export function siteRoutes(
   server: FastifyInstance,
-  { clock, telegramBotName, rendersDocsAhead }: SiteOptions,
+  { clock, telegramBotName: botName, publicUrl, portal, rendersDocsAhead }: SiteOptions,
 ): void {
   let site: Promise<Site> | undefined;
   const open = () => {
@@ -42,16 +49,18 @@ export function siteRoutes(
     await nextTurn();
     const document = server.swagger() as unknown as ApiDocument;
     await nextTurn();
-    return createSite(document, telegramBotName);
+    return createSite(document, { botName, publicUrl, hasPortal: portal !== undefined });
   }
 
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { find, has } = await open();
+    const { find, has, missing } = await open();
     const path = pathOf(request.url);
     const file = await find(path);
     if (file) return sendStaticFile(request, reply.headers(headers), file);
     const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-    return has(other) ? reply.redirect(other, 308) : sendError(request, reply, 'not_found');
+    if (has(other)) return reply.redirect(other, 308);
+    request.errorCode = 'not_found';
+    return sendStaticFile(request, reply.status(404).headers(headers), missing(languageOf(path)));
   }
 
   if (rendersDocsAhead) {
@@ -64,7 +73,7 @@ export function siteRoutes(
     server.addHook('onClose', async () => cancel());
   }
 
-  for (const url of ['/', '/docs', '/docs/*'])
+  for (const url of [...landingPaths, ...pathsForPrograms, '/docs', '/docs/*'])
     server.route({ method: staticMethods, url, schema: { hide: true }, handler: send });
 }
 

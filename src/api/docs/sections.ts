@@ -28,13 +28,21 @@ const plainText = (text: string) =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
+interface SearchedPage {
+  path: string;
+  title: string;
+  /** Found as if it were in the title: `POST /v1/payments`. */
+  operation?: string;
+}
+
 /** What `assets/search.js` searches: the sections of a page, where each is, and the words in it. */
-export const searchEntriesOf = ({ path, title }: { path: string; title: string }, text: string) =>
+export const searchEntriesOf = ({ path, title, operation }: SearchedPage, text: string) =>
   sectionsOf(text).map(({ id, heading, text: body }) => ({
     page: title,
     heading: id === '' ? '' : heading,
     path: id === '' ? path : `${path}#${id}`,
     words: wordsOf(`${title} ${heading} ${body}`).join(' '),
+    ...(id === '' && operation !== undefined && { operation }),
   }));
 
 /** Each word once: the order does not matter, and the index stays small. */

@@ -70,7 +70,9 @@ export async function sendStaticFile(
     reply.header('Cache-Control', file.cacheControl).header('Vary', 'Accept-Encoding');
     if (etag !== undefined) {
       reply.header('ETag', etag);
-      if (isCurrent(request.headers['if-none-match'], etag)) return reply.status(304).send();
+      // What is not found is not current either.
+      const isFound = reply.statusCode === 200;
+      if (isFound && isCurrent(request.headers['if-none-match'], etag)) return reply.status(304).send();
     }
     if (encoding !== 'identity') reply.header('Content-Encoding', encoding);
     // Also for HEAD, which has the headers of GET and no body.

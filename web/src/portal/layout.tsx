@@ -42,7 +42,7 @@ export function Layout({ children }: { children: ReactNode }) {
               .filter(({ role }) => may(role))
               .map(place => ({ ...place, text: t.nav[place.name] }))}
           />
-          <a className="side-link portal-docs" href="/docs/">
+          <a className="side-link portal-docs" href={t.documentationPath}>
             {t.documentation}
           </a>
         </>

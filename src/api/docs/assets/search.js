@@ -1,37 +1,26 @@
 // Searches an index that is loaded when the field is first used.
+import { createSearch, wordsOf } from './ranking.js';
+
 const maxResults = 12;
 const field = document.querySelector('search');
+const texts = field.dataset;
 const input = document.getElementById('search');
 const results = field.querySelector('.results');
 const [status, list] = [results.querySelector('p'), results.querySelector('ul')];
 field.hidden = false;
 
-let index;
-const loadIndex = () => {
-  index ??= fetch('/docs/search.json')
+let loaded;
+/** What finds entries of the index. */
+const loadSearch = () => {
+  loaded ??= fetch(field.dataset.index)
     .then(response => (response.ok ? response.json() : Promise.reject(new Error(response.statusText))))
+    .then(createSearch)
     .catch(error => {
-      index = undefined;
+      loaded = undefined;
       throw error;
     });
-  return index;
+  return loaded;
 };
-
-/** As in the index. */
-const wordsOf = text => text.toLowerCase().match(/[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu) ?? [];
-
-/** Every word must occur. A word in the heading counts more than one in the text, and a whole word more than a part. */
-function rankOf({ page, heading, words }, wanted) {
-  const all = words.split(' ');
-  const title = (heading || page).toLowerCase();
-  // Among equal ones the page comes before its sections.
-  let rank = heading === '' ? 1 : 0;
-  for (const word of wanted) {
-    if (!all.some(one => one.includes(word))) return 0;
-    rank += 1 + (all.includes(word) ? 2 : 0) + (title.includes(word) ? 6 : 0);
-  }
-  return rank;
-}
 
 function resultItem({ page, heading, path }) {
   const item = document.createElement('li');
@@ -43,35 +32,29 @@ function resultItem({ page, heading, path }) {
 
 async function search() {
   const query = input.value;
-  const wanted = wordsOf(query);
-  results.hidden = wanted.length === 0;
-  if (wanted.length === 0) return;
-  let entries;
+  results.hidden = wordsOf(query).length === 0;
+  if (results.hidden) return;
+  let find;
   try {
-    entries = await loadIndex();
+    find = await loadSearch();
   } catch {
-    status.textContent = 'The search is not available. Try again.';
+    status.textContent = texts.failed;
     return;
   }
   // Another letter was typed meanwhile.
   if (query !== input.value) return;
-  const found = entries
-    .map(entry => ({ entry, rank: rankOf(entry, wanted) }))
-    .filter(({ rank }) => rank > 0)
-    .sort((a, b) => b.rank - a.rank);
+  const found = find(query);
   const shown = found.slice(0, maxResults);
-  list.replaceChildren(...shown.map(({ entry }) => resultItem(entry)));
-  status.textContent =
-    found.length > shown.length
-      ? `${shown.length} of ${found.length} results`
-      : `${found.length || 'No'} ${found.length === 1 ? 'result' : 'results'}`;
+  list.replaceChildren(...shown.map(resultItem));
+  const text = found.length === 0 ? texts.none : found.length > shown.length ? texts.foundMore : texts.found;
+  status.textContent = text.replace('{found}', found.length).replace('{shown}', shown.length);
 }
 
 function close() {
   results.hidden = true;
 }
 
-input.addEventListener('focus', () => void loadIndex().catch(() => {}));
+input.addEventListener('focus', () => void loadSearch().catch(() => {}));
 input.addEventListener('input', search);
 
 field.addEventListener('keydown', event => {

@@ -7,7 +7,7 @@ show(read('language'));
 function createTabs(group, number) {
   const list = document.createElement('div');
   list.setAttribute('role', 'tablist');
-  list.setAttribute('aria-label', 'Language');
+  list.setAttribute('aria-label', document.body.dataset.codeLanguage);
   const tabs = Array.from(group.querySelectorAll('.tab'), panel => createTab(panel, number));
   list.append(...tabs.map(({ tab }) => tab));
   group.prepend(list);

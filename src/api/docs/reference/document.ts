@@ -1,7 +1,10 @@
+import type { SiteTexts } from '../locale.ts';
+
 /** The parts of the OpenAPI document that the reference shows. */
 export interface ApiDocument {
   info: { title: string; version: string; description: string };
-  tags: { name: string; description: string }[];
+  /** The title is the name as readers see it. */
+  tags: { name: string; title?: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   webhooks: Record<string, { post: Operation }>;
   components: { schemas: Record<string, Schema> };
@@ -16,6 +19,9 @@ export interface Operation {
   requestBody?: { content: Record<string, Content> };
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
 }
+
+/** What the generator of the document writes as the description of a response that has none. */
+export const nothingSaid = 'Default Response';
 
 export interface Parameter {
   name: string;
@@ -34,7 +40,7 @@ export interface Content {
 
 export interface Schema {
   $ref?: string;
-  type?: string;
+  type?: Exclude<keyof SiteTexts['fields']['types'], 'time' | 'any'>;
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -49,6 +55,12 @@ export interface Schema {
   maxLength?: number;
   default?: unknown;
   examples?: unknown[];
+}
+
+/** What the reference is rendered from: the document in one language, and what the site says around it. */
+export interface Edition {
+  document: ApiDocument;
+  texts: SiteTexts;
 }
 
 /** An operation with its place: the method and the path of an endpoint. */

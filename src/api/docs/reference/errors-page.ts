@@ -3,8 +3,8 @@ import { codeBlock } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { anchorOf } from '../markdown.ts';
 import {
-  type ApiDocument,
   type ApiError,
+  type Edition,
   endpointsOf,
   errorsOf,
   exampleOf,
@@ -17,25 +17,30 @@ export const errorLink = (code: string) =>
   html`<a href="/docs/reference/errors#${code}"><code>${code}</code></a>`;
 
 /** Every error code with its status, its advice, and the operations that return it. */
-export function errorsPage(document: ApiDocument): Html {
+export function errorsPage(edition: Edition): Html {
+  const { document, texts } = edition;
+  const { title, lead, object, codes, malformed: malformedTitle, malformedText } = texts.errors;
+  const example = (value: unknown) =>
+    codeBlock({ language: 'json', code: toJson(value) }, texts.reference.exampleResponse);
   const { Error: shape, ValidationError: malformed } = document.components.schemas;
   const errors = new Map(
     endpointsOf(document).flatMap(({ operation }) => errorsOf(operation).map(error => [error.code, error])),
   );
   const sorted = [...errors.values()].sort((a, b) => Number(a.status) - Number(b.status));
-  return html`<h1>Errors</h1>
-<p>Every error has a code, which is stable. What to do about each of them is in the guide
-<a href="/docs/guides/errors">Error codes</a>.</p>
-<h2 id="object">The error object</h2>
-${fieldsOf(shape!, document, 'response')}${example(exampleOf(shape!, document))}<h2 id="codes">Codes</h2>
-${sorted.map(error => errorSection(error, document))}<h2 id="malformed">Malformed requests</h2>
-<p>HTTP 422 with <code>detail</code> instead of <code>error</code>: a field is missing or has the wrong type, and <code>loc</code> names it.</p>
-${fieldsOf(malformed!, document, 'response')}${example(exampleOf(malformed!, document))}`;
+  return html`<h1>${title}</h1>
+<p>${lead}</p>
+<h2 id="object">${object}</h2>
+${fieldsOf(shape!, edition, 'response')}${example(exampleOf(shape!, document))}<h2 id="codes">${codes}</h2>
+${sorted.map(error => errorSection(error, edition))}<h2 id="malformed">${malformedTitle}</h2>
+<p>${malformedText}</p>
+${fieldsOf(malformed!, edition, 'response')}${example(exampleOf(malformed!, document))}`;
 }
 
-const example = (value: unknown) => codeBlock({ language: 'json', code: toJson(value) }, 'Example response');
-
-function errorSection({ code, status, message, retryable, sameKey }: ApiError, document: ApiDocument): Html {
+function errorSection(
+  { code, status, message, retryable, sameKey }: ApiError,
+  { document, texts }: Edition,
+): Html {
+  const { retry, key, returnedBy, everyOperation, advice } = texts.errors;
   const returning = endpointsOf(document).filter(({ operation }) =>
     errorsOf(operation).some(error => error.code === code),
   );
@@ -45,14 +50,14 @@ function errorSection({ code, status, message, retryable, sameKey }: ApiError, d
     html`<a href="${operationPath(operation)}">${method} ${path}</a>`,
   ]);
   return html`<h3 id="${code}"><code>${code}</code></h3>
-<p>Status ${status}. ${message}${isOptional(code) && html` <span class="label">optional</span>`}</p>
-<p>Retry: ${retryable ? 'yes' : 'no'}. Idempotency key: ${sameKey ? 'the same' : 'a new one'}.
-Returned by ${isEverywhere ? 'every operation' : links}. <a href="/docs/guides/errors#${guideAnchor(code, status)}">What to do about <code>${code}</code></a></p>
+<p>${texts.reference.status} ${status}. ${message}${isOptional(code) && html` <span class="label">${texts.reference.optional}</span>`}</p>
+<p>${retry(retryable)} ${key(sameKey)}
+${returnedBy(isEverywhere ? everyOperation : links)} <a href="/docs/guides/errors#${guideAnchor(code, status)}">${advice(code)}</a></p>
 `;
 }
 
 const isOptional = (code: string) => !Object.hasOwn(contractErrors, code);
 
-/** The guide has headings such as "`invalid_qr` · 400" and "`test_key_required` · 403 · addition". */
+/** The guide in English has headings such as "`invalid_qr` · 400" and "`test_key_required` · 403 · optional". */
 const guideAnchor = (code: string, status: string) =>
   anchorOf(`\`${code}\` · ${status}${isOptional(code) ? ' · optional' : ''}`);

@@ -1,6 +1,6 @@
 import { type Html, html, type Part } from '../html.ts';
 import { renderInline } from '../markdown.ts';
-import { type ApiDocument, type Parameter, resolveSchema, type Schema, withoutNull } from './document.ts';
+import { type Edition, type Parameter, resolveSchema, type Schema, withoutNull } from './document.ts';
 
 interface Field {
   name: string;
@@ -11,10 +11,11 @@ interface Field {
 }
 
 /** Requests say which fields they need; a response has all of its fields, so it says which may be missing. */
-type Direction = 'request' | 'response';
+export type Direction = 'request' | 'response';
 
 /** The fields of an object, those of nested objects below them. */
-export function fieldsOf(schema: Schema, document: ApiDocument, direction: Direction): Html {
+export function fieldsOf(schema: Schema, edition: Edition, direction: Direction): Html {
+  const { document } = edition;
   const { properties = {}, required = [] } = resolveSchema(schema, document);
   const fields = Object.entries(properties).map(([name, property]) => {
     const resolved = resolveSchema(property, document);
@@ -22,10 +23,10 @@ export function fieldsOf(schema: Schema, document: ApiDocument, direction: Direc
     const description = resolved.description ?? resolveSchema(only!, document).description ?? '';
     return { name, schema: property, description, isRequired: required.includes(name) };
   });
-  return listOf(fields, document, direction);
+  return listOf(fields, edition, direction);
 }
 
-export function parametersOf(parameters: Parameter[], document: ApiDocument): Html {
+export function parametersOf(parameters: Parameter[], edition: Edition, direction: Direction): Html {
   const fields = parameters.map(({ name, schema, description = '', required, example }) => ({
     name,
     schema,
@@ -33,62 +34,64 @@ export function parametersOf(parameters: Parameter[], document: ApiDocument): Ht
     isRequired: required === true && schema.default === undefined,
     example,
   }));
-  return listOf(fields, document, 'request');
+  return listOf(fields, edition, direction);
 }
 
-const listOf = (fields: Field[], document: ApiDocument, direction: Direction) => html`<ul class="fields">
-${fields.map(field => fieldItem(field, document, direction))}</ul>
+const listOf = (fields: Field[], edition: Edition, direction: Direction) => html`<ul class="fields">
+${fields.map(field => fieldItem(field, edition, direction))}</ul>
 `;
 
-/** A mark at the start of a description that is shown as a label. */
-const optional = 'Optional. ';
-
-function fieldItem(field: Field, document: ApiDocument, direction: Direction): Html {
+function fieldItem(field: Field, edition: Edition, direction: Direction): Html {
   const { name, schema, isRequired, example } = field;
-  const isOptional = field.description.startsWith(optional);
-  const description = isOptional ? field.description.slice(optional.length) : field.description;
+  const { fields: texts } = edition.texts;
+  const isOptional = field.description.startsWith(texts.optionalMark);
+  const description = isOptional ? field.description.slice(texts.optionalMark.length) : field.description;
   const labels: Part[] = [
-    direction === 'request' && isRequired && html` <span class="label required">required</span>`,
-    (isOptional || !isRequired) && html` <span class="label">optional</span>`,
+    direction === 'request' && isRequired && html` <span class="label required">${texts.required}</span>`,
+    (isOptional || !isRequired) && html` <span class="label">${texts.optional}</span>`,
   ];
-  const rules = [...rulesOf(schema, document), ...(example === undefined ? [] : [exampleText(example)])];
-  return html`<li><p><code class="name">${name}</code> <span class="type">${typeOf(schema, document)}</span>${labels}</p>
-${description !== '' && html`<p>${renderInline(description)}.</p>\n`}${rules.length > 0 && html`<p class="rules">${rules.map((rule, index) => [index > 0 && ' · ', rule])}</p>\n`}${nestedOf(schema, document, direction)}</li>
+  const rules = [
+    ...rulesOf(schema, edition),
+    ...(example === undefined ? [] : [exampleText(example, edition)]),
+  ];
+  return html`<li><p><code class="name">${name}</code> <span class="type">${typeOf(schema, edition)}</span>${labels}</p>
+${description !== '' && html`<p>${renderInline(description)}${!description.endsWith('.') && '.'}</p>\n`}${rules.length > 0 && html`<p class="rules">${rules.map((rule, index) => [index > 0 && ' · ', rule])}</p>\n`}${nestedOf(schema, edition, direction)}</li>
 `;
 }
 
-const exampleText = (value: unknown) => html`Example: <code>${plain(value)}</code>`;
+const exampleText = (value: unknown, { texts }: Edition) =>
+  html`${texts.fields.example} <code>${plain(value)}</code>`;
 const plain = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The object in a field, or the one that its list consists of. */
-function nestedOf(schema: Schema, document: ApiDocument, direction: Direction): Part {
+function nestedOf(schema: Schema, edition: Edition, direction: Direction): Part {
+  const { document, texts } = edition;
   const objects = withoutNull(resolveSchema(schema, document))
     .alternatives.map(one => resolveSchema(one, document))
     .map(one => (one.items ? resolveSchema(one.items, document) : one));
   const nested = objects.find(({ properties = {} }) => Object.keys(properties).length > 0);
   if (!nested) return undefined;
   const count = Object.keys(nested.properties!).length;
-  return html`<details open><summary>${count} fields</summary>
-${fieldsOf(nested, document, direction)}</details>
+  return html`<details open><summary>${texts.fields.count(count)}</summary>
+${fieldsOf(nested, edition, direction)}</details>
 `;
 }
 
-/** `string`, `integer or null`, `list of Payment`. */
-function typeOf(schema: Schema, document: ApiDocument): string {
-  const name = schema.$ref?.split('/').at(-1);
-  if (name !== undefined) return name;
+/** `string`, `integer or null`, `list of Payment`; after "list of" in the plural. */
+function typeOf(schema: Schema, edition: Edition, form: 'one' | 'many' = 'one'): string {
+  const { listOf, or, types } = edition.texts.fields;
   const { alternatives, isNullable } = withoutNull(schema);
-  const types = alternatives.map(one => {
-    if (one.$ref !== undefined) return typeOf(one, document);
-    if (one.items) return `list of ${plural(typeOf(one.items, document))}`;
-    return one.format === 'date-time' ? 'time' : (one.type ?? (one.enum ? 'string' : 'any'));
+  const names = alternatives.map(({ $ref, items, format, type, enum: values }) => {
+    if ($ref !== undefined) return $ref.split('/').at(-1)!;
+    if (items) return `${listOf} ${typeOf(items, edition, 'many')}`;
+    return types[format === 'date-time' ? 'time' : (type ?? (values ? 'string' : 'any'))][form];
   });
-  return [...types, ...(isNullable ? ['null'] : [])].join(' or ');
+  return [...names, ...(isNullable ? [types.null.one] : [])].join(` ${or} `);
 }
 
-const plural = (type: string) => (/^[a-z]+$/.test(type) ? `${type}s` : type);
-
-function rulesOf(schema: Schema, document: ApiDocument): Part[] {
+function rulesOf(schema: Schema, edition: Edition): Part[] {
+  const { document, texts } = edition;
+  const { always, oneOf, range, maxLength: atMost, byDefault: otherwise } = texts.fields;
   const resolved = resolveSchema(schema, document);
   const { alternatives } = withoutNull(resolved);
   // Of what several say, the first counts.
@@ -97,12 +100,12 @@ function rulesOf(schema: Schema, document: ApiDocument): Part[] {
   const isObject = all.properties !== undefined;
   return [
     values !== undefined && [
-      values.length === 1 ? 'Always ' : 'One of ',
+      `${values.length === 1 ? always : oneOf} `,
       values.map((value, index) => [index > 0 && ', ', html`<code>${plain(value)}</code>`]),
     ],
-    minimum !== undefined && maximum !== undefined && `${minimum} to ${maximum.toLocaleString('en')}`,
-    maxLength !== undefined && `At most ${maxLength} characters`,
-    byDefault !== undefined && html`Default: <code>${plain(byDefault)}</code>`,
-    values === undefined && !isObject && examples !== undefined && exampleText(examples[0]),
+    minimum !== undefined && maximum !== undefined && range(minimum, maximum),
+    maxLength !== undefined && atMost(maxLength),
+    byDefault !== undefined && html`${otherwise} <code>${plain(byDefault)}</code>`,
+    values === undefined && !isObject && examples !== undefined && exampleText(examples[0], edition),
   ].filter(rule => rule !== false);
 }

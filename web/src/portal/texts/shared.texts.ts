@@ -157,6 +157,7 @@ export const texts = inBoth({
     settings: ['Settings', 'Настройки'],
   },
   documentation: ['Documentation ↗', 'Документация ↗'],
+  documentationPath: ['/docs/', '/docs/ru/'],
   live: ['Live', 'Боевой'],
   test: ['Test', 'Тест'],
   suspended: [

@@ -5,7 +5,7 @@ export const homePage = (botName: string | undefined): Html => html`<h1>Document
 <p>With the Kopeck partner API you pay QR codes of the Russian Faster Payment System (SBP) in rubles from a USDT balance. You send the
 link of a QR code; the service pays it, debits your balance once, and sends you the outcome as a webhook.</p>
 <ul class="cards">
-${card('/docs/guides/first-payment', 'First payment', 'Pay a QR code with a test key in a few minutes. Nothing goes to a bank.')}${card('/docs/guides/', 'Guides', 'Payments in processing, webhooks, test mode, reconciling and going live.')}${card('/docs/reference/', 'API reference', 'Every operation with its fields, examples in five languages, and errors.')}${card('/docs/library', 'Client library', 'For TypeScript and JavaScript: retries that never pay twice, paging, webhooks.')}</ul>
+${card('/docs/guides/first-payment', 'First payment', 'Pay a QR code with a test key in a few minutes. Nothing goes to a bank.')}${card('/docs/guides/', 'Guides', 'Payments in processing, webhooks, test mode, reconciling and going live.')}${card('/docs/reference/', 'API reference', 'Every operation with its fields, examples in five languages, and errors.')}${card('/docs/library', 'Client library', 'For TypeScript, Python and PHP: retries that never pay twice, paging, webhooks.')}</ul>
 <h2 id="in-short">In short</h2>
 <ol>
 <li>Get a test key in ${botLink(botName)}, and send it as <code>Authorization: Bearer svc_test_…</code>.</li>

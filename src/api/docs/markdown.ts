@@ -26,10 +26,13 @@ export const anchorOf = (heading: string) =>
 const pathOfFile = new Map([
   ['docs/guides/README.md', '/docs/guides/'],
   ['sdk/README.md', '/docs/library'],
+  ['sdk-python/README.md', '/docs/library-python'],
+  ['sdk-php/README.md', '/docs/library-php'],
+  ['sdk-cli/README.md', '/docs/cli'],
   ['docs/reference/api-changelog.md', '/docs/changelog'],
 ]);
 
-const findPage = (file: string): string | undefined =>
+export const findPage = (file: string): string | undefined =>
   pathOfFile.get(file) ??
   (/^docs\/guides\/[\w-]+\.md$/.test(file) ? `/${file.slice(0, -'.md'.length)}` : undefined);
 

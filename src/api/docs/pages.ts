@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { homePage } from './home-page.ts';
 import { type Html, html, type Part } from './html.ts';
-import { renderMarkdown } from './markdown.ts';
+import { findPage, renderMarkdown } from './markdown.ts';
 import {
   type ApiDocument,
   type Endpoint,
@@ -41,7 +41,7 @@ export async function listPages(document: ApiDocument, botName: string | undefin
   ];
 }
 
-/** The guides in the order of their list, `docs/guides/README.md`, and the client library. */
+/** The guides in the order of their list, `docs/guides/README.md`, the client library, and further packages. */
 async function guides(): Promise<Page[]> {
   const list = await readFile(join(root, 'docs/guides/README.md'), 'utf8');
   const names = Array.from(list.matchAll(/\]\(([\w-]+)\.md\)/g), ([, name]) => name!);
@@ -49,8 +49,12 @@ async function guides(): Promise<Page[]> {
     documentPage('docs/guides/README.md', '/docs/guides/').then(page => ({ ...page, label: 'All guides' })),
     ...names.map(name => documentPage(`docs/guides/${name}.md`, `/docs/guides/${name}`)),
     documentPage('sdk/README.md', '/docs/library').then(page => ({ ...page, title: 'Client library' })),
+    ...['python', 'php', 'cli'].map(name => packagePage(`sdk-${name}/README.md`)),
   ]);
 }
+
+/** A further package for partners; its README says for what it is. */
+const packagePage = (file: string) => documentPage(file, findPage(file)!);
 
 async function documentPage(file: string, path: string): Promise<Page> {
   const source = await readFile(join(root, file), 'utf8');

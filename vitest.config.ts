@@ -19,7 +19,7 @@ const systemTests = [
   'test/gateway/check.test.ts',
   'test/clocks/machine-clock.test.ts',
   'test/bot/{every-button,leader,telegram-outage}.test.ts',
-  'test/sdk/packed.test.ts',
+  'test/sdk/{packed,packed-cli}.test.ts',
   'test/install/**',
   'test/cli/{start,processes,console-start,secret-rotation,demo,listen}.test.ts',
   'test/examples/**',

@@ -1,2 +1,2 @@
-/** How a person calls the program: in a checkout, where the code is not compiled, through npm. */
-export const programName = import.meta.filename.endsWith('.js') ? 'kopeck' : 'npx kopeck';
+/** How a person calls the program: in a checkout, where the code is not compiled, by its path. */
+export const programName = import.meta.filename.endsWith('.js') ? 'kopeck' : 'bin/kopeck';

@@ -6,7 +6,7 @@ import * as stores from '../db/backup-store/index.ts';
 import { loadSettings, withSecretFiles } from '../db/secrets/index.ts';
 import { instant, positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
-import type { Context, DatabaseCommand } from './command.ts';
+import { type KeylessContext, openKeys } from './command.ts';
 import { lateProgressBar, listing } from './output.ts';
 import { rehearse, restoreSteps } from './rehearsal.ts';
 import { abortOnSignals } from './signals.ts';
@@ -14,8 +14,8 @@ import { group, type MakeCommand, progressOn, type Terminal } from './terminal.t
 
 const fromOption = ['--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)'] as const;
 
-export function backupCommands(withDatabase: DatabaseCommand, command: MakeCommand<Terminal>) {
-  const create = withDatabase('create', 'back up the running database', createBackup)
+export function backupCommands(withoutKeys: MakeCommand<KeylessContext>, command: MakeCommand<Terminal>) {
+  const create = withoutKeys('create', 'back up the running database', createBackup)
     .option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .option('--keep <count>', 'keep this many backups and delete older ones', positiveCount)
     .option('--with-secret-key', 'include the secret key, encrypted with a passphrase');
@@ -27,13 +27,12 @@ export function backupCommands(withDatabase: DatabaseCommand, command: MakeComma
 }
 
 async function createBackup(
-  { settings, keyring, audit, terminal }: Context,
+  context: KeylessContext,
   { to, keep, withSecretKey }: { to?: string; keep?: number; withSecretKey?: boolean },
 ) {
+  const { settings, audit, terminal } = context;
   const store = backupStore(to, settings, '--to');
-  const sealedKey = withSecretKey
-    ? dbBackup.sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
-    : undefined;
+  const sealedKey = withSecretKey ? await sealKeys(context) : undefined;
   const backup = await stores.withFileErrors(() =>
     dbBackup.takeBackup(audit.pool, {
       to: store,
@@ -56,6 +55,14 @@ async function createBackup(
     },
     text: summary + kept,
   };
+}
+
+async function sealKeys(context: KeylessContext) {
+  const { keys } = await openKeys(context);
+  return dbBackup.sealSecretKey(
+    keys.map(({ text }) => text).join('\n'),
+    await readPassphrase(context.terminal),
+  );
 }
 
 async function verifyBackup(terminal: Terminal, backupId: string | undefined, { from }: { from?: string }) {

@@ -24,8 +24,22 @@ export interface Context {
 /** Makes commands with a database. */
 export type DatabaseCommand = MakeCommand<Context>;
 
+export const commandsWithDatabase = (terminal: Terminal): DatabaseCommand =>
+  commandsOnDatabase(terminal, async context => ({ ...context, keyring: await openKeys(context) }));
+
+/** For a backup: who makes it, such as the user of the database server, need not know the secret key. */
+export type KeylessContext = Omit<Context, 'keyring'>;
+
+export const commandsWithoutKeys = (terminal: Terminal): MakeCommand<KeylessContext> =>
+  commandsOnDatabase(terminal, async context => context);
+
+export const openKeys = ({ settings, audit }: KeylessContext) => openKeyring(settings, audit.pool, 'refuse');
+
 /** Each opens the database, runs, prints its output, and always closes the database again. */
-export function commandsWithDatabase(terminal: Terminal): DatabaseCommand {
+function commandsOnDatabase<With>(
+  terminal: Terminal,
+  complete: (context: KeylessContext) => Promise<With>,
+): MakeCommand<With> {
   const progress = progressOn(terminal);
   return (usage, description, work) =>
     command(usage, description).action(async (...given) => {
@@ -38,10 +52,9 @@ export function commandsWithDatabase(terminal: Terminal): DatabaseCommand {
       };
       const stopListening = closeOnSignals({ close });
       try {
-        const keyring = await openKeyring(settings, database.pool, 'refuse');
         const audit = { pool: database.pool, clock: database.clock, actor: `cli:${userInfo().username}` };
         const onInterrupt = (work: () => Promise<void>) => void interruptions.push(work);
-        const context = { audit, settings, keyring, progress, terminal, onInterrupt };
+        const context = await complete({ audit, settings, progress, terminal, onInterrupt });
         await workAndPrint(terminal, work, context, given);
       } catch (error) {
         throw explainDatabaseError(error, settings);

@@ -1,9 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type Kopeck, KopeckError, type PaymentEvent } from '../../sdk/src/index.ts';
 import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
 import { createForwarder, createRecordingFetch, type ForwardAttempt } from './forward.ts';
 import { refuse } from './output.ts';
-import { callsService, connect, explainErrors, type Remote } from './remote.ts';
+import { callsService, connect, explainErrors, type Remote, webhookSecret } from './remote.ts';
 import { command } from './terminal.ts';
 
 interface ListenOptions extends Remote {
@@ -16,14 +16,7 @@ interface ListenOptions extends Remote {
 export const listenCommand = (): Command =>
   callsService(command('listen', "forward a partner's events to a local URL, signed like webhooks"))
     .requiredOption('--forward-to <url>', 'such as http://localhost:3000/hook', receiverUrl)
-    .addOption(
-      new Option(
-        '--secret <secret>',
-        'webhook signing secret; prefer the environment variable (default: random)',
-      )
-        .env('KOPECK_WEBHOOK_SECRET')
-        .argParser(webhookSecret),
-    )
+    .addOption(webhookSecret('webhook signing secret; prefer the environment variable (default: random)'))
     .option('--from <event>', 'start after this event, such as evt_17; evt_0 for all', position, 'now')
     .action((options: ListenOptions) => listen(options));
 
@@ -31,11 +24,6 @@ function receiverUrl(text: string): string {
   const verdict = checkWebhookUrl(text, { allowPrivate: true });
   if (verdict.outcome === 'ok') return verdict.url.href;
   throw new InvalidArgumentError(verdict.reason);
-}
-
-function webhookSecret(text: string): string {
-  if (/^[\x21-\x7e]{8,}$/.test(text)) return text;
-  refuse('bad_secret', 'This is not a webhook secret: secrets look like whsec_…');
 }
 
 function position(text: string): string {

@@ -6,7 +6,7 @@ import { archiveCommands } from './archive.ts';
 import { demoMinutes, demoPayments } from './arguments.ts';
 import { auditCommands } from './audit.ts';
 import { backupCommands, restoreCommand } from './backup.ts';
-import { type Context, commandsWithDatabase, type Terminal } from './command.ts';
+import { type Context, commandsWithDatabase, commandsWithoutKeys, type Terminal } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { maintenanceCommands, recipientCommands } from './controls.ts';
 import { depositCommands } from './deposit.ts';
@@ -73,7 +73,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(gatewayCommands(withoutDatabase))
     .addCommand(recoveryCommands(withDatabase))
     .addCommand(archiveCommands(withDatabase))
-    .addCommand(backupCommands(withDatabase, withoutDatabase))
+    .addCommand(backupCommands(commandsWithoutKeys(terminal), withoutDatabase))
     .addCommand(restoreCommand(withoutDatabase))
     .addCommand(drillCommand(withoutDatabase))
     .addCommand(archiveWalCommand(terminal))

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Kopeck, KopeckError, type KopeckOptions } from '../../sdk/src/index.ts';
 import { systemClock } from '../base/clock.ts';
-import { programName } from '../base/program-name.ts';
 import { createFetch } from '../http-client/index.ts';
 import { refuse } from './output.ts';
 
@@ -27,6 +26,13 @@ export const callsService = (command: Command): Command =>
         .default('http://127.0.0.1:8080')
         .argParser(httpUrl),
     );
+
+/** The secret of a webhook; other users must not see it either. */
+export const webhookSecret = (description: string) =>
+  new Option('--secret <secret>', description).env('KOPECK_WEBHOOK_SECRET').argParser((text: string) => {
+    if (/^[\x21-\x7e]{8,}$/.test(text)) return text;
+    return refuse('bad_secret', 'This is not a webhook secret: secrets look like whsec_…');
+  });
 
 /** Never repeats the argument: it is a secret, even when mistyped. */
 function apiKey(text: string): string {
@@ -60,7 +66,7 @@ export async function explainErrors<Result>({ url }: Remote, work: () => Promise
     refuse(
       error.code,
       isUnreachable
-        ? `No response from ${url}: start the service with ${programName} start, or set its URL with --url.`
+        ? `No response from ${url}: check that the service runs there, or set its URL with --url.`
         : `${error.message}${requestId}`,
     );
   }

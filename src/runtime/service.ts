@@ -4,11 +4,11 @@ import { startBot } from '../bot/index.ts';
 import { type ConsoleDeps, createConsole } from '../console/index.ts';
 import { openAuditHeads } from '../db/audit/index.ts';
 import type { Database, PoolAndClock } from '../db/index.ts';
-import { withCircuitBreaker } from '../db/postgres/index.ts';
+import { openConnections, withCircuitBreaker } from '../db/postgres/index.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
 import { createPortal, type PortalDeps } from '../portal/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
-import type { Cleanup } from './graceful-shutdown.ts';
+import { type Cleanup, shutDown } from './graceful-shutdown.ts';
 import { readMetricsOf } from './metrics.ts';
 import { servesPortal, servesRequests } from './pages.ts';
 import { sharesPort } from './port.ts';
@@ -25,10 +25,18 @@ export async function startService(
   const { roles } = settings;
   const parts = await createSharedParts(settings, database, cleanups);
   channel.shareMetrics(readMetricsOf(parts.metrics, parts));
-  if (roles.includes('worker')) startWorker(parts, channel, cleanups);
+  // Beneath the server: what its last requests cause is still done.
+  const ofWorker: Cleanup[] = [];
+  cleanups.push(manner => shutDown(ofWorker, manner));
   const bot = roles.includes('bot') ? startBotIfConfigured(parts, channel, cleanups) : undefined;
-  if (!servesRequests(settings)) return undefined;
-  return startServer(parts, channel, { bot, cleanups });
+  const onMade = async () => {
+    // All loops ask at once, and then the first callers do.
+    await openConnections(parts.pool);
+    if (roles.includes('worker')) startWorker(parts, channel, ofWorker);
+  };
+  if (servesRequests(settings)) return startServer(parts, channel, { bot, cleanups, onMade });
+  await onMade();
+  return undefined;
 }
 
 type Bot = ReturnType<typeof startBot>;
@@ -73,11 +81,15 @@ const answerWithinMs = 60_000;
 /** Backpressure: a process prepares this many payments in well under a second; more requests would only queue. */
 const maxBeforeDebit = 300;
 
-/** One server for the API, the portal, the console and the bot's webhook, as far as the roles ask for them. */
+/**
+ * One server for the API, the portal, the console and the bot's webhook, as far as the roles ask for them. Making it holds the
+ * event loop, on a slow machine for seconds: background work begins after that (`onMade`). Else its first connections and
+ * calls would get their answers only after their time-outs, and an outage would be logged.
+ */
 async function startServer(
   parts: SharedParts,
   channel: ClusterChannel,
-  { bot, cleanups }: { bot: Bot | undefined; cleanups: Cleanup[] },
+  { bot, cleanups, onMade }: { bot: Bot | undefined; cleanups: Cleanup[]; onMade: () => Promise<void> },
 ): Promise<string> {
   const { roles, pool, heartbeat, clock, keyring } = parts;
   const authenticator = createAuthenticator(pool, clock, keyring);
@@ -104,5 +116,6 @@ async function startServer(
     // Together: the server drains the updates it has passed to the bot, and the bot waits for Telegram.
     await Promise.all([server.close(), bot?.stop()]);
   });
+  server.addHook('onReady', onMade);
   return listen(server, { ...parts, sharesPort });
 }

@@ -49,7 +49,7 @@ test('pays with the shops that are not suspended, says so, and leaves no key beh
   const { code, stdout, stderr } = await kopeck(env, 'demo --payments 10 --json');
   expect(code).toBe(0);
   expect(stderr).toContain(
-    `Demonstration bakery makes no payments: it is suspended. To change that: npx kopeck partner resume ${bakery.partnerId}.\n`,
+    `Demonstration bakery makes no payments: it is suspended. To change that: bin/kopeck partner resume ${bakery.partnerId}.\n`,
   );
   expect(JSON.parse(stdout).payments).toBe(10);
   const itsOrRefused = `partner_id = '${uuidFromId(bakery.partnerId)}' OR error_code = 'partner_suspended'`;
@@ -71,7 +71,7 @@ test('pays with the shops that are not suspended, says so, and leaves no key beh
   expect(JSON.parse(refused.stderr).error).toEqual({
     code: 'partner_suspended',
     message: expect.stringMatching(
-      /^All shops of the demo are suspended\. To change that: npx kopeck partner resume (prt_\w{26}( or )?){5}\. Nothing was changed\.$/,
+      /^All shops of the demo are suspended\. To change that: bin\/kopeck partner resume (prt_\w{26}( or )?){5}\. Nothing was changed\.$/,
     ),
   });
 }, 120_000);

@@ -140,7 +140,7 @@ describe('kopeck listen', () => {
     for (const { code, stderr } of runs)
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\n$/)]);
     expect(runs[0]!.stderr).not.toContain('hunter2');
-    expect(runs[2]!.stderr).toContain('start the service with npx kopeck start');
+    expect(runs[2]!.stderr).toContain('check that the service runs there');
     expect(runs[3]!.stderr).toMatch(/^evt_9999 is not an event of prt_\S+ \(test\)\.\n$/);
   });
 });

@@ -44,7 +44,7 @@ describe('a partner is found by its name by', () => {
     await expectRefusal(1, new RegExp(several), ...call(line, 'TWINS'));
     await expectRefusal(
       1,
-      /^There is no partner Кофе: see npx kopeck partner list\.\n$/,
+      /^There is no partner Кофе: see bin\/kopeck partner list\.\n$/,
       ...call(line, 'Кофе'),
     );
   });

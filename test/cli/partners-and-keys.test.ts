@@ -8,7 +8,7 @@ describe('partner', () => {
   test('create names the next command', async () => {
     const { stdout } = await run('partner create --name Second');
     expect(stdout).toMatch(
-      /^Created prt_\w{26} \(Second\)\.\nNext: npx kopeck key create prt_\w{26} --mode test\n$/,
+      /^Created prt_\w{26} \(Second\)\.\nNext: bin\/kopeck key create prt_\w{26} --mode test\n$/,
     );
   });
 
@@ -41,7 +41,7 @@ describe('partner', () => {
 
   test('suspend and resume', async () => {
     expect(await runJson(`partner suspend ${partner}`)).toMatchObject({ state: 'suspended' });
-    const suspended = /is suspended: run npx kopeck partner resume/;
+    const suspended = /is suspended: run bin\/kopeck partner resume/;
     await expectRefusal(1, suspended, `key create ${partner} --mode test`);
     expect(await runJson(`partner resume ${partner}`)).toMatchObject({ state: 'active' });
   });
@@ -63,7 +63,7 @@ describe('partner', () => {
 
   test('that does not exist is reported in one line, also as JSON', async () => {
     const unknown = 'prt_01h455vb4pex5vsknk084sn02q';
-    const noPartner = /^There is no partner .*: see npx kopeck partner list\.$/m;
+    const noPartner = /^There is no partner .*: see bin\/kopeck partner list\.$/m;
     for (const typed of [unknown, 'nonsense', 'timeout', ''])
       await expectRefusal(1, noPartner, 'partner show', typed);
     const { code, stderr, stdout } = await run('partner show', unknown, '--json');
@@ -92,7 +92,7 @@ describe('key', () => {
   test('revoke takes a whole key too, and does not repeat it', async ({ created: { key, key_id } }) => {
     expect((await run('key revoke', key)).stdout).toBe(`Key ${key_id} is revoked.\n`);
     const { code, stderr } = await run('key revoke', key.replace(key_id, '0'.repeat(12)));
-    expect([code, stderr]).toEqual([1, 'There is no key 000000000000: see npx kopeck key list.\n']);
+    expect([code, stderr]).toEqual([1, 'There is no key 000000000000: see bin/kopeck key list.\n']);
   });
 
   test('create takes scopes, limits, a label and an expiry; list shows them', async () => {

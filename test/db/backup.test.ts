@@ -177,15 +177,17 @@ test('backup verify finds broken books', async () => {
 });
 
 /** The last one: by its address the server is another place, so the history of the world ends. */
-test('a server of your own on this machine is backed up; its files are checked, and it is restored by hand', async () => {
+test('a server of your own on this machine is backed up without the secret key; its files are checked, and it is restored by hand', async () => {
   const { host, port } = world.pool.options as { host: string; port: number };
   const url = `postgresql://kopeck@localhost:${port}/kopeck?host=${encodeURIComponent(host)}`;
-  const own = newFolder();
+  const [own, withoutKey] = [newFolder(), newFolder()];
   const run = (...args: string[]) =>
-    kopeck({ DATA_DIR: dataDir, DATABASE_URL: url, BACKUP_DIR: own }, ...args);
+    kopeck({ DATA_DIR: withoutKey, DATABASE_URL: url, BACKUP_DIR: own }, ...args);
   const made = await run('backup', '--json');
   expect({ code: made.code, stderr: made.code === 0 ? '' : made.stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(made.stdout)).toMatchObject({ origin: 'outside' });
+  const withKey = await run('backup', '--with-secret-key');
+  expect(withKey).toMatchObject({ code: 1, stderr: expect.stringMatching(/^There is no \S+secret\.key: /) });
   const segment = '0000000100000000000000FE';
   const source = join(newFolder(), segment);
   fs.writeFileSync(source, 'what archive_command hands over');

@@ -21,7 +21,7 @@ describe('rights that kopeck migrate did not give', () => {
     ['pay_read lacks SELECT on payments', 'REVOKE SELECT ON payments FROM pay_read'],
   ])('are found, and taken back: %s', async (found, statement) => {
     await ask('pay_owner', statement);
-    expect(await privileges()).toMatch(`bad: ${found}: run npx kopeck migrate as the owner`);
+    expect(await privileges()).toMatch(`bad: ${found}: run bin/kopeck migrate as the owner`);
     expect((await kopeck(envFor('pay_owner'), 'migrate')).code).toBe(0);
     expect(await privileges()).toMatch(/^ok: /);
   });
@@ -60,7 +60,7 @@ a view of an extension
     'are found, for the administrator to take back: %s',
     async (_what, change, undo, found) => {
       await ask('kopeck', change);
-      expect(await privileges()).toMatch(`bad: ${found}: run npx kopeck migrate as the owner`);
+      expect(await privileges()).toMatch(`bad: ${found}: run bin/kopeck migrate as the owner`);
       await ask('kopeck', undo);
       expect(await privileges()).toMatch(/^ok: /);
     },
@@ -69,7 +69,7 @@ a view of an extension
   test('a function with the rights of the owner that somebody left behind is given to no role', async () => {
     const shell = "CREATE FUNCTION shell() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'DELETE FROM audit'";
     await ask('pay_owner', shell);
-    expect(await privileges()).toMatch('bad: PUBLIC has EXECUTE on shell: run npx kopeck migrate');
+    expect(await privileges()).toMatch('bad: PUBLIC has EXECUTE on shell: run bin/kopeck migrate');
     expect((await kopeck(envFor('pay_owner'), 'migrate')).code).toBe(0);
     expect(await privileges()).toMatch(/^ok: /);
     expect(await examined('pay_run', 'schema')).toMatch('bad: foreign function shell');

@@ -24,7 +24,7 @@ const made = await payAndBackUp(world);
 test('a backup made under load is restored with every payment, and the books are in order', async () => {
   const { dataDir, code, stderr, stdout } = await restoreInto(backups, {});
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('Now run npx kopeck start.');
+  expect(stdout).toContain('Now run bin/kopeck start.');
   expect(made.during.length).toBeGreaterThan(0);
   const mark = readMark(dataDir);
   const { restored_at, until, ...rest } = mark;

@@ -172,7 +172,7 @@ describe('kopeck doctor', () => {
     await ask('pay_owner', 'REVOKE UPDATE ON deliveries FROM pay_run');
     await ask('pay_owner', 'REVOKE EXECUTE ON FUNCTION prune_test_data FROM pay_run');
     expect(await privileges('pay_run')).toBe(
-      'bad: pay_run lacks UPDATE on deliveries, EXECUTE on prune_test_data: run npx kopeck migrate --run-role pay_run as the owner of the schema',
+      'bad: pay_run lacks UPDATE on deliveries, EXECUTE on prune_test_data: run bin/kopeck migrate --run-role pay_run as the owner of the schema',
     );
     expect((await kopeck(envFor('pay_owner'), 'migrate')).code).toBe(0);
     expect(await privileges('pay_run')).toMatch(/^ok: /);

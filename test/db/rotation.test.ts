@@ -244,7 +244,7 @@ describe('the wrong order is refused in one line', () => {
     const { run } = await createWorld();
     const { stdout } = await run({ SECRET_KEY: newKey, SECRET_KEY_PREVIOUS: oldKey }, 'secret', 'status');
     expect(stdout).toContain(
-      `SECRET_KEY (${idOf(newKey)}) is not in use yet. 0 of 0 processes have it: when all do, run npx kopeck secret rotate.`,
+      `SECRET_KEY (${idOf(newKey)}) is not in use yet. 0 of 0 processes have it: when all do, run bin/kopeck secret rotate.`,
     );
   });
 

@@ -20,7 +20,7 @@ const documents = [
     ...['internals', 'reference', 'guides', 'operations', 'runbooks', 'security'].map(name => `docs/${name}`),
     ...['guides/ru', 'reference/ru'].map(name => `docs/${name}`),
   ],
-  ...['bench', 'database', 'examples/shop', 'ops', 'sdk'],
+  ...['bench', 'database', 'examples/shop', 'ops', 'sdk', 'sdk-cli', 'sdk-python', 'sdk-php'],
 ].flatMap(markdownIn);
 
 /** As GitHub names headings. */
@@ -56,7 +56,7 @@ function danglingLinks(path: string): string[] {
     });
 }
 
-const folders = 'src|test|scripts|database|docs|ops|web|sdk|simulator|bench|examples';
+const folders = 'src|test|scripts|database|docs|ops|web|sdk(?:-\\w+)?|simulator|bench|examples';
 /** `src/db/postgres/pool.ts`, `test/faults`, `docs/guides/*.md`; not `docs/guides/NAME.md`, which stands for many. */
 const repositoryPath = new RegExp(`^(?:${folders})/[\\w./*-]*$`);
 

@@ -23,7 +23,7 @@ interface GuideContext {
   partnerId: string;
   testKey: string;
   liveKey: string;
-  /** What `npx kopeck` needs to find the same service. */
+  /** What `bin/kopeck` needs to find the same service. */
   env: Record<string, string>;
   /** Of the test that runs the guide; several run at the same time. */
   expect: ExpectStatic;
@@ -32,11 +32,11 @@ interface GuideContext {
 /** Programs start slowly on a busy machine. */
 const slow = { timeout: 60_000 };
 
-/** `npm install` was done with the packed library; here it only has to be the right name. */
+/** What is installed is tested elsewhere; here it only has to be the right name. The commands of `kopeck-cli` are those of the service. */
 const shell = `
 set -euo pipefail
 . ./exported 2> /dev/null || true
-npx() { [ "$1" = kopeck ]; shift; node ${root}/src/cli/main.js "$@"; }
+npx() { [ "$1" = kopeck-cli ]; shift; node ${root}/src/cli/main.js "$@"; }
 npm() { [ "$*" = 'install kopeck-client' ]; }
 `;
 
@@ -71,6 +71,9 @@ async function runGuide(
     CASES: JSON.stringify(cases),
   };
   writeFileSync(join(cwd, 'exported'), '');
+  // The reader of the first guides is in a checkout.
+  mkdirSync(join(cwd, 'bin'), { recursive: true });
+  symlinkSync(join(root, 'bin/kopeck'), join(cwd, 'bin/kopeck'));
   try {
     for (const snippet of guide.steps.flatMap(step => choose(step, language) ?? [])) {
       const { code, prints } = snippet;
@@ -80,7 +83,7 @@ async function runGuide(
           : commandOf(guide, snippet, prepared);
       if (command === undefined) continue;
       const { child, ended, output } = start(shell + command, cwd, env);
-      if (isReceiver(snippet) || code.startsWith('npx kopeck listen')) {
+      if (isReceiver(snippet) || code.startsWith('npx kopeck-cli listen')) {
         servers.push({ child, output, snippet });
         if (isReceiver(snippet)) await expect.poll(() => isListening(port), slow).toBe(true);
         else await expect.poll(output, slow).toContain('Press Ctrl-C to stop');

@@ -97,13 +97,13 @@ const probes: Record<Language, [program: string, ...args: string[]]> = {
 };
 
 /** With a clear notice for a language that is not installed. */
-export function canRun(language: Language): boolean {
+export function canRun(language: Language, what = 'SNIPPETS'): boolean {
   const [program, ...args] = probes[language];
   const isThere = spawnSync(program, args).status === 0;
   const line = '!'.repeat(78);
   if (!isThere)
     console.warn(
-      `${line}\n!!  SNIPPETS IN ${language.toUpperCase()} ARE NOT RUN: it is not installed.\n!!  Run .ci/run as root, which installs it.\n${line}`,
+      `${line}\n!!  ${what} IN ${language.toUpperCase()} ARE NOT RUN: it is not installed.\n!!  Run .ci/run as root, which installs it.\n${line}`,
     );
   return isThere;
 }

@@ -51,7 +51,8 @@ export async function runProgram(file: string, env: Record<string, string>, args
   return { code: await ended, ...output };
 }
 
-function spawnProgram(file: string, env: Record<string, string>, args: string[]) {
+/** The same while it runs. */
+export function spawnProgram(file: string, env: Record<string, string>, args: string[]) {
   const child = spawn(process.execPath, [file, ...args], { env: { ...processEnv, ...env } });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', chunk => (output.stdout += chunk));

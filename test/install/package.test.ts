@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProgram } from '../helpers/cli.ts';
 import { createDatabase, secretKey } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
 import { hasCommit, unpack, version01 } from '../upgrade/previous-release.ts';
 import { npm, pack, packagesFolder, startAndPay } from './packed.ts';
 
@@ -67,6 +69,18 @@ describe('npm pack', () => {
       expect(programName).toBe('kopeck');
     },
   );
+
+  test.runIf(isInstalled)('the command of operators is installed, and finds the program', () => {
+    const command = join(project, 'node_modules/.bin/kopeck-as-service');
+    const settings = join(newFolder(), 'kopeck.env');
+    writeFileSync(settings, 'NODE_ENV=production\n');
+    const { stdout, stderr } = spawnSync(command, ['--version'], {
+      env: { PATH: '/usr/bin:/bin', KOPECK_ENV_FILE: settings, KOPECK_USER: userInfo().username },
+      encoding: 'utf8',
+    });
+    const { version } = JSON.parse(readFileSync(join(project, 'node_modules/kopeck/package.json'), 'utf8'));
+    expect({ stdout, stderr }).toEqual({ stdout: `${version}\n`, stderr: '' });
+  });
 
   test.runIf(isInstalled)('no build tool is installed with it', () => {
     const found = readdirSync(join(project, 'node_modules'));

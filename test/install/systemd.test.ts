@@ -11,14 +11,28 @@ if (!isInstalled)
     '\n!!! systemd-analyze is not installed: the test of the unit is SKIPPED. Run .ci/run to install it.\n',
   );
 
-test.runIf(isInstalled)('the unit is hardened: its exposure is below 2.5', () => {
-  const { stdout, stderr } = spawnSync(
-    'systemd-analyze',
-    ['security', '--offline=true', '--no-pager', join(ops, 'systemd/kopeck.service')],
-    { encoding: 'utf8' },
-  );
-  const exposure = /exposure level for kopeck\.service: (\d+\.\d)/.exec(stdout)?.[1];
-  expect(Number(exposure), stdout + stderr).toBeLessThan(2.5);
+test.runIf(isInstalled).each(['kopeck', 'kopeck-backup'])(
+  '%s.service is hardened: its exposure is below 2.5',
+  name => {
+    const { stdout, stderr } = spawnSync(
+      'systemd-analyze',
+      ['security', '--offline=true', '--no-pager', join(ops, `systemd/${name}.service`)],
+      { encoding: 'utf8' },
+    );
+    const exposure = /exposure level for [\w-]+\.service: (\d+\.\d)/.exec(stdout)?.[1];
+    expect(Number(exposure), stdout + stderr).toBeLessThan(2.5);
+  },
+);
+
+test.runIf(isInstalled)('the timer of the backup starts once a day', () => {
+  const timer = readFileSync(join(ops, 'systemd/kopeck-backup.timer'), 'utf8');
+  const at = /^OnCalendar=(.*)$/m.exec(timer)![1]!;
+  const { stdout, stderr } = spawnSync('systemd-analyze', ['calendar', '--iterations=2', at], {
+    env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' },
+    encoding: 'utf8',
+  });
+  const days = Array.from(stdout.matchAll(/(\d{4}-\d{2}-\d{2}) 02:30:00/g), ([, day]) => Date.parse(day!));
+  expect(days[1]! - days[0]!, stdout + stderr).toBe(86_400_000);
 });
 
 const gigabyte = 2 ** 30;

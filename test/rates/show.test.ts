@@ -30,7 +30,7 @@ test('without a rate it is refused with one line', async () => {
   expect(await show({})).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'There is no rate yet: npx kopeck start fetches one from RATE_SOURCES.\n',
+    stderr: 'There is no rate yet: bin/kopeck start fetches one from RATE_SOURCES.\n',
   });
 });
 

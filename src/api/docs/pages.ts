@@ -54,7 +54,7 @@ export async function listPages(
   ];
 }
 
-/** The guides in the order of their list, `docs/guides/README.md`, and the client library. */
+/** The guides in the order of their list, `docs/guides/README.md`, the client library, and further packages. */
 async function guides(language: Language): Promise<Page[]> {
   const list = await readDocument('docs/guides/README.md');
   const names = Array.from(list.matchAll(/\]\(([\w-]+)\.md\)/g), ([, name]) => name!);
@@ -63,6 +63,7 @@ async function guides(language: Language): Promise<Page[]> {
     documentPage('docs/guides/README.md', language).then(page => ({ ...page, label: pages.guides })),
     ...names.map(name => documentPage(`docs/guides/${name}.md`, language)),
     documentPage('sdk/README.md', language).then(page => ({ ...page, title: pages.library })),
+    ...['python', 'php', 'cli'].map(name => documentPage(`sdk-${name}/README.md`, language)),
   ]);
 }
 

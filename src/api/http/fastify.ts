@@ -18,6 +18,8 @@ export function createFastify(deps: FastifyDeps): FastifyInstance {
   const { clock, trustProxy, draining, requestLog } = deps;
   const server = Fastify({
     bodyLimit: maxBodyBytes,
+    // No limit: by default a start fails where making the routes takes 10 s, as on a machine that is busy.
+    pluginTimeout: 0,
     exposeHeadRoutes: false,
     // Fastify's own 503 has no error code of the contract; ours is in `refuseEarly`.
     return503OnClosing: false,

@@ -26,6 +26,7 @@ export { listen } from './listen.ts';
 export { createPartnerReads, openOutsidePools, openReadPool, type PartnerReads } from './outside-pools.ts';
 export {
   lockTimeoutMs,
+  openConnections,
   openPool,
   type Pool,
   type Queryable,

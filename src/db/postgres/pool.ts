@@ -102,6 +102,21 @@ export function openPool(connection: PoolConnection, max = 10): Pool {
   return pool;
 }
 
+/**
+ * Opens all connections of the pool, one after the other. Opened at the same moment by many callers, they wait for each other: on a
+ * busy machine until their time-out. What cannot be opened is opened when it is needed.
+ */
+export async function openConnections(pool: Pool): Promise<void> {
+  const clients: pg.PoolClient[] = [];
+  try {
+    while (clients.length < pool.options.max) clients.push(await pool.connect());
+  } catch {
+    // The heartbeat notices a database that does not answer.
+  } finally {
+    for (const client of clients) client.release();
+  }
+}
+
 /** The driver would send them in the start-up packet. */
 const noTimeouts = {
   statement_timeout: undefined,

@@ -230,7 +230,7 @@ export interface ListDepositsAnswer {
     id: string;
     object: 'deposit';
     chain: 'tron' | 'ethereum' | 'bnb';
-    /** `pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support */
+    /** `pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited */
     status: 'pending' | 'dropped' | 'screening' | 'accumulating' | 'credited' | 'held' | 'rejected';
     /** Rounded down to six places */
     amount_usdt: string;

@@ -25,6 +25,7 @@ import { testClockRoutes, testDepositRoutes } from './test-mode/routes.ts';
  */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = createFastify(deps);
+  server.decorate('supportUrl', deps.supportUrl);
   server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
   handleErrors(server, deps.log);

@@ -38,7 +38,7 @@ export const showBalance = get('/balance', 'viewer', {}, async (request, deps) =
     limits: limitsObject(limits),
     // The bot notifies the team below it; null: never.
     alert_usdt: alert === undefined ? null : formatMicroUsdt(alert),
-    // Where to send USDT; empty: support gives an address.
+    // Where to send USDT; empty: there is no address.
     addresses: addresses.map(({ chain, address }) => ({
       chain: chain.name,
       title: chain.title,

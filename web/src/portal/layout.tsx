@@ -4,6 +4,7 @@ import { useLocation } from 'wouter';
 import { Choice } from '../parts/fields.tsx';
 import { AccountMenu, PlaceList, Shell } from '../parts/shell.tsx';
 import { chooseMode, useMode, usePartner, usePerson } from './partner.ts';
+import { Support } from './support.tsx';
 import { usePortal } from './texts/index.ts';
 
 /** The pages, in the order of the menu. */
@@ -48,7 +49,11 @@ export function Layout({ children }: { children: ReactNode }) {
         </>
       }
     >
-      {partner.is_suspended && <div className="banner">{t.suspended}</div>}
+      {partner.is_suspended && (
+        <div className="banner">
+          {t.suspended} <Support otherwise={t.suspendedOtherwise} />
+        </div>
+      )}
       {children}
     </Shell>
   );

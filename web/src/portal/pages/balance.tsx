@@ -9,6 +9,7 @@ import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } fro
 import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
 import { Action, Tile } from '../parts.tsx';
+import { Support } from '../support.tsx';
 import { useTexts } from '../texts/index.ts';
 import { texts } from './balance.texts.ts';
 
@@ -127,7 +128,13 @@ function TopUp({ balance: { addresses } }: { balance: Shape }) {
   const { partner } = usePartner();
   return (
     <Card title={t.topUp}>
-      {addresses.length === 0 && <p>{t.askSupport(partner.partner_id)}</p>}
+      {addresses.length === 0 && (
+        <p>
+          {t.noAddress} <Support ask={t.askAddress} otherwise={t.noAddressOtherwise} />
+          <br />
+          {t.yourId(partner.partner_id)}
+        </p>
+      )}
       {addresses.map(({ chain, title, address, qr_svg, min_usdt, usual_minutes }) => (
         <div key={chain} className="portal-address">
           <img
@@ -163,7 +170,9 @@ function Limits({ limits }: { limits: Shape['limits'] }) {
           [t.otherRate, t.perSecond(limits.other_rps, null)],
         ]}
       />
-      <p className="dim">{t.raise}</p>
+      <p className="dim">
+        <Support ask={t.raise} otherwise={t.raiseOtherwise} />
+      </p>
     </Card>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refuseLive, setSuspended } from '../../src/partners/index.ts';
+import { approveLive, refuseLive, setSuspended } from '../../src/partners/index.ts';
 import { createBotWorld } from './setup.ts';
 
 const url = 'https://t.me/kopeck_help';
@@ -17,13 +17,15 @@ describe.each([
 
   test('texts that lead to support name its address and have a button', async () => {
     const { owner, partnerId } = await withLink.ownerOf('Linked', language);
-    const noDeposits = await owner.goes([balance, onBalance], [topUp, noAddress]);
-    expect(noDeposits.text).toContain(url);
-    expect(noDeposits.message.keyboard[0]).toEqual([{ text: support, url }]);
-
     await refuseLive(withLink.audit, partnerId);
     const refused = await owner.reads(({ text }) => text.includes(url));
     expect(refused.message.keyboard).toMatchObject([[{ text: support, url }], [{ text: menu }]]);
+
+    await approveLive(withLink.audit, partnerId);
+    await owner.writes('/menu', /Linked/);
+    const noDeposits = await owner.goes([balance, onBalance], [topUp, noAddress]);
+    expect(noDeposits.text).toContain(url);
+    expect(noDeposits.message.keyboard[0]).toEqual([{ text: support, url }]);
 
     await setSuspended(withLink.audit, partnerId, true);
     const home = await owner.writes('/menu', suspended);
@@ -44,12 +46,14 @@ describe.each([
 
   test('without SUPPORT_URL nobody is sent to support, and every text says what to do', async () => {
     const { owner, partnerId } = await without.ownerOf('Alone', language);
-    const { text, buttons } = await owner.goes([balance, onBalance], [topUp, noAddress]);
-    expect(buttons.flat()).not.toContain(support);
-    expect(text).toMatch(/Come back later|Загляните позже/);
     await refuseLive(without.audit, partnerId);
     const refused = await owner.reads(/not approved|не одобрен/);
     expect(refused.text).toMatch(/If it is approved later|Если его одобрят позже/);
+    await approveLive(without.audit, partnerId);
+    await owner.writes('/menu', /Alone/);
+    const { text, buttons } = await owner.goes([balance, onBalance], [topUp, noAddress]);
+    expect(buttons.flat()).not.toContain(support);
+    expect(text).toMatch(/Come back later|Загляните позже/);
     await setSuspended(without.audit, partnerId, true);
     const home = await owner.writes('/menu', suspended);
     expect(home.text).toMatch(/will be completed|завершатся/);

@@ -390,12 +390,16 @@ export const en = {
     topUp: '➕ Top up',
     howToTopUp: (partnerId: string, support: SupportUrl) =>
       `There is no deposit address to send USDT to. ${toSupport(support, 'Come back later; the test balance can be refilled once a day.', 'Tell support how many USDT you want to send and on which network')}\n\nYour partner ID: <code>${partnerId}</code>\nWe will notify you here when a top-up is credited.`,
+    topUpAfterApproval:
+      'Deposit addresses appear here after live mode is approved: deposits are real money. Until then, pay with the test balance.',
+    explorer: '🔎 Address in the explorer',
     chooseNetwork: 'On which network do you send USDT?',
     sendTo: ({ chain, address }: DepositAddress) =>
       [
-        `Send USDT on the <b>${e(chain.title)}</b> network to this address. It is yours and does not change:`,
+        `Send USDT on the <b>${e(chain.network)}</b> network to this address. It is yours and does not change:`,
         `<code>${e(address)}</code>`,
         '',
+        'This is real money: it tops up the live balance.',
         `Minimum deposit: ${usdt(chain.minMicroUsdt)} USDT. Smaller amounts are added up and credited once they reach it.`,
         `A deposit is usually credited in about ${chain.usualMinutes} min. We will notify you here.`,
         '',

@@ -12,7 +12,7 @@ export function Support({ ask, otherwise }: { ask?: string; otherwise: string })
   return url === null ? (
     otherwise
   ) : (
-    <a href={url} target="_blank" rel="noreferrer">
+    <a href={url} target="_blank" rel="noopener noreferrer">
       {ask ?? t.contactSupport}
     </a>
   );

@@ -1,3 +1,4 @@
+import { addressUrl } from '../../../base/deposit-settings.ts';
 import { parseMicroUsdt } from '../../../base/money.ts';
 import { openAddresses } from '../../../deposits/index.ts';
 import { listCredits, readBalances } from '../../../ledger/index.ts';
@@ -26,6 +27,8 @@ async function showTopUp(chat: PartnerContext, chosen?: string): Promise<void> {
   const { deps, partner } = chat;
   const texts = chat.texts.balance;
   const back = backTo(chat, 'b');
+  // Real money: nobody needs an address before live mode is approved.
+  if (!partner.liveApproved) return show(chat, texts.topUpAfterApproval, [back]);
   const addresses = await openAddresses(deps.pool, deps.clock, deps.chains, partner.partnerId);
   if (addresses.length === 0) {
     const text = texts.howToTopUp(partner.partnerId, deps.supportUrl);
@@ -33,11 +36,12 @@ async function showTopUp(chat: PartnerContext, chosen?: string): Promise<void> {
   }
   const found = addresses.length === 1 ? addresses[0] : addresses.find(({ chain }) => chain.name === chosen);
   if (!found) {
-    const networks = addresses.map(({ chain }) => [button(chat, chain.title, 'bt', chain.name)]);
+    const networks = addresses.map(({ chain }) => [button(chat, chain.network, 'bt', chain.name)]);
     return show(chat, texts.chooseNetwork, [...networks, back]);
   }
   const png = await drawQrCode(found.address);
-  await sendPicture(chat, { png, fileName: 'address.png', caption: texts.sendTo(found) }, [back]);
+  const explorer = { text: texts.explorer, url: addressUrl(found.chain.name, found.address) };
+  await sendPicture(chat, { png, fileName: 'address.png', caption: texts.sendTo(found) }, [[explorer], back]);
 }
 
 async function showHistory(chat: PartnerContext): Promise<void> {

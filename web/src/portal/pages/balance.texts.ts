@@ -11,6 +11,15 @@ export const texts = inBoth({
   refill: ['Refill test balance', 'Пополнить тестовый баланс'],
   refilled: ['The test balance was refilled with 10,000 USDT', 'Тестовый баланс пополнен на 10 000 USDT'],
   topUp: ['Top up', 'Пополнение'],
+  afterApproval: [
+    'Deposit addresses appear here after live mode is approved: deposits are real money. Until then you pay with the test balance.',
+    'Адреса для пополнения появятся здесь после одобрения боевого режима: пополнения — это реальные деньги. До этого платите с тестового баланса.',
+  ],
+  realMoney: [
+    'Real money: USDT that you send here top up the live balance. The test balance needs no transfers.',
+    'Реальные деньги: USDT, отправленные на эти адреса, пополняют боевой баланс. Для тестового баланса переводы не нужны.',
+  ],
+  inExplorer: ['Show in the explorer', 'Показать в обозревателе'],
   noAddress: ['There is no deposit address to send USDT to.', 'Адреса для перевода USDT пока нет.'],
   askAddress: [
     'Tell support how many USDT you want to send and on which network',

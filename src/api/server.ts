@@ -16,6 +16,7 @@ import { paymentRoutes } from './payments/routes.ts';
 import { rateRoutes } from './rates/routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from './shared-schemas.ts';
 import { statementRoutes } from './statement/routes.ts';
+import { statusRoutes } from './status/routes.ts';
 import { telegramWebhookRoute } from './telegram/webhook-route.ts';
 import { testClockRoutes, testDepositRoutes } from './test-mode/routes.ts';
 
@@ -38,7 +39,10 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   healthRoutes(server, deps);
   if (deps.telegramReceiver) await telegramWebhookRoute(server, deps.telegramReceiver);
   if (deps.console) await deps.console(server);
-  if (servesPartners) webhookKeyRoute(server, deps);
+  if (servesPartners) {
+    webhookKeyRoute(server, deps);
+    statusRoutes(server, deps);
+  }
   if (deps.portal) await deps.portal(server);
   if (servesPartners) await server.register(async scope => partnerRoutes(scope, deps));
   return server;

@@ -8,6 +8,7 @@ export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
+export { countDelayedPartners } from './delays.ts';
 export { paymentGauges } from './gauges.ts';
 export {
   findRecovering,

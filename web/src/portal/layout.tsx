@@ -5,7 +5,7 @@ import { Choice } from '../parts/fields.tsx';
 import { AccountMenu, PlaceList, Shell } from '../parts/shell.tsx';
 import { chooseMode, useMode, usePartner, usePerson } from './partner.ts';
 import { Support } from './support.tsx';
-import { usePortal } from './texts/index.ts';
+import { useLanguage, usePortal } from './texts/index.ts';
 
 /** The pages, in the order of the menu. */
 const places = [
@@ -26,6 +26,7 @@ const places = [
 /** The frame of every page: navigation, partner, mode, account. */
 export function Layout({ children }: { children: ReactNode }) {
   const t = usePortal();
+  const language = useLanguage();
   const { partner, may } = usePartner();
   return (
     <Shell
@@ -45,6 +46,9 @@ export function Layout({ children }: { children: ReactNode }) {
           />
           <a className="side-link portal-docs" href="/docs/">
             {t.documentation}
+          </a>
+          <a className="side-link portal-docs" href={`/status?lang=${language}`}>
+            {t.status}
           </a>
         </>
       }

@@ -157,6 +157,7 @@ export const texts = inBoth({
     settings: ['Settings', 'Настройки'],
   },
   documentation: ['Documentation ↗', 'Документация ↗'],
+  status: ['Service status ↗', 'Статус сервиса ↗'],
   live: ['Live', 'Боевой'],
   test: ['Test', 'Тест'],
   suspended: [

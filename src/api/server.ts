@@ -18,6 +18,7 @@ import { ErrorBody, Payment, ValidationErrorBody } from './shared-schemas.ts';
 import { statementRoutes } from './statement/routes.ts';
 import { statusRoutes } from './status/routes.ts';
 import { telegramWebhookRoute } from './telegram/webhook-route.ts';
+import { testRefundRoute } from './test-mode/refund-route.ts';
 import { testClockRoutes, testDepositRoutes } from './test-mode/routes.ts';
 
 /**
@@ -59,4 +60,5 @@ function partnerRoutes(scope: FastifyInstance, deps: ApiDeps): void {
   statementRoutes(scope, deps);
   testClockRoutes(scope, deps);
   testDepositRoutes(scope, deps);
+  testRefundRoute(scope, deps);
 }

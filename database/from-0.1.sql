@@ -29,6 +29,28 @@ CREATE TYPE opening_verdict AS ENUM (
   'key_daily_limit_exceeded'
 );
 
+-- Test payments can be refunded too.
+DROP FUNCTION payments_refund;
+ALTER TABLE refunds DROP CONSTRAINT refunds_are_live,
+  ADD CONSTRAINT refunds_of_the_gateway_are_live CHECK (mode = 'live' OR refund_id LIKE 'test:%');
+DO $$
+DECLARE
+  of_entries text;
+BEGIN
+  FOREACH of_entries IN ARRAY ARRAY['entries', 'entries_archive'] LOOP
+    EXECUTE format($ddl$
+      ALTER TABLE %I DROP CONSTRAINT entries_are_of_a_known_kind, ADD CONSTRAINT entries_are_of_a_known_kind CHECK (CASE
+        WHEN payment_id IS NOT NULL THEN reference IS NULL AND (
+             (from_account = 'available' AND to_account = 'held')
+          OR (from_account = 'held' AND to_account = 'settled')
+          OR (from_account = 'held' AND to_account = 'available'))
+        ELSE reference IS NOT NULL AND to_account = 'available' AND (
+             from_account IN ('topup', 'treasury')
+          OR (from_account = 'settled' AND reference LIKE 'refund:%%'))
+      END)$ddl$, of_entries);
+  END LOOP;
+END $$;
+
 COMMENT ON COLUMN process_beats.key_ids IS 'The secret keys that the process has';
 
 -- One table of endpoints, and one of what is not delivered to them yet.

@@ -65,7 +65,7 @@ ALTER TABLE endpoints ADD CONSTRAINT endpoints_have_a_number UNIQUE (partner_id,
 ALTER TABLE endpoints ADD CONSTRAINT endpoints_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL));
 ALTER TABLE endpoints ADD CONSTRAINT endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
 ALTER TABLE endpoints ADD CONSTRAINT endpoints_pkey PRIMARY KEY (endpoint_id);
-ALTER TABLE entries ADD CONSTRAINT entries_are_of_a_known_kind CHECK ( CASE WHEN payment_id IS NOT NULL THEN reference IS NULL AND (from_account = 'available'::account AND to_account = 'held'::account OR from_account = 'held'::account AND to_account = 'settled'::account OR from_account = 'held'::account AND to_account = 'available'::account) ELSE reference IS NOT NULL AND to_account = 'available'::account AND ((from_account = ANY (ARRAY['topup'::account, 'treasury'::account])) OR from_account = 'settled'::account AND mode = 'live'::mode AND reference ~~ 'refund:%'::text) END);
+ALTER TABLE entries ADD CONSTRAINT entries_are_of_a_known_kind CHECK ( CASE WHEN payment_id IS NOT NULL THEN reference IS NULL AND (from_account = 'available'::account AND to_account = 'held'::account OR from_account = 'held'::account AND to_account = 'settled'::account OR from_account = 'held'::account AND to_account = 'available'::account) ELSE reference IS NOT NULL AND to_account = 'available'::account AND ((from_account = ANY (ARRAY['topup'::account, 'treasury'::account])) OR from_account = 'settled'::account AND reference ~~ 'refund:%'::text) END);
 ALTER TABLE entries ADD CONSTRAINT entries_micro_usdt_check CHECK (micro_usdt > 0);
 ALTER TABLE entries ADD CONSTRAINT entries_pkey PRIMARY KEY (partner_id, mode, entry_no);
 CREATE TRIGGER entries_are_append_only BEFORE UPDATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); ALTER TABLE entries ENABLE ALWAYS TRIGGER entries_are_append_only;
@@ -74,7 +74,7 @@ CREATE TRIGGER entries_leave_for_the_archive AFTER DELETE ON entries REFERENCING
 CREATE UNIQUE INDEX entries_once_per_payment ON entries USING btree (payment_id, from_account, partner_id, mode) WHERE payment_id IS NOT NULL;
 CREATE UNIQUE INDEX entries_once_per_reference ON entries USING btree (reference, partner_id, mode) WHERE reference IS NOT NULL;
 ALTER TABLE entries_archive ADD CONSTRAINT entries_archive_pkey PRIMARY KEY (partner_id, mode, entry_no, created_at);
-ALTER TABLE entries_archive ADD CONSTRAINT entries_are_of_a_known_kind CHECK ( CASE WHEN payment_id IS NOT NULL THEN reference IS NULL AND (from_account = 'available'::account AND to_account = 'held'::account OR from_account = 'held'::account AND to_account = 'settled'::account OR from_account = 'held'::account AND to_account = 'available'::account) ELSE reference IS NOT NULL AND to_account = 'available'::account AND ((from_account = ANY (ARRAY['topup'::account, 'treasury'::account])) OR from_account = 'settled'::account AND mode = 'live'::mode AND reference ~~ 'refund:%'::text) END);
+ALTER TABLE entries_archive ADD CONSTRAINT entries_are_of_a_known_kind CHECK ( CASE WHEN payment_id IS NOT NULL THEN reference IS NULL AND (from_account = 'available'::account AND to_account = 'held'::account OR from_account = 'held'::account AND to_account = 'settled'::account OR from_account = 'held'::account AND to_account = 'available'::account) ELSE reference IS NOT NULL AND to_account = 'available'::account AND ((from_account = ANY (ARRAY['topup'::account, 'treasury'::account])) OR from_account = 'settled'::account AND reference ~~ 'refund:%'::text) END);
 ALTER TABLE entries_archive ADD CONSTRAINT entries_micro_usdt_check CHECK (micro_usdt > 0);
 CREATE TRIGGER entries_archive_is_append_only BEFORE DELETE OR UPDATE ON entries_archive FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('entries'); ALTER TABLE entries_archive ENABLE ALWAYS TRIGGER entries_archive_is_append_only;
 ALTER TABLE entry_gaps ADD CONSTRAINT entry_gaps_go_forward CHECK (next_no > (after_no + 1));
@@ -188,10 +188,10 @@ ALTER TABLE reconciliations ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (id)
 ALTER TABLE recovered_payments ADD CONSTRAINT recovered_payments_incarnation_fkey FOREIGN KEY (incarnation) REFERENCES incarnations(number);
 ALTER TABLE recovered_payments ADD CONSTRAINT recovered_payments_pkey PRIMARY KEY (payment_id);
 ALTER TABLE refunds ADD CONSTRAINT refunds_amount_kopecks_check CHECK (amount_kopecks > 0);
-ALTER TABLE refunds ADD CONSTRAINT refunds_are_live CHECK (mode = 'live'::mode);
 ALTER TABLE refunds ADD CONSTRAINT refunds_are_part_of_their_total CHECK (total_kopecks >= amount_kopecks AND total_micro_usdt >= micro_usdt);
 ALTER TABLE refunds ADD CONSTRAINT refunds_have_an_entry CHECK ((entry_no IS NULL) = (micro_usdt = 0));
 ALTER TABLE refunds ADD CONSTRAINT refunds_micro_usdt_check CHECK (micro_usdt >= 0);
+ALTER TABLE refunds ADD CONSTRAINT refunds_of_the_gateway_are_live CHECK (mode = 'live'::mode OR refund_id ~~ 'test:%'::text);
 ALTER TABLE refunds ADD CONSTRAINT refunds_pkey PRIMARY KEY (refund_id);
 CREATE TRIGGER refunds_are_append_only BEFORE DELETE OR UPDATE ON refunds FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); ALTER TABLE refunds ENABLE ALWAYS TRIGGER refunds_are_append_only;
 CREATE TRIGGER refunds_are_not_truncated BEFORE TRUNCATE ON refunds FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); ALTER TABLE refunds ENABLE ALWAYS TRIGGER refunds_are_not_truncated;

@@ -17,6 +17,7 @@ DECLARE
   up_to bigint;
   ended uuid[];    -- payments that go
   event_ids bigint[];
+  sent_ids bigint[]; -- of events and refunds that may wait for an endpoint
 BEGIN
   IF NOT pg_try_advisory_xact_lock(7310861003) THEN RETURN; END IF;
   booked_before := ledger_entries_before(partner, 'test', before);
@@ -31,8 +32,10 @@ BEGIN
     event_ids := ARRAY(SELECT e.id FROM events e
                         WHERE e.partner_id = partner AND e.mode = 'test' AND e.payment_id = ANY (ended)
                        UNION SELECT a.id FROM archived_events(partner, 'test', ended) a);
+    sent_ids := event_ids || ARRAY(SELECT r.event_id FROM refunds r
+                                    WHERE r.partner_id = partner AND r.mode = 'test' AND r.payment_id = ANY (ended));
     payments := cardinality(ended);
-    PERFORM FROM deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (event_ids) FOR UPDATE NOWAIT;
+    PERFORM FROM deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (sent_ids) FOR UPDATE NOWAIT;
     PERFORM FROM long_payments l WHERE l.partner_id = partner AND l.mode = 'test' AND l.payment_id = ANY (ended)
         FOR UPDATE NOWAIT;
     UPDATE test_checkpoints c
@@ -43,7 +46,7 @@ BEGIN
         SELECT partner, up_to, max(i) FROM unnest(event_ids) i;
     END IF;
 
-    DELETE FROM deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (event_ids);
+    DELETE FROM deliveries d WHERE d.partner_id = partner AND d.event_id = ANY (sent_ids);
     DELETE FROM long_payments l WHERE l.partner_id = partner AND l.mode = 'test' AND l.payment_id = ANY (ended);
     DELETE FROM events e WHERE e.partner_id = partner AND e.mode = 'test' AND e.payment_id = ANY (ended);
     DELETE FROM payments p WHERE p.partner_id = partner AND p.mode = 'test' AND p.id = ANY (ended);

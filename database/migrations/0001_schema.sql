@@ -337,7 +337,7 @@ CREATE TABLE entries (
     -- The entry of a refund has a reference, as a credit has: it is unique over live and archived entries.
     ELSE reference IS NOT NULL AND to_account = 'available' AND (
          from_account IN ('topup', 'treasury')
-      OR (from_account = 'settled' AND mode = 'live' AND reference LIKE 'refund:%'))
+      OR (from_account = 'settled' AND reference LIKE 'refund:%'))
   END)
 );
 
@@ -616,13 +616,13 @@ CREATE UNLOGGED TABLE listed_orders (
 CREATE TYPE refund_verdict AS ENUM (
   'booked', 'known', 'conflict', 'no_payment', 'not_paid_yet', 'not_paid', 'too_much', 'reference_taken');
 
--- Refunds of paid orders, as the payment gateway lists them; see docs/internals/refunds.md. A row is written once, in the
--- transaction that books it, and stays: its refund is never booked again.
+-- Refunds of paid orders, as the payment gateway lists them, and those of test payments, which partners ask for; see
+-- docs/internals/refunds.md. A row is written once, in the transaction that books it, and stays: its refund is never booked again.
 CREATE TABLE refunds (
   partner_id uuid NOT NULL,
-  mode mode NOT NULL CONSTRAINT refunds_are_live CHECK (mode = 'live'),
+  mode mode NOT NULL,
   payment_id uuid NOT NULL,
-  -- The payment gateway's own id.
+  -- The payment gateway's own id; of a test payment `test:`, the partner and its reference.
   refund_id text PRIMARY KEY,
   amount_kopecks bigint NOT NULL CHECK (amount_kopecks > 0),
   micro_usdt bigint NOT NULL CHECK (micro_usdt >= 0),
@@ -636,6 +636,7 @@ CREATE TABLE refunds (
   -- When the payment gateway made it.
   refunded_at timestamptz NOT NULL,
   booked_at timestamptz NOT NULL,
+  CONSTRAINT refunds_of_the_gateway_are_live CHECK (mode = 'live' OR refund_id LIKE 'test:%'),
   CONSTRAINT refunds_are_part_of_their_total CHECK (total_kopecks >= amount_kopecks AND total_micro_usdt >= micro_usdt),
   CONSTRAINT refunds_have_an_entry CHECK ((entry_no IS NULL) = (micro_usdt = 0))
 );

@@ -34,6 +34,10 @@ export class Kopeck {
       /** Credits the test balance, once per `reference`. */
       create(params: api.TestDepositParams, options?: CallOptions): Promise<api.TestDeposit>;
     };
+    refunds: {
+      /** Returns money of a test payment, as its recipient would, once per `reference`. */
+      create(params: api.TestRefundParams, options?: CallOptions): Promise<api.TestRefund>;
+    };
   };
   readonly #transport: Transport;
 
@@ -59,6 +63,9 @@ export class Kopeck {
       deposits: {
         create: (params, { signal } = {}) =>
           transport.json('POST', 'test/deposits', { body: params, signal }),
+      },
+      refunds: {
+        create: (params, { signal } = {}) => transport.json('POST', 'test/refunds', { body: params, signal }),
       },
     };
   }

@@ -230,7 +230,7 @@ export interface ListDepositsAnswer {
     id: string;
     object: 'deposit';
     chain: 'tron' | 'ethereum' | 'bnb';
-    /** `pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support */
+    /** `pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited */
     status: 'pending' | 'dropped' | 'screening' | 'accumulating' | 'credited' | 'held' | 'rejected';
     /** Rounded down to six places */
     amount_usdt: string;
@@ -368,6 +368,31 @@ export interface CreateTestDepositAnswer {
   amount_usdt: string;
   /** The test balance now */
   balance_usdt: string;
+  /** Identifies this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface CreateTestRefundBody {
+  payment_id: string;
+  /** From 0.01 to what is left of the payment; without it, all of that */
+  amount_rub?: string | undefined;
+  /** Yours: 1 to 64 letters, digits, dots, hyphens and underscores. Each is refunded once */
+  reference: string;
+}
+
+export interface CreateTestRefundAnswer {
+  object: 'test_refund';
+  /** Assigned by the service */
+  payment_id: string;
+  reference: string;
+  /** What came back with this refund */
+  amount_rub: string;
+  /** The same at the rate of the payment */
+  amount_usdt: string;
+  /** The sum of the refunds of the payment up to this one */
+  refunded_rub: string;
+  /** The same in USDT */
+  refunded_usdt: string;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }

@@ -20,6 +20,8 @@ export type Statement = api.GetStatementAnswer;
 export type TestClock = api.GetTestClockAnswer;
 export type TestDepositParams = api.CreateTestDepositBody;
 export type TestDeposit = api.CreateTestDepositAnswer;
+export type TestRefundParams = api.CreateTestRefundBody;
+export type TestRefund = api.CreateTestRefundAnswer;
 
 /** What a webhook carries and the feed lists. */
 export type PaymentEvent = api.ListEventsAnswer['data'][number];

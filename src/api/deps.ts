@@ -43,6 +43,8 @@ export interface ApiDeps extends CreateDeps {
   telegramReceiver?: TelegramReceiver | undefined;
   /** The chains on which USDT is deposited; none by default. */
   chains?: DepositChains;
+  /** Where partners reach support; undefined: no message sends them there. */
+  supportUrl?: string | undefined;
   /** The user name of the Telegram bot, which the documentation links to. */
   telegramBotName?: string | undefined;
   /** Where partners reach the service; the documentation names it in examples and to search engines. */
@@ -59,6 +61,10 @@ export interface ApiDeps extends CreateDeps {
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Of `ApiDeps`. */
+    supportUrl: string | undefined;
+  }
   interface FastifyRequest {
     caller: Caller;
     /** Whose key it carries, also if it is refused; undefined if the key is not genuine. */

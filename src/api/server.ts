@@ -16,7 +16,9 @@ import { paymentRoutes } from './payments/routes.ts';
 import { rateRoutes } from './rates/routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from './shared-schemas.ts';
 import { statementRoutes } from './statement/routes.ts';
+import { statusRoutes } from './status/routes.ts';
 import { telegramWebhookRoute } from './telegram/webhook-route.ts';
+import { testRefundRoute } from './test-mode/refund-route.ts';
 import { testClockRoutes, testDepositRoutes } from './test-mode/routes.ts';
 
 /**
@@ -25,6 +27,7 @@ import { testClockRoutes, testDepositRoutes } from './test-mode/routes.ts';
  */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = createFastify(deps);
+  server.decorate('supportUrl', deps.supportUrl);
   server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
   handleErrors(server, deps.log);
@@ -37,7 +40,10 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   healthRoutes(server, deps);
   if (deps.telegramReceiver) await telegramWebhookRoute(server, deps.telegramReceiver);
   if (deps.console) await deps.console(server);
-  if (servesPartners) webhookKeyRoute(server, deps);
+  if (servesPartners) {
+    webhookKeyRoute(server, deps);
+    statusRoutes(server, deps);
+  }
   if (deps.portal) await deps.portal(server);
   if (servesPartners) await server.register(async scope => partnerRoutes(scope, deps));
   return server;
@@ -54,4 +60,5 @@ function partnerRoutes(scope: FastifyInstance, deps: ApiDeps): void {
   statementRoutes(scope, deps);
   testClockRoutes(scope, deps);
   testDepositRoutes(scope, deps);
+  testRefundRoute(scope, deps);
 }

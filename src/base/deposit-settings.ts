@@ -5,6 +5,8 @@ import { wholeNumber } from './whole-number.ts';
 
 interface KnownChain {
   title: string;
+  /** As exchanges name it: people choose by the standard of the token. */
+  network: string;
   /** How its addresses are written: `0x…` or `T…`. */
   form: 'hex' | 'base58';
   chainId: number;
@@ -17,45 +19,66 @@ interface KnownChain {
    * quarter of an hour old.
    */
   readAgain: number;
-  explorer: string;
+  /** Where a block explorer shows a transaction or an address; its hash or text follows. */
+  transactionPage: string;
+  addressPage: string;
 }
 
 /** What is known of a chain: where its USDT is, how its addresses are written, and how long a deposit takes. */
 const known = {
   tron: {
     title: 'TRON',
+    network: 'TRON (TRC-20)',
     form: 'base58',
     chainId: 728_126_428,
     contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     decimals: 6,
     usualMinutes: 2,
     readAgain: 40,
-    explorer: 'https://tronscan.org/#/transaction/{transaction}',
+    transactionPage: 'https://tronscan.org/#/transaction/',
+    addressPage: 'https://tronscan.org/#/address/',
   },
   ethereum: {
     title: 'Ethereum',
+    network: 'Ethereum (ERC-20)',
     form: 'hex',
     chainId: 1,
     contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
     decimals: 6,
     usualMinutes: 16,
     readAgain: 0,
-    explorer: 'https://etherscan.io/tx/{transaction}',
+    transactionPage: 'https://etherscan.io/tx/',
+    addressPage: 'https://etherscan.io/address/',
   },
   bnb: {
     title: 'BNB Smart Chain',
+    network: 'BNB Smart Chain (BEP-20)',
     form: 'hex',
     chainId: 56,
     contract: '0x55d398326f99059fF775485246999027B3197955',
     decimals: 18,
     usualMinutes: 1,
     readAgain: 200,
-    explorer: 'https://bscscan.com/tx/{transaction}',
+    transactionPage: 'https://bscscan.com/tx/',
+    addressPage: 'https://bscscan.com/address/',
   },
 } satisfies Record<string, KnownChain>;
 
 export type ChainName = keyof typeof known;
 export const chainNames = Object.keys(known) as ChainName[];
+
+/** The name of a chain for people who send or look for USDT. */
+export const networkOf = (chain: ChainName): string => known[chain].network;
+
+/** The hash is what a node said. Explorers of TRON write it without `0x`. */
+export function transactionUrl(chain: ChainName, transaction: string): string {
+  const { form, transactionPage } = known[chain];
+  const hash = form === 'base58' && transaction.startsWith('0x') ? transaction.slice(2) : transaction;
+  return `${transactionPage}${encodeURIComponent(hash)}`;
+}
+
+export const addressUrl = (chain: ChainName, address: string): string =>
+  `${known[chain].addressPage}${encodeURIComponent(address)}`;
 
 /** Everything that is configured about one chain. Addresses of nodes may contain secrets and are never shown. */
 export type DepositChainSettings = ReturnType<typeof readChain>;

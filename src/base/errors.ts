@@ -37,7 +37,10 @@ export const errors = {
   amount_limit_exceeded: fixFirst(400, 'The amount is above the limit for a single payment.'),
   unauthorized: fixFirst(401, 'The API key is wrong, revoked, expired or missing.'),
   insufficient_balance: fixFirst(402, 'The balance does not cover the payment; top it up.'),
-  partner_suspended: fixFirst(403, 'Access is suspended; contact support.'),
+  partner_suspended: fixFirst(
+    403,
+    'Access is suspended: nothing new is accepted, payments in progress are completed.',
+  ),
   ip_not_allowed: fixFirst(403, 'Requests from this address are not allowed for this key.'),
   recipient_blocked: fixFirst(403, 'Payments to this recipient are forbidden.'),
   daily_limit_exceeded: fixFirst(403, 'The daily limit is used up.'),
@@ -50,7 +53,10 @@ export const errors = {
   qr_changed: fixFirst(409, 'The data of the QR code changed since it was checked; fetch it again.'),
   qr_unresolvable: retry(422, 'The details of the QR code could not be obtained; retry later.'),
   rate_limited: retry(429, 'Too many requests; wait as long as Retry-After says.'),
-  internal_error: retry(500, 'Something failed on our side; report the request_id.'),
+  internal_error: retry(
+    500,
+    'Something failed on our side; send the same request again and keep the request_id.',
+  ),
   rate_unavailable: retry(
     503,
     'The exchange rate is out of date and payments are closed; retry in a minute.',

@@ -91,6 +91,8 @@ export function readSettings(environment: Environment) {
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
     /** The address shown to partners; undefined means the address it listens on. */
     publicUrl: checked('PUBLIC_URL', httpUrl),
+    /** Where partners reach support; undefined means that no text sends them there. */
+    supportUrl: checked('SUPPORT_URL', supportUrl),
     /** Undefined means no bot. */
     telegramToken: checked('TELEGRAM_BOT_TOKEN', botToken),
     telegramBotName: checked('TELEGRAM_BOT_NAME', botName),
@@ -170,6 +172,18 @@ function httpUrl(name: string, text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') end -= 1;
   return text.slice(0, end);
+}
+
+/** What a phone opens: a page, a chat of Telegram, or a message to one address. */
+function supportUrl(name: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isMail = /^mailto:[\w.+-]+@[a-z0-9.-]+$/i.test(text);
+  const isPage = url?.protocol === 'https:' && url.username === '' && url.password === '';
+  // The first page of Telegram is nobody's chat.
+  const isSomebody = url?.hostname !== 't.me' || url.pathname.length > 1;
+  return url && (isMail || (isPage && isSomebody))
+    ? url.href
+    : refuse(name, `must be an https:// URL, https://t.me/NAME or mailto:ADDRESS, not "${text}"`);
 }
 
 function host(name: string, text: string): string {

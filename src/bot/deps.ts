@@ -21,9 +21,11 @@ export interface BotDeps {
   /** Before an image is decoded; shared with the portal and the other processes of the machine. */
   acquireImageLock: Acquire;
   rateMaxAgeSec: number;
-  /** The chains on which USDT is deposited; empty: support gives addresses. */
+  /** The chains on which USDT is deposited; empty: no address is shown. */
   chains: DepositChains;
   webhookAllowPrivate: boolean;
+  /** Where partners reach support; undefined: no text sends them there. */
+  supportUrl: string | undefined;
   /** The address of the API for partners. */
   publicUrl: string;
   telegramToken: string;

@@ -9,7 +9,12 @@ import { callsService, connect, explainErrors, type Remote } from './remote.ts';
 import type { MakeCommand, Terminal } from './terminal.ts';
 
 /** In test mode the kopecks of the amount choose the outcome. */
-const kopecksFor = { 'payment.succeeded': 0, 'payment.failed': 1, 'payment.processing': 2 };
+const kopecksFor = {
+  'payment.succeeded': 0,
+  'payment.failed': 1,
+  'payment.processing': 2,
+  'payment.refunded': 0,
+};
 type Wanted = keyof typeof kopecksFor;
 
 export const triggerCommand = (command: MakeCommand<Terminal>) =>
@@ -31,7 +36,14 @@ async function trigger(_terminal: Terminal, event: Wanted, options: Remote & { s
       ...(options.scenario ? { metadata: { kopeck_scenario: options.scenario } } : {}),
     }),
   );
-  return { json: payment, text: describe(payment, options) };
+  if (event !== 'payment.refunded') return { json: payment, text: describe(payment, options) };
+  if (payment.status !== 'succeeded')
+    refuse('not_paid', `${payment.id} is ${payment.status}: only a payment that succeeded can be refunded.`);
+  const refunded = await explainErrors(options, async () => {
+    await kopeck.test.refunds.create({ payment_id: payment.id, reference: payment.id });
+    return kopeck.payments.get(payment.id);
+  });
+  return { json: refunded, text: describe(refunded, options) };
 }
 
 /** A link for a new QR code, as a cash register would show it. */
@@ -48,11 +60,17 @@ function describe(payment: Payment, options: Remote): string {
     status: [status, detail ?? error?.code].filter(Boolean).join(', '),
     amount: `${payment.amount_rub} RUB, ${payment.amount_usdt} USDT at ${payment.rate}`,
     external_id: payment.external_id ?? 'none',
+    ...(payment.refunded_rub && {
+      refunded: `${payment.refunded_rub} RUB, ${payment.refunded_usdt} USDT`,
+    }),
   });
   return `${shown}\n${outlook(payment, options)}`;
 }
 
-function outlook({ status, status_detail: detail, metadata }: Payment, { url }: Remote): string {
+function outlook(payment: Payment, { url }: Remote): string {
+  const { status, status_detail: detail, metadata } = payment;
+  if (payment.refunded_rub)
+    return 'The event payment.succeeded will be sent shortly, and payment.refunded to endpoints that ask for it.';
   if (status !== 'processing') return `The event payment.${status} will be sent shortly.`;
   const isReviewed = detail === 'manual_review';
   const waitSec = isReviewed ? 120 : 30;

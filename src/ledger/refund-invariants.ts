@@ -1,4 +1,9 @@
-/** The invariants of refunds, in the form of those in verify.ts. */
+import { checkpoints } from './checkpoints.ts';
+
+/**
+ * The invariants of refunds, in the form of those in verify.ts. Refunds stay when their test payments are pruned, entries go: what a
+ * checkpoint has passed is not compared.
+ */
 export const refundInvariants: Record<string, string> = {
   'each refund has its entry, and each such entry its refund': `
     SELECT coalesce(e.partner_id, r.partner_id) AS partner_id, coalesce(e.mode, r.mode) AS mode,
@@ -6,7 +11,9 @@ export const refundInvariants: Record<string, string> = {
       FROM (SELECT * FROM all_entries WHERE from_account = 'settled') AS e
       FULL JOIN (SELECT * FROM refunds WHERE micro_usdt > 0) AS r
              ON r.partner_id = e.partner_id AND r.mode = e.mode AND r.entry_no = e.entry_no
-     WHERE (e.micro_usdt, e.reference) IS DISTINCT FROM (r.micro_usdt, 'refund:' || r.refund_id)`,
+     WHERE (e.micro_usdt, e.reference) IS DISTINCT FROM (r.micro_usdt, 'refund:' || r.refund_id)
+       AND NOT (e.entry_no IS NULL AND EXISTS (SELECT FROM ${checkpoints} AS c WHERE c.partner_id = r.partner_id
+                                                  AND c.mode = r.mode AND c.entry_no >= r.entry_no))`,
 
   'refunds of a payment add up to their totals': `
     SELECT partner_id, mode, format('refund %s: %s kopecks and %s micro-USDT, its totals are %s and %s', refund_id,
@@ -23,5 +30,8 @@ export const refundInvariants: Record<string, string> = {
             AND r.total_micro_usdt = div(p.micro_usdt::numeric * r.total_kopecks, p.amount_kopecks)) IS NOT TRUE
        -- The payment went with its month.
        AND NOT (p.id IS NULL AND EXISTS (SELECT FROM archived_months m WHERE m.dropped_at IS NOT NULL
-                                            AND m.month = archive_month_of(r.payment_id)))`,
+                                            AND m.month = archive_month_of(r.payment_id)))
+       -- It was pruned.
+       AND NOT (p.id IS NULL AND EXISTS (SELECT FROM ${checkpoints} AS c WHERE c.partner_id = r.partner_id
+                                            AND c.mode = r.mode))`,
 };

@@ -5,7 +5,8 @@ import { type Partner, type PartnerRow, selectPartners, toPartner } from './part
 /** Whether the partner may have live keys; `asked` waits for an operator. */
 export type Approval = 'approved' | 'asked' | 'not_approved';
 
-const approval = `CASE WHEN live_approved THEN 'approved' WHEN live_refused_at IS NULL THEN 'asked'
+/** Of `partners`, as `approval`. */
+export const approvalColumn = `CASE WHEN live_approved THEN 'approved' WHEN live_refused_at IS NULL THEN 'asked'
                        ELSE 'not_approved' END AS approval`;
 
 /** Newest first: all, those whose name contains the text, or the one with this id. */
@@ -15,7 +16,7 @@ export async function searchPartners(
 ): Promise<{ partner: Partner; approval: Approval }[]> {
   const id = parseId('prt', text);
   const rows = await readRows<PartnerRow & { approval: Approval }>(db, {
-    text: `${selectPartners}, ${approval} FROM partners p
+    text: `${selectPartners}, ${approvalColumn} FROM partners p
             WHERE ($1::uuid IS NULL OR id = $1) AND ($2::text IS NULL OR strpos(lower(name), lower($2)) > 0)
               AND ($3::uuid IS NULL OR id < $3)
             ORDER BY id DESC LIMIT $4`,

@@ -8,6 +8,7 @@ export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
+export { countDelayedPartners } from './delays.ts';
 export { paymentGauges } from './gauges.ts';
 export {
   findRecovering,
@@ -64,6 +65,7 @@ export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
+export { refundTestPayment } from './refunds/test-refund.ts';
 export type { Creation } from './results.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
 export {

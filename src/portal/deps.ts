@@ -14,6 +14,7 @@ type Needed =
   | 'qrHosts'
   | 'quoteLock'
   | 'rateMaxAgeSec'
+  | 'supportUrl'
   | 'telegramBotName'
   | 'telegramToken'
   | 'webhookAllowPrivate';

@@ -42,6 +42,7 @@ export { responseText } from './http/fault-texts.ts';
 export type { SendResult } from './http/post.ts';
 export { createSender } from './http/sender.ts';
 export { checkWebhookUrl } from './http/ssrf-guard.ts';
+export { readLatenessSec } from './lateness.ts';
 export { createWebhookMetrics, webhookGauges } from './metrics.ts';
 export {
   addSigningRoot,

@@ -19,6 +19,7 @@ export const operations = [
   ['GET', '/v1/test/clock', 'read'],
   ['POST', '/v1/test/clock', 'pay'],
   ['POST', '/v1/test/deposits', 'pay'],
+  ['POST', '/v1/test/refunds', 'pay'],
 ] as const;
 
 /** The API with a manual clock, and new partners with the limits of the contract. */

@@ -43,6 +43,14 @@ describe('settings', () => {
     });
   });
 
+  test('support is a page, a chat or an e-mail address', () => {
+    for (const url of ['https://help.example.com/kopeck', 'https://t.me/help', 'mailto:help@x.example'])
+      expect(readSettings({ SUPPORT_URL: url }).supportUrl).toBe(url);
+    expect(() => readSettings({ SUPPORT_URL: 'help.example.com' })).toThrow(
+      'SUPPORT_URL must be an https:// URL, https://t.me/NAME or mailto:ADDRESS, not "help.example.com"',
+    );
+  });
+
   test('the webhook of the bot needs a secret', () => {
     const TELEGRAM_WEBHOOK_URL = 'https://pay.example.com/telegram';
     for (const secret of [undefined, 'short', 'with spaces, and long enough'])
@@ -67,6 +75,9 @@ describe('settings', () => {
     QR_HOSTS: ['https://qr.nspk.ru'],
     TRUST_PROXY: ['everybody'],
     PUBLIC_URL: ['pay.example.com'],
+    SUPPORT_URL:
+      words(`help.example.com http://help.example.com tg://resolve?domain=help https://t.me https://a:b@c.example
+      mailto: mailto:help mailto:help@x.example,other@x.example mailto:help@x.example?subject=a`),
     TELEGRAM_BOT_TOKEN: ['123'],
     TELEGRAM_BOT_NAME: ['a bot'],
     TELEGRAM_API_ROOT: ['telegram'],

@@ -139,6 +139,7 @@ test('endpoints: add, choose the kinds of events, secret, check, and remove once
 
 test('balance: limits, top-up, history, refill once a day, a low-balance alert', async () => {
   const { owner, partnerId } = await ownerOf('Money');
+  await approveLive(audit, partnerId);
   await owner.press('💰 Balance');
   await owner.reads(
     /Test: 10,000\.000000 USDT[\s\S]*Amount per payment: 10\.00 to 100,000\.00 RUB[\s\S]*Low-balance alert: off/,

@@ -31,7 +31,7 @@ interface Work {
 async function work({ queue = 'messages', through = api, staff = staffChat }: Work = {}) {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const publicUrl = 'https://pay.example.com';
-  const deps = { pool, clock, log, publicUrl, telegramStaffChat: staff ?? undefined };
+  const deps = { pool, clock, log, publicUrl, supportUrl: undefined, telegramStaffChat: staff ?? undefined };
   await sendDueJobs(deps, through, queue, new AbortController().signal);
 }
 

@@ -19,6 +19,7 @@ export interface BotOptions {
   staffChat?: number;
   webhook?: { url: string; secret: string };
   chains?: DepositChains;
+  supportUrl?: string;
 }
 
 /** Runs the real bot against the fake Telegram until the test file ends. */
@@ -62,6 +63,7 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
       rateMaxAgeSec: 300,
       chains: options.chains ?? new Map(),
       ...changes,
+      supportUrl: options.supportUrl,
       publicUrl: 'https://pay.example.com',
       telegramToken: telegram.token,
       telegramApiRoot: telegram.root,

@@ -39,6 +39,19 @@ describe('kopeck trigger', () => {
     expect(stdout).not.toContain(key);
   });
 
+  test('payment.refunded: a payment whose money has come back', async () => {
+    const { code, stdout } = await trigger('payment.refunded', '--json');
+    expect(code).toBe(0);
+    const payment = JSON.parse(stdout);
+    expect(payment).toMatchObject({ mode: 'test', status: 'succeeded', refunded_rub: payment.amount_rub });
+    expect(payment.refunded_usdt).toBe(payment.amount_usdt);
+    const said = (await trigger('payment.refunded')).stdout;
+    expect(said).toMatch(/\nrefunded {5}\d{3}\.00 RUB, [\d.]+ USDT\n/);
+    expect(said).toContain('payment.refunded to endpoints that ask for it');
+    const { stderr } = await trigger('payment.refunded', '--scenario', 'review_fails');
+    expect(stderr).toContain('only a payment that succeeded can be refunded');
+  });
+
   test('with a failure scenario', async () => {
     const { stdout } = await trigger('payment.succeeded', '--scenario', 'review_fails');
     expect(stdout).toContain('In 120 s the status will be failed and payment.failed will be sent.');
@@ -60,7 +73,7 @@ describe('kopeck trigger', () => {
 
   test('an unknown event is a wrong call, and a refusal by the service is one line', async () => {
     const [noEvent, noScenario, refused] = await Promise.all([
-      trigger('payment.refunded'),
+      trigger('payment.lost'),
       trigger('payment.succeeded', '--scenario', 'flood'),
       trigger('payment.succeeded', '--key', 'svc_test_a_b'),
     ]);

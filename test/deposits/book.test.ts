@@ -31,7 +31,10 @@ test('the partner is notified once that a deposit was seen, and not of dust', as
   await world.round();
   const notices = async () =>
     (await world.pool.query('SELECT kind, details FROM partner_notices ORDER BY id')).rows;
-  const seen = { kind: 'deposit_seen', details: { usdt: '25.000000', chain: 'Ethereum', minutes: 16 } };
+  const seen = {
+    kind: 'deposit_seen',
+    details: { usdt: '25.000000', chain: 'Ethereum (ERC-20)', minutes: 16 },
+  };
   expect(await notices()).toEqual([seen]);
   await world.settle();
   expect(await notices()).toMatchObject([seen, { kind: 'balance_credited' }]);

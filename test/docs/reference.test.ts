@@ -89,7 +89,7 @@ describe('docs/reference/settings.md', () => {
   /** A valid value of each setting whose default is `none`, so that a default which the page leaves out is noticed. */
   const samples = Object.fromEntries(
     `METRICS_PORT=9464 OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 PUBLIC_URL=https://pay.example.com
-    TRUST_PROXY=10.0.0.0/8 PROCESSES=3 NODE_ENV=production DATABASE_URL=postgresql://user@host/database
+    SUPPORT_URL=https://t.me/kopeck_help TRUST_PROXY=10.0.0.0/8 PROCESSES=3 NODE_ENV=production DATABASE_URL=postgresql://user@host/database
     AUDIT_HEADS=/mnt/audit-heads ARCHIVE_AFTER_MONTHS=6 BACKUP_DIR=/mnt/backups AWS_ACCESS_KEY_ID=id
     AWS_SECRET_ACCESS_KEY=key AWS_SESSION_TOKEN=token AWS_REGION=eu-central-1
     AWS_ENDPOINT_URL=https://minio.example.com SECRET_KEY=${'k'.repeat(32)} SECRET_KEY_PREVIOUS=${'p'.repeat(32)}

@@ -43,6 +43,7 @@ export interface ApiOptions {
   chains?: NonNullable<ApiDeps['chains']>;
   quoteLock?: Partial<QuoteLockSettings>;
   portal?: NonNullable<ApiDeps['portal']>;
+  supportUrl?: string;
 }
 
 /** The API on a real port of this process, so that a test can control its clock. */
@@ -88,6 +89,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     trustProxy: options.trustProxy ?? [],
     telegramReceiver: options.telegramReceiver,
     portal: options.portal,
+    supportUrl: options.supportUrl,
     requestLog: options.requestLog,
     heartbeat,
     confirmHistory: options.confirmHistory ?? (async () => {}),

@@ -61,6 +61,7 @@ export async function startPortal({
     acquireImageLock: createMutex(),
     quoteLock: defaultQuoteLock,
     rateMaxAgeSec: 300,
+    supportUrl: undefined,
     telegramBotName: 'kopeck_bot',
     telegramToken: botToken,
     webhookAllowPrivate: true,

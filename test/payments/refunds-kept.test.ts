@@ -61,7 +61,7 @@ test('rows are never changed or removed', async () => {
   const id = uuidFromId(partnerId);
   await expect(
     pool.query(`INSERT INTO refunds SELECT $1, 'test', $1, 'x', 1, 0, 1, 0, NULL, 0, now(), now()`, [id]),
-  ).rejects.toThrow('refunds_are_live');
+  ).rejects.toThrow('refunds_of_the_gateway_are_live');
 });
 
 test('a gateway without the list is no error, but one that has had it is', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { credit, openStatement, readBalances, writeStatement } from '../../src/ledger/index.ts';
-import { pruneTestData } from '../../src/payments/index.ts';
+import { createPaymentSignals, pruneTestData, refundTestPayment } from '../../src/payments/index.ts';
 import { resendEvent } from '../../src/webhooks/index.ts';
 import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase, issueKey } from '../helpers/database.ts';
@@ -170,6 +170,32 @@ test('over the API a pruned payment is not found, its key makes a new one, and a
   expect(await eventsAfter(secondEvent)).toEqual([again.id]);
   expect(await eventsAfter('evt_0')).toEqual([again.id]);
   expect(await past.findings()).toEqual([]);
+});
+
+test('a refund stays on record when its payment goes, and later its entry', async () => {
+  const { pool } = await createDatabase();
+  const past = await createPast(pool);
+  const partnerId = await past.newPartner();
+  await past.addEndpoint(partnerId);
+  await pool.query(`UPDATE endpoints SET events = events || '{payment.refunded}'`);
+  const { paymentId } = await past.pay(partnerId, inTest);
+  past.at('2026-03-10T00:00:00Z');
+  const deps = { pool, clock: past.clock, signals: createPaymentSignals() };
+  const wanted = { partnerId, paymentId, amountKopecks: undefined, reference: 'r' };
+  expect(await refundTestPayment(deps, wanted)).toMatchObject({ outcome: 'refunded' });
+  const count = async (what: string) =>
+    (await pool.query(`SELECT count(*)::int AS count FROM ${what}`)).rows[0].count as number;
+  expect(await count('deliveries')).toBe(2);
+
+  past.at('2026-05-02T12:00:00Z');
+  expect(await pruneTestData(pool, past.clock, test90)).toBe(1);
+  expect([await count('deliveries'), await count("entries WHERE from_account = 'settled'")]).toEqual([0, 1]);
+  expect(await past.findings()).toEqual([]);
+  past.at('2026-07-02T12:00:00Z');
+  expect(await pruneTestData(pool, past.clock, test90)).toBe(0);
+  expect([await count('refunds'), await count("entries WHERE from_account = 'settled'")]).toEqual([1, 0]);
+  expect(await past.findings()).toEqual([]);
+  expect(await refundTestPayment(deps, wanted)).toEqual({ outcome: 'no_payment' });
 });
 
 test('numbers that were skipped after a lost history keep nothing back', async () => {

@@ -1,7 +1,9 @@
 import { test as base, expect } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { recordChange } from '../../src/db/audit/index.ts';
 import { approveLive, listKeys, signUp } from '../../src/partners/index.ts';
-import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers } from '../helpers/console.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
@@ -45,6 +47,23 @@ test('the overview counts payments by day, and live and test apart', async ({ sh
   expect(live).toMatchObject({ created: 0, success_share: null });
   for (const query of ['', '?mode=other', '?mode=live&days=0', '?mode=live&days=91'])
     await answers(422, viewer.read(`/overview${query}`));
+});
+
+test('the overview has the first steps until all are done', async () => {
+  const { partnerId } = await createShop();
+  const viewer = await member(partnerId, 'viewer');
+  const steps = async () => (await viewer.read('/overview?mode=test')).json.first_steps;
+  expect(await steps()).toEqual([
+    { step: 'test_key', state: 'done' },
+    { step: 'payment', state: 'done' },
+    { step: 'webhook_check', state: 'open' },
+    { step: 'live_approval', state: 'done' },
+    { step: 'top_up', state: 'done' },
+  ]);
+  await setWebhook(audit, createVault(keyring), partnerId, 'https://shop.example/hook');
+  const passed = { action: 'webhook.check', subject: partnerId, after: { passed: true } } as const;
+  await recordChange(pool, audit, passed);
+  expect(await steps()).toEqual([]);
 });
 
 test('payments are found by what identifies them, and a name of a partner is not a filter', async () => {

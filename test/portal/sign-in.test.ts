@@ -36,6 +36,14 @@ test('a link signs in once', async () => {
   await answers(noLink, visit().post('/sign-in', { token }));
 });
 
+test('the pages learn where support is', async () => {
+  const answer = (await visit().get('/session/current')).json;
+  expect(answer).toMatchObject({ session: null, support_url: null });
+  const supported = await startPortal({ pool, supportUrl: 'https://t.me/kopeck_help' });
+  const { support_url } = (await supported.visit().get('/session/current')).json;
+  expect(support_url).toBe('https://t.me/kopeck_help');
+});
+
 test('of two requests with one link, one signs in', async () => {
   const token = await createPortalLink(audit, newPerson());
   const given = await Promise.all([1, 2, 3].map(() => visit().post('/sign-in', { token })));

@@ -190,6 +190,14 @@ test('a simulated deposit credits the test balance once', async ({ client: { kop
   expect(Number((await kopeck.balance()).balance_usdt) - before).toBe(250);
 });
 
+test('a simulated refund returns money of a test payment once', async ({ client: { kopeck } }) => {
+  const { id } = await kopeck.payments.createAndWait({ qr_url: newLink(10_000), external_id: 'refunded' });
+  const refund = { payment_id: id, amount_rub: '40.00', reference: 'refund-1' };
+  for (const _ of [1, 2])
+    expect(await kopeck.test.refunds.create(refund)).toMatchObject({ refunded_rub: '40.00' });
+  expect((await kopeck.payments.get(id)).refunded_rub).toBe('40.00');
+});
+
 describe('simulated failures', () => {
   const pay = (kopeck: Kopeck, kopeck_scenario: string) =>
     kopeck.payments.createAndWait(

@@ -55,13 +55,15 @@ export async function createDeposits(world: World, { seed, run, accounts, histor
   const settings: Omit<DepositChain, 'nodes' | 'minMicroUsdt'> = {
     name: 'ethereum',
     title: 'Ethereum',
+    network: 'Ethereum (ERC-20)',
     form: 'hex',
     chainId: 1,
     decimals,
     usualMinutes: 16,
     readAgain: 12,
     confirmations: undefined,
-    explorer: '',
+    transactionPage: '',
+    addressPage: '',
     contractAccount: contract,
     deriveAddress: partnerId => ({
       address: accountOf(partnerId),

@@ -42,7 +42,7 @@ const DepositObject = Type.Object({
   chain,
   status: Type.Enum([...depositStates], {
     description:
-      '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support',
+      '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited',
     examples: ['credited'],
   }),
   amount_usdt: usdt('Rounded down to six places', '250.000000'),

@@ -113,7 +113,7 @@ export const paymentList = only('The three payments of the morning', {
   request_id: 'req_01m7faz01ge00amrhezmc0m9ns',
 });
 
-/** Three days later the recipient of order-42 has returned a part. Only live payments are refunded. */
+/** Three days later the recipient of order-42 has returned a part. In live mode, where recipients do it. */
 const { metadata, ...paid } = succeeded;
 const refunded = { ...paid, mode: 'live', refunded_rub: '100.00', refunded_usdt: '1.081081', metadata };
 

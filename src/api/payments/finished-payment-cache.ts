@@ -12,13 +12,13 @@ const usableMs = 6 * 86_400_000;
 
 const cacheKey = ({ partnerId, mode }: AccountKey, paymentId: string) => `${partnerId} ${mode} ${paymentId}`;
 
-type RefundedKey = Pick<Payment, 'mode' | 'status' | 'paymentId'>;
-const keyOf = ({ mode, status, paymentId }: Payment): RefundedKey => ({ mode, status, paymentId });
+type RefundedKey = Pick<Payment, 'status' | 'paymentId'>;
+const keyOf = ({ status, paymentId }: Payment): RefundedKey => ({ status, paymentId });
 
 export type FinishedPaymentCache = ReturnType<typeof createFinishedPaymentCache>;
 
 /**
- * A finished payment never changes, so its answer can be repeated without a query, as long as it cannot be deleted. Of a live one
+ * A finished payment never changes, so its answer can be repeated without a query, as long as it cannot be deleted. Of one
  * that succeeded, money may come back at any time: that is asked for.
  */
 export function createFinishedPaymentCache(clock: Clock) {

@@ -11,7 +11,7 @@ import { sendError } from '../http/errors.ts';
 import { requestId, usdt } from '../shared-schemas.ts';
 
 /** Checked before the body is validated: a live key gets the same answer for every body. */
-const onlyTestKeys = async (request: FastifyRequest, reply: FastifyReply) =>
+export const onlyTestKeys = async (request: FastifyRequest, reply: FastifyReply) =>
   request.caller.mode === 'test' ? undefined : sendError(request, reply, 'test_key_required');
 
 const TestClock = Type.Object({

@@ -109,6 +109,12 @@ export const backTo = (chat: PartnerContext, action: string, ...args: string[]):
   button(chat, chat.texts.back, action, ...args),
 ];
 
+/** The row that opens support, if there is one. Telegram takes no e-mail address for a button: that one is in the text. */
+export const supportRow = (
+  { supportUrl }: Pick<BotDeps, 'supportUrl'>,
+  { support }: Pick<Texts, 'support'>,
+): Button[][] => (supportUrl?.startsWith('https:') ? [[{ text: support, url: supportUrl }]] : []);
+
 interface Question {
   step: string;
   args?: string[];

@@ -1,7 +1,9 @@
 import { type Api, GrammyError } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
+import type { NoticeKind } from '../../db/notices/index.ts';
 import { findValue } from '../../db/postgres/index.ts';
+import { supportRow } from '../conversation/chat-context.ts';
 import { htmlWith, type Screen } from '../conversation/screen.ts';
 import { setBlocked } from '../conversation/users.ts';
 import type { BotDeps } from '../deps.ts';
@@ -16,7 +18,9 @@ const blockedRetryMs = 3_600_000;
 /** Older messages are dropped: they are of no use any more. */
 const maxAgeMs = 3 * 24 * 3_600_000;
 
-type SenderDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'publicUrl' | 'telegramStaffChat'>;
+type SenderDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'publicUrl' | 'supportUrl' | 'telegramStaffChat'>;
+/** Their texts lead to support. */
+const kindsForSupport: NoticeKind[] = ['live_refused'];
 
 /** Sends the due jobs of the outbox, oldest first, with backoff per chat. */
 export async function sendDueJobs(deps: SenderDeps, api: Api, queue: outbox.Queue, signal: AbortSignal) {
@@ -61,7 +65,7 @@ async function runTask(deps: SenderDeps, api: Api, chatId: number, { task }: out
 
 /** Undefined if the user is not a member any more: they may have been removed while the job waited. */
 async function noticeScreen(
-  { pool }: SenderDeps,
+  { pool, supportUrl }: SenderDeps,
   userId: number,
   { kind, partnerId, partner, details, count }: Extract<outbox.Job['task'], { do: 'notify' }>,
 ): Promise<Screen | undefined> {
@@ -74,11 +78,15 @@ async function noticeScreen(
   });
   if (!language) return undefined;
   const texts = textsByLanguage[language];
-  const notice = texts.notices[kind as keyof typeof texts.notices];
-  const text = notice ? notice(details, count) : kind;
+  // A newer release may have stored a kind that is unknown here.
+  const known = kind as NoticeKind;
+  const text = texts.notices[known]?.(details, count, supportUrl) ?? kind;
   return {
     text: partner === null ? text : texts.about(partner, text),
-    buttons: [[{ text: texts.menu, data: 'home' }]],
+    buttons: [
+      ...(kindsForSupport.includes(known) ? supportRow({ supportUrl }, texts) : []),
+      [{ text: texts.menu, data: 'home' }],
+    ],
   };
 }
 

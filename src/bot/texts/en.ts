@@ -1,3 +1,4 @@
+import { supportInEnglish } from '../../base/support.ts';
 import type { NoticeKind } from '../../db/notices/index.ts';
 import type { DepositAddress } from '../../deposits/index.ts';
 import type { Balances, Mode, PastCredit } from '../../ledger/index.ts';
@@ -26,11 +27,22 @@ export type Resolved = {
 };
 /** Which payments a list shows: all of a mode, or those with one status. */
 export type PaymentFilter = { mode: Mode; status?: PaymentStatus };
-export type Notices = Record<NoticeKind, (details: NoticeDetails, count: number) => string>;
+/** What the chats of partners get of the settings: where support is, if it can be reached. */
+export type SupportUrl = string | undefined;
+export type Notices = Record<
+  NoticeKind,
+  (details: NoticeDetails, count: number, support?: SupportUrl) => string
+>;
 export type BalancesOfBoth = Record<Mode, Balances>;
 
 const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('en-GB');
 const roles = { viewer: 'viewer', developer: 'developer', owner: 'owner' };
+
+const toSupport = (url: SupportUrl, otherwise: string, ask?: string) =>
+  e(supportInEnglish(url, otherwise, ask));
+
+const suspended = (support: SupportUrl) =>
+  `This partner is suspended: new payments are refused. ${toSupport(support, 'Payments in progress will be completed: follow them under Payments.')}`;
 
 /** Set if it is not about the first endpoint. */
 const toUrl = (url: NoticeDetails[string] | undefined) => (url ? ` to <code>${text(url)}</code>` : '');
@@ -113,7 +125,8 @@ const notices: Notices = {
       ? `👤 ${text(name)} has a new role: ${roles[role as MemberRole] ?? text(role)}.`
       : `👤 Team roles were changed ${count} times.`,
   live_approved: () => '🎉 Live mode is approved. An owner can now create live keys.',
-  live_refused: () => 'Live mode was not approved. Test mode keeps working. To learn why, contact support.',
+  live_refused: (_details, _count, support) =>
+    `Live mode was not approved. Test mode keeps working. ${toSupport(support, 'If it is approved later, we will notify you here.', 'Ask support for the reason')}`,
   maintenance_planned: ({ from, until }) =>
     `🗓 Scheduled maintenance: from ${moment(from)} to ${moment(until)}. We will not accept new payments during this time.`,
   maintenance_cancelled: ({ from, until }) =>
@@ -162,6 +175,7 @@ export const en = {
   cancel: '✖️ Cancel',
   back: '⬅️ Back',
   menu: '🏠 Menu',
+  support: '💬 Support',
   refresh: '🔄 Refresh',
   failed: 'Something went wrong on our side. Please try again.',
   tooManyChanges: 'You have made too many changes today. Please try again tomorrow (UTC).',
@@ -197,17 +211,22 @@ export const en = {
       ].join('\n\n'),
   },
   partner: {
-    home: ({ name, partnerId, liveApproved, suspended }: Partner, role: MemberRole) =>
+    home: (
+      { name, partnerId, liveApproved, suspended: isSuspended }: Partner,
+      role: MemberRole,
+      support: SupportUrl,
+    ) =>
       [
         `<b>${e(name)}</b>`,
         `<code>${partnerId}</code>`,
         `Your role: ${roles[role]}`,
         `Live mode: ${liveApproved ? 'approved' : 'pending approval'}`,
-        ...(suspended ? ['⛔ Suspended. Please contact support.'] : []),
+        ...(isSuspended ? [`⛔ ${suspended(support)}`] : []),
       ].join('\n'),
     others: '🔀 Switch partner',
     choose: 'Choose a partner:',
-    suspended: 'This partner is suspended. Please contact support.',
+    suspended,
+    suspendedKeys: 'This partner is suspended: it gets no new keys.',
   },
   portal: {
     button: '🖥 Portal',
@@ -369,14 +388,18 @@ export const en = {
         `Low-balance alert: ${mark === undefined ? 'off' : `below ${usdt(mark)} USDT`}`,
       ].join('\n'),
     topUp: '➕ Top up',
-    howToTopUp: (partnerId: string) =>
-      `Write to support how many USDT you want to send and on which network. You will get a deposit address. Include your partner ID:\n<code>${partnerId}</code>\n\nWe will notify you here when the USDT arrive.`,
+    howToTopUp: (partnerId: string, support: SupportUrl) =>
+      `There is no deposit address to send USDT to. ${toSupport(support, 'Come back later; the test balance can be refilled once a day.', 'Tell support how many USDT you want to send and on which network')}\n\nYour partner ID: <code>${partnerId}</code>\nWe will notify you here when a top-up is credited.`,
+    topUpAfterApproval:
+      'Deposit addresses appear here after live mode is approved: deposits are real money. Until then, pay with the test balance.',
+    explorer: '🔎 Address in the explorer',
     chooseNetwork: 'On which network do you send USDT?',
     sendTo: ({ chain, address }: DepositAddress) =>
       [
-        `Send USDT on the <b>${e(chain.title)}</b> network to this address. It is yours and does not change:`,
+        `Send USDT on the <b>${e(chain.network)}</b> network to this address. It is yours and does not change:`,
         `<code>${e(address)}</code>`,
         '',
+        'This is real money: it tops up the live balance.',
         `Minimum deposit: ${usdt(chain.minMicroUsdt)} USDT. Smaller amounts are added up and credited once they reach it.`,
         `A deposit is usually credited in about ${chain.usualMinutes} min. We will notify you here.`,
         '',

@@ -1,12 +1,28 @@
+import { supportInRussian } from '../../base/support.ts';
 import type { MemberRole } from '../../partners/index.ts';
 import type { ShownPayment } from '../../payments/index.ts';
 import { formatEventId } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e } from '../conversation/screen.ts';
 import type { NoticeDetails } from '../notices/outbox.ts';
-import { marked, type Notices, type PaymentFilter, sampleLink, signs, stateOf, type Texts } from './en.ts';
+import {
+  marked,
+  type Notices,
+  type PaymentFilter,
+  type SupportUrl,
+  sampleLink,
+  signs,
+  stateOf,
+  type Texts,
+} from './en.ts';
 import { formatsOf, named } from './formats.ts';
 
 const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('ru');
+const toSupport = (url: SupportUrl, otherwise: string, ask?: string) =>
+  e(supportInRussian(url, otherwise, ask));
+
+const suspended = (support: SupportUrl) =>
+  `Доступ партнёра приостановлен: новые платежи не принимаются. ${toSupport(support, 'Начатые платежи завершатся, следите за ними в разделе «Платежи».')}`;
+
 const scopeNames = { read: 'чтение', pay: 'оплата', both: 'чтение и оплата' };
 const roles = { viewer: 'наблюдатель', developer: 'разработчик', owner: 'владелец' };
 const modes: Record<string, string> = { live: 'боевой', test: 'тестовый' };
@@ -124,8 +140,8 @@ const notices: Notices = {
       ? `👤 ${text(name)} — новая роль: ${roles[role as MemberRole] ?? text(role)}.`
       : `👤 Изменений ролей в команде: ${count}.`,
   live_approved: () => '🎉 Боевой режим одобрен. Владелец может создать боевой ключ.',
-  live_refused: () =>
-    'Боевой режим не одобрен. Тестовый режим продолжает работать. Чтобы узнать причину, напишите в поддержку.',
+  live_refused: (_details, _count, support) =>
+    `Боевой режим не одобрен. Тестовый режим продолжает работать. ${toSupport(support, 'Если его одобрят позже, мы сообщим здесь.', 'Узнать причину можно в поддержке')}`,
   maintenance_planned: ({ from, until }) =>
     `🗓 Запланированы технические работы с ${moment(from)} до ${moment(until)}. В это время новые платежи не принимаются.`,
   maintenance_cancelled: ({ from, until }) =>
@@ -152,6 +168,7 @@ export const ru: Texts = {
   cancel: '✖️ Отмена',
   back: '⬅️ Назад',
   menu: '🏠 Меню',
+  support: '💬 Поддержка',
   refresh: '🔄 Обновить',
   tooManyChanges: 'Сегодня вы внесли слишком много изменений. Попробуйте завтра (по UTC).',
   failed: 'Что-то пошло не так на нашей стороне. Попробуйте ещё раз.',
@@ -195,17 +212,18 @@ export const ru: Texts = {
       ].join('\n\n'),
   },
   partner: {
-    home: ({ name, partnerId, liveApproved, suspended }, role) =>
+    home: ({ name, partnerId, liveApproved, suspended: isSuspended }, role, support) =>
       [
         `<b>${e(name)}</b>`,
         `<code>${partnerId}</code>`,
         `Ваша роль: ${roles[role]}`,
         `Боевой режим: ${liveApproved ? 'одобрен' : 'на рассмотрении'}`,
-        ...(suspended ? ['⛔ Доступ приостановлен. Напишите в поддержку.'] : []),
+        ...(isSuspended ? [`⛔ ${suspended(support)}`] : []),
       ].join('\n'),
     others: '🔀 Сменить партнёра',
     choose: 'Выберите партнёра:',
-    suspended: 'Доступ партнёра приостановлен. Напишите в поддержку.',
+    suspended,
+    suspendedKeys: 'Доступ партнёра приостановлен: новые ключи не создаются.',
   },
   portal: {
     button: '🖥 Личный кабинет',
@@ -364,14 +382,18 @@ export const ru: Texts = {
         `Уведомление о низком балансе: ${mark === undefined ? 'выключено' : `ниже ${usdt(mark)} USDT`}`,
       ].join('\n'),
     topUp: '➕ Пополнить',
-    howToTopUp: partnerId =>
-      `Напишите в поддержку, сколько USDT и в какой сети вы хотите отправить. Вам пришлют адрес для перевода. Укажите ID партнёра:\n<code>${partnerId}</code>\n\nО зачислении USDT мы сообщим здесь.`,
+    howToTopUp: (partnerId, support) =>
+      `Адреса для перевода USDT пока нет. ${toSupport(support, 'Загляните позже; тестовый баланс можно пополнять раз в день.', 'Напишите в поддержку, сколько USDT и в какой сети вы хотите отправить')}\n\nID партнёра: <code>${partnerId}</code>\nО зачислении мы сообщим здесь.`,
+    topUpAfterApproval:
+      'Адреса для пополнения появятся здесь после одобрения боевого режима: пополнения — это реальные деньги. До этого платите с тестового баланса.',
+    explorer: '🔎 Адрес в обозревателе',
     chooseNetwork: 'В какой сети вы отправите USDT?',
     sendTo: ({ chain, address }) =>
       [
-        `Отправляйте USDT в сети <b>${e(chain.title)}</b> на этот адрес. Он закреплён за вами и не меняется:`,
+        `Отправляйте USDT в сети <b>${e(chain.network)}</b> на этот адрес. Он закреплён за вами и не меняется:`,
         `<code>${e(address)}</code>`,
         '',
+        'Это реальные деньги: они пополняют боевой баланс.',
         `Минимальная сумма: ${usdt(chain.minMicroUsdt)} USDT. Меньшие переводы накапливаются и зачисляются вместе, когда наберётся минимум.`,
         `Обычно зачисление занимает около ${chain.usualMinutes} мин. О нём мы сообщим здесь.`,
         '',

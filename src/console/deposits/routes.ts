@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { listRequests, type OperatorRequest, submitDepositDecision } from '../../approvals/index.ts';
-import type { DepositChainSettings } from '../../base/deposit-settings.ts';
+import { addressUrl, networkOf, transactionUrl } from '../../base/deposit-settings.ts';
 import { type Id, parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
@@ -8,7 +8,6 @@ import { depositStates, listChainProgress, type SomeDeposit, searchDeposits } fr
 import type { SignedIn } from '../../operators/index.ts';
 import { oneOf, paging, refuse, Text, unsearchable } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
-import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const Search = Type.Object({
@@ -30,9 +29,7 @@ const findDeposits = get('/deposits', 'see', { query: Search }, async (request, 
   const waiting = await listRequests(deps.db, { state: 'waiting', subjects });
   const requests = new Map(waiting.map(one => [one.subject, one]));
   return {
-    data: deposits.map(deposit =>
-      depositRow(deps, deposit, request.operator, requests.get(deposit.depositId)),
-    ),
+    data: deposits.map(deposit => depositRow(deposit, request.operator, requests.get(deposit.depositId))),
     next_cursor: hasMore ? deposits.at(-1)!.depositId : null,
   };
 });
@@ -45,27 +42,21 @@ function readName(text: string): { depositId: Id<'dep'> } | { transaction: strin
   return hash ? { transaction: `0x${hash.toLowerCase()}` } : undefined;
 }
 
-export function depositRow(
-  { depositChains }: ConsoleDeps,
-  deposit: SomeDeposit,
-  operator: SignedIn,
-  waiting: OperatorRequest | undefined,
-) {
-  const chain = depositChains.find(({ name }) => name === deposit.chain);
+export function depositRow(deposit: SomeDeposit, operator: SignedIn, waiting: OperatorRequest | undefined) {
   return {
     deposit_id: deposit.depositId,
     partner_id: deposit.partnerId,
     partner: deposit.partner,
     chain: deposit.chain,
-    chain_title: chain?.title ?? deposit.chain,
+    network: networkOf(deposit.chain),
     state: deposit.state,
     held_for: deposit.heldFor,
     amount_usdt: formatMicroUsdt(deposit.microUsdt),
     transaction_id: deposit.transaction,
     log_index: deposit.logIndex,
     sender: deposit.sender,
-    // Null if its chain is not configured any more.
-    explorer_url: chain ? explorerUrl(chain, deposit.transaction) : null,
+    transaction_url: transactionUrl(deposit.chain, deposit.transaction),
+    sender_url: addressUrl(deposit.chain, deposit.sender),
     seen_at: deposit.seenAt.toISOString(),
     credited_at: deposit.creditedAt?.toISOString() ?? null,
     decision_reason: deposit.decisionReason,
@@ -73,21 +64,15 @@ export function depositRow(
   };
 }
 
-/** The hash is what a node said. Explorers of TRON write it without `0x`. */
-function explorerUrl({ explorer, form }: DepositChainSettings, transaction: string): string {
-  const hash = form === 'base58' ? transaction.replace(/^0x/, '') : transaction;
-  return explorer.replace('{transaction}', () => encodeURIComponent(hash));
-}
-
 export const showChains = get('/deposits/chains', 'see', {}, async (_request, deps) => {
   const booked = await listChainProgress(deps.db);
-  const data = deps.depositChains.map(({ name, title, rpcUrls }) => {
+  const data = deps.depositChains.map(({ name, network, rpcUrls }) => {
     // None until the first round of the chain.
     const found = booked.find(({ chain }) => chain === name);
     const lagMs = found && deps.clock.nowMs() - found.cursorTime.getTime();
     return {
       chain: name,
-      title,
+      network,
       nodes: rpcUrls.length,
       lag_sec: lagMs === undefined ? null : Math.max(0, Math.floor(lagMs / 1000)),
       blocks_behind: found ? Number(found.finalBlock - found.cursorBlock) : null,

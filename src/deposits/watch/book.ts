@@ -228,7 +228,7 @@ export const storePending = (
   transfers: Transfer[],
 ) =>
   transaction(pool, async tx => {
-    const { decimals, minMicroUsdt, title, usualMinutes } = chain;
+    const { decimals, minMicroUsdt, network, usualMinutes } = chain;
     const shown = transfers.filter(({ units }) => amountOf(units, decimals).microUsdt >= minMicroUsdt);
     const firstSeen = await storeDeposits(
       tx,
@@ -238,7 +238,7 @@ export const storePending = (
     for (const { units, account } of firstSeen)
       await writeNotice(tx, clock, accounts.get(account)!, 'deposit_seen', {
         usdt: formatMicroUsdt(amountOf(units, decimals).microUsdt),
-        chain: title,
+        chain: network,
         minutes: usualMinutes,
       });
     const hashes = [...new Set(shown.map(({ blockHash }) => blockHash))];

@@ -27,7 +27,7 @@ export async function findRefundDifferences(
   if (!there) return [];
   const { rows } = await pool.query<{ payment_id: string; partner_id: string; kopecks: bigint }>({
     text: `SELECT payment_id, partner_id, sum(amount_kopecks)::bigint AS kopecks FROM refunds
-            WHERE payment_id >= $1 AND payment_id < $2 AND refunded_at >= $3 AND refunded_at < $4 GROUP BY 1, 2`,
+            WHERE mode = 'live' AND payment_id >= $1 AND payment_id < $2 AND refunded_at >= $3 AND refunded_at < $4 GROUP BY 1, 2`,
     values: [minUuidAt(period.from.getTime()), minUuidAt(period.until.getTime()), since, until],
   });
   const here = new Map(rows.map(row => [idFromUuid('pay', row.payment_id) as string, row]));

@@ -11,6 +11,7 @@ import {
   transaction,
 } from '../../db/postgres/index.ts';
 import type { ListedRefund } from '../../gateway/index.ts';
+import type { Mode } from '../../ledger/index.ts';
 import type { PaymentSignals } from '../signals.ts';
 
 export interface BookDeps {
@@ -107,7 +108,7 @@ async function book(deps: BookDeps, refunds: ListedRefund[], failures: Error[]):
   const verdicts = new Array<RefundVerdict>(refunds.length).fill('no_payment');
   for (const owner of [...new Set(owners.values())]) {
     const ofOwner = own.filter(({ uuid }) => owners.get(uuid) === owner);
-    const decided = await retryOnDeadlock(() => bookOf(deps, ofOwner)).catch((error: Error) => {
+    const decided = await bookOf(deps, 'live', ofOwner).catch((error: Error) => {
       failures.push(error);
       return ofOwner.map((): RefundVerdict => 'failed');
     });
@@ -129,15 +130,23 @@ async function findOwners(db: Queryable, refunds: { uuid: string }[]): Promise<M
   return new Map(rows.map(({ id, partner_id }) => [id, partner_id]));
 }
 
-const bookOf = (
-  { pool, clock }: BookDeps,
-  refunds: (ListedRefund & { uuid: string })[],
+/** Refunds of payments of one partner and mode; `uuid` is the payment's. */
+export const bookOf = (
+  { pool, clock }: Pick<BookDeps, 'pool' | 'clock'>,
+  mode: Mode,
+  refunds: (Pick<ListedRefund, 'refundId' | 'amountKopecks' | 'createdAt'> & { uuid: string })[],
 ): Promise<RefundVerdict[]> =>
-  transaction(pool, tx =>
-    readValues<RefundVerdict>(tx, {
-      text: 'SELECT verdict FROM payments_refund($1, $2, $3, $4, $5) ORDER BY item',
-      values: [...columnsOf(refunds, 'refundId', 'uuid', 'amountKopecks', 'createdAt'), instantOf(clock)],
-    }),
+  retryOnDeadlock(() =>
+    transaction(pool, tx =>
+      readValues<RefundVerdict>(tx, {
+        text: 'SELECT verdict FROM payments_refund($1, $2, $3, $4, $5, $6) ORDER BY item',
+        values: [
+          mode,
+          ...columnsOf(refunds, 'refundId', 'uuid', 'amountKopecks', 'createdAt'),
+          instantOf(clock),
+        ],
+      }),
+    ),
   );
 
 const reasons: Partial<Record<RefundVerdict, string>> = {
@@ -191,7 +200,7 @@ export async function reportMissing(
   const { rows } = await db.query<{ refund_id: string }>({
     // Another process may have booked one that the list has got only since.
     text: `SELECT refund_id FROM refunds
-            WHERE refunded_at >= $1 AND refunded_at < $2 AND booked_at < $3 ORDER BY refunded_at`,
+            WHERE mode = 'live' AND refunded_at >= $1 AND refunded_at < $2 AND booked_at < $3 ORDER BY refunded_at`,
     values: [since, until, startedAt],
   });
   const missing = rows.filter(({ refund_id }) => !seen.has(refund_id));

@@ -19,21 +19,20 @@ const findTotals = sharedRead(async (db, paymentIds: Id<'pay'>[]) => {
   return found;
 });
 
-/** Only live money comes back, and only of what was paid. */
-export const mayBeRefunded = ({ mode, status }: Pick<Payment, 'mode' | 'status'>) =>
-  mode === 'live' && status === 'succeeded';
+/** Only of what was paid. */
+export const mayBeRefunded = ({ status }: Pick<Payment, 'status'>) => status === 'succeeded';
 
 /** What has been returned of a payment; undefined: nothing. */
 export const findRefunded = (
   db: Queryable,
-  payment: Pick<Payment, 'mode' | 'status' | 'paymentId'>,
+  payment: Pick<Payment, 'status' | 'paymentId'>,
 ): Promise<Refunded | undefined> =>
   mayBeRefunded(payment) ? findTotals(db, payment.paymentId) : Promise.resolve(undefined);
 
 /** The same for a page of payments, in their order. */
 export const findRefundedOf = (
   db: Queryable,
-  payments: Pick<Payment, 'mode' | 'status' | 'paymentId'>[],
+  payments: Pick<Payment, 'status' | 'paymentId'>[],
 ): Promise<(Refunded | undefined)[]> => Promise.all(payments.map(payment => findRefunded(db, payment)));
 
 export interface Refund extends Refunded {

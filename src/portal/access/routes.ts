@@ -91,6 +91,8 @@ export const currentSession = get('/session/current', 'everybody', {}, async (re
   return {
     session: found ? await sessionObject(deps, found.token, found.person) : null,
     bot_name: deps.telegramBotName ?? null,
+    // Null: no text sends people to support.
+    support_url: deps.supportUrl ?? null,
   };
 });
 

@@ -50,7 +50,7 @@ async function find(request: FastifyRequest, deps: RouteDeps): Answer<ApiKey> {
 
 const refusals = {
   no_partner: 'Partner not found.',
-  partner_suspended: 'The partner is suspended: contact support.',
+  partner_suspended: 'The partner is suspended.',
   not_approved: 'Live mode is not approved yet.',
   expiry_passed: 'The expiry is in the past.',
   no_key: 'Key not found.',

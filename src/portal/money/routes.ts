@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { renderSVG } from 'uqr';
+import { addressUrl, networkOf, transactionUrl } from '../../base/deposit-settings.ts';
 import { parseId } from '../../base/ids.ts';
 import { formatMicroUsdt, parseMicroUsdt } from '../../base/money.ts';
 import { readBalanceMark, setBalanceMark } from '../../bot/index.ts';
@@ -22,11 +23,12 @@ import { auditContextOf, get, post } from '../route.ts';
 const creditsShown = 50;
 
 export const showBalance = get('/balance', 'viewer', {}, async (request, deps) => {
-  const { partnerId, limits } = request.member.partner;
+  const { partnerId, limits, liveApproved } = request.member.partner;
   const db = deps.readsOf(partnerId);
   const balances = await readBalances(db, partnerId);
   const alert = await readBalanceMark(db, partnerId);
-  const addresses = await openAddresses(db, deps.clock, deps.chains, partnerId);
+  // Real money: nobody needs an address before live mode is approved.
+  const addresses = liveApproved ? await openAddresses(db, deps.clock, deps.chains, partnerId) : null;
   const credits = await listCredits(db, partnerId, creditsShown);
   const money = (mode: 'live' | 'test') => ({
     available_usdt: formatMicroUsdt(balances[mode].availableMicroUsdt),
@@ -38,15 +40,17 @@ export const showBalance = get('/balance', 'viewer', {}, async (request, deps) =
     limits: limitsObject(limits),
     // The bot notifies the team below it; null: never.
     alert_usdt: alert === undefined ? null : formatMicroUsdt(alert),
-    // Where to send USDT; empty: support gives an address.
-    addresses: addresses.map(({ chain, address }) => ({
-      chain: chain.name,
-      title: chain.title,
-      address,
-      qr_svg: renderSVG(address),
-      min_usdt: formatMicroUsdt(chain.minMicroUsdt),
-      usual_minutes: chain.usualMinutes,
-    })),
+    // Where to send USDT; empty: there is no address; null: live mode is not approved.
+    addresses:
+      addresses?.map(({ chain, address }) => ({
+        chain: chain.name,
+        network: chain.network,
+        address,
+        address_url: addressUrl(chain.name, address),
+        qr_svg: renderSVG(address),
+        min_usdt: formatMicroUsdt(chain.minMicroUsdt),
+        usual_minutes: chain.usualMinutes,
+      })) ?? null,
     credits: credits.map(({ mode, microUsdt, reference, at }) => ({
       mode,
       amount_usdt: formatMicroUsdt(microUsdt),
@@ -70,10 +74,11 @@ const findDeposits = get('/deposits', 'viewer', { query: paging }, async (reques
 
 export const depositRow = (deposit: Deposit) => ({
   deposit_id: deposit.depositId,
-  chain: deposit.chain,
+  network: networkOf(deposit.chain),
   state: deposit.state,
   amount_usdt: formatMicroUsdt(deposit.microUsdt),
   transaction_id: deposit.transaction,
+  transaction_url: transactionUrl(deposit.chain, deposit.transaction),
   seen_at: deposit.seenAt.toISOString(),
   credited_at: deposit.creditedAt?.toISOString() ?? null,
 });

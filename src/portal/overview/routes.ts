@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
 import { isUnderMaintenance } from '../../controls/index.ts';
 import { readBalances } from '../../ledger/index.ts';
-import { limitsObject } from '../../partners/index.ts';
+import { limitsObject, readFirstSteps } from '../../partners/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
 import { Mode, type Route } from '../../web/index.ts';
 import { listEndpoints, worstState } from '../../webhooks/index.ts';
@@ -28,8 +28,11 @@ export const showOverview = (readDays: ReturnType<typeof createDayReader>) =>
     const balances = (await readBalances(db, partner.partnerId))[mode];
     const rate = await readCurrentRate(db);
     const endpoints = await listEndpoints(db, deps.clock, [partner.partnerId]);
+    const steps = await readFirstSteps(db, partner.partnerId);
     return {
       mode,
+      // Empty once all are done.
+      first_steps: steps.every(({ state }) => state === 'done') ? [] : steps,
       // The oldest first, UTC, without gaps; null: not counted yet, the next answer may have it.
       days: days.map(dayRow),
       ...sumOf(days),

@@ -24,7 +24,18 @@ import {
   Waiting,
 } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
-import { Copyable, Count, Duration, IdLink, Name, ShortHash, ShortId, Time, Usdt } from '../parts/values.tsx';
+import {
+  Copyable,
+  Count,
+  Duration,
+  ExplorerLink,
+  IdLink,
+  Name,
+  ShortHash,
+  ShortId,
+  Time,
+  Usdt,
+} from '../parts/values.tsx';
 import { useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './deposits/texts.ts';
 
@@ -60,7 +71,7 @@ function Chains() {
         keyOf={one => one.chain}
         empty={<Empty title={t.noChains}>{t.noChainsHint}</Empty>}
         columns={[
-          { head: t.chain, cell: one => one.title },
+          { head: t.chain, cell: one => one.network },
           { head: t.nodes, right: true, wideOnly: true, cell: one => <Count value={one.nodes} /> },
           {
             head: t.lag,
@@ -222,19 +233,19 @@ function Effect({ deposit, isRelease }: { deposit: DepositRow; isRelease: boolea
 /** What an operator checks elsewhere before deciding, in full. */
 function Origin({ deposit }: { deposit: DepositRow }) {
   const t = useTexts(texts);
-  const { chain_title, sender, transaction_id } = deposit;
+  const { network, sender, sender_url, transaction_id, transaction_url } = deposit;
   const hash = <code className="wrap-anywhere">{transaction_id}</code>;
   return (
     <dl className="origin">
       <dt>{t.chain}</dt>
-      <dd>{chain_title}</dd>
+      <dd>{network}</dd>
       <dt>{t.sender}</dt>
       <dd>
-        <Copyable text={sender} />
+        <Copyable text={sender} /> <ExplorerLink url={sender_url}>{t.inExplorer}</ExplorerLink>
       </dd>
       <dt>{t.transaction}</dt>
       <dd>
-        <Transaction deposit={deposit} text={hash} />
+        <ExplorerLink url={transaction_url}>{hash}</ExplorerLink>
       </dd>
     </dl>
   );
@@ -249,7 +260,7 @@ export function useDepositColumns(): Column<DepositRow>[] {
       cell: row => (
         <>
           <ShortId id={row.deposit_id} />
-          <span className="under">{row.chain_title}</span>
+          <span className="under">{row.network}</span>
         </>
       ),
     },
@@ -272,23 +283,18 @@ export function useDepositColumns(): Column<DepositRow>[] {
       head: t.transaction,
       cell: row => (
         <>
-          <Transaction deposit={row} text={<ShortHash text={row.transaction_id} />} />
+          <ExplorerLink url={row.transaction_url}>
+            <ShortHash text={row.transaction_id} />
+          </ExplorerLink>
           <span className="under one-line">
-            {t.from} <ShortHash text={row.sender} />
+            {t.from}{' '}
+            <ExplorerLink url={row.sender_url}>
+              <ShortHash text={row.sender} />
+            </ExplorerLink>
           </span>
         </>
       ),
     },
     { head: t.seen, cell: row => <Time at={row.seen_at} as="short" /> },
   ];
-}
-
-/** Opens the transaction in a block explorer, if its chain is configured. */
-export function Transaction({ deposit, text }: { deposit: DepositRow; text: React.ReactNode }) {
-  if (!deposit.explorer_url) return text;
-  return (
-    <a href={deposit.explorer_url} target="_blank" rel="noopener noreferrer" className="one-line">
-      {text} <span aria-hidden="true">↗</span>
-    </a>
-  );
 }

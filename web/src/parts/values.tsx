@@ -219,6 +219,13 @@ export const ShortHash = ({ text }: { text: string }) => (
   <code title={text}>{text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text}</code>
 );
 
+/** Opens a transaction or an address in a block explorer. */
+export const ExplorerLink = ({ url, children }: { url: string; children: ReactNode }) => (
+  <a href={url} target="_blank" rel="noopener noreferrer" className="one-line">
+    {children} <span aria-hidden="true">↗</span>
+  </a>
+);
+
 /** A long text in a cell: cut to fit, complete in the title. */
 export const Cut = ({ text }: { text: string | null }) =>
   text ? (

@@ -9,6 +9,7 @@ import { Layout } from './layout.tsx';
 import { NoPartner } from './new-partner.tsx';
 import { PartnerContext } from './partner.ts';
 import { OtherPersonQuestion, SignIn } from './sign-in.tsx';
+import { supportUrl } from './support.tsx';
 
 const Delivery = lazyPage(() => import('./pages/delivery.tsx'));
 const Payment = lazyPage(() => import('./pages/payment.tsx'));
@@ -48,6 +49,7 @@ function SignedInOrNot() {
     const found = await ask<CurrentSession>('/session/current').catch(() => undefined);
     if (!found) return;
     setBotName(found.bot_name);
+    supportUrl.set(found.support_url);
     const isAsked = isQuestion(arrived);
     if (isAsked) setQuestion(arrived);
     // Signing in may have failed while a session of before is still open.

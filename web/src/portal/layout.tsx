@@ -4,7 +4,8 @@ import { useLocation } from 'wouter';
 import { Choice } from '../parts/fields.tsx';
 import { AccountMenu, PlaceList, Shell } from '../parts/shell.tsx';
 import { chooseMode, useMode, usePartner, usePerson } from './partner.ts';
-import { usePortal } from './texts/index.ts';
+import { Support } from './support.tsx';
+import { useLanguage, usePortal } from './texts/index.ts';
 
 /** The pages, in the order of the menu. */
 const places = [
@@ -25,6 +26,7 @@ const places = [
 /** The frame of every page: navigation, partner, mode, account. */
 export function Layout({ children }: { children: ReactNode }) {
   const t = usePortal();
+  const language = useLanguage();
   const { partner, may } = usePartner();
   return (
     <Shell
@@ -45,10 +47,17 @@ export function Layout({ children }: { children: ReactNode }) {
           <a className="side-link portal-docs" href={t.documentationPath}>
             {t.documentation}
           </a>
+          <a className="side-link portal-docs" href={`/status?lang=${language}`}>
+            {t.status}
+          </a>
         </>
       }
     >
-      {partner.is_suspended && <div className="banner">{t.suspended}</div>}
+      {partner.is_suspended && (
+        <div className="banner">
+          {t.suspended} <Support otherwise={t.suspendedOtherwise} />
+        </div>
+      )}
       {children}
     </Shell>
   );

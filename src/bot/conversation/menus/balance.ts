@@ -1,10 +1,11 @@
+import { addressUrl } from '../../../base/deposit-settings.ts';
 import { parseMicroUsdt } from '../../../base/money.ts';
 import { openAddresses } from '../../../deposits/index.ts';
 import { listCredits, readBalances } from '../../../ledger/index.ts';
 import { refillTestBalance } from '../../../partners/index.ts';
 import { drawQrCode } from '../../images/qr-code.ts';
 import { readBalanceMark, setBalanceMark } from '../../notices/balance-marks.ts';
-import { ask, backTo, button, type PartnerContext, sendPicture, show } from '../chat-context.ts';
+import { ask, backTo, button, type PartnerContext, sendPicture, show, supportRow } from '../chat-context.ts';
 import type { Menu } from './menu.ts';
 
 const creditsShown = 10;
@@ -21,20 +22,26 @@ async function showBalance(chat: PartnerContext): Promise<void> {
   ]);
 }
 
-/** Where to send USDT: of the chosen chain, or of the only one. Without chains support gives the address. */
+/** Where to send USDT: of the chosen chain, or of the only one. Without chains there is none. */
 async function showTopUp(chat: PartnerContext, chosen?: string): Promise<void> {
   const { deps, partner } = chat;
   const texts = chat.texts.balance;
   const back = backTo(chat, 'b');
+  // Real money: nobody needs an address before live mode is approved.
+  if (!partner.liveApproved) return show(chat, texts.topUpAfterApproval, [back]);
   const addresses = await openAddresses(deps.pool, deps.clock, deps.chains, partner.partnerId);
-  if (addresses.length === 0) return show(chat, texts.howToTopUp(partner.partnerId), [back]);
+  if (addresses.length === 0) {
+    const text = texts.howToTopUp(partner.partnerId, deps.supportUrl);
+    return show(chat, text, [...supportRow(deps, chat.texts), back]);
+  }
   const found = addresses.length === 1 ? addresses[0] : addresses.find(({ chain }) => chain.name === chosen);
   if (!found) {
-    const networks = addresses.map(({ chain }) => [button(chat, chain.title, 'bt', chain.name)]);
+    const networks = addresses.map(({ chain }) => [button(chat, chain.network, 'bt', chain.name)]);
     return show(chat, texts.chooseNetwork, [...networks, back]);
   }
   const png = await drawQrCode(found.address);
-  await sendPicture(chat, { png, fileName: 'address.png', caption: texts.sendTo(found) }, [back]);
+  const explorer = { text: texts.explorer, url: addressUrl(found.chain.name, found.address) };
+  await sendPicture(chat, { png, fileName: 'address.png', caption: texts.sendTo(found) }, [[explorer], back]);
 }
 
 async function showHistory(chat: PartnerContext): Promise<void> {

@@ -9,6 +9,7 @@ import {
   type PartnerContext,
   send,
   show,
+  supportRow,
 } from '../chat-context.ts';
 import type { Button } from '../screen.ts';
 import { setDialogue, setLanguage, setPartner } from '../users.ts';
@@ -67,9 +68,10 @@ async function sendAndGoHome(chat: ChatContext, text: string): Promise<void> {
 }
 
 async function showPartner(chat: PartnerContext): Promise<void> {
-  const { texts, partner, role } = chat;
+  const { texts, deps, partner, role } = chat;
   const forDevelopers = [button(chat, texts.keys.button, 'k'), button(chat, texts.webhook.button, 'w')];
-  await show(chat, texts.partner.home(partner, role), [
+  await show(chat, texts.partner.home(partner, role, deps.supportUrl), [
+    ...(partner.suspended ? supportRow(deps, texts) : []),
     ...(partners.roleIncludes(role, 'developer') ? [forDevelopers] : []),
     [button(chat, texts.balance.button, 'b'), button(chat, texts.payments.button, 'y', 'live')],
     [button(chat, texts.rate.button, 'r'), button(chat, texts.team.button, 't')],

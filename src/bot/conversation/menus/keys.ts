@@ -82,7 +82,7 @@ export const addressStep = (
 function reasonOf({ keys, partner }: Texts, outcome: partners.KeyCreation['outcome']): string {
   if (outcome === 'not_approved') return keys.notApproved;
   if (outcome === 'too_many_keys') return keys.tooMany(partners.maxActiveKeys);
-  return outcome === 'too_many_key_changes' ? keys.tooManyChanges : partner.suspended;
+  return outcome === 'too_many_key_changes' ? keys.tooManyChanges : partner.suspendedKeys;
 }
 
 /** False if no key could be created; the user gets the reason. */

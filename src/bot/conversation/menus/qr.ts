@@ -6,7 +6,7 @@ import { callHttp } from '../../../http-client/index.ts';
 import { resolveQr } from '../../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../../rates/index.ts';
 import type { QrReader } from '../../images/qr-reader.ts';
-import { button, type PartnerContext, send } from '../chat-context.ts';
+import { button, type PartnerContext, send, supportRow } from '../chat-context.ts';
 import { clip } from '../screen.ts';
 
 /** Telegram's own photos are far smaller. */
@@ -18,12 +18,16 @@ const maxTextLength = 500;
 
 /** Resolves the QR code and shows its recipient and current price; nothing is paid. */
 async function showQr(chat: PartnerContext, link: string): Promise<void> {
+  const { deps, texts, partner } = chat;
   const text = await textAbout(chat, link);
-  await send(chat, text, [[button(chat, chat.texts.menu, 'h')]]);
+  await send(chat, text, [
+    ...(partner.suspended ? supportRow(deps, texts) : []),
+    [button(chat, texts.menu, 'h')],
+  ]);
 }
 
 async function textAbout({ texts, deps, partner }: PartnerContext, link: string): Promise<string> {
-  if (partner.suspended) return texts.partner.suspended;
+  if (partner.suspended) return texts.partner.suspended(deps.supportUrl);
   const mode = partner.liveApproved ? 'live' : 'test';
   const resolution = await resolveQr(deps, { ...partner, mode }, link);
   if (resolution.outcome === 'refused') return texts.qr.refused[resolution.code];

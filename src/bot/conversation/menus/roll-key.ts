@@ -43,7 +43,7 @@ async function roll(chat: PartnerContext, keyId = '', hours = ''): Promise<void>
   if (rolled.outcome !== 'rolled') {
     await message.discard();
     const { partner, keys, outdated } = chat.texts;
-    if (rolled.outcome === 'partner_suspended') chat.toast = partner.suspended;
+    if (rolled.outcome === 'partner_suspended') chat.toast = partner.suspendedKeys;
     else if (rolled.outcome === 'too_many_rolled_keys') chat.toast = keys.tooManyRolled(maxRolledKeys);
     else chat.toast = rolled.outcome === 'too_many_key_changes' ? keys.tooManyChanges : outdated;
     return showKeys(chat);

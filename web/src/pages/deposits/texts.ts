@@ -11,6 +11,7 @@ export const texts = inBoth({
     'Они не зачисляются, пока сотрудник не примет решение.',
   ],
   chains: ['Chains', 'Сети'],
+  inExplorer: ['in the explorer', 'в обозревателе'],
   chain: ['Chain', 'Сеть'],
   nodes: ['Nodes', 'Узлы'],
   lag: ['Lag', 'Отставание'],

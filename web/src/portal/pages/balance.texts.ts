@@ -11,10 +11,25 @@ export const texts = inBoth({
   refill: ['Refill test balance', 'Пополнить тестовый баланс'],
   refilled: ['The test balance was refilled with 10,000 USDT', 'Тестовый баланс пополнен на 10 000 USDT'],
   topUp: ['Top up', 'Пополнение'],
-  askSupport: (id: string) => [
-    `Support gives you an address for USDT. Your partner ID: ${id}`,
-    `Адрес для USDT даст поддержка. Ваш ID партнёра: ${id}`,
+  afterApproval: [
+    'Deposit addresses appear here after live mode is approved: deposits are real money. Until then you pay with the test balance.',
+    'Адреса для пополнения появятся здесь после одобрения боевого режима: пополнения — это реальные деньги. До этого платите с тестового баланса.',
   ],
+  realMoney: [
+    'Real money: USDT that you send here top up the live balance. The test balance needs no transfers.',
+    'Реальные деньги: USDT, отправленные на эти адреса, пополняют боевой баланс. Для тестового баланса переводы не нужны.',
+  ],
+  inExplorer: ['Show in the explorer', 'Показать в обозревателе'],
+  noAddress: ['There is no deposit address to send USDT to.', 'Адреса для перевода USDT пока нет.'],
+  askAddress: [
+    'Tell support how many USDT you want to send and on which network',
+    'Напишите в поддержку, сколько USDT и в какой сети вы хотите отправить',
+  ],
+  noAddressOtherwise: [
+    'Come back later; the test balance can be refilled once a day.',
+    'Загляните позже; тестовый баланс можно пополнять раз в день.',
+  ],
+  yourId: (id: string) => [`Your partner ID: ${id}`, `Ваш ID партнёра: ${id}`],
   qrOf: (network: string) => [`QR code of the address on ${network}`, `QR-код адреса в сети ${network}`],
   terms: (min: string, minutes: number) => [
     `From ${Number(min)} USDT. Usually credited in about ${minutes} min.`,
@@ -35,7 +50,11 @@ export const texts = inBoth({
     burst === null ? `${rate}` : `${rate}, burst ${burst}`,
     burst === null ? `${rate}` : `${rate}, до ${burst} разом`,
   ],
-  raise: ['Support raises limits on request.', 'Лимиты повышает поддержка по запросу.'],
+  raise: ['Ask support for higher limits', 'Попросить поддержку повысить лимиты'],
+  raiseOtherwise: [
+    'The service sets these limits for each partner.',
+    'Эти лимиты сервис устанавливает для каждого партнёра отдельно.',
+  ],
   deposits: ['Deposits', 'Пополнения переводом USDT'],
   noDeposits: ['No deposits yet', 'Переводов пока нет'],
   credits: ['Top-ups', 'Пополнения'],

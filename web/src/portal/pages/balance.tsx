@@ -6,9 +6,10 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { useRun } from '../../parts/notify.ts';
 import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
-import { Copyable, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
+import { Copyable, ExplorerLink, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
 import { Action, Tile } from '../parts.tsx';
+import { Support } from '../support.tsx';
 import { useTexts } from '../texts/index.ts';
 import { texts } from './balance.texts.ts';
 
@@ -32,8 +33,15 @@ export default function Balance() {
             { head: t.seen, cell: row => <Time at={row.seen_at} as="short" /> },
             { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
             { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
-            { head: t.network, cell: row => row.chain },
-            { head: t.transaction, cell: row => <ShortHash text={row.transaction_id} /> },
+            { head: t.network, cell: row => row.network },
+            {
+              head: t.transaction,
+              cell: row => (
+                <ExplorerLink url={row.transaction_url}>
+                  <ShortHash text={row.transaction_id} />
+                </ExplorerLink>
+              ),
+            },
             { head: t.credited, cell: row => <Time at={row.credited_at} as="short" />, wideOnly: true },
           ]}
           keyOf={row => row.deposit_id}
@@ -127,21 +135,32 @@ function TopUp({ balance: { addresses } }: { balance: Shape }) {
   const { partner } = usePartner();
   return (
     <Card title={t.topUp}>
-      {addresses.length === 0 && <p>{t.askSupport(partner.partner_id)}</p>}
-      {addresses.map(({ chain, title, address, qr_svg, min_usdt, usual_minutes }) => (
+      {addresses === null && <p>{t.afterApproval}</p>}
+      {addresses?.length === 0 && (
+        <p>
+          {t.noAddress} <Support ask={t.askAddress} otherwise={t.noAddressOtherwise} />
+          <br />
+          {t.yourId(partner.partner_id)}
+        </p>
+      )}
+      {addresses && addresses.length > 0 && <p className="card-lead">{t.realMoney}</p>}
+      {addresses?.map(({ chain, network, address, address_url, qr_svg, min_usdt, usual_minutes }) => (
         <div key={chain} className="portal-address">
           <img
             className="portal-qr"
-            alt={t.qrOf(title)}
+            alt={t.qrOf(network)}
             src={`data:image/svg+xml;utf8,${encodeURIComponent(qr_svg)}`}
           />
           <div>
-            <h3>{title}</h3>
+            <h3>{network}</h3>
             <p className="wrap-anywhere">
               <Copyable text={address} />
             </p>
+            <p>
+              <ExplorerLink url={address_url}>{t.inExplorer}</ExplorerLink>
+            </p>
             <p className="dim">{t.terms(min_usdt, usual_minutes)}</p>
-            <p className="dim">{t.onlyThisNetwork(title)}</p>
+            <p className="dim">{t.onlyThisNetwork(network)}</p>
           </div>
         </div>
       ))}
@@ -163,7 +182,9 @@ function Limits({ limits }: { limits: Shape['limits'] }) {
           [t.otherRate, t.perSecond(limits.other_rps, null)],
         ]}
       />
-      <p className="dim">{t.raise}</p>
+      <p className="dim">
+        <Support ask={t.raise} otherwise={t.raiseOtherwise} />
+      </p>
     </Card>
   );
 }

@@ -9,6 +9,7 @@ import { Count, Percent, Rate, Rub, Usdt } from '../../parts/values.tsx';
 import { useMode, usePartner } from '../partner.ts';
 import { Tile } from '../parts.tsx';
 import { inBoth, useTexts } from '../texts/index.ts';
+import { FirstSteps } from './first-steps.tsx';
 
 const texts = inBoth({
   period: ['Period', 'Период'],
@@ -59,6 +60,7 @@ export default function Overview() {
           <Link href="/webhook">{t.toWebhook}</Link>
         </div>
       )}
+      {data && <FirstSteps steps={data.first_steps} />}
       {data && <Tiles overview={data} />}
       {data && <Charts overview={data} />}
     </PageFrame>

@@ -30,8 +30,8 @@ export const texts = inBoth({
     invalid_request: ['The form has an error.', 'Форма заполнена с ошибкой.'],
     unavailable: ['The service is temporarily unavailable.', 'Сервис временно недоступен.'],
     partner_suspended: [
-      'The partner is suspended. Contact support.',
-      'Доступ партнёра приостановлен. Напишите в поддержку.',
+      'The partner is suspended, so this is not possible now.',
+      'Доступ партнёра приостановлен, поэтому сейчас это недоступно.',
     ],
     not_approved: [
       'Live mode is not approved yet. Until then only test keys can be created.',
@@ -158,12 +158,15 @@ export const texts = inBoth({
   },
   documentation: ['Documentation ↗', 'Документация ↗'],
   documentationPath: ['/docs/', '/docs/ru/'],
+  status: ['Service status ↗', 'Статус сервиса ↗'],
   live: ['Live', 'Боевой'],
   test: ['Test', 'Тест'],
   suspended: [
-    'This partner is suspended: new payments are refused. Contact support.',
-    'Доступ партнёра приостановлен: новые платежи не принимаются. Напишите в поддержку.',
+    'This partner is suspended: new payments are refused.',
+    'Доступ партнёра приостановлен: новые платежи не принимаются.',
   ],
+  suspendedOtherwise: ['Payments in progress will be completed.', 'Начатые платежи завершатся.'],
+  contactSupport: ['Contact support', 'Написать в поддержку'],
   signIn: {
     title: ['Partner portal', 'Личный кабинет'],
     lead: ['Kopeck · sign in with Telegram', 'Kopeck · вход через Telegram'],

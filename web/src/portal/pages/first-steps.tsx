@@ -1,0 +1,82 @@
+import { Link } from 'wouter';
+import type { MemberRole, Overview } from '../../../../src/portal/shapes.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Card } from '../../parts/page.tsx';
+import { usePartner } from '../partner.ts';
+import { Support } from '../support.tsx';
+import { inBoth, useTexts } from '../texts/index.ts';
+
+type Step = Overview['first_steps'][number];
+
+const texts = inBoth({
+  title: ['First steps', 'Первые шаги'],
+  steps: {
+    test_key: ['Create a test key', 'Создать тестовый ключ'],
+    payment: ['Make the first payment', 'Провести первый платёж'],
+    webhook_check: ['Pass the webhook check', 'Пройти проверку вебхука'],
+    live_approval: ['Get live mode approved', 'Получить доступ к боевому режиму'],
+    top_up: ['Top up the live balance', 'Пополнить боевой баланс'],
+  },
+  states: {
+    done: ['Done', 'Готово'],
+    open: ['To do', 'Не выполнено'],
+    pending: ['In review', 'На рассмотрении'],
+    refused: ['Not approved', 'Не одобрено'],
+  },
+  pending: [
+    'We are reviewing your request for live mode. The bot notifies the team of the decision.',
+    'Мы рассматриваем ваш запрос на боевой режим. О решении сообщит бот.',
+  ],
+  refused: ['Test mode keeps working.', 'Тестовый режим продолжает работать.'],
+  askReason: ['Ask support for the reason', 'Узнать причину в поддержке'],
+  refusedOtherwise: [
+    'If live mode is approved later, the bot notifies the team.',
+    'Если боевой режим одобрят позже, об этом сообщит бот.',
+  ],
+});
+
+/** Where a step is done, and who may open that page. */
+const places: Record<Step['step'], { path: string; needs: MemberRole; isPage: boolean }> = {
+  test_key: { path: '/keys', needs: 'developer', isPage: true },
+  payment: { path: '/docs/guides/first-payment', needs: 'viewer', isPage: false },
+  webhook_check: { path: '/webhook', needs: 'developer', isPage: true },
+  live_approval: { path: '/docs/guides/going-live', needs: 'viewer', isPage: false },
+  top_up: { path: '/balance', needs: 'viewer', isPage: true },
+};
+
+const tones = { done: 'good', open: 'plain', pending: 'open', refused: 'bad' } as const;
+
+/** What a new partner has done and what comes next; nothing, once all is done. */
+export function FirstSteps({ steps }: { steps: readonly Step[] }) {
+  const t = useTexts(texts);
+  if (steps.length === 0) return null;
+  return (
+    <Card title={t.title}>
+      <ol className="portal-steps">
+        {steps.map(({ step, state }) => (
+          <li key={step}>
+            <span className="between">
+              <StepLink step={step} />
+              <Badge tone={tones[state]}>{t.states[state]}</Badge>
+            </span>
+            {state === 'pending' && <p className="dim">{t.pending}</p>}
+            {state === 'refused' && (
+              <p className="dim">
+                {t.refused} <Support ask={t.askReason} otherwise={t.refusedOtherwise} />
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function StepLink({ step }: Pick<Step, 'step'>) {
+  const t = useTexts(texts);
+  const { may } = usePartner();
+  const { path, needs, isPage } = places[step];
+  const name = t.steps[step];
+  if (!may(needs)) return name;
+  return isPage ? <Link href={path}>{name}</Link> : <a href={path}>{name}</a>;
+}

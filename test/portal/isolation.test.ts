@@ -25,7 +25,7 @@ developer:
   POST /webhook/:endpoint_id/remove /webhook/:endpoint_id/secret /webhook/:endpoint_id/rotate
   POST /webhook/:endpoint_id/check /deliveries/:event_id/resend
 owner:
-  POST /balance/alert /team/invite /team/:user_id/role
+  POST /balance/alert /team/invite /team/:user_id/role /time-zone
 person:
   GET /notices /sessions
   POST /join /logout /new-partner /notices /notices/language /sessions/:id/end

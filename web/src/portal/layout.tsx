@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { Choice } from '../parts/fields.tsx';
 import { AccountMenu, PlaceList, Shell } from '../parts/shell.tsx';
+import { zoneName } from '../parts/zone.ts';
 import { chooseMode, useMode, usePartner, usePerson } from './partner.ts';
 import { usePortal } from './texts/index.ts';
 
@@ -42,6 +43,9 @@ export function Layout({ children }: { children: ReactNode }) {
               .filter(({ role }) => may(role))
               .map(place => ({ ...place, text: t.nav[place.name] }))}
           />
+          <p className="dim portal-zone">
+            {t.timeZone(`${partner.time_zone} (${zoneName(partner.time_zone)})`)}
+          </p>
           <a className="side-link portal-docs" href="/docs/">
             {t.documentation}
           </a>

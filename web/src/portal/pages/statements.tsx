@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { query } from '../../api.ts';
 import { Download } from '../../parts/download.tsx';
-import { SelectField, UtcDayInput } from '../../parts/fields.tsx';
+import { DayInput, SelectField } from '../../parts/fields.tsx';
 import { Card, PageFrame } from '../../parts/page.tsx';
 import { dayOf } from '../../parts/values.tsx';
 import { useMode, usePartner } from '../partner.ts';
@@ -31,7 +31,7 @@ export default function Statements() {
     <PageFrame title={t.nav.statements} lead={t.lead}>
       <Card>
         <div className="filters">
-          <UtcDayInput label={t.day} value={day} onChange={setDay} />
+          <DayInput label={t.day} value={day} onChange={setDay} />
           <SelectField
             label={t.format}
             value={format}

@@ -5,7 +5,7 @@ export const layers = [
   ['db', 'http-client', 'telemetry'],
   ['alarms', 'controls', 'gateway', 'ledger', 'operators', 'partners', 'rates', 'request-log'],
   ['deposits', 'payments'],
-  ['approvals', 'webhooks'],
+  ['approvals', 'reports', 'webhooks'],
   ['api', 'bot', 'console', 'portal', 'web'],
   ['cli', 'runtime'],
 ];

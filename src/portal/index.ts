@@ -7,6 +7,7 @@ import { accessRoutes } from './access/routes.ts';
 import type { PortalDeps, RouteDeps } from './deps.ts';
 import { guard } from './guard.ts';
 import { keyRoutes } from './keys/routes.ts';
+import { reportRoutes } from './money/report-routes.ts';
 import { moneyRoutes } from './money/routes.ts';
 import { overviewRoute } from './overview/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -31,6 +32,7 @@ const routes: Route<RouteDeps>[] = [
   ...webhookRoutes,
   ...deliveryRoutes,
   ...moneyRoutes,
+  ...reportRoutes,
   ...rateRoutes,
   qrRoute,
   photoRoute,

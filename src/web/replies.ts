@@ -40,14 +40,30 @@ export function sendRefusal({ id }: FastifyRequest, reply: FastifyReply, refused
   return reply.status(status).type('application/json; charset=utf-8').send(JSON.stringify(refusal));
 }
 
-/** A file as the answer of a route: CSV or JSON, by the ending of its name. */
+type Pieces = AsyncIterable<string | Uint8Array>;
+
+const typesOfFiles: Record<string, string> = {
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  pdf: 'application/pdf',
+  // Of 1C, which reads nothing else.
+  txt: 'text/plain; charset=windows-1251',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** A file as the answer of a route. */
 export class Download {
   readonly name: string;
-  readonly pieces: AsyncIterable<string>;
+  readonly pieces: Pieces;
 
-  constructor(name: string, pieces: AsyncIterable<string>) {
+  constructor(name: string, pieces: Pieces) {
     this.name = name;
     this.pieces = pieces;
+  }
+
+  /** By the ending of its name. */
+  get type(): string {
+    return typesOfFiles[this.name.slice(this.name.lastIndexOf('.') + 1)]!;
   }
 }
 
@@ -55,7 +71,7 @@ export class Download {
 export const fileOf = (
   { log }: { log: { error(details: object, message: string): void } },
   { id }: FastifyRequest,
-  pieces: AsyncIterable<string>,
+  pieces: Pieces,
 ) =>
   Readable.from(pieces).on('error', err =>
     log.error({ err, request_id: id }, 'a file could not be sent completely'),

@@ -97,9 +97,7 @@ export function routesOf<Deps extends Logs, Access>(
           if (answer instanceof Refused) return sendRefusal(request, reply, answer);
           if (!(answer instanceof Download)) return answer;
           return reply
-            .type(
-              answer.name.endsWith('.csv') ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
-            )
+            .type(answer.type)
             .header('Content-Disposition', `attachment; filename="${answer.name}"`)
             .send(fileOf(deps, request, answer.pieces));
         },

@@ -15,7 +15,8 @@ await setRate(pool);
 /** Every route, below the least role that may call it for a partner, or below whom it is for. A new route must be added here. */
 const routesByRole = `
 viewer: everybody may leave, and only owners remove others
-  GET /overview /payments /payments/totals /payments/export /payments/:id /balance /deposits /statement
+  GET /overview /payments /payments/totals /payments/export /payments/:id /payments/:id/receipt
+  GET /balance /deposits /statement /report
   GET /rate /quote /quotes /team
   POST /qr /qr/photo /team/:user_id/remove
 developer:
@@ -25,7 +26,7 @@ developer:
   POST /webhook/:endpoint_id/remove /webhook/:endpoint_id/secret /webhook/:endpoint_id/rotate
   POST /webhook/:endpoint_id/check /deliveries/:event_id/resend
 owner:
-  POST /balance/alert /team/invite /team/:user_id/role
+  POST /balance/alert /team/invite /team/:user_id/role /time-zone
 person:
   GET /notices /sessions
   POST /join /logout /new-partner /notices /notices/language /sessions/:id/end
@@ -90,7 +91,7 @@ const pathOf = (route: PortalRoute, { partnerId }: { partnerId: string }) =>
     .slice(prefix.length)
     .replace(':partner_id', partnerId)
     .replaceAll(/:(\w+)/g, (_, name) => known.get(name) ?? 'none_0') +
-  (isChange(route) ? '' : '?mode=test&day=2026-01-01&format=csv');
+  (isChange(route) ? '' : '?mode=test&day=2026-01-01&from=2026-01-01&to=2026-01-31&format=csv&language=en');
 
 test('every route is listed with its role', () => {
   const listed = Object.fromEntries(ofPartners.map(route => [nameOf(route), route.allows]));

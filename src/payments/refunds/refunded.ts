@@ -3,6 +3,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { sharedRead } from '../../db/batching/index.ts';
 import { type Queryable, readRows } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
+import type { AccountKey } from '../../ledger/index.ts';
 import type { Payment, Refunded } from '../payment.ts';
 
 const totals = `SELECT r.total_kopecks AS kopecks, r.total_micro_usdt AS "microUsdt" FROM refunds r
@@ -55,6 +56,20 @@ export const listRefunds = (db: Queryable, paymentId: Id<'pay'>) =>
              FROM refunds WHERE payment_id = $1 ORDER BY total_kopecks`,
     values: [uuidFromId(paymentId)],
   });
+
+/** The rubles of refunds, by the numbers of their entries in the ledger. */
+export async function readRefundKopecks(
+  db: Queryable,
+  { partnerId, mode }: AccountKey,
+  entryNos: bigint[],
+): Promise<Map<bigint, bigint>> {
+  const rows = await readRows<{ entryNo: bigint; kopecks: bigint }>(db, {
+    text: `SELECT entry_no AS "entryNo", amount_kopecks AS kopecks FROM refunds
+            WHERE partner_id = $1 AND mode = $2 AND entry_no = ANY ($3)`,
+    values: [uuidFromId(partnerId), mode, entryNos],
+  });
+  return new Map(rows.map(({ entryNo, kopecks }) => [entryNo, kopecks]));
+}
 
 /** A proxy may answer so for a while. A gateway that has had the list has it, so this is a failure. */
 export const refundListIsGone = () =>

@@ -1,4 +1,4 @@
-import { type Clock, dayMs } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { idFromUuid, minUuidAt, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { type Queryable, readRow } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
@@ -131,7 +131,7 @@ export async function countInReview(db: Queryable) {
   return { count, oldestAt: oldest ? new Date(timeOfId(idFromUuid('pay', oldest))) : null, overdue };
 }
 
-/** The payments of a partner and mode that were created on one UTC day. */
+/** The payments of a partner and mode that were created on one day. */
 export interface PaymentDay {
   created: number;
   succeeded: number;
@@ -145,7 +145,11 @@ export interface PaymentDay {
 const maxIdAgeOfDayMs = 120_000;
 
 /** Reads a range of the primary key: some 100 000 payments in a tenth of a second. */
-export const readPaymentDay = (db: Queryable, { partnerId, mode }: AccountKey, startMs: number) =>
+export const readPaymentDay = (
+  db: Queryable,
+  { partnerId, mode }: AccountKey,
+  { start, end }: { start: Date; end: Date },
+) =>
   readRow<PaymentDay>(db, {
     name: 'read a day of payments',
     text: `SELECT count(*)::int AS created, count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded,
@@ -157,9 +161,9 @@ export const readPaymentDay = (db: Queryable, { partnerId, mode }: AccountKey, s
     values: [
       uuidFromId(partnerId),
       mode,
-      minUuidAt(startMs - maxIdAgeOfDayMs),
-      minUuidAt(startMs + dayMs),
-      new Date(startMs),
-      new Date(startMs + dayMs),
+      minUuidAt(start.getTime() - maxIdAgeOfDayMs),
+      minUuidAt(end.getTime()),
+      start,
+      end,
     ],
   });

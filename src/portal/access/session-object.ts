@@ -13,6 +13,7 @@ export async function identityOf(deps: RouteDeps, { userId, name }: Person) {
       role,
       is_suspended: partner.suspended,
       is_live_approved: partner.liveApproved,
+      time_zone: partner.timeZone,
     })),
   };
 }

@@ -1,16 +1,17 @@
 import { createBoundedCache } from '../../base/bounded-cache.ts';
+import { addDays, dayIn, periodOfDays } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
 import { type AccountKey, availableBefore } from '../../ledger/index.ts';
 import { type PaymentDay, readPaymentDay } from '../../payments/index.ts';
 
 export interface Day extends PaymentDay {
-  startMs: number;
+  /** By the partner's calendar, such as `2026-11-15`. */
+  name: string;
   /** At its end, or now. */
   availableMicroUsdt: bigint;
 }
 
-const dayMs = 86_400_000;
 /** Entries of a day may be booked this long after it. */
 const completeAfterMs = 5 * 60_000;
 const maxCachedDays = 20_000;
@@ -23,23 +24,29 @@ const maxReadMs = 1_500;
  */
 export function createDayReader(clock: Clock) {
   const cached = createBoundedCache<Day>(maxCachedDays);
-  return async (db: Queryable, account: AccountKey, count: number): Promise<(Day | undefined)[]> => {
+  return async (
+    db: Queryable,
+    account: AccountKey,
+    { timeZone, count }: { timeZone: string; count: number },
+  ): Promise<(Day | undefined)[]> => {
     const beganMs = clock.monotonicMs();
     const nowMs = clock.nowMs();
-    const today = Math.floor(nowMs / dayMs) * dayMs;
+    const today = dayIn(timeZone, nowMs);
     const days: (Day | undefined)[] = [];
     for (let age = 0; age < count; age++) {
-      const startMs = today - age * dayMs;
-      const key = `${account.partnerId} ${account.mode} ${startMs}`;
+      const name = addDays(today, -age);
+      const period = periodOfDays(timeZone, name);
+      const endMs = period.end.getTime();
+      const key = `${account.partnerId} ${account.mode} ${period.start.getTime()} ${endMs}`;
       let day = cached.get(key);
       if (!day && clock.monotonicMs() - beganMs <= maxReadMs) {
         day = {
-          startMs,
-          ...(await readPaymentDay(db, account, startMs)),
-          availableMicroUsdt: await availableBefore(db, account, new Date(startMs + dayMs)),
+          name,
+          ...(await readPaymentDay(db, account, period)),
+          availableMicroUsdt: await availableBefore(db, account, period.end),
         };
         const areAllFinished = day.created === day.succeeded + day.failed;
-        if (areAllFinished && startMs + dayMs + completeAfterMs <= nowMs) cached.set(key, day);
+        if (areAllFinished && endMs + completeAfterMs <= nowMs) cached.set(key, day);
       }
       days.push(day);
     }

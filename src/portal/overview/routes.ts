@@ -24,7 +24,8 @@ export const showOverview = (readDays: ReturnType<typeof createDayReader>) =>
     const { partner } = request.member;
     const { mode, days: count } = request.query;
     const db = deps.readsOf(partner.partnerId);
-    const days = await readDays(db, { partnerId: partner.partnerId, mode }, count);
+    const account = { partnerId: partner.partnerId, mode };
+    const days = await readDays(db, account, { timeZone: partner.timeZone, count });
     const balances = (await readBalances(db, partner.partnerId))[mode];
     const rate = await readCurrentRate(db);
     const endpoints = await listEndpoints(db, deps.clock, [partner.partnerId]);
@@ -33,7 +34,7 @@ export const showOverview = (readDays: ReturnType<typeof createDayReader>) =>
       mode,
       // Empty once all are done.
       first_steps: steps.every(({ state }) => state === 'done') ? [] : steps,
-      // The oldest first, UTC, without gaps; null: not counted yet, the next answer may have it.
+      // The oldest first, by the partner's calendar, without gaps; null: not counted yet, the next answer may have it.
       days: days.map(dayRow),
       ...sumOf(days),
       balance: {
@@ -56,7 +57,7 @@ export const showOverview = (readDays: ReturnType<typeof createDayReader>) =>
 const dayRow = (day: Day | undefined) =>
   day
     ? {
-        day: new Date(day.startMs).toISOString().slice(0, 10),
+        day: day.name,
         created: day.created,
         succeeded: day.succeeded,
         failed: day.failed,

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { findChatSettings, languages, mutableTopics, setLanguage, setMuted } from '../../bot/index.ts';
-import { done, oneOf } from '../../web/index.ts';
-import { get, post } from '../route.ts';
+import { setTimeZone } from '../../partners/index.ts';
+import { done, oneOf, refuse, Text } from '../../web/index.ts';
+import { auditContextOf, get, post } from '../route.ts';
 
 const Topic = oneOf(...mutableTopics);
 
@@ -13,8 +14,18 @@ export const showNotices = get('/notices', 'person', {}, async (request, deps) =
   return { language, topics: mutableTopics.map(topic => ({ topic, is_muted: muted.includes(topic) })) };
 });
 
-/** Which notices a person gets from the bot, for all their partners, and in which language. */
+const changeTimeZone = post('/time-zone', 'owner', { body: { time_zone: Text } }, async (request, deps) => {
+  const { partnerId } = request.member.partner;
+  const outcome = await setTimeZone(auditContextOf(deps, request), partnerId, request.body.time_zone);
+  if (outcome === 'done') return done;
+  return refuse(400, 'invalid_request', 'Choose a time zone by its IANA name, such as Europe/Moscow.');
+});
+
+/**
+ * The time zone of a partner; which notices a person gets from the bot, for all their partners, and in which language.
+ */
 export const settingsRoutes = [
+  changeTimeZone,
   showNotices,
   post(
     '/notices',

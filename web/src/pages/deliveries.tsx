@@ -40,7 +40,7 @@ export function DeliveryList() {
     setChosen(next);
   };
   const { period, created_after, created_before, ...rest } = of.filters;
-  const { from, until } = timesOf({ period, created_after, created_before });
+  const { from, until } = timesOf({ period, created_after, created_before }, 'UTC');
   return (
     <PageFrame title={t.nav.deliveries} lead={t.lead}>
       <Fields of={of} />

@@ -76,7 +76,7 @@ export default function Payments() {
 
 /** The query parameters of the server. */
 function asked({ state, period, created_after, created_before, ...rest }: Filters): Record<string, string> {
-  const { from, until } = timesOf({ period, created_after, created_before });
+  const { from, until } = timesOf({ period, created_after, created_before }, 'UTC');
   return {
     ...rest,
     status: state === 'manual_review' ? 'processing' : state,

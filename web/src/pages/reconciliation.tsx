@@ -6,7 +6,7 @@ import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, State } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { UtcDayInput } from '../parts/fields.tsx';
+import { DayInput } from '../parts/fields.tsx';
 import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../parts/page.tsx';
 import { actorName, Count, Day, dayOf, Rub, Time } from '../parts/values.tsx';
 import { useTexts, wordIn } from '../texts/index.ts';
@@ -90,7 +90,7 @@ function Start({ onClose }: { onClose: () => void }) {
       onDone={run => go(`/reconciliation/${(run as ReconciliationRow).run_id}`)}
       onClose={onClose}
     >
-      <UtcDayInput label={t.day} required value={day} onChange={setDay} data-autofocus />
+      <DayInput label={t.day} required value={day} onChange={setDay} data-autofocus />
     </Confirm>
   );
 }

@@ -4,8 +4,8 @@ import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
 import { Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
-import { instantOf } from '../parts/period.tsx';
 import { Copyable, Cut, Duration, Middle, Name, shortId, Time } from '../parts/values.tsx';
+import { instantIn } from '../parts/zone.ts';
 import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
@@ -62,7 +62,7 @@ export default function RequestLog() {
   const t = useTexts(texts);
   const of = useFilters(names);
   const { since, until } = of.filters;
-  const asked = { ...of.filters, since: instantOf(since), until: instantOf(until) };
+  const asked = { ...of.filters, since: instantIn('UTC', since), until: instantIn('UTC', until) };
   return (
     <PageFrame title={t.nav.requestLog} lead={t.lead}>
       <Fields of={of} />

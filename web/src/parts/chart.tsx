@@ -5,6 +5,8 @@ import uPlot from 'uplot';
 import { useCommon } from '../texts/common.ts';
 import { useLanguage } from '../texts/language.ts';
 import { amountIn, numberIn } from './values.tsx';
+import { wallClockIn, zoneName } from './zone.ts';
+import { useZone } from './zone-context.ts';
 
 interface Series {
   label: string;
@@ -27,10 +29,13 @@ interface ChartProps {
   fromZero?: boolean;
 }
 
-/** Lines over time (UTC). Screen readers get the latest, lowest and highest values. */
+/** Lines over time, in the zone of the page. Screen readers get the latest, lowest and highest values. */
 export function Chart({ title, at, series, height = 180, digits = 0, fromZero = true }: ChartProps) {
   const t = useCommon();
   const language = useLanguage();
+  const pageZone = useZone();
+  // A point that stands for a day has its date, whatever the zone in which it was that day.
+  const zone = areDays(at) ? 'UTC' : pageZone;
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false });
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
@@ -59,12 +64,13 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
       ticks: { show: false },
     };
     const lines = JSON.parse(shape) as Omit<Series, 'values'>[];
-    const dayOf = (sec: number) => dayIn(language, sec);
+    const dayOf = (sec: number) => dayIn(language, zone, sec);
+    const clockOf = (sec: number) => clockIn(zone, sec);
     const drawn = new uPlot(
       {
         width: div.clientWidth,
         height,
-        tzDate: sec => uPlot.tzDate(new Date(sec * 1000), 'UTC'),
+        tzDate: sec => uPlot.tzDate(new Date(sec * 1000), zone),
         scales: {
           // With a single point uPlot would stretch the axis over years.
           x: { range: (_, min, max) => [Math.min(min, max - leastSec), max] },
@@ -112,7 +118,7 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
       drawn.destroy();
       plot.current = null;
     };
-  }, [scheme, language, height, digits, fromZero, shape]);
+  }, [scheme, language, zone, height, digits, fromZero, shape]);
 
   useEffect(() => plot.current?.setData(data), [data]);
 
@@ -134,7 +140,9 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
             {one.label} <span className="number">{valueAt(one.values)}</span>
           </li>
         ))}
-        <li className="number">{timeShown()} UTC</li>
+        <li className="number">
+          {timeShown()} {zoneName(pageZone)}
+        </li>
       </ul>
       <div ref={frame} aria-hidden="true" />
       <figcaption className="unseen">
@@ -146,8 +154,9 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
   function timeShown(): string {
     const sec = data[0][shown ?? at.length - 1];
     if (sec === undefined) return '';
-    if (!isLong(data[0])) return clockOf(sec);
-    return areDays(at) ? dayIn(language, sec) : `${dayIn(language, sec)} ${clockOf(sec)}`;
+    if (!isLong(data[0])) return clockIn(zone, sec);
+    const day = dayIn(language, zone, sec);
+    return areDays(at) ? day : `${day} ${clockIn(zone, sec)}`;
   }
 
   function valueAt(values: (number | null)[]): string {
@@ -166,13 +175,13 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
 const leastSec = 600;
 const wholeSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000];
 
-const clockOf = (sec: number) => new Date(sec * 1000).toISOString().slice(11, 16);
+const clockIn = (zone: string, sec: number) => wallClockIn(zone, sec * 1000).slice(11, 16);
 
-const dayIn = (language: string, sec: number) =>
+const dayIn = (language: string, zone: string, sec: number) =>
   new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
     day: 'numeric',
     month: 'short',
-    timeZone: 'UTC',
+    timeZone: zone,
   }).format(sec * 1000);
 
 /** Each point stands for a whole day. */

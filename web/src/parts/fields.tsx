@@ -166,30 +166,33 @@ function parseDay(text: string): string {
   return /^\d{4}-\d\d-\d\d$/.test(day) && parseTime(`${day} 00:00`) ? day : '';
 }
 
-interface UtcInputProps extends Omit<TextInputProps, 'value' | 'onChange'> {
+interface TimeInputProps extends Omit<TextInputProps, 'value' | 'onChange'> {
   /** Without a zone, as `datetime-local` has it; empty: none. */
   value: string;
   onChange: (value: string) => void;
 }
 
-/** A time in UTC, with 24 hours. The field of the browser follows its language: often the month comes first, and 12 hours. */
-export const UtcTimeInput = (props: UtcInputProps) => (
-  <UtcInput {...props} parse={parseTime} example="2026-11-15 22:00" />
+/**
+ * A time in the zone of the page, with 24 hours. The field of the browser follows its language: often the month comes first, and
+ * 12 hours.
+ */
+export const TimeInput = (props: TimeInputProps) => (
+  <TypedTime {...props} parse={parseTime} example="2026-11-15 22:00" />
 );
 
-/** A day in UTC: year, month, day. */
-export const UtcDayInput = (props: UtcInputProps) => (
-  <UtcInput {...props} parse={parseDay} example="2026-11-15" />
+/** A day: year, month, day. */
+export const DayInput = (props: TimeInputProps) => (
+  <TypedTime {...props} parse={parseDay} example="2026-11-15" />
 );
 
-function UtcInput({
+function TypedTime({
   value,
   onChange,
   error,
   parse,
   example,
   ...props
-}: UtcInputProps & { parse: (text: string) => string; example: string }) {
+}: TimeInputProps & { parse: (text: string) => string; example: string }) {
   const t = useCommon().periods;
   const [typed, setTyped] = useState({ text: value.replace('T', ' '), value });
   const [isLeft, setLeft] = useState(true);

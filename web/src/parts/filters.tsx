@@ -2,7 +2,7 @@ import { Button, type TextInputProps } from '@mantine/core';
 import { type FormEvent, Fragment, type ReactNode, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useCommon } from '../texts/common.ts';
-import { SearchField, SelectField, TextField, UtcDayInput, UtcTimeInput } from './fields.tsx';
+import { DayInput, SearchField, SelectField, TextField, TimeInput } from './fields.tsx';
 import { Empty } from './page.tsx';
 
 type Change<Name extends string> = (change: Partial<Record<Name, string>>) => void;
@@ -58,7 +58,7 @@ interface FieldsProps<Name extends string> {
   fields: DrawnField<NoInfer<Name>>[];
 }
 
-const textFields = { text: TextField, search: SearchField, time: UtcTimeInput, day: UtcDayInput };
+const textFields = { text: TextField, search: SearchField, time: TimeInput, day: DayInput };
 
 /** Fields by their descriptions; a function draws its own. */
 export function FilterFields<Name extends string>({ draft, set, setNow, fields }: FieldsProps<Name>) {

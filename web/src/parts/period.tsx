@@ -1,7 +1,9 @@
 import { useCommon } from '../texts/common.ts';
-import { SelectField, UtcTimeInput } from './fields.tsx';
+import { SelectField, TimeInput } from './fields.tsx';
+import { addDays, dayIn, instantIn, zoneName } from './zone.ts';
+import { useZone } from './zone-context.ts';
 
-/** Times without a zone, as in a form: they are UTC. */
+/** Times without a zone, as in a form: they are in that of the page. */
 export interface Period {
   period: string;
   created_after: string;
@@ -9,12 +11,14 @@ export interface Period {
 }
 
 const presets = ['today', 'yesterday', 'week', 'month'] as const;
-const dayMs = 86_400_000;
 
 /** The start and the end of a period, for the server; the end is not included. */
-export function timesOf({ period, created_after, created_before }: Period): { from: string; until: string } {
-  const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
-  const at = (days: number) => new Date(todayMs + days * dayMs).toISOString();
+export function timesOf(
+  { period, created_after, created_before }: Period,
+  zone: string,
+): { from: string; until: string } {
+  const today = dayIn(zone);
+  const at = (days: number) => instantIn(zone, `${addDays(today, days)}T00:00`);
   switch (period) {
     case 'today':
       return { from: at(0), until: '' };
@@ -25,12 +29,9 @@ export function timesOf({ period, created_after, created_before }: Period): { fr
     case 'month':
       return { from: at(-29), until: '' };
     default:
-      return { from: instantOf(created_after), until: instantOf(created_before) };
+      return { from: instantIn(zone, created_after), until: instantIn(zone, created_before) };
   }
 }
-
-/** A time of a form, which has no zone and is UTC. */
-export const instantOf = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
 
 interface FieldsProps {
   value: Period;
@@ -43,12 +44,13 @@ interface FieldsProps {
 /** A period by its name, or with its own start and end. */
 export function PeriodFields({ value, onChoose, onTimes }: FieldsProps) {
   const t = useCommon().periods;
+  const zone = zoneName(useZone());
   const { created_after, created_before } = value;
   const period = value.period || (created_after || created_before ? 'custom' : '');
   return (
     <>
       <SelectField
-        label={t.period}
+        label={`${t.period}, ${zone}`}
         value={period}
         any={t.any}
         words={t}
@@ -57,13 +59,13 @@ export function PeriodFields({ value, onChoose, onTimes }: FieldsProps) {
       />
       {period === 'custom' && (
         <>
-          <UtcTimeInput
-            label={t.from}
+          <TimeInput
+            label={`${t.from}, ${zone}`}
             value={created_after}
             onChange={created_after => onTimes({ created_after })}
           />
-          <UtcTimeInput
-            label={t.until}
+          <TimeInput
+            label={`${t.until}, ${zone}`}
             value={created_before}
             onChange={created_before => onTimes({ created_before })}
           />

@@ -3,6 +3,8 @@ import { Link } from 'wouter';
 import { useCommon } from '../texts/common.ts';
 import { useLanguage } from '../texts/language.ts';
 import { Icon } from './icon.tsx';
+import { dayIn, zoneName } from './zone.ts';
+import { useZone } from './zone-context.ts';
 
 /** Amounts stay text from the database to the screen: a number would lose digits. */
 export function amountIn(language: string, amount: string): string {
@@ -105,26 +107,30 @@ interface TimeProps {
   as?: 'full' | 'short' | 'clock';
 }
 
-/** A time in UTC; the reader's own time is in the title. */
+/** A time in the zone of the page; the reader's own time is in the title. */
 export function Time({ at, as = 'full' }: TimeProps) {
   const language = useLanguage();
   const t = useCommon();
+  const zone = useZone();
   if (!at) return <span className="dim">—</span>;
   const when = new Date(at);
   const local = format(language, { ...date, ...clock, timeZoneName: 'short' }).format(when);
-  const isToday = at.slice(0, 10) === dayOf(Date.now());
+  const isToday = dayIn(zone, when.getTime()) === dayIn(zone);
   const options = as === 'full' ? { ...date, ...clock } : as === 'clock' || isToday ? clock : dayAndClock;
   return (
     <time dateTime={at} title={`${local} (${t.local})`} className="number">
-      {format(language, { ...options, timeZone: 'UTC' }).format(when)}
-      {as === 'full' && <span className="dim"> UTC</span>}
+      {format(language, { ...options, timeZone: zone }).format(when)}
+      {as === 'full' && <span className="dim"> {zoneName(zone, when.getTime())}</span>}
     </time>
   );
 }
 
 /** A time as text, such as `9 May 2026, 12:00:00 UTC`. */
-export const timeIn = (language: string, at: string): string =>
-  `${format(language, { ...date, ...clock, timeZone: 'UTC' }).format(new Date(at))} UTC`;
+export function timeIn(language: string, at: string, zone = 'UTC'): string {
+  const when = new Date(at);
+  const text = format(language, { ...date, ...clock, timeZone: zone }).format(when);
+  return `${text} ${zoneName(zone, when.getTime())}`;
+}
 
 /** The day in UTC. */
 export const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -167,6 +173,7 @@ export function Duration({ ms }: { ms: number | null }) {
 export function Ago({ at }: { at: string | null | undefined }) {
   const language = useLanguage();
   const t = useCommon();
+  const zone = useZone();
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 10_000);
@@ -175,7 +182,7 @@ export function Ago({ at }: { at: string | null | undefined }) {
   if (!at) return <span className="dim">{t.never}</span>;
   const ms = Math.max(0, now - Date.parse(at));
   return (
-    <time dateTime={at} title={timeIn(language, at)} className="number">
+    <time dateTime={at} title={timeIn(language, at, zone)} className="number">
       {t.ago(durationIn(language, Math.max(1000, Math.floor(ms / 1000) * 1000)))}
     </time>
   );

@@ -4,6 +4,7 @@ import type { CurrentSession, OtherPerson, Session, SignInAnswer } from '../../.
 import { ask, session } from '../api.ts';
 import { lazyPage } from '../parts/lazy-page.tsx';
 import { NotYetKnown, Pages, Root, useCurrentSession } from '../parts/root.tsx';
+import { ZoneContext } from '../parts/zone-context.ts';
 import { isQuestion, signInOnArrival } from './arrival.ts';
 import { Layout } from './layout.tsx';
 import { NoPartner } from './new-partner.tsx';
@@ -76,14 +77,16 @@ function OfPartner({ now }: { now: Session }) {
   if (!partner) return <Redirect to={`/${first.partner_id}/`} replace />;
   return (
     <PartnerContext value={partner}>
-      <Router base={`/${partner.partner_id}`}>
-        <Layout key={partner.partner_id}>
-          <Pages of={pages}>
-            <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
-            <Route path="/deliveries/:id">{({ id }) => <Delivery key={id} eventId={id} />}</Route>
-          </Pages>
-        </Layout>
-      </Router>
+      <ZoneContext value={partner.time_zone}>
+        <Router base={`/${partner.partner_id}`}>
+          <Layout key={partner.partner_id}>
+            <Pages of={pages}>
+              <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
+              <Route path="/deliveries/:id">{({ id }) => <Delivery key={id} eventId={id} />}</Route>
+            </Pages>
+          </Layout>
+        </Router>
+      </ZoneContext>
     </PartnerContext>
   );
 }

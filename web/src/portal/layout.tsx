@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { Choice } from '../parts/fields.tsx';
 import { AccountMenu, PlaceList, Shell } from '../parts/shell.tsx';
+import { zoneName } from '../parts/zone.ts';
 import { chooseMode, useMode, usePartner, usePerson } from './partner.ts';
 import { Support } from './support.tsx';
 import { useLanguage, usePortal } from './texts/index.ts';
@@ -44,6 +45,9 @@ export function Layout({ children }: { children: ReactNode }) {
               .filter(({ role }) => may(role))
               .map(place => ({ ...place, text: t.nav[place.name] }))}
           />
+          <p className="dim portal-zone">
+            {t.timeZone(`${partner.time_zone} (${zoneName(partner.time_zone)})`)}
+          </p>
           <a className="side-link portal-docs" href={t.documentationPath}>
             {t.documentation}
           </a>

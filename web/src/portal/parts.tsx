@@ -3,8 +3,10 @@ import type { ReactNode } from 'react';
 import type { MemberRole } from '../../../src/portal/shapes.ts';
 import { type ButtonProps, HintButton } from '../parts/fields.tsx';
 import { Copyable } from '../parts/values.tsx';
+import { wallClockIn, zoneName } from '../parts/zone.ts';
+import { useZone } from '../parts/zone-context.ts';
 import { usePartner } from './partner.ts';
-import { inBoth, useTexts } from './texts/index.ts';
+import { inBoth, usePortal, useTexts } from './texts/index.ts';
 
 const texts = inBoth({
   needs: (role: string) => [`Required role: ${role}`, `Нужна роль: ${role}`],
@@ -23,6 +25,16 @@ export function Action({
   const t = useTexts(texts);
   const { may } = usePartner();
   return <HintButton {...props} hint={may(needs) ? why : t.needs(t.memberRoles[needs])} />;
+}
+
+const dayMs = 86_400_000;
+
+/** Of what the daily limits count, in the reader's words: they begin anew at midnight UTC. */
+export function useLimitDay(): string {
+  const t = usePortal();
+  const zone = useZone();
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  return t.limitDay(wallClockIn(zone, midnight).slice(11, 16), zoneName(zone, midnight));
 }
 
 interface SecretProps {

@@ -67,6 +67,7 @@ export const texts = inBoth({
     'partner.refuse': ['Live mode rejected', 'Боевой режим отклонён'],
     'partner.resume': ['Partner resumed', 'Работа партнёра возобновлена'],
     'partner.suspend': ['Partner suspended', 'Работа партнёра приостановлена'],
+    'partner.time_zone': ['Time zone changed', 'Часовой пояс изменён'],
     'payment.ask': ['Status check requested', 'Запрошена проверка статуса'],
     'payment.resolve': ['Payment resolved', 'Платёж завершён вручную'],
     'rate.rules': ['Rate rules changed', 'Правила курса изменены'],

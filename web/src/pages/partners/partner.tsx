@@ -7,7 +7,7 @@ import { Action } from '../../parts/action.tsx';
 import { Badge, State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Download } from '../../parts/download.tsx';
-import { ModeChoice, UtcDayInput } from '../../parts/fields.tsx';
+import { DayInput, ModeChoice } from '../../parts/fields.tsx';
 import { Card, Empty, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
@@ -169,7 +169,7 @@ export function StatementCard({ partnerId }: { partnerId: string }) {
     <Card title={t.statement}>
       <p className="dim card-lead">{t.statementSays}</p>
       <div className="filters">
-        <UtcDayInput label={t.day} value={day} error={isWrong && t.notADay} onChange={setDay} />
+        <DayInput label={t.day} value={day} error={isWrong && t.notADay} onChange={setDay} />
         <ModeChoice value={mode} onChange={setMode} />
         <Download path={path('csv')} label={t.csv} size="sm" disabled={isWrong} />
         <Download path={path('json')} label={t.json} size="sm" disabled={isWrong} />

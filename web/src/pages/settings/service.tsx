@@ -5,7 +5,7 @@ import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm, Outdated } from '../../parts/confirm.tsx';
-import { TextField, UtcTimeInput } from '../../parts/fields.tsx';
+import { TextField, TimeInput } from '../../parts/fields.tsx';
 import { Card, Empty, Facts, Loaded, Rows, useLive } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
 import { actorName, clean, editableIn, Rub, Time, Usdt } from '../../parts/values.tsx';
@@ -134,7 +134,7 @@ export function PlanWindow({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <div className="fields">
-        <UtcTimeInput
+        <TimeInput
           label={`${t.from} (UTC)`}
           description={start && localOf(start)}
           required
@@ -142,7 +142,7 @@ export function PlanWindow({ onClose }: { onClose: () => void }) {
           onChange={setFrom}
           data-autofocus
         />
-        <UtcTimeInput
+        <TimeInput
           label={`${t.until} (UTC)`}
           description={end && localOf(end)}
           required

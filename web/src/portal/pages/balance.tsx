@@ -8,7 +8,7 @@ import { useRun } from '../../parts/notify.ts';
 import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { Copyable, ExplorerLink, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
-import { Action, Tile } from '../parts.tsx';
+import { Action, Tile, useLimitDay } from '../parts.tsx';
 import { Support } from '../support.tsx';
 import { useTexts } from '../texts/index.ts';
 import { texts } from './balance.texts.ts';
@@ -170,13 +170,17 @@ function TopUp({ balance: { addresses } }: { balance: Shape }) {
 
 function Limits({ limits }: { limits: Shape['limits'] }) {
   const t = useTexts(texts);
+  const limitDay = useLimitDay();
   return (
     <Card title={t.limits}>
       <Facts
         facts={[
           [t.minPayment, <Rub key="min" amount={limits.min_rub} />],
           [t.maxPayment, <Rub key="max" amount={limits.max_rub} />],
-          [t.perDay, limits.daily_rub === null ? t.unlimited : <Rub key="day" amount={limits.daily_rub} />],
+          [
+            t.perDay(limitDay),
+            limits.daily_rub === null ? t.unlimited : <Rub key="day" amount={limits.daily_rub} />,
+          ],
           [t.concurrent, limits.concurrent],
           [t.createRate, t.perSecond(limits.create_rps, limits.create_burst)],
           [t.otherRate, t.perSecond(limits.other_rps, null)],

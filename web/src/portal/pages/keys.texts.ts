@@ -25,7 +25,7 @@ export const texts = inBoth({
   days: ['Valid for, days', 'Срок действия, дней'],
   noEnd: ['No expiry', 'Бессрочно'],
   maxPayment: ['Limit per payment, ₽', 'Лимит на платёж, ₽'],
-  maxDay: ['Limit per day (UTC), ₽', 'Лимит в день (UTC), ₽'],
+  maxDay: (day: string) => [`Limit ${day}, ₽`, `Лимит ${day}, ₽`],
   noLimit: ['No limit', 'Без лимита'],
   onlyTest: [
     'Owners create live keys, after live mode is approved.',

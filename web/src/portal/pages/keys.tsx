@@ -9,7 +9,7 @@ import { SelectField, TextField } from '../../parts/fields.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { Ago, Time } from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
-import { Action, ShowSecret } from '../parts.tsx';
+import { Action, ShowSecret, useLimitDay } from '../parts.tsx';
 import { useTexts } from '../texts/index.ts';
 import { texts } from './keys.texts.ts';
 
@@ -127,6 +127,7 @@ const decimal = (text: string) => text.trim().replace(',', '.') || undefined;
 
 export function NewKeyDialog({ onClose, onCreated }: CreatingProps) {
   const t = useTexts(texts);
+  const limitDay = useLimitDay();
   const { api, partner, may } = usePartner();
   const canBeLive = partner.is_live_approved && may('owner');
   const [form, setForm] = useState({
@@ -189,7 +190,7 @@ export function NewKeyDialog({ onClose, onCreated }: CreatingProps) {
             onChange={payment => set({ payment })}
           />
           <TextField
-            label={t.maxDay}
+            label={t.maxDay(limitDay)}
             inputMode="decimal"
             placeholder={t.noLimit}
             value={form.day}

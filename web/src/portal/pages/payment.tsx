@@ -1,16 +1,25 @@
 import { Link } from 'wouter';
 import type { PaymentDetail } from '../../../../src/portal/shapes.ts';
 import { State, TestMark } from '../../parts/badge.tsx';
+import { Download } from '../../parts/download.tsx';
 import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { stateOf } from '../../parts/payments.tsx';
 import { Timeline, useFactLine } from '../../parts/timeline.tsx';
 import { Copyable, Rate, Rub, ShortId, shortId, Time, Usdt } from '../../parts/values.tsx';
 import { paymentErrors } from '../../texts/payment-errors.ts';
 import { usePartner } from '../partner.ts';
-import { type Facts as FactWords, inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
+import {
+  type Facts as FactWords,
+  inBoth,
+  useLanguage,
+  useTexts,
+  type Words,
+  wordIn,
+} from '../texts/index.ts';
 
 const texts = inBoth({
   all: ['← All payments', '← Все платежи'],
+  receipt: ['Receipt (PDF)', 'Квитанция (PDF)'],
   inReview: [
     'The bank has not confirmed the result yet. Do not pay again and do not refund your customer: we keep checking.',
     'Банк ещё не подтвердил результат. Не платите повторно и не возвращайте деньги клиенту: мы продолжаем проверять.',
@@ -53,6 +62,7 @@ const texts = inBoth({
 export default function Payment({ paymentId }: { paymentId: string }) {
   const t = useTexts(texts);
   const { api } = usePartner();
+  const language = useLanguage();
   const path = api(`/payments/${paymentId}`);
   const read = useLive<PaymentDetail>(path, 5000);
   const { data } = read;
@@ -68,6 +78,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
         )
       }
       lead={<Link href="/payments">{t.all}</Link>}
+      actions={<Download path={`${path}/receipt?language=${language}`} label={t.receipt} />}
     >
       <Loaded of={read} />
       {data && <Details detail={data} />}

@@ -5,6 +5,7 @@ import { FilterForm, NoneFound, useFilters } from '../../parts/filters.tsx';
 import { KeysetTable, PageFrame } from '../../parts/page.tsx';
 import { PaymentTotals, paymentColumns } from '../../parts/payments.tsx';
 import { PeriodFields, timesOf } from '../../parts/period.tsx';
+import { useZone } from '../../parts/zone-context.ts';
 import { type Mode, useMode, usePartner } from '../partner.ts';
 import { inBoth, useTexts } from '../texts/index.ts';
 
@@ -12,7 +13,7 @@ const inRussian = new Intl.PluralRules('ru');
 const platezh = { one: 'платёж', few: 'платежа' } as Record<string, string>;
 
 const texts = inBoth({
-  created: ['Created, UTC', 'Создан, UTC'],
+  created: ['Created', 'Создан'],
   usdt: 'USDT',
   totalsCut: ['Only the newest 20,000 payments are counted.', 'Подсчитаны только последние 20 000 платежей.'],
   payments: (count: number) => [
@@ -36,7 +37,7 @@ export default function Payments() {
   const { api } = usePartner();
   const mode = useMode();
   const of = useFilters(names);
-  const given = query(asked(of.filters, mode));
+  const given = query(asked(of.filters, mode, useZone()));
   return (
     <PageFrame
       title={t.nav.payments}
@@ -69,7 +70,7 @@ export default function Payments() {
   );
 }
 
-function asked({ period, created_after, created_before, ...rest }: Filters, mode: Mode) {
-  const { from, until } = timesOf({ period, created_after, created_before });
+function asked({ period, created_after, created_before, ...rest }: Filters, mode: Mode, zone: string) {
+  const { from, until } = timesOf({ period, created_after, created_before }, zone);
   return { ...rest, mode, created_after: from, created_before: until };
 }

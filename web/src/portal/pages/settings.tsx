@@ -1,12 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { NoticeSettings } from '../../../../src/portal/shapes.ts';
+import { useState } from 'react';
+import type { NoticeSettings, Session } from '../../../../src/portal/shapes.ts';
 import type { SessionRow } from '../../../../src/web/shapes.ts';
-import { send } from '../../api.ts';
+import { send, session } from '../../api.ts';
 import { SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
 import { Card, type Column, Failure, KeysetTable, PageFrame, useOnce, Waiting } from '../../parts/page.tsx';
 import { Ago, Cut, Time } from '../../parts/values.tsx';
+import { zoneName } from '../../parts/zone.ts';
 import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
+import { usePartner, usePerson } from '../partner.ts';
 import { Action } from '../parts.tsx';
 import { inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
 
@@ -26,8 +29,14 @@ const texts = inBoth({
     maintenance: ['Maintenance', 'Технические работы'],
     rate: ['Rate out of date', 'Устаревший курс'],
   } as Words,
+  zone: ['Time zone', 'Часовой пояс'],
+  zoneHint: [
+    'Of this company, for the whole team: pages, filters and reports follow it. The API stays in UTC. Reports of a month begin and end with its days, so change the time zone only together with your accountant.',
+    'Для этой компании и всей команды: по нему работают страницы, фильтры и отчёты. В API время остаётся в UTC. Месяц в отчётах начинается и заканчивается по этому поясу, поэтому меняйте его, только согласовав с бухгалтером.',
+  ],
+  zoneSaved: ['Time zone saved', 'Часовой пояс сохранён'],
   sessions: ['Where you are signed in', 'Где выполнен вход'],
-  began: ['Signed in, UTC', 'Вход, UTC'],
+  began: ['Signed in', 'Вход'],
   seen: ['Last activity', 'Последняя активность'],
   thisOne: ['This session', 'Этот сеанс'],
   end: ['Sign out', 'Завершить'],
@@ -41,6 +50,10 @@ export default function Settings() {
       <Card title={t.notices}>
         <p className="dim">{t.noticesHint}</p>
         <Notices />
+      </Card>
+      <Card title={t.zone}>
+        <p className="dim">{t.zoneHint}</p>
+        <Zone />
       </Card>
       <Card title={t.sessions}>
         <KeysetTable<SessionRow>
@@ -57,6 +70,44 @@ export default function Settings() {
         </div>
       </Card>
     </PageFrame>
+  );
+}
+
+/** For owners: it changes what everybody of the team sees. */
+function Zone() {
+  const t = useTexts(texts);
+  const person = usePerson();
+  const { api, partner, may } = usePartner();
+  const { pending, run } = useRun();
+  const [chosen, setChosen] = useState(partner.time_zone);
+  const zones = [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone'), partner.time_zone])].sort();
+  async function save() {
+    await send(api('/time-zone'), { time_zone: chosen });
+    const partners = person.partners.map(one =>
+      one.partner_id === partner.partner_id ? { ...one, time_zone: chosen } : one,
+    );
+    const changed: Session = { ...person, partners };
+    session.set(changed);
+  }
+  return (
+    <div className="filters">
+      <SelectField
+        label={t.zone}
+        value={chosen}
+        disabled={!may('owner')}
+        onChange={setChosen}
+        words={Object.fromEntries(zones.map(zone => [zone, `${zone} (${zoneName(zone)})`]))}
+      />
+      <Action
+        needs="owner"
+        size="sm"
+        loading={pending}
+        disabled={chosen === partner.time_zone}
+        onClick={() => run(save, t.zoneSaved)}
+      >
+        {t.save}
+      </Action>
+    </div>
   );
 }
 

@@ -16,7 +16,7 @@ const texts = inBoth({
     'Кто имеет доступ. Все получают уведомления об изменениях ключей и команды.',
   ],
   you: ['(you)', '(вы)'],
-  joined: ['Joined, UTC', 'В команде с, UTC'],
+  joined: ['Joined', 'В команде с'],
   what: {
     viewer: ['Sees payments, balance and statements.', 'Видит платежи, баланс и выписки.'],
     developer: [

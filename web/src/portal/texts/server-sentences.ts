@@ -6,6 +6,13 @@ const sentences: Record<string, string> = {
   'Enter an amount above zero.': 'Введите сумму больше нуля.',
   'Send a photo as JPEG or PNG.': 'Отправьте фото в формате JPEG или PNG.',
   'This day does not exist or has not started.': 'Такого дня нет, или он ещё не наступил.',
+  'Choose two days of the calendar, such as 2026-10-01 and 2026-10-31.':
+    'Выберите первый и последний день, например 01.10.2026 и 31.10.2026.',
+  'The first day must not be after the last one.': 'Первый день не может быть позже последнего.',
+  'Choose a period of at most a year.': 'Выберите период не длиннее года.',
+  'The period must not end after today.': 'Период не может заканчиваться позже сегодняшнего дня.',
+  'Choose a time zone by its IANA name, such as Europe/Moscow.':
+    'Выберите часовой пояс по названию IANA, например Europe/Moscow.',
 };
 
 const notAnAddress = /^"([^"]{1,100})" is not an IP address or range/;

@@ -27,6 +27,10 @@ export const texts = inBoth({
     ],
     no_partner: ['You are no longer in the team of this partner.', 'Вы больше не в команде этого партнёра.'],
     not_found: ['Not found. It may have been deleted.', 'Не найдено. Возможно, уже удалено.'],
+    left_archive: [
+      'The payments of this period are no longer stored. Contact support.',
+      'Платежи за этот период больше не хранятся. Напишите в поддержку.',
+    ],
     invalid_request: ['The form has an error.', 'Форма заполнена с ошибкой.'],
     unavailable: ['The service is temporarily unavailable.', 'Сервис временно недоступен.'],
     partner_suspended: [
@@ -147,7 +151,7 @@ export const texts = inBoth({
     overview: ['Overview', 'Обзор'],
     payments: ['Payments', 'Платежи'],
     balance: ['Balance and deposits', 'Баланс и пополнения'],
-    statements: ['Statements', 'Выписки'],
+    statements: ['Reports and statements', 'Отчёты и выписки'],
     rate: ['Rate and quotes', 'Курс и котировки'],
     qr: ['Check a QR code', 'Проверка QR-кода'],
     keys: ['API keys', 'API-ключи'],
@@ -156,6 +160,16 @@ export const texts = inBoth({
     team: ['Team', 'Команда'],
     settings: ['Settings', 'Настройки'],
   },
+  // In the time zone of the partner, which the menu names.
+  at: ['Time', 'Время'],
+  expires: ['Expires', 'Действует до'],
+  next: ['Next attempt', 'Следующая попытка'],
+  timeZone: (zone: string) => [`Time: ${zone}`, `Время: ${zone}`],
+  /** The daily limits count days of UTC. */
+  limitDay: (start: string, zone: string) => [
+    zone === 'UTC' ? 'per day (UTC)' : `per day, from ${start} to ${start} (${zone})`,
+    zone === 'UTC' ? 'в день (UTC)' : `за сутки с ${start} до ${start} (${zone})`,
+  ],
   documentation: ['Documentation ↗', 'Документация ↗'],
   documentationPath: ['/docs/', '/docs/ru/'],
   status: ['Service status ↗', 'Статус сервиса ↗'],

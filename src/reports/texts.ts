@@ -1,0 +1,127 @@
+import type { RowKind } from './report.ts';
+
+export const reportLanguages = ['ru', 'en'] as const;
+export type ReportLanguage = (typeof reportLanguages)[number];
+
+/** The columns of the table, in their order. */
+export const columns = [
+  'at',
+  'operation',
+  'status',
+  'externalId',
+  'paymentId',
+  'recipient',
+  'rub',
+  'rate',
+  'debit',
+  'credit',
+  'held',
+  'balance',
+  'reference',
+] as const;
+export type Column = (typeof columns)[number];
+
+const ru = {
+  title: 'Отчёт',
+  columns: {
+    at: 'Дата и время',
+    operation: 'Операция',
+    status: 'Статус',
+    externalId: 'Номер заказа',
+    paymentId: 'ID платежа',
+    recipient: 'Получатель',
+    rub: 'Сумма, ₽',
+    rate: 'Курс, ₽ за 1 USDT',
+    debit: 'Списано, USDT',
+    credit: 'Зачислено, USDT',
+    held: 'В резерве, USDT',
+    balance: 'Баланс с резервом, USDT',
+    reference: 'Основание',
+  } satisfies Record<Column, string> as Record<Column, string>,
+  operations: {
+    succeeded: 'Платёж',
+    failed: 'Платёж',
+    rejected: 'Платёж',
+    processing: 'Платёж',
+    refund: 'Возврат',
+    credit: 'Пополнение',
+    grant: 'Тестовое пополнение',
+  } satisfies Record<RowKind, string> as Record<RowKind, string>,
+  statuses: {
+    succeeded: 'Оплачен',
+    failed: 'Не прошёл',
+    rejected: 'Отклонённый запрос',
+    processing: 'В обработке',
+    refund: 'Зачислено',
+    credit: 'Зачислено',
+    grant: 'Зачислено',
+  } satisfies Record<RowKind, string> as Record<RowKind, string>,
+  opening: 'Остаток на начало',
+  closing: 'Остаток на конец',
+  total: 'Итого',
+  count: (count: number) => `Количество: ${count}`,
+  partner: 'Партнёр',
+  mode: 'Режим',
+  modes: { live: 'Боевой', test: 'Тестовый' },
+  period: 'Период',
+  timeZone: 'Часовой пояс',
+  state: 'Состояние',
+  closed: 'Период завершён, файл больше не изменится',
+  open: (at: string) => `Период не завершён, данные на ${at}`,
+  from: 'с',
+  to: 'по',
+};
+
+const en: typeof ru = {
+  title: 'Report',
+  columns: {
+    at: 'Date and time',
+    operation: 'Operation',
+    status: 'Status',
+    externalId: 'Order number',
+    paymentId: 'Payment ID',
+    recipient: 'Recipient',
+    rub: 'Amount, RUB',
+    rate: 'Rate, RUB for 1 USDT',
+    debit: 'Debited, USDT',
+    credit: 'Credited, USDT',
+    held: 'On hold, USDT',
+    balance: 'Balance with holds, USDT',
+    reference: 'Reference',
+  },
+  operations: {
+    succeeded: 'Payment',
+    failed: 'Payment',
+    rejected: 'Payment',
+    processing: 'Payment',
+    refund: 'Refund',
+    credit: 'Top-up',
+    grant: 'Test top-up',
+  },
+  statuses: {
+    succeeded: 'Succeeded',
+    failed: 'Failed',
+    rejected: 'Rejected request',
+    processing: 'Processing',
+    refund: 'Credited',
+    credit: 'Credited',
+    grant: 'Credited',
+  },
+  opening: 'Opening balance',
+  closing: 'Closing balance',
+  total: 'Total',
+  count: count => `Count: ${count}`,
+  partner: 'Partner',
+  mode: 'Mode',
+  modes: { live: 'Live', test: 'Test' },
+  period: 'Period',
+  timeZone: 'Time zone',
+  state: 'State',
+  closed: 'The period is over: this file will not change',
+  open: at => `The period is not over: as of ${at}`,
+  from: 'from',
+  to: 'to',
+};
+
+export type ReportTexts = typeof ru;
+export const reportTexts: Record<ReportLanguage, ReportTexts> = { ru, en };

@@ -165,11 +165,12 @@ export const checkResult = ({ check, reEnabled }: Checked) => ({
   can_receive: check.canReceive,
   passed: check.passed,
   re_enabled: reEnabled,
-  results: check.results.map(({ name, expected, status, error, passed, durationMs }) => ({
+  results: check.results.map(({ name, expected, status, error, passed, problem, durationMs }) => ({
     name,
     expected,
     answered: `${status ?? error}`,
     passed,
+    problem,
     duration_ms: durationMs,
   })),
 });

@@ -1,5 +1,6 @@
 export { type DeliveryHistory, deliveryHistory, listAttempts, pruneLog } from './admin/attempt-log.ts';
 export { checkObject, checkPartner, type WebhookCheck } from './admin/check.ts';
+export { type CheckProblem, type Probed, probeName, problemText } from './admin/check-problem.ts';
 export { countDeliveries, type Delivery, findDelivery, listDeliveries } from './admin/deliveries.ts';
 export type { DeliveryFilter } from './admin/delivery-statement.ts';
 export {

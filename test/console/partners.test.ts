@@ -182,7 +182,8 @@ describe('a webhook', () => {
     // It accepts everything, also what it should refuse.
     expect(check.json).toMatchObject({ can_receive: true, passed: false, re_enabled: false });
     expect(check.json.results).toHaveLength(5);
-    expect(check.json.results[0]).toMatchObject({ expected: 'accept', answered: '200', passed: true });
+    expect(check.json.results[0]).toMatchObject({ answered: '200', passed: true, problem: null });
+    expect(check.json.results[2]).toMatchObject({ answered: '200', passed: false, problem: 'accepted' });
     expect(await lastAudit(partnerId)).toMatchObject({ action: 'webhook.check', after: { passed: false } });
 
     const { json: payment } = await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });

@@ -13,7 +13,9 @@ export {
   setEvents,
   setWebhook,
 } from './admin/endpoints.ts';
+export { findEventsOf } from './admin/event-search.ts';
 export { resendEvent, resendFailed } from './admin/resend.ts';
+export { countFailed, maxResendBatch, resendFailedOf } from './admin/resend-failed.ts';
 export {
   contractEvents,
   type Endpoint,

@@ -6,6 +6,7 @@ import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State, TestMark } from '../parts/badge.tsx';
 import { BalanceChange } from '../parts/balance-change.tsx';
+import { pretty } from '../parts/body.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { useRun } from '../parts/notify.ts';
 import { Card, type Fact, Facts, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
@@ -227,19 +228,6 @@ function History({ items }: { items: TimelineItem[] }) {
       }
     />
   );
-}
-
-/** JSON is indented; anything else, and JSON with numbers that would lose digits, is shown as it is. */
-function pretty(text: string): string {
-  const start = text.indexOf('{');
-  if (start < 0) return text;
-  try {
-    const laidOut = JSON.stringify(JSON.parse(text.slice(start)), null, 2);
-    const isSame = laidOut.replace(/\s/g, '') === text.slice(start).replace(/\s/g, '');
-    return isSame ? text.slice(0, start) + laidOut : text;
-  } catch {
-    return text;
-  }
 }
 
 /** Polling the gateway changes nothing, so it needs no confirmation. */

@@ -110,6 +110,24 @@ describe('reconciliation', () => {
     expect((await admin.get(`/reconciliations/${runId}`)).json.run).toMatchObject({ is_complete: false });
   });
 
+  test('what is only unfinished is counted apart from what differs', async () => {
+    const amounts = { payment_id: 'pay_1', amount_kopecks: 100, order_kopecks: 100 };
+    const runId = await insertRun(
+      [
+        { kind: 'amounts_differ', order_state: 'succeeded', ...amounts },
+        { kind: 'still_open', order_state: 'processing', ...amounts },
+        { kind: 'still_open', order_state: null, ...amounts },
+        // The gateway has paid it: more than unfinished.
+        { kind: 'still_open', order_state: 'succeeded', ...amounts },
+      ],
+      true,
+    );
+    expect((await admin.get(`/reconciliations/${runId}`)).json.run).toMatchObject({
+      differences: 4,
+      unfinished: 2,
+    });
+  });
+
   test('differences are listed with their amounts; a second run at the same time is refused', async () => {
     const amounts = { amount_kopecks: 100, order_kopecks: null };
     await insertRun([{ kind: 'amounts_differ', payment_id: 'pay_x', ...amounts }], true);

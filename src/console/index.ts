@@ -3,6 +3,7 @@ import { createApp, type Route } from '../web/index.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { accessRoutes } from './access/sign-in-routes.ts';
+import { alarmRoutes } from './alarms/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { controlRoutes } from './controls/routes.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
@@ -31,6 +32,7 @@ const routes: Route<ConsoleDeps>[] = [
   ...paymentRoutes,
   ...reviewRoutes,
   ...sessionRoutes,
+  ...alarmRoutes,
   ...auditRoutes,
   ...connectionRoutes,
   ...controlRoutes,

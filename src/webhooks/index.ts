@@ -24,6 +24,7 @@ export {
   findWebhook,
   listEndpoints,
   listWebhooks,
+  partnersOf,
   type Webhook,
   worstState,
 } from './admin/webhook.ts';

@@ -35,8 +35,8 @@ test('an alarm is cleared once, and shows who cleared it', async () => {
   expect((await admin.post(`/alarms/${alarm.alarm_id}/clear`)).json).toEqual(done);
   expect(await lastAudit()).toMatchObject({ actor: by(), action: 'alarm.clear' });
   await answers('409 no_alarm', admin.post(`/alarms/${alarm.alarm_id}/clear`));
-  expect((await admin.get('/alarms')).json.data).toEqual([]);
-  expect((await admin.get('/alarms?cleared=true')).json.data).toMatchObject([{ cleared_by: by() }]);
+  expect((await admin.get('/alarms?state=open')).json.data).toEqual([]);
+  expect((await admin.get('/alarms?state=cleared')).json.data).toMatchObject([{ cleared_by: by() }]);
 });
 
 const insertStray = (name: string, kopecks: number) =>

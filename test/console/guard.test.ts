@@ -44,6 +44,7 @@ const unreadable = {
     ...['after=x', 'after=evt_x', 'partner_id=prt_1', 'since=2026-02-30T00:00:00Z', 'until=tomorrow'],
     ...['state=none', 'state=%00', 'event=x', 'mode=both', 'limit=0'],
   ],
+  '/alarms': ['state=x', 'since=x', 'until=2026-02-30T00:00:00Z', 'after=x', 'limit=0', 'kind=%00'],
   '/deliveries/failed': ['partner_id=prt_1', 'endpoint_id=x', 'until=tomorrow', 'event=x'],
   '/request-log': [
     ...['request_id=req_1', 'request_id=prt_01h00000000000000000000000', 'status=4', 'status=6xx', 'after=x'],

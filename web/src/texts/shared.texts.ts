@@ -183,6 +183,7 @@ export const texts = inBoth({
     review: ['Manual review', 'Ручная проверка'],
     requests: ['Approvals', 'Подтверждения'],
     deliveries: ['Webhook deliveries', 'Доставка вебхуков'],
+    alarms: ['Alarms', 'Оповещения'],
     partners: ['Partners', 'Партнёры'],
     deposits: ['Deposits', 'Пополнения'],
     ledger: ['Ledger', 'Учёт'],

@@ -204,28 +204,36 @@ function History({ items }: { items: TimelineItem[] }) {
     <Timeline
       items={items}
       factsOf={usePaymentFacts()}
-      whatOf={({ kind, what, actor }) => (
+      whatOf={({ kind, what, actor, times }) => (
         <>
           <span className="timeline-kind">{t.kinds[kind]}</span>
           <strong>{wordIn(t.what, what)}</strong>
+          {times > 1 && <span className="dim">{t.times(times)}</span>}
           {actor && <span className="dim">{t.by(wordIn(actors, actorName(actor)))}</span>}
         </>
       )}
-      moreOf={({ gateway_call: call }) =>
-        call && (
-          <details className="gateway-call">
-            <summary>{t.show}</summary>
-            <h3>{t.request}</h3>
-            <pre>{pretty(call.request)}</pre>
-            <h3>{t.response}</h3>
-            {call.response === null ? (
-              <p className="dim">{t.noResponse}</p>
-            ) : (
-              <pre>{pretty(call.response)}</pre>
-            )}
-          </details>
-        )
-      }
+      moreOf={({ at, last_at, gateway_call: call }) => (
+        <>
+          {last_at && (
+            <p className="dim">
+              {t.first} <Time at={at} as="short" /> · {t.last} <Time at={last_at} as="short" />
+            </p>
+          )}
+          {call && (
+            <details className="gateway-call">
+              <summary>{t.show}</summary>
+              <h3>{t.request}</h3>
+              <pre>{pretty(call.request)}</pre>
+              <h3>{t.response}</h3>
+              {call.response === null ? (
+                <p className="dim">{t.noResponse}</p>
+              ) : (
+                <pre>{pretty(call.response)}</pre>
+              )}
+            </details>
+          )}
+        </>
+      )}
     />
   );
 }

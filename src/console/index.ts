@@ -13,6 +13,7 @@ import { guard } from './guard.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { connectionRoutes } from './partners/connection-routes.ts';
+import { contactRoutes } from './partners/contact-routes.ts';
 import { endpointRoutes } from './partners/endpoint-routes.ts';
 import { partnerRoutes } from './partners/routes.ts';
 import { reviewRoutes } from './payments/review-routes.ts';
@@ -35,6 +36,7 @@ const routes: Route<ConsoleDeps>[] = [
   ...alarmRoutes,
   ...auditRoutes,
   ...connectionRoutes,
+  ...contactRoutes,
   ...controlRoutes,
   ...deliveryRoutes,
   ...depositRoutes,

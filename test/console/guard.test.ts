@@ -121,7 +121,7 @@ viewer support finance admin:
   /rates/what-if - computes only, and changes nothing
   /requests/:id/approve /requests/:id/refuse /requests/:id/withdraw - what a request needs is checked when it is decided
 support finance admin:
-  /alarms/:id/clear /payments/:id/resolve /recovery/release
+  /alarms/:id/clear /payments/:id/resolve /recovery/release /partners/:id/contacts
 support admin:
   /payments/:id/ask /partners /partners/:id/suspend /partners/:id/resume /partners/:id/webhook/check
   /partners/:id/endpoints /partners/:id/endpoints/:endpoint_id/address /partners/:id/endpoints/:endpoint_id/events

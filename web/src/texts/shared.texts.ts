@@ -162,6 +162,7 @@ export const texts = inBoth({
     'webhooks.change': ['support or administrator', 'поддержка или администратор'],
     'keys.revoke': ['support or administrator', 'поддержка или администратор'],
     'keys.addresses': ['support or administrator', 'поддержка или администратор'],
+    'partners.contacts': ['support, finance or administrator', 'поддержка, финансы или администратор'],
     'partners.create': ['support or administrator', 'поддержка или администратор'],
     'partners.suspend': ['support or administrator', 'поддержка или администратор'],
     'recipients.block': ['support or administrator', 'поддержка или администратор'],

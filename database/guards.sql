@@ -133,6 +133,8 @@ ALTER TABLE operators ADD CONSTRAINT operators_name_key UNIQUE (name);
 ALTER TABLE operators ADD CONSTRAINT operators_pkey PRIMARY KEY (id);
 ALTER TABLE operators ADD CONSTRAINT operators_role_check CHECK (role = ANY (ARRAY['viewer'::text, 'support'::text, 'finance'::text, 'admin'::text]));
 ALTER TABLE operators ADD CONSTRAINT operators_setup_hash_key UNIQUE (setup_hash);
+ALTER TABLE partner_contacts ADD CONSTRAINT partner_contacts_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+ALTER TABLE partner_contacts ADD CONSTRAINT partner_contacts_pkey PRIMARY KEY (partner_id);
 ALTER TABLE partner_notices ADD CONSTRAINT partner_notices_pkey PRIMARY KEY (id, at);
 CREATE TRIGGER partner_notices_leave_with_their_partition BEFORE DELETE ON partner_notices FOR EACH STATEMENT EXECUTE FUNCTION refuse_delete();
 ALTER TABLE partners ADD CONSTRAINT max_is_not_below_min CHECK (max_kopecks >= min_kopecks);

@@ -7,7 +7,7 @@
 -- Planner settings: see payments_open.sql.
 CREATE OR REPLACE FUNCTION deliveries_end(
   endpoint_ids uuid[], event_ids bigint[], attempt_nos int[], delivered boolean[], hung boolean[], statuses int[],
-  errors text[], durations_ms int[], next_ats timestamptz[], ats timestamptz[], subjects text[], alarm_detail text
+  errors text[], response_bodies text[], durations_ms int[], next_ats timestamptz[], ats timestamptz[], subjects text[], alarm_detail text
 ) RETURNS TABLE (endpoint_id uuid, suspended boolean)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -22,10 +22,10 @@ BEGIN
        LATERAL (SELECT FROM endpoints w WHERE w.endpoint_id = k.e
                    AND (w.hanging OR w.given_up > 0 OR NOT all_delivered) FOR NO KEY UPDATE) AS w;
 
-  INSERT INTO webhook_attempts (partner_id, endpoint_id, event_id, attempt, at, status, error, duration_ms)
-    SELECT w.partner_id, w.endpoint_id, a.event_id, a.attempt, a.at, a.status, a.error, a.duration_ms
-      FROM unnest(endpoint_ids, event_ids, attempt_nos, ats, statuses, errors, durations_ms) WITH ORDINALITY
-           AS a (endpoint_id, event_id, attempt, at, status, error, duration_ms, item)
+  INSERT INTO webhook_attempts (partner_id, endpoint_id, event_id, attempt, at, status, error, response_body, duration_ms)
+    SELECT w.partner_id, w.endpoint_id, a.event_id, a.attempt, a.at, a.status, a.error, a.response_body, a.duration_ms
+      FROM unnest(endpoint_ids, event_ids, attempt_nos, ats, statuses, errors, response_bodies, durations_ms) WITH ORDINALITY
+           AS a (endpoint_id, event_id, attempt, at, status, error, response_body, duration_ms, item)
       JOIN endpoints w ON w.endpoint_id = a.endpoint_id
      ORDER BY a.item;
 

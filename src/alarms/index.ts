@@ -86,8 +86,6 @@ interface StoredAlarm extends Alarm {
 const columns = `id::float8 AS "alarmId", kind, subject, detail, first_at AS "firstAt", last_at AS "lastAt", times,
                  cleared_at AS "clearedAt", cleared_by AS "clearedBy"`;
 
-export type AlarmObject = ReturnType<typeof alarmObject>;
-
 /** An alarm as JSON, the same for the console and the command line. */
 export const alarmObject = (alarm: StoredAlarm) => ({
   alarm_id: alarm.alarmId,
@@ -110,6 +108,50 @@ export const listAlarms = (db: Queryable, options: { cleared: boolean }) =>
     text: `SELECT ${columns} FROM alarms WHERE cleared_at IS NULL OR $1 ORDER BY id DESC LIMIT 1000`,
     values: [options.cleared],
   });
+
+/** An alarm must match every field that is set. */
+export interface AlarmFilter {
+  kind?: string | undefined;
+  subject?: string | undefined;
+  state?: 'open' | 'cleared' | undefined;
+  /** When it was raised first. */
+  from?: Date | undefined;
+  before?: Date | undefined;
+}
+
+/**
+ * Ids grow with the time at which alarms are raised, but for clocks that differ a little. So a period is a range of ids, and
+ * a page of it is read along the primary key.
+ */
+const skew = "interval '1 minute'";
+
+const conditions = {
+  kind: (value: string) => `kind = ${value}`,
+  subject: (value: string) => `subject = ${value}`,
+  from: (value: string) => `first_at >= ${value}
+    AND id > coalesce((SELECT b.id FROM alarms b WHERE b.first_at < ${value}::timestamptz - ${skew} ORDER BY b.first_at DESC LIMIT 1), 0)`,
+  before: (value: string) => `first_at < ${value}
+    AND id < coalesce((SELECT b.id FROM alarms b WHERE b.first_at >= ${value}::timestamptz + ${skew} ORDER BY b.first_at LIMIT 1), 9223372036854775807)`,
+};
+
+/** Open and cleared ones of a year, newest first; with `below`, those with a smaller id. */
+export function findAlarms(
+  db: Queryable,
+  filter: AlarmFilter,
+  { limit, below = Number.MAX_SAFE_INTEGER }: { limit: number; below?: number | undefined },
+): Promise<StoredAlarm[]> {
+  const values: unknown[] = [below, limit];
+  const given = (Object.keys(conditions) as (keyof typeof conditions)[]).flatMap(name => {
+    const value = filter[name];
+    return value === undefined ? [] : [conditions[name](`$${values.push(value)}`)];
+  });
+  // Not as a value: the few open ones have an index of their own.
+  if (filter.state) given.push(`cleared_at IS ${filter.state === 'open' ? '' : 'NOT '}NULL`);
+  return readRows<StoredAlarm>(db, {
+    text: `SELECT ${columns} FROM alarms WHERE ${['id < $1', ...given].join(' AND ')} ORDER BY id DESC LIMIT $2`,
+    values,
+  });
+}
 
 /** What alarms of this kind are open about. */
 export async function listOpenSubjects(db: Queryable, kind: string): Promise<string[]> {

@@ -37,6 +37,7 @@ async function tellWhileWaiting(over: AbortSignal, progress: Context['progress']
 function describeCheck(ids: Record<string, string>, check: webhooks.WebhookCheck, reEnabled: boolean) {
   const { results, canReceive, passed, tls } = check;
   const expectation = { accept: 'accept', refuse: 'reject' };
+  const problems = results.flatMap(result => webhooks.problemText(result) ?? []);
   const conclusion = canReceive
     ? `The endpoint accepts valid events${passed ? ' and rejects all others' : ', but some checks failed'}.`
     : 'The endpoint does not accept valid events. Fix it and check again.';
@@ -52,6 +53,7 @@ function describeCheck(ids: Record<string, string>, check: webhooks.WebhookCheck
         passed: result.passed ? 'yes' : 'NO',
       })),
       '',
+      ...problems.map(problem => `${problem}.`),
       tls
         ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.`
         : 'TLS: not used (plain HTTP).',

@@ -3,6 +3,7 @@ import { createApp, type Route } from '../web/index.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { accessRoutes } from './access/sign-in-routes.ts';
+import { alarmRoutes } from './alarms/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { controlRoutes } from './controls/routes.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
@@ -12,6 +13,7 @@ import { guard } from './guard.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { connectionRoutes } from './partners/connection-routes.ts';
+import { contactRoutes } from './partners/contact-routes.ts';
 import { endpointRoutes } from './partners/endpoint-routes.ts';
 import { partnerRoutes } from './partners/routes.ts';
 import { reviewRoutes } from './payments/review-routes.ts';
@@ -31,8 +33,10 @@ const routes: Route<ConsoleDeps>[] = [
   ...paymentRoutes,
   ...reviewRoutes,
   ...sessionRoutes,
+  ...alarmRoutes,
   ...auditRoutes,
   ...connectionRoutes,
+  ...contactRoutes,
   ...controlRoutes,
   ...deliveryRoutes,
   ...depositRoutes,

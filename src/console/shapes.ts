@@ -8,6 +8,7 @@ import type { AnswerOf } from '../web/index.ts';
 import type { setupLinkObject } from './access/operator-routes.ts';
 import type { sessionObject, showSessions } from './access/session-routes.ts';
 import type { lookAtSetup } from './access/sign-in-routes.ts';
+import type { alarmRows } from './alarms/routes.ts';
 import type { requestRow } from './approval-replies.ts';
 import type { auditRow } from './audit/routes.ts';
 import type { showRecovery } from './controls/recovery-routes.ts';
@@ -27,7 +28,6 @@ import type { readRateNow, rulesRow } from './rates/rows.ts';
 import type { requestRow as loggedRequestRow } from './request-log/routes.ts';
 import type { showSettings } from './settings/routes.ts';
 
-export type { AlarmObject as AlarmRow } from '../alarms/index.ts';
 export type { OperatorRole, Permission } from '../operators/index.ts';
 export type { PartnerBalance } from './approval-balances.ts';
 export type { Done } from './approval-replies.ts';
@@ -35,6 +35,7 @@ export type { AuditHeadsState } from './audit/routes.ts';
 export type { TimelineItem } from './payments/rows.ts';
 
 export type AccountRow = ReturnType<typeof accountRow>;
+export type AlarmRow = Awaited<ReturnType<typeof alarmRows>>[number];
 export type AttemptRow = ReturnType<typeof attemptRow>;
 export type AuditRow = ReturnType<typeof auditRow>;
 export type DeliveryDetail = AnswerOf<typeof showDelivery>;

@@ -92,6 +92,8 @@ const insert = (db: Queryable, calls: GatewayCall[]) =>
 /** A call as it was logged. */
 export interface PastCall extends Omit<GatewayCall, 'paymentId' | 'qrUrl' | 'startedAtMs'> {
   at: Date;
+  /** So many calls before this one are not in the list. */
+  omittedBefore: number;
 }
 
 const firstCalls = 20;
@@ -99,10 +101,13 @@ const firstCalls = 20;
 /** The calls about a payment, oldest first; if there are very many, the first and the last ones. */
 export const listCalls = (db: Queryable, paymentId: Id<'pay'>, maxLast = 200) =>
   readRows<PastCall>(db, {
-    text: `SELECT at, call, duration_ms AS "durationMs", status, outcome, request, response, error
+    text: `SELECT at, call, duration_ms AS "durationMs", status, outcome, request, response, error,
+                  CASE row_number() OVER (ORDER BY id) WHEN ${firstCalls + 1} THEN greatest(t.total - ${firstCalls} - $2, 0) ELSE 0 END::int
+                    AS "omittedBefore"
              FROM ((SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id LIMIT ${firstCalls})
                    UNION
-                   (SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id DESC LIMIT $2)) AS c
+                   (SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id DESC LIMIT $2)) AS c,
+                  (SELECT count(*) AS total FROM gateway_calls WHERE payment_id = $1) AS t
             ORDER BY id`,
     values: [uuidFromId(paymentId), maxLast],
   });

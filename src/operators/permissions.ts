@@ -13,6 +13,7 @@ const forSupport = [
   'webhooks.change',
   'keys.revoke',
   'keys.addresses',
+  'partners.contacts',
   'partners.create',
   'partners.suspend',
   'recipients.block',
@@ -22,6 +23,7 @@ const forSupport = [
 const forFinance = [
   'payments.resolve',
   'partners.approve',
+  'partners.contacts',
   'partners.limits',
   'balances.credit',
   'ledger.verify',

@@ -2,6 +2,16 @@ export { createApp } from './app.ts';
 export { readCookie, setCookie } from './cookies.ts';
 export { isCsrfToken, isFromOurPage } from './csrf.ts';
 export {
+  deliveryFields,
+  deliveryState,
+  eventCursor,
+  failedCount,
+  readDeliveryFilter,
+  readEventCursor,
+  resendBatch,
+  resentBatch,
+} from './delivery-filter.ts';
+export {
   Day,
   Instant,
   idOr,

@@ -122,6 +122,7 @@ export const deliveryRow = (delivery: Delivery) => ({
   event: `payment.${delivery.outcome}`,
   event_at: delivery.eventAt.toISOString(),
   payment_id: delivery.paymentId,
+  external_id: delivery.externalId,
   state: delivery.state,
   attempts: delivery.attempts,
   next_attempt_at: delivery.nextAt?.toISOString() ?? null,
@@ -138,11 +139,13 @@ type FoundDelivery = NonNullable<Awaited<ReturnType<typeof findDelivery>>>;
 export const deliveryDetail = <Row>({ headers, body, attempts }: FoundDelivery, delivery: Row) => ({
   delivery,
   request: { headers, body },
-  attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
+  attempts: attempts.map(({ attempt, at, status, error, responseBody, durationMs }) => ({
     attempt,
     at: at.toISOString(),
     http_status: status,
     error,
+    // The beginning of it, if the event was not accepted.
+    response_body: responseBody,
     duration_ms: durationMs,
   })),
 });
@@ -165,11 +168,12 @@ export const checkResult = ({ check, reEnabled }: Checked) => ({
   can_receive: check.canReceive,
   passed: check.passed,
   re_enabled: reEnabled,
-  results: check.results.map(({ name, expected, status, error, passed, durationMs }) => ({
+  results: check.results.map(({ name, expected, status, error, passed, problem, durationMs }) => ({
     name,
     expected,
     answered: `${status ?? error}`,
     passed,
+    problem,
     duration_ms: durationMs,
   })),
 });

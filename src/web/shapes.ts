@@ -5,6 +5,7 @@
  */
 
 import type { keyObject, limitsObject } from '../partners/index.ts';
+import type { failedCount, resentBatch } from './delivery-filter.ts';
 import type * as rows from './rows.ts';
 
 export type { Mode } from '../ledger/index.ts';
@@ -18,10 +19,14 @@ export type CheckResult = ReturnType<typeof rows.checkResult>;
 export type DeliveryRow = ReturnType<typeof rows.deliveryRow>;
 export type DeliveryDetail<Row = DeliveryRow> = ReturnType<typeof rows.deliveryDetail<Row>>;
 export type EndpointRow = ReturnType<typeof rows.endpointRow>;
+/** How many deliveries failed and match the filters. */
+export type FailedCount = ReturnType<typeof failedCount>;
 export type KeyRow = ReturnType<typeof keyObject>;
 /** What a partner may do, and how often. */
 export type Limits = ReturnType<typeof limitsObject>;
 /** A request to the partner API. */
 export type LoggedRequestRow = ReturnType<typeof rows.loggedRequestRow>;
 export type PaymentRow = ReturnType<typeof rows.paymentRow>;
+/** One batch of them, queued again. */
+export type ResentBatch = ReturnType<typeof resentBatch>;
 export type SessionRow = ReturnType<typeof rows.sessionRow>;

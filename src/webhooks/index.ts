@@ -1,5 +1,6 @@
 export { type DeliveryHistory, deliveryHistory, listAttempts, pruneLog } from './admin/attempt-log.ts';
 export { checkObject, checkPartner, type WebhookCheck } from './admin/check.ts';
+export { type CheckProblem, type Probed, probeName, problemText } from './admin/check-problem.ts';
 export { countDeliveries, type Delivery, findDelivery, listDeliveries } from './admin/deliveries.ts';
 export type { DeliveryFilter } from './admin/delivery-statement.ts';
 export {
@@ -12,7 +13,9 @@ export {
   setEvents,
   setWebhook,
 } from './admin/endpoints.ts';
+export { findEventsOf } from './admin/event-search.ts';
 export { resendEvent, resendFailed } from './admin/resend.ts';
+export { countFailed, maxResendBatch, resendFailedOf } from './admin/resend-failed.ts';
 export {
   contractEvents,
   type Endpoint,
@@ -21,6 +24,7 @@ export {
   findWebhook,
   listEndpoints,
   listWebhooks,
+  partnersOf,
   type Webhook,
   worstState,
 } from './admin/webhook.ts';

@@ -46,6 +46,7 @@ const pagesOf = (day: SampleData): Record<string, [path: string, ...offers: Offe
   ],
   deliveries: ['/deliveries'],
   delivery: [`/deliveries/${day.partnerId}/${day.eventId}`, ['Resend', 'events.resend']],
+  alarms: ['/alarms', ['Clear', 'alarms.clear']],
   deposits: ['/deposits', ['Credit', 'balances.credit'], ['Reject', 'balances.credit']],
   ledger: ['/ledger', ['Verify now', 'ledger.verify']],
   entries: [`/ledger/${day.partnerId}/live`],

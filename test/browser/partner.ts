@@ -119,13 +119,13 @@ export function testPartner(world: World) {
     await page.getByRole('heading', { name: 'Delivery', exact: true }).waitFor();
     const attempts = page.getByRole('table', { name: 'Attempts' });
     await rowOf(attempts, 'connection refused').getByText('31 ms').waitFor();
-    await page.getByText(`"id":"${failed}"`).waitFor();
+    await page.getByText(`"id": "${failed}"`).waitFor();
     await page.getByText('x-service-signature: (made for each attempt, not stored)').waitFor();
     await page.getByText('Suspended: no events are sent until a check of the endpoint succeeds.').waitFor();
     expect(await page.getByText('https://shop.example/hook').getAttribute('class')).toContain('bad-text');
 
     await moveTo(page, `/console/deliveries?partner_id=${partnerId}`);
-    await press(page, 'Select all shown');
+    for (const event of [delivered, failed]) await page.getByLabel(`Select ${event}`).check();
     await page.getByText('Selected: 2').waitFor();
     await press(page, 'Resend: 2');
     await press(page.getByRole('dialog', { name: 'Resend' }), 'Resend: 2');
@@ -133,5 +133,11 @@ export function testPartner(world: World) {
     expect(await findBarriers(page)).toEqual([]);
     await press(page, 'Done');
     for (const event of [delivered, failed]) await rowOf(table, event).getByText('Pending').waitFor();
+
+    await sql`UPDATE deliveries SET failed_at = now(), attempts = 9 WHERE event_id = ${rows[1].id}`;
+    await press(page, 'Resend all failed');
+    await press(page.getByRole('dialog', { name: 'Resend all failed' }), 'Resend: 1');
+    await page.getByText('Queued 1 of 1').waitFor();
+    await press(page, 'Done');
   });
 }

@@ -80,7 +80,7 @@ export function testSettings(world: World, { partnerId }: SampleData) {
       [0, 'Incomplete'],
     ] as const) {
       const amounts = { amount_kopecks: 100, order_kopecks: null };
-      const differences = Array(count).fill({ kind: 'still_open', payment_id: 'pay_1', ...amounts });
+      const differences = Array(count).fill({ kind: 'amounts_differ', payment_id: 'pay_1', ...amounts });
       const rows = await sql`
         INSERT INTO reconciliations
           (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)

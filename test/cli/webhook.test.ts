@@ -121,6 +121,7 @@ describe('check', () => {
     const refused = await run(`check ${partner}`);
     expect(refused.code).toBe(1);
     expect(refused.stdout).toContain('does not accept valid events');
+    expect(refused.stdout).toContain('Valid event: must be accepted, the server answered 500');
     expect(refused.stdout).not.toContain('secret of the receiver');
     receiver.answer(withStatus(200));
   });

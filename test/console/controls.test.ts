@@ -35,8 +35,8 @@ test('an alarm is cleared once, and shows who cleared it', async () => {
   expect((await admin.post(`/alarms/${alarm.alarm_id}/clear`)).json).toEqual(done);
   expect(await lastAudit()).toMatchObject({ actor: by(), action: 'alarm.clear' });
   await answers('409 no_alarm', admin.post(`/alarms/${alarm.alarm_id}/clear`));
-  expect((await admin.get('/alarms')).json.data).toEqual([]);
-  expect((await admin.get('/alarms?cleared=true')).json.data).toMatchObject([{ cleared_by: by() }]);
+  expect((await admin.get('/alarms?state=open')).json.data).toEqual([]);
+  expect((await admin.get('/alarms?state=cleared')).json.data).toMatchObject([{ cleared_by: by() }]);
 });
 
 const insertStray = (name: string, kopecks: number) =>
@@ -108,6 +108,24 @@ describe('reconciliation', () => {
     const runId = await insertRun([], false);
     expect((await admin.get('/reconciliations?limit=1')).json.data).toMatchObject([{ is_complete: false }]);
     expect((await admin.get(`/reconciliations/${runId}`)).json.run).toMatchObject({ is_complete: false });
+  });
+
+  test('what is only unfinished is counted apart from what differs', async () => {
+    const amounts = { payment_id: 'pay_1', amount_kopecks: 100, order_kopecks: 100 };
+    const runId = await insertRun(
+      [
+        { kind: 'amounts_differ', order_state: 'succeeded', ...amounts },
+        { kind: 'still_open', order_state: 'processing', ...amounts },
+        { kind: 'still_open', order_state: null, ...amounts },
+        // The gateway has paid it: more than unfinished.
+        { kind: 'still_open', order_state: 'succeeded', ...amounts },
+      ],
+      true,
+    );
+    expect((await admin.get(`/reconciliations/${runId}`)).json.run).toMatchObject({
+      differences: 4,
+      unfinished: 2,
+    });
   });
 
   test('differences are listed with their amounts; a second run at the same time is refused', async () => {

@@ -136,3 +136,63 @@ test('sending again with the partner of the event: audited, and only by those wh
     { actor: `operator:${support.name}`, after: { event_id: row!.event_id } },
   ]);
 });
+
+describe('all that failed', () => {
+  const fail = (rows: Row[]) =>
+    pool.query('UPDATE deliveries SET failed_at = now(), attempts = 9 WHERE event_id = ANY ($1)', [
+      rows.map(({ event_id }) => event_id.slice(4)),
+    ]);
+  const count = async (asked = '') => (await viewer.get(`/deliveries/failed?${asked}`)).json;
+  const resend = (body: object) => support.post('/deliveries/resend-failed', { max: 500, ...body });
+
+  test('and matches the filter is counted and sent again, also what is on no page', async () => {
+    const ofOther = await list(`partner_id=${other.partnerId}&state=pending`);
+    const [ofShop] = await list(`partner_id=${shop.partnerId}&state=pending`);
+    await fail([...ofOther, ofShop!]);
+    expect(await count()).toEqual({ count: ofOther.length + 1, is_complete: true });
+    expect(await count(`partner_id=${shop.partnerId}`)).toEqual({ count: 1, is_complete: true });
+    expect(await count('mode=live')).toEqual({ count: 0, is_complete: true });
+
+    const filter = { partner_id: other.partnerId, mode: 'test' };
+    expect((await resend(filter)).json).toEqual({ queued: ofOther.length, next_cursor: null });
+    expect(await list('state=failed')).toHaveLength(1);
+    expect(
+      (await list(`partner_id=${other.partnerId}&state=pending`)).map(({ event_id }) => event_id),
+    ).toEqual(ofOther.map(({ event_id }) => event_id));
+    expect(await sql`SELECT actor, subject, after FROM audit WHERE action = 'webhook.resend_failed'`).toEqual(
+      [
+        {
+          actor: `operator:${support.name}`,
+          subject: other.partnerId,
+          after: { events: ofOther.length, mode: 'test' },
+        },
+      ],
+    );
+  });
+
+  test('goes out in batches, of which each begins where the last one ended', async () => {
+    const rows = await list('state=pending');
+    await fail(rows);
+    const all = (await count()).count;
+    let queued = 0;
+    for (let after: string | null = ''; after !== null; ) {
+      const { json } = await resend({ max: 1, ...(after && { after }) });
+      expect(json.queued).toBe(1);
+      queued += json.queued;
+      after = json.next_cursor;
+    }
+    expect([queued, (await count()).count]).toEqual([all, 0]);
+  });
+
+  test('is sent again only by those who may, and only with a filter that can be read', async () => {
+    await answers(403, viewer.post('/deliveries/resend-failed', { max: 1 }));
+    for (const body of [
+      { max: 501 },
+      { after: 'x' },
+      { partner_id: 'x' },
+      { endpoint_id: 'x' },
+      { since: 'x' },
+    ])
+      await answers(422, resend(body), JSON.stringify(body));
+  });
+});

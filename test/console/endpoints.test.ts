@@ -15,7 +15,7 @@ import { auditContextOf, createDatabase, createPartnerWithKeys } from '../helper
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool, sql } = await createDatabase();
-const { address, signIn } = await startConsole({ pool });
+const { address, signIn, deps } = await startConsole({ pool });
 const [vault, audit] = [createVault(keyring), auditContextOf(pool)];
 const receiver = await startReceiver();
 const support = await signIn('support');
@@ -51,6 +51,14 @@ test('a partner has its endpoints, each of which is checked on its own', async (
   expect((await check(further)).json).toMatchObject({ can_receive: true });
   expect(receiver.received).toHaveLength(5);
   await answers(404, check('whe_nonsense'));
+});
+
+test('an alarm about an endpoint names its partner, whose page shows it', async () => {
+  await deps.alarms.raise({ kind: 'webhook_suspended', subject: further, detail: 'x' });
+  await deps.alarms.raise({ kind: 'webhook_suspended', subject: newId('whe', systemClock), detail: 'x' });
+  const found = (await support.get('/alarms?kind=webhook_suspended')).json.data;
+  expect(found.map((alarm: { partner_id: string | null }) => alarm.partner_id)).toEqual([null, partnerId]);
+  expect((await support.get('/overview')).json.alarms).toEqual(found);
 });
 
 test('each event and endpoint is a delivery; pages lose none and repeat none', async () => {

@@ -44,6 +44,8 @@ const unreadable = {
     ...['after=x', 'after=evt_x', 'partner_id=prt_1', 'since=2026-02-30T00:00:00Z', 'until=tomorrow'],
     ...['state=none', 'state=%00', 'event=x', 'mode=both', 'limit=0'],
   ],
+  '/alarms': ['state=x', 'since=x', 'until=2026-02-30T00:00:00Z', 'after=x', 'limit=0', 'kind=%00'],
+  '/deliveries/failed': ['partner_id=prt_1', 'endpoint_id=x', 'until=tomorrow', 'event=x'],
   '/request-log': [
     ...['request_id=req_1', 'request_id=prt_01h00000000000000000000000', 'status=4', 'status=6xx', 'after=x'],
     ...['since=yesterday', 'until=2026-02-30T00:00:00Z', 'limit=0', 'limit=101', 'path=%00'],
@@ -119,12 +121,13 @@ viewer support finance admin:
   /rates/what-if - computes only, and changes nothing
   /requests/:id/approve /requests/:id/refuse /requests/:id/withdraw - what a request needs is checked when it is decided
 support finance admin:
-  /alarms/:id/clear /payments/:id/resolve /recovery/release
+  /alarms/:id/clear /payments/:id/resolve /recovery/release /partners/:id/contacts
 support admin:
   /payments/:id/ask /partners /partners/:id/suspend /partners/:id/resume /partners/:id/webhook/check
   /partners/:id/endpoints /partners/:id/endpoints/:endpoint_id/address /partners/:id/endpoints/:endpoint_id/events
   /partners/:id/endpoints/:endpoint_id/ed25519 /partners/:id/endpoints/:endpoint_id/remove
-  /keys/:key_id/revoke /keys/:key_id/addresses /events/:id/resend /recipients/block /recipients/unblock
+  /keys/:key_id/revoke /keys/:key_id/addresses /events/:id/resend /deliveries/resend-failed
+  /recipients/block /recipients/unblock
 finance admin:
   /deposits/:id/release /deposits/:id/reject /partners/:id/approve /partners/:id/refuse /partners/:id/limits
   /partners/:id/credit /ledger/verify /rates/rules /reconciliations

@@ -172,6 +172,34 @@ describe('a key', () => {
   });
 });
 
+describe('contacts and notes', () => {
+  test('are kept for operators, on the audit log, and of two changes at once the second is refused', async () => {
+    const { partnerId } = await createPartnerWithKeys(pool);
+    const read = async () => (await support.get(`/partners/${partnerId}`)).json.contacts;
+    const change = (body: object) =>
+      support.post(`/partners/${partnerId}/contacts`, { contacts: '', notes: '', version: 0, ...body });
+    expect(await read()).toEqual({ contacts: '', notes: '', version: 0 });
+    const first = {
+      contacts: 'Accounting, +7 495 000-00-00\nsupport@shop.example',
+      notes: 'Invoices on Mondays',
+    };
+    expect((await change(first)).json).toEqual({ outcome: 'done' });
+    expect(await read()).toEqual({ ...first, version: 1 });
+    expect(await lastAudit(partnerId)).toMatchObject({
+      action: 'partner.contacts',
+      before: { contacts: '', notes: '' },
+      after: first,
+    });
+    await answers('409 stale', change({ notes: 'Other' }));
+    await answers(200, change({ version: 1, notes: 'Other' }));
+    expect(await read()).toEqual({ contacts: '', notes: 'Other', version: 2 });
+    await answers('400 invalid_request', change({ version: 2, notes: '\u001b[31m' }));
+    await answers(422, change({ version: 2, notes: 'a\0b' }));
+    await answers(422, change({ version: 2, notes: 'x'.repeat(2_001) }));
+    await answers(404, support.post('/partners/prt_x/contacts', { ...first, version: 0 }));
+  });
+});
+
 describe('a webhook', () => {
   test('is checked, its attempts are listed, and an event is sent again', async () => {
     const { partnerId, testKey } = await createPartnerWithKeys(pool);
@@ -182,7 +210,8 @@ describe('a webhook', () => {
     // It accepts everything, also what it should refuse.
     expect(check.json).toMatchObject({ can_receive: true, passed: false, re_enabled: false });
     expect(check.json.results).toHaveLength(5);
-    expect(check.json.results[0]).toMatchObject({ expected: 'accept', answered: '200', passed: true });
+    expect(check.json.results[0]).toMatchObject({ answered: '200', passed: true, problem: null });
+    expect(check.json.results[2]).toMatchObject({ answered: '200', passed: false, problem: 'accepted' });
     expect(await lastAudit(partnerId)).toMatchObject({ action: 'webhook.check', after: { passed: false } });
 
     const { json: payment } = await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });

@@ -112,6 +112,36 @@ describe('GET /payments/:id', () => {
     expect(text).not.toMatch(/authorization/i);
   });
 
+  test('has status checks in a row with the same answer as one item', async () => {
+    const paymentId = await open();
+    const check = (from: number, to: number, status: number) =>
+      pool.query(
+        `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response)
+         SELECT $1, $5::timestamptz + nth * interval '1 s', 'poll', nth, $4, 'order_unknown', 'GET', 'answer ' || nth
+           FROM generate_series($2::int, $3::int) AS nth`,
+        [uuidFromId(paymentId), from, to, status, firstAt],
+      );
+    const firstAt = new Date(Date.now() + 1_000);
+    const timeOf = (nth: number) => new Date(firstAt.getTime() + nth * 1_000).toISOString();
+    const polls = async () =>
+      (await viewer.get(`/payments/${paymentId}`)).json.timeline.filter(
+        (item: { what: string }) => item.what === 'poll',
+      );
+    await check(1, 3, 200);
+    await check(4, 4, 502);
+    await check(5, 6, 200);
+    expect(await polls()).toMatchObject([
+      { times: 3, at: timeOf(1), last_at: timeOf(3), gateway_call: { response: 'answer 3' }, duration_ms: 3 },
+      { times: 1, at: timeOf(4), last_at: null },
+      { times: 2, at: timeOf(5), last_at: timeOf(6) },
+    ]);
+    // More than are listed one by one.
+    await check(7, 400, 200);
+    expect((await polls()).at(-1)).toMatchObject({ times: 396, at: timeOf(5), last_at: timeOf(400) });
+    const json = (await viewer.get(`/payments/${paymentId}`)).text;
+    expect(json).not.toContain('omittedBefore');
+  });
+
   test('has every delivery attempt of the event', async () => {
     const paymentId = await open();
     await pool.query(

@@ -20,11 +20,11 @@ viewer: everybody may leave, and only owners remove others
   GET /rate /quote /quotes /team
   POST /qr /qr/photo /team/:user_id/remove
 developer:
-  GET /keys /webhook /deliveries /deliveries/:event_id /request-log
+  GET /keys /webhook /deliveries /deliveries/failed /deliveries/:event_id /request-log
   POST /keys /keys/:key_id/roll /keys/:key_id/revoke /keys/:key_id/addresses /balance/refill
   POST /webhook /webhook/:endpoint_id/address /webhook/:endpoint_id/events /webhook/:endpoint_id/ed25519
   POST /webhook/:endpoint_id/remove /webhook/:endpoint_id/secret /webhook/:endpoint_id/rotate
-  POST /webhook/:endpoint_id/check /deliveries/:event_id/resend
+  POST /webhook/:endpoint_id/check /deliveries/:event_id/resend /deliveries/resend-failed
 owner:
   POST /balance/alert /team/invite /team/:user_id/role /time-zone
 person:
@@ -133,6 +133,7 @@ test('data of another partner is not found under the own one', async () => {
     'POST /webhook/:endpoint_id/address': { url: 'https://127.0.0.1:1/third-hook' },
     'POST /webhook/:endpoint_id/events': { events: ['payment.succeeded'] },
     'POST /webhook/:endpoint_id/ed25519': { is_on: true },
+    'POST /deliveries/resend-failed': { mode: 'test', max: 500, q: 'order-of-the-first' },
   };
   for (const route of ofPartners) {
     // A new one for each route: an owner may remove themselves.

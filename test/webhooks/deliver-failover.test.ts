@@ -139,7 +139,8 @@ describe('every partner is served:', () => {
     const late = {
       ...{ ...endpoint, eventId, attempt: 9 },
       ...{ isDelivered: false, hasHung: true },
-      ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
+      ...{ status: null, error: 'timeout', responseBody: null, durationMs: 1_000 },
+      ...{ nextAt: null, at: new Date(clock.nowMs()) },
     };
     await transaction(pool, tx => recordAttempts(tx, [late], 'suspended'));
     expect(await findWebhook(pool, partnerId)).toMatchObject({ waiting: 1, givenUp: 0 });

@@ -5,6 +5,7 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { checkReceiver, reEnable } from '../../src/webhooks/admin/check.ts';
 import {
+  findDelivery,
   findWebhook,
   listAttempts,
   readSecrets,
@@ -58,6 +59,19 @@ describe('what is sent', () => {
     }
     await untilRecorded(partnerId, 2);
     expect((await findWebhook(pool, partnerId))!.waiting).toBe(0);
+  });
+
+  test('what the endpoint answers is kept if it did not accept the event', async () => {
+    const { receiver, pay, partnerId } = await newPartner();
+    receiver.answer(response => void response.writeHead(500).end('out of stock'));
+    await pay();
+    await untilRecorded(partnerId, 1);
+    receiver.answer(response => void response.end('thank you'));
+    await world.later(pausesSec[1]! * 1_000);
+    await untilRecorded(partnerId, 2);
+    const [last] = await listAttempts(pool, partnerId, 1);
+    const { attempts } = (await findDelivery(pool, partnerId, last!.eventId))!;
+    expect(attempts.map(({ responseBody }) => responseBody)).toEqual(['out of stock', null]);
   });
 
   test('after a rotation carries both signatures for a day, and then one', async () => {

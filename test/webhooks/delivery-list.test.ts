@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import {
+  countFailed,
   type DeliveryFilter,
   findDelivery,
+  findEventsOf,
+  firstEndpointOf,
   listDeliveries,
   listEndpoints,
   pruneLog,
@@ -85,6 +88,18 @@ const lists: [name: string, filter: DeliveryFilter, condition: string, values: u
     { partnerId: first, state: 'delivered', mode: 'test' },
     `${ofOne} AND d.event_id IS NULL AND e.mode = 'test'`,
     [uuidFromId(first)],
+  ],
+  [
+    'an endpoint of a partner',
+    { partnerId: quiet, endpointId: firstEndpointOf(quiet) },
+    ofOne,
+    [uuidFromId(quiet)],
+  ],
+  [
+    'failed, of an endpoint',
+    { partnerId: suspended, endpointId: firstEndpointOf(suspended), state: 'failed' },
+    `${ofOne} AND d.failed_at IS NOT NULL`,
+    [uuidFromId(suspended)],
   ],
   ['test mode', { mode: 'test' }, `e.mode = 'test'`, []],
   ['failed payments', { outcome: 'failed' }, `p.status = 'failed'`, []],
@@ -177,6 +192,53 @@ describe('what is listed', () => {
     expect(await findDelivery(pool, partners[9]!, rows[0].id)).toMatchObject(none);
     expect(await findDelivery(pool, quiet, rows[0].id)).toBeUndefined();
   });
+});
+
+describe('what a partner searches for', () => {
+  const account = { partnerId: quiet, mode: 'live' } as const;
+  const listed = async (text: string, more: DeliveryFilter = {}) => {
+    const eventIds = await findEventsOf(pool, account, text);
+    const filter = { ...more, partnerId: quiet, eventIds };
+    return (await listDeliveries(pool, systemClock, filter, { limit: 50 })).deliveries;
+  };
+
+  test('the number of an order, a payment or an event', async () => {
+    const { found } = await pages({ partnerId: quiet, mode: 'live' });
+    const one = found.find(({ externalId }) => externalId !== null)!;
+    for (const text of [one.externalId!, one.paymentId, `evt_${one.eventId}`])
+      expect(await listed(text), text).toEqual([one]);
+    expect(await listed(one.externalId!, { mode: 'test' })).toEqual([]);
+  });
+
+  test('what there is not, or belongs to another partner, is not found', async () => {
+    const [foreign] = (await pages({ partnerId: partners[8]! })).found;
+    for (const text of ['no such order', 'evt_999999999', `evt_${foreign!.eventId}`, foreign!.paymentId])
+      expect(await listed(text), text).toEqual([]);
+  });
+
+  test('along indexes', async () => {
+    const { db, blocks, scanned } = explaining(pool);
+    const eventIds = await findEventsOf(db, account, 'order-906');
+    await listDeliveries(db, systemClock, { partnerId: quiet, eventIds }, { limit: 50 });
+    expect(scanned().filter(table => large.test(table))).toEqual([]);
+    expect(Math.max(...blocks()), `${blocks()}`).toBeLessThan(3_000);
+  });
+});
+
+test('what failed at a suspended endpoint is found without reading all that waits there', async () => {
+  const { db, blocks } = explaining(pool);
+  const filter: DeliveryFilter = { partnerId: suspended, state: 'failed' };
+  expect((await listDeliveries(db, systemClock, filter, { limit: 50 })).next).toBeNull();
+  expect(blocks()).toHaveLength(1);
+});
+
+test('what failed is counted by the same filter', async () => {
+  const { found } = await pages({ state: 'failed' });
+  expect(await countFailed(pool, systemClock, {})).toEqual({ count: found.length, isComplete: true });
+  const own = found.filter(({ partnerId }) => partnerId === quiet);
+  expect((await countFailed(pool, systemClock, { partnerId: quiet, state: 'pending' })).count).toBe(
+    own.length,
+  );
 });
 
 test('endpoints: suspended, failing and active', async () => {

@@ -176,7 +176,7 @@ test.each([first, 'a further endpoint'])(
       const nextAt = new Date(clock.nowMs() + pausesSec[attempt]! * 1_000);
       const result = {
         ...{ partnerId, endpointId, eventId, attempt, at, nextAt, isDelivered: false, hasHung: false },
-        ...{ status: 500, error: null, durationMs: 1, ...changes },
+        ...{ status: 500, error: null, responseBody: null, durationMs: 1, ...changes },
       };
       return transaction(pool, tx => recordAttempts(tx, [result], 'suspended'));
     };

@@ -127,7 +127,7 @@ test('a change of where events go, or of a secret, is a notice to the team; a re
 const failedAttempt = (partnerId: Id<'prt'>, eventId: bigint) => ({
   ...{ partnerId, endpointId: firstEndpointOf(partnerId), mode: 'live' as const, eventId, attempt: 1 },
   ...{ isDelivered: false, hasHung: false },
-  ...{ status: 500, error: null, durationMs: 5, nextAt: new Date(), at: new Date() },
+  ...{ status: 500, error: null, responseBody: null, durationMs: 5, nextAt: new Date(), at: new Date() },
 });
 
 test('a locked webhook holds up no result of other partners', async () => {

@@ -6,7 +6,16 @@ const at = new Date('2026-11-16T12:00:00Z');
 const settledAt = new Date('2026-11-16T11:59:57Z');
 const attempt = {
   ...({ partnerId: 'prt_1', endpointId: 'whe_1', mode: 'live', eventId: 1n, attempt: 1 } as const),
-  ...{ hasHung: false, isDelivered: false, status: null, error: null, durationMs: 500, nextAt: at, at },
+  ...{
+    hasHung: false,
+    isDelivered: false,
+    status: null,
+    error: null,
+    responseBody: null,
+    durationMs: 500,
+    nextAt: at,
+    at,
+  },
 };
 
 test('attempts are counted by result, and the lag when the event is delivered', async () => {

@@ -126,3 +126,57 @@ describe('the body of an answer', () => {
     expect(receiver.connections).toHaveLength(connections);
   });
 });
+
+describe('the body of a refusal', () => {
+  const refusal = 'HTTP/1.1 500 No\r\n';
+
+  test.each<[string, RequestListener, string | undefined]>([
+    ['none', (_request, response) => response.writeHead(500).end(), undefined],
+    [
+      '4 KiB of a longer one',
+      (_request, response) => response.writeHead(500).end('a'.repeat(9_000)),
+      'a'.repeat(4_096),
+    ],
+    [
+      'no letter that is cut in the middle',
+      (_request, response) => response.writeHead(500).end(`a${'я'.repeat(3_000)}`),
+      `a${'я'.repeat(2_047)}`,
+    ],
+    ['no NUL', (_request, response) => response.writeHead(500).end('a\0b'), 'a\ufffdb'],
+  ])('is kept: %s', async (_what, answer, body) => {
+    const receiver = await startHttpReceiver(answer);
+    const kept = body === undefined ? {} : { body };
+    expect(await senderWith().send(local(receiver.port))).toEqual({ ...answered(500), ...kept });
+  });
+
+  test('that stops in the middle is awaited for a second, and does not count as slow', async () => {
+    const receiver = await startTcpReceiver(socket =>
+      socket.write(`${refusal}content-length: 10\r\n\r\nabc`),
+    );
+    const clock = manualClock();
+    const sending = senderWith({ clock, timeoutMs: 10_000 }).send(local(receiver.port));
+    let isOver = false;
+    void sending.then(() => {
+      isOver = true;
+    });
+    await expect.poll(() => receiver.connections[0]?.bytesWritten).toBeGreaterThan(0);
+    expect(isOver).toBe(false);
+    // The answer may arrive only after the time has moved.
+    await expect.poll(() => clock.advance(1_000).then(() => isOver)).toBe(true);
+    expect(await sending).toMatchObject({ status: 500, body: 'abc' });
+  });
+
+  test('without end is not read to its end', async () => {
+    const piece = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
+    const receiver = await startTcpReceiver(socket => {
+      const pour = () => {
+        while (!socket.destroyed && socket.write(piece));
+      };
+      socket.on('drain', pour).write(`${refusal}transfer-encoding: chunked\r\n\r\n`);
+      pour();
+    });
+    const verdict = await senderWith({ clock: manualClock() }).send(local(receiver.port));
+    expect(verdict).toEqual({ ...answered(500), body: 'a'.repeat(4_096) });
+    await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
+  });
+});

@@ -15,6 +15,7 @@ const pages = {
   '/review': lazyPage(() => import('./pages/review.tsx')),
   '/requests': lazyPage(() => import('./pages/requests.tsx')),
   '/deliveries/*?': lazyPage(() => import('./pages/deliveries.tsx')),
+  '/alarms': lazyPage(() => import('./pages/alarms.tsx')),
   '/partners/*?': lazyPage(() => import('./pages/partners.tsx')),
   '/deposits': lazyPage(() => import('./pages/deposits.tsx')),
   '/ledger/*?': lazyPage(() => import('./pages/ledger.tsx')),

@@ -67,6 +67,7 @@ function Account() {
 function waiting(overview: Overview | undefined, name: string): number {
   if (name === 'review') return overview?.review.count ?? 0;
   if (name === 'requests') return overview?.requests_waiting ?? 0;
+  if (name === 'alarms') return overview?.alarms.length ?? 0;
   if (name === 'deposits') return overview?.deposits_held ?? 0;
   if (name === 'partners') return overview?.partners_to_approve ?? 0;
   return 0;

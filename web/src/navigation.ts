@@ -5,6 +5,7 @@ export const navigation = [
   { name: 'review', path: '/review', key: 'v', group: 'work' },
   { name: 'requests', path: '/requests', key: 'q', group: 'work' },
   { name: 'deliveries', path: '/deliveries', key: 'd', group: 'work' },
+  { name: 'alarms', path: '/alarms', key: 'm', group: 'work' },
   { name: 'partners', path: '/partners', key: 'a', group: 'money' },
   { name: 'deposits', path: '/deposits', key: 't', group: 'money' },
   { name: 'ledger', path: '/ledger', key: 'l', group: 'money' },

@@ -8,6 +8,8 @@ import {
   type EventKind,
   formatEventId,
   type listAttempts,
+  probeName,
+  problemText,
   responseText,
   type Webhook,
   type WebhookCheck,
@@ -362,9 +364,10 @@ export const en = {
     checkResult: ({ results, canReceive, passed, tls }: WebhookCheck, reEnabled: boolean) =>
       [
         '<b>Webhook check</b>',
-        ...results.map(
-          one =>
-            `${one.passed ? '✅' : '❌'} ${e(one.name)}: should be ${one.expected === 'accept' ? 'accepted' : 'rejected'}, response: ${e(responseText(one))}`,
+        ...results.map(one =>
+          one.passed
+            ? `✅ ${e(probeName(one.name))}: ${one.expected === 'accept' ? 'accepted' : 'rejected'}, response: ${e(responseText(one))}`
+            : `❌ ${e(problemText(one) ?? '')}`,
         ),
         ...(tls ? [`TLS: ${tls.protocol}, certificate valid until ${time(new Date(tls.validUntil))}`] : []),
         passed

@@ -1,7 +1,7 @@
 import { supportInRussian } from '../../base/support.ts';
 import type { MemberRole } from '../../partners/index.ts';
 import type { ShownPayment } from '../../payments/index.ts';
-import { formatEventId } from '../../webhooks/index.ts';
+import { type CheckProblem, formatEventId, type Probed } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e } from '../conversation/screen.ts';
 import type { NoticeDetails } from '../notices/outbox.ts';
 import {
@@ -51,11 +51,25 @@ const nameOf = ({ mode, status }: PaymentFilter) =>
   `режим: ${modes[mode]}${status ? `, статус: ${statuses[status]}` : ''}`;
 
 const probeNames: Record<string, string> = {
-  'a valid event': 'корректное событие',
-  'the same event again': 'то же событие ещё раз',
-  'a wrong signature': 'неверная подпись',
-  'a timestamp ten minutes old': 'метка времени десятиминутной давности',
-  'a changed body': 'изменённое тело',
+  'a valid event': 'Корректное событие',
+  'the same event again': 'То же событие ещё раз',
+  'a wrong signature': 'Неверная подпись',
+  'a timestamp ten minutes old': 'Метка времени десятиминутной давности',
+  'a changed body': 'Изменённое тело',
+};
+
+/** As `problemText`, in Russian. */
+const problems: Record<CheckProblem, (result: Probed) => string> = {
+  accepted: ({ status }) => `сервер ответил ${status}`,
+  refused: ({ status }) => `сервер ответил ${status}`,
+  redirected: ({ status }) =>
+    `сервер ответил ${status}, это перенаправление, а по ним мы не переходим: укажите конечный URL`,
+  server_error: ({ status, expected }) =>
+    expected === 'accept'
+      ? `сервер ответил ${status}, это ошибка на его стороне`
+      : `сервер ответил ${status}, это не отказ: отвечайте статусом от 400 до 499`,
+  timeout: () => 'сервер не ответил вовремя',
+  no_response: result => `ответа нет: ${responseOf(result)}`,
 };
 
 const modeNames = { live: 'боевой', test: 'тестовый', both: 'боевой и тестовый' };
@@ -356,9 +370,10 @@ export const ru: Texts = {
     checkResult: ({ results, canReceive, passed, tls }, reEnabled) =>
       [
         '<b>Проверка вебхука</b>',
-        ...results.map(
-          one =>
-            `${one.passed ? '✅' : '❌'} ${probeNames[one.name] ?? e(one.name)}: нужно ${one.expected === 'accept' ? 'принять' : 'отклонить'}, ответ: ${e(responseOf(one))}`,
+        ...results.map(one =>
+          one.problem === null
+            ? `✅ ${probeNames[one.name] ?? e(one.name)}: ${one.expected === 'accept' ? 'принято' : 'отклонено'}, ответ: ${e(responseOf(one))}`
+            : `❌ ${probeNames[one.name] ?? e(one.name)}: нужно ${one.expected === 'accept' ? 'принять' : 'отклонить'}, ${e(problems[one.problem](one))}`,
         ),
         ...(tls ? [`TLS: ${tls.protocol}, сертификат действует до ${time(new Date(tls.validUntil))}`] : []),
         passed

@@ -89,6 +89,8 @@ export const runRow = (run: Run) => ({
   orders: run.orders === null ? null : Number(run.orders),
   payments: run.payments === null ? null : Number(run.payments),
   differences: run.differenceCount,
+  /** Of these, payments without a final status on either side. */
+  unfinished: run.unfinishedCount,
   /** False if there are more differences than the run lists. */
   is_complete: run.isComplete,
 });

@@ -1,71 +1,84 @@
 import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
-import { parseInstant } from '../../base/instants.ts';
 import {
   deliveryDetail,
+  deliveryFields,
   deliveryRow,
-  Instant,
-  Mode,
-  oneOf,
+  deliveryState,
+  eventCursor,
+  failedCount,
   paging,
+  readDeliveryFilter,
   readEndpoint,
-  readFields,
+  readEventCursor,
   refuse,
+  resendBatch,
+  resentBatch,
   Text,
   unsearchable,
 } from '../../web/index.ts';
 import {
+  countFailed,
   type Delivery,
   type DeliveryFilter,
   type Endpoint,
   findDelivery,
-  formatEventId,
   listDeliveries,
   listEndpoints,
   parseEventId,
+  resendFailedOf,
 } from '../../webhooks/index.ts';
-import { get } from '../route.ts';
+import { auditContextOf, get, post } from '../route.ts';
 
-const Search = Type.Object({
-  state: Type.Optional(oneOf('pending', 'delivered', 'failed')),
-  event: Type.Optional(oneOf('payment.succeeded', 'payment.failed', 'payment.refunded')),
-  partner_id: Type.Optional(Type.String({ maxLength: 100 })),
-  mode: Type.Optional(Mode),
-  since: Type.Optional(Instant),
-  until: Type.Optional(Instant),
-  ...paging,
-});
+const fields = { ...deliveryFields, partner_id: Type.Optional(Type.String({ maxLength: 100 })) };
+const Fields = Type.Object(fields);
+
+/** Undefined when a field cannot be parsed. */
+function readFilter(query: Type.Static<typeof Fields>): DeliveryFilter | undefined {
+  const filter = readDeliveryFilter(query);
+  if (!filter || !query.partner_id) return filter;
+  const partnerId = parseId('prt', query.partner_id);
+  return partnerId && { ...filter, partnerId };
+}
+
+const Search = Type.Object({ ...fields, ...deliveryState, ...paging });
 
 const findDeliveries = get('/deliveries', 'see', { query: Search }, async (request, { db, clock }) => {
-  const { limit, after: cursor } = request.query;
+  const { limit, state } = request.query;
   const filter = readFilter(request.query);
-  const after = cursor === undefined ? undefined : parseEventId(cursor);
-  if (!filter || (cursor !== undefined && after === undefined)) return unsearchable;
-  const { deliveries, next } = await listDeliveries(db, clock, filter, { limit, after });
+  const after = readEventCursor(request.query.after);
+  if (!filter || after === null) return unsearchable;
+  const { deliveries, next } = await listDeliveries(db, clock, { ...filter, state }, { limit, after });
   const partners = [...new Set(deliveries.map(({ partnerId }) => partnerId))];
   const endpoints = await listEndpoints(db, clock, partners);
   return {
     data: deliveries.map(delivery => ownedRow(delivery, endpoints)),
-    next_cursor: next === null ? null : formatEventId(next),
+    next_cursor: eventCursor(next),
   };
 });
 
-const kinds = {
-  'payment.succeeded': 'succeeded',
-  'payment.failed': 'failed',
-  'payment.refunded': 'refunded',
-} as const;
+const countFailedDeliveries = get(
+  '/deliveries/failed',
+  'see',
+  { query: Fields },
+  async (request, { db, clock }) => {
+    const filter = readFilter(request.query);
+    return filter ? failedCount(await countFailed(db, clock, filter)) : unsearchable;
+  },
+);
 
-/** Undefined when a field cannot be parsed. */
-const readFilter = (query: Type.Static<typeof Search>): DeliveryFilter | undefined =>
-  readFields(read => ({
-    state: query.state,
-    mode: query.mode,
-    outcome: query.event && kinds[query.event],
-    partnerId: read(query.partner_id, text => parseId('prt', text)),
-    from: read(query.since, parseInstant),
-    before: read(query.until, parseInstant),
-  }));
+const resendFailedDeliveries = post(
+  '/deliveries/resend-failed',
+  'events.resend',
+  { body: { ...fields, ...resendBatch } },
+  async (request, deps) => {
+    const filter = readFilter(request.body);
+    const after = readEventCursor(request.body.after);
+    if (!filter || after === null) return unsearchable;
+    const { max } = request.body;
+    return resentBatch(await resendFailedOf(auditContextOf(deps, request), deps.db, filter, { after, max }));
+  },
+);
 
 export const showDelivery = get(
   '/deliveries/:partner_id/:event_id',
@@ -98,5 +111,5 @@ function endpointOf({ endpointId }: Delivery, endpoints: Endpoint[]) {
   return found ? { url: found.url, state: found.state } : null;
 }
 
-/** Webhook deliveries of all partners, as a list and one by one. Sending again: see the events of partners. */
-export const deliveryRoutes = [findDeliveries, showDelivery];
+/** Webhook deliveries of all partners, as a list and one by one, and all that failed again. Sending one again: see the events of partners. */
+export const deliveryRoutes = [findDeliveries, countFailedDeliveries, resendFailedDeliveries, showDelivery];

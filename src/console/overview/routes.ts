@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { alarmObject, clearAlarm, listAlarms, parseAlarmId } from '../../alarms/index.ts';
+import { listAlarms } from '../../alarms/index.ts';
 import { countWaiting } from '../../approvals/index.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { isUnderMaintenance } from '../../controls/index.ts';
@@ -7,18 +7,19 @@ import { countHeld } from '../../deposits/index.ts';
 import { readTrialBalance } from '../../ledger/index.ts';
 import { countAwaitingApproval } from '../../partners/index.ts';
 import { countInReview, createThroughputReader } from '../../payments/index.ts';
-import { done, type Route, refuse } from '../../web/index.ts';
+import type { Route } from '../../web/index.ts';
 import { countDeliveries } from '../../webhooks/index.ts';
+import { alarmRows } from '../alarms/routes.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
 import { readRateNow } from '../rates/rows.ts';
-import { auditContextOf, get, post } from '../route.ts';
+import { get } from '../route.ts';
 
 /** Requests within this time get the same answer. */
 const sharedForMs = 1_500;
 const alarmsShown = 100;
 
-/** The state of the service at a glance, and the open alarms. */
+/** The state of the service at a glance, with the open alarms. */
 const showOverview: Route<ConsoleDeps> = (scope, deps) => {
   const overview = shareAnswers(deps, createOverview(deps));
   scope.addHook('onSend', async request => {
@@ -32,18 +33,7 @@ const showOverview: Route<ConsoleDeps> = (scope, deps) => {
   )(scope, deps);
 };
 
-export const overviewRoutes = [
-  showOverview,
-  get('/alarms', 'see', { query: { cleared: Type.Boolean({ default: false }) } }, async (request, deps) => ({
-    data: (await listAlarms(deps.db, request.query)).map(alarmObject),
-  })),
-  post('/alarms/:id/clear', 'alarms.clear', {}, async (request, deps) => {
-    const alarmId = parseAlarmId(request.params.id);
-    const outcome =
-      alarmId === undefined ? 'no_alarm' : await clearAlarm(auditContextOf(deps, request), alarmId);
-    return outcome === 'cleared' ? done : refuse(409, 'no_alarm', 'This alarm is not open any more.');
-  }),
-];
+export const overviewRoutes = [showOverview];
 
 /** Several pages poll every few seconds: one of them runs the queries, and the others share its answer. */
 function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => Promise<Answer>) {
@@ -118,7 +108,7 @@ export function createOverview(deps: ConsoleDeps) {
         given_up: deliveries.givenUp,
         suspended_partners: deliveries.suspendedPartners,
       },
-      alarms: alarms.slice(0, alarmsShown).map(alarmObject),
+      alarms: await alarmRows(db, alarms.slice(0, alarmsShown)),
       maintenance,
     };
   };

@@ -12,6 +12,7 @@ import {
   limitsObject,
   listKeys,
   listMembers,
+  readContacts,
   refuseLive,
   searchPartners,
   setLimits,
@@ -75,7 +76,7 @@ export const showPartner = get(
   { find: partnerOf },
   async (request, deps, partner) => {
     const { db } = deps;
-    const [row, balances, quotes, keys, webhooks, states, members, requests] = await Promise.all([
+    const [row, balances, quotes, keys, webhooks, states, members, requests, contacts] = await Promise.all([
       partnerRow(db, deps.clock, partner.partnerId),
       readBalances(db, partner.partnerId),
       readLockedQuotes(deps, partner.partnerId),
@@ -84,9 +85,11 @@ export const showPartner = get(
       listEndpoints(db, deps.clock, [partner.partnerId]),
       listMembers(db, partner.partnerId),
       listRequests(db, { state: 'waiting', subjects: [partner.partnerId] }),
+      readContacts(db, partner.partnerId),
     ]);
     return {
       partner: row,
+      contacts,
       limits: limitsObject(partner.limits),
       balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
       quotes,

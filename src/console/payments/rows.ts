@@ -41,6 +41,9 @@ export interface TimelineItem
   actor: string | null;
   /** The bodies of a call to the gateway, without headers; long ones are cut. */
   gateway_call: { request: string; response: string | null } | null;
+  /** How many times in a row the gateway was asked and answered the same; `at` is the first time. */
+  times: number;
+  last_at: string | null;
 }
 
 interface PaymentHistory {
@@ -52,25 +55,47 @@ interface PaymentHistory {
   changes: PastChange[];
 }
 
+const once = { actor: null, gateway_call: null, times: 1, last_at: null };
+
 /** Everything that happened to a payment in one list, the oldest first. */
 export const timelineOf = ({ status, events, deliveries, changes }: PaymentHistory): TimelineItem[] =>
-  inOrderOfTime([
-    ...events.map(
-      ({ at, durationMs, gatewayCall, ...event }): TimelineItem => ({
+  foldPolls(
+    inOrderOfTime([
+      ...events.map(({ at, durationMs, gatewayCall, omittedBefore, ...event }) => ({
+        ...once,
         ...event,
         at: at.toISOString(),
-        actor: null,
         duration_ms: durationMs,
         gateway_call: gatewayCall,
-      }),
-    ),
-    ...(deliveries ? deliveryItems(deliveries, status) : []).map(item => ({
-      ...item,
-      actor: null,
-      gateway_call: null,
-    })),
-    ...changes.map(changeItem),
-  ]);
+        omittedBefore,
+      })),
+      ...(deliveries ? deliveryItems(deliveries, status) : []).map(item => ({ ...once, ...item })),
+      ...changes.map(changeItem),
+    ]),
+  );
+
+type Unfolded = TimelineItem & { omittedBefore?: number };
+
+/** A payment may be polled hundreds of times: polls in a row with the same answer are one item, with the last answer. */
+function foldPolls(items: Unfolded[]): TimelineItem[] {
+  const folded: TimelineItem[] = [];
+  for (const { omittedBefore = 0, ...item } of items) {
+    const last = folded.at(-1);
+    if (!last || !isSamePoll(last, item)) folded.push(item);
+    else {
+      const { at, duration_ms, gateway_call } = item;
+      const times = last.times + omittedBefore + 1;
+      Object.assign(last, { times, last_at: at, duration_ms, gateway_call });
+    }
+  }
+  return folded;
+}
+
+const isSamePoll = (last: TimelineItem, item: TimelineItem) =>
+  item.kind === 'gateway' &&
+  item.what === 'poll' &&
+  last.what === 'poll' &&
+  JSON.stringify(last.facts) === JSON.stringify(item.facts);
 
 const shownFacts = ['kind', 'outcome', 'status', 'reason', 'asked_by', 'decided_by', 'why'];
 
@@ -78,5 +103,5 @@ function changeItem({ at, actor, action, before, after }: PastChange): TimelineI
   const known: Record<string, unknown> = { ...(action.startsWith('request.') ? before : {}), ...after };
   const names = shownFacts.filter(name => known[name] !== undefined && known[name] !== null);
   const facts = Object.fromEntries(names.map(name => [name, `${known[name]}`]));
-  return { ...timelineItem(at, 'operator', action, { facts }), actor, gateway_call: null };
+  return { ...once, ...timelineItem(at, 'operator', action, { facts }), actor };
 }

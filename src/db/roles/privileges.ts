@@ -27,6 +27,7 @@ const kept = [
   'entry_gaps',
   'incarnations',
   'operators',
+  'partner_contacts',
   'partners',
   'payments',
   'recovered_payments',

@@ -21,6 +21,8 @@ export interface Run {
   orders: bigint | null;
   payments: bigint | null;
   differenceCount: number | null;
+  /** How many of them are only open on both sides: no discrepancy yet. */
+  unfinishedCount: number;
   /** False if there are more differences than the run lists. */
   isComplete: boolean;
 }
@@ -29,6 +31,8 @@ export type StoredDifference = ReturnType<typeof differenceObject>;
 
 const columns = `id AS "runId", actor, from_at AS "from", until_at AS "until", started_at AS "startedAt",
                  finished_at AS "finishedAt", orders, payments, jsonb_array_length(differences) AS "differenceCount",
+                 (SELECT count(*)::int FROM jsonb_array_elements(differences) AS d
+                   WHERE d ->> 'kind' = 'still_open' AND d ->> 'order_state' IS DISTINCT FROM 'succeeded') AS "unfinishedCount",
                  is_complete AS "isComplete"`;
 
 /** Newest first; with `before`, those before that run. */

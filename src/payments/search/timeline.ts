@@ -19,6 +19,8 @@ export interface TimelineEvent {
   outcome: 'good' | 'bad' | 'open' | null;
   durationMs: number | null;
   gatewayCall: { request: string; response: string | null } | null;
+  /** So many calls to the gateway before this one are left out. */
+  omittedBefore: number;
 }
 
 const timelineEvent = (
@@ -34,6 +36,7 @@ const timelineEvent = (
   outcome: null,
   durationMs: null,
   gatewayCall: null,
+  omittedBefore: 0,
   ...more,
 });
 
@@ -91,13 +94,14 @@ const refundEvent = (refund: Refund): TimelineEvent =>
 const good = new Set(['resolved', 'accepted', 'succeeded', 'voided']);
 
 function callEvent(past: PastCall): TimelineEvent {
-  const { at, call, durationMs, status, outcome, request, response, error } = past;
+  const { at, call, durationMs, status, outcome, request, response, error, omittedBefore } = past;
   const isOpen = outcome === 'unknown';
   return timelineEvent(at, 'gateway', call, {
     facts: { result: outcome, http_status: status, error },
     outcome: isOpen ? 'open' : good.has(outcome) ? 'good' : 'bad',
     durationMs,
     gatewayCall: { request: request ?? '', response },
+    omittedBefore,
   });
 }
 

@@ -1,44 +1,98 @@
 import Type from 'typebox';
+import type { Id } from '../../base/ids.ts';
 import {
+  type Answer,
   deliveryDetail,
+  deliveryFields,
   deliveryRow,
+  deliveryState,
   done,
+  eventCursor,
+  failedCount,
   Mode,
-  oneOf,
   paging,
+  Refused,
+  readDeliveryFilter,
   readEndpoint,
+  readEventCursor,
   refuse,
+  resendBatch,
+  resentBatch,
+  SearchText,
   unsearchable,
 } from '../../web/index.ts';
 import {
+  countFailed,
+  type DeliveryFilter,
   findDelivery,
-  formatEventId,
+  findEventsOf,
   listDeliveries,
   parseEventId,
   resendEvent,
+  resendFailedOf,
 } from '../../webhooks/index.ts';
+import type { RouteDeps } from '../deps.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const below = '/deliveries';
 const endpoint_id = Type.Optional(Type.String({ maxLength: 100 }));
-const Search = Type.Object({
-  mode: Mode,
-  state: Type.Optional(oneOf('pending', 'delivered', 'failed')),
-  ...paging,
-});
+const fields = { ...deliveryFields, mode: Mode, q: SearchText };
+const Fields = Type.Object(fields);
+const Search = Type.Object({ ...fields, ...deliveryState, ...paging });
+
+/** `q` is the id of an event or of a payment, or the partner's number of the order. */
+async function readFilter(
+  { readsOf }: RouteDeps,
+  partnerId: Id<'prt'>,
+  query: Type.Static<typeof Fields>,
+): Answer<DeliveryFilter> {
+  const filter = readDeliveryFilter(query);
+  if (!filter) return unsearchable;
+  const { mode, q = '' } = query;
+  const text = q.trim();
+  if (text === '') return { ...filter, partnerId };
+  const eventIds = await findEventsOf(readsOf(partnerId), { partnerId, mode }, text);
+  return { ...filter, partnerId, eventIds };
+}
 
 const list = get(below, 'developer', { query: Search }, async (request, deps) => {
   const { partnerId } = request.member.partner;
-  const { limit, after: cursor, mode, state } = request.query;
-  const after = cursor === undefined ? undefined : parseEventId(cursor);
-  if (cursor !== undefined && after === undefined) return unsearchable;
-  const filter = { partnerId, mode, state };
-  const page = await listDeliveries(deps.readsOf(partnerId), deps.clock, filter, { limit, after });
-  return {
-    data: page.deliveries.map(deliveryRow),
-    next_cursor: page.next === null ? null : formatEventId(page.next),
-  };
+  const { limit, state } = request.query;
+  const after = readEventCursor(request.query.after);
+  const filter = await readFilter(deps, partnerId, request.query);
+  if (filter instanceof Refused) return filter;
+  if (after === null) return unsearchable;
+  const page = await listDeliveries(
+    deps.readsOf(partnerId),
+    deps.clock,
+    { ...filter, state },
+    { limit, after },
+  );
+  return { data: page.deliveries.map(deliveryRow), next_cursor: eventCursor(page.next) };
 });
+
+const showFailed = get(`${below}/failed`, 'developer', { query: Fields }, async (request, deps) => {
+  const { partnerId } = request.member.partner;
+  const filter = await readFilter(deps, partnerId, request.query);
+  if (filter instanceof Refused) return filter;
+  return failedCount(await countFailed(deps.readsOf(partnerId), deps.clock, filter));
+});
+
+const resendFailed = post(
+  `${below}/resend-failed`,
+  'developer',
+  { body: { ...fields, ...resendBatch } },
+  async (request, deps) => {
+    const { partnerId } = request.member.partner;
+    const { max } = request.body;
+    const after = readEventCursor(request.body.after);
+    const filter = await readFilter(deps, partnerId, request.body);
+    if (filter instanceof Refused) return filter;
+    if (after === null) return unsearchable;
+    const audit = auditContextOf(deps, request);
+    return resentBatch(await resendFailedOf(audit, deps.readsOf(partnerId), filter, { after, max }));
+  },
+);
 
 const show = get(`${below}/:event_id`, 'developer', { query: { endpoint_id } }, async (request, deps) => {
   const { partnerId } = request.member.partner;
@@ -74,4 +128,4 @@ const resend = post(
 );
 
 /** The log of the webhook: what was sent, how it was answered, and sending it again. */
-export const deliveryRoutes = [list, show, resend];
+export const deliveryRoutes = [list, showFailed, show, resend, resendFailed];

@@ -85,19 +85,29 @@ export async function deliveryHistory(
 }
 
 export type EventAttempt = Omit<Attempt, 'attemptId' | 'paymentId'>;
+/** Bodies are read only where they are shown. */
+type AttemptWithBody = EventAttempt & { responseBody: string | null };
 
-/** Oldest first; with `endpointId`, those of this endpoint. */
-export async function attemptsOf(
+/** Oldest first. */
+export const attemptsOf = (db: Queryable, partnerId: Id<'prt'>, eventId: bigint) =>
+  readAttempts<EventAttempt>(db, attemptColumns, { partnerId, eventId });
+
+/** The same, of one endpoint and with what it answered. */
+export const attemptsAt = (
   db: Queryable,
-  partnerId: Id<'prt'>,
-  eventId: bigint,
-  endpointId?: Id<'whe'>,
-): Promise<EventAttempt[]> {
+  of: { partnerId: Id<'prt'>; eventId: bigint; endpointId: Id<'whe'> },
+) => readAttempts<AttemptWithBody>(db, `${attemptColumns}, a.response_body AS "responseBody"`, of);
+
+async function readAttempts<Row extends EventAttempt>(
+  db: Queryable,
+  columns: string,
+  { partnerId, eventId, endpointId }: { partnerId: Id<'prt'>; eventId: bigint; endpointId?: Id<'whe'> },
+): Promise<Row[]> {
   const ofEndpoint = endpointId ? 'AND endpoint_id = $3' : '';
   const rows = await readRows(db, {
-    text: `SELECT ${attemptColumns} FROM webhook_attempts a WHERE event_id = $1 AND partner_id = $2 ${ofEndpoint}
+    text: `SELECT ${columns} FROM webhook_attempts a WHERE event_id = $1 AND partner_id = $2 ${ofEndpoint}
             ORDER BY id LIMIT ${maxAttempts}`,
     values: [eventId, uuidFromId(partnerId), ...(endpointId ? [uuidFromId(endpointId)] : [])],
   });
-  return rows.map(withIds<EventAttempt>({ endpointId: 'whe' }));
+  return rows.map(withIds<EventAttempt>({ endpointId: 'whe' })) as Row[];
 }

@@ -14,14 +14,11 @@ import type { TlsFacts } from '../http/connect.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
 import { createSigningKeys } from '../signing/signing-keys.ts';
+import { type Probed, problemOf } from './check-problem.ts';
 import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
 
 /** One probe of a receiver and its result. The answer itself is not kept, only whether it was right. */
-export interface CheckResult {
-  name: string;
-  expected: 'accept' | 'refuse';
-  status: number | null;
-  error: string | null;
+export interface CheckResult extends Probed {
   durationMs: number;
   passed: boolean;
 }
@@ -102,14 +99,13 @@ export async function checkReceiver(
 }
 
 function resultOf(verdict: SendResult, expected: CheckResult['expected']) {
-  const status = verdict.outcome === 'answered' ? verdict.status : null;
-  const accepted = status !== null && status >= 200 && status < 300;
+  const problem = problemOf(verdict, expected);
   return {
-    status,
+    status: verdict.outcome === 'answered' ? verdict.status : null,
     error: verdict.outcome === 'failed' ? verdict.error : null,
     durationMs: verdict.durationMs,
-    // A 5xx is a failure of the receiver, not a refusal.
-    passed: expected === 'accept' ? accepted : status !== null && status >= 400 && status < 500,
+    problem,
+    passed: problem === null,
   };
 }
 

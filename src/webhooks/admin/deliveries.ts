@@ -5,7 +5,7 @@ import type { Mode } from '../../ledger/index.ts';
 import { findPayment } from '../../payments/index.ts';
 import { envelope, eventHeaders, findRefundOf, formatEventId } from '../delivery/envelope.ts';
 import { firstEndpointOf, isFirst } from '../first-endpoint.ts';
-import { attemptsOf, type EventAttempt } from './attempt-log.ts';
+import { attemptsAt, type EventAttempt } from './attempt-log.ts';
 import {
   type DeliveryFilter,
   deliveryColumns,
@@ -22,6 +22,8 @@ export interface Delivery {
   partnerName: string;
   mode: Mode;
   paymentId: Id<'pay'>;
+  /** The partner's own number of the order. */
+  externalId: string | null;
   outcome: 'succeeded' | 'failed' | 'refunded';
   /** `none`: the event was never queued, or all of it is more than thirty days ago. Lists have none of these. */
   state: 'pending' | 'delivered' | 'failed' | 'none';
@@ -49,8 +51,9 @@ export async function listDeliveries(
   /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
   next: bigint | null;
 }> {
-  const { state, partnerId } = filter;
-  const readsEvents = partnerId && state !== 'pending' && state !== 'failed';
+  const { state, partnerId, eventIds } = filter;
+  if (eventIds?.length === 0) return { deliveries: [], next: null };
+  const readsEvents = partnerId && !eventIds && state !== 'pending' && state !== 'failed';
   const from = filter.from ?? (readsEvents ? new Date(clock.nowMs() - keptMs) : undefined);
   const { beyond, end } = await findEventRange(db, filter, { from, before: filter.before });
   const found: DeliveryRow[] = [];
@@ -88,10 +91,10 @@ interface DeliveryRow
 }
 
 function toDelivery(row: DeliveryRow): Delivery {
-  const { eventId, eventAt, partnerName, mode, outcome, attempted_at: at, status, error } = row;
+  const { eventId, eventAt, partnerName, mode, outcome, externalId, attempted_at: at, status, error } = row;
   const state = stateOf(row);
   return {
-    ...{ eventId, eventAt, partnerName, mode, outcome, state },
+    ...{ eventId, eventAt, partnerName, mode, outcome, externalId, state },
     partnerId: idFromUuid('prt', row.partnerId),
     endpointId: idFromUuid('whe', row.endpointId),
     paymentId: idFromUuid('pay', row.paymentId),
@@ -132,7 +135,7 @@ export async function findDelivery(
     headers: { ...headers, 'webhook-id': formatEventId(eventId) },
     body: envelope(event),
     /** Oldest first; those of the last thirty days. */
-    attempts: await attemptsOf(db, partnerId, eventId, endpointId),
+    attempts: await attemptsAt(db, { partnerId, eventId, endpointId }),
   };
 }
 

@@ -6,6 +6,10 @@ import type { Mode } from '../../ledger/index.ts';
 export interface DeliveryFilter {
   state?: 'pending' | 'delivered' | 'failed' | undefined;
   partnerId?: Id<'prt'> | undefined;
+  /** Only with its partner. */
+  endpointId?: Id<'whe'> | undefined;
+  /** Only these events; only with their partner. */
+  eventIds?: bigint[] | undefined;
   mode?: Mode | undefined;
   /** The kind of the event. */
   outcome?: 'succeeded' | 'failed' | 'refunded' | undefined;
@@ -55,7 +59,7 @@ export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): S
 const outcome = `CASE WHEN e.refund_id IS NULL THEN p.status::text ELSE 'refunded' END`;
 
 export const deliveryColumns = `c.event_id AS "eventId", c.partner_id AS "partnerId", k.endpoint_id AS "endpointId", e.mode, e.payment_id AS "paymentId",
-  e.at AS "eventAt", ${outcome} AS outcome, (SELECT r.name FROM partners r WHERE r.id = c.partner_id) AS "partnerName", d.event_id IS NOT NULL AS is_queued,
+  p.external_id AS "externalId", e.at AS "eventAt", ${outcome} AS outcome, (SELECT r.name FROM partners r WHERE r.id = c.partner_id) AS "partnerName", d.event_id IS NOT NULL AS is_queued,
   d.attempts, d.next_at, d.failed_at, a.attempt, a.at AS attempted_at, a.status, a.error,
   coalesce(a.was_accepted, false) AS was_accepted`;
 
@@ -79,7 +83,11 @@ export const deliveryJoins = `
                        ORDER BY o.id DESC LIMIT 1) AS a ON true`;
 
 /** The queries along an index each; together they have every delivery that the filter can match. */
-function candidatesOf({ state, partnerId, mode }: DeliveryFilter, scan: DeliveryScan, bind: Bind): string {
+function candidatesOf(
+  { state, partnerId, endpointId, eventIds, mode }: DeliveryFilter,
+  scan: DeliveryScan,
+  bind: Bind,
+): string {
   const [beyond, before] = [bind(scan.beyond), bind(scan.before)];
   const inRange = (id: string) => `${id} > ${beyond}::bigint AND ${id} < ${before}::bigint`;
   const queued = (
@@ -95,14 +103,19 @@ function candidatesOf({ state, partnerId, mode }: DeliveryFilter, scan: Delivery
     return state === 'delivered' ? attempted : union([attempted, pending, failed]);
   }
   const partner = bind(uuidFromId(partnerId));
+  if (eventIds)
+    return `SELECT ${partner}::uuid AS partner_id, k.event_id FROM unnest(${bind(eventIds)}::bigint[]) AS k (event_id)
+             WHERE ${inRange('k.event_id')}`;
   if (state === 'pending' || state === 'failed')
-    // Not compared with `=`, and in the order of both columns: so that the planner takes the primary key.
+    // Not compared with `=`, and in the order of both columns: so that the planner takes the primary key, or the index of those
+    // that failed: a suspended endpoint may have a million pending ones in front of them.
     return `SELECT d.partner_id, d.event_id FROM endpoints w CROSS JOIN LATERAL (
               SELECT o.partner_id, o.event_id FROM deliveries o
                WHERE (o.endpoint_id, o.event_id) > (w.endpoint_id, ${beyond}::bigint)
                  AND (o.endpoint_id, o.event_id) < (w.endpoint_id, ${before}::bigint)
+                 ${state === 'failed' ? 'AND o.failed_at IS NOT NULL' : ''}
                ORDER BY o.endpoint_id DESC, o.event_id DESC LIMIT ${scan.size}) AS d
-             WHERE w.partner_id = ${partner}`;
+             WHERE w.partner_id = ${partner}${endpointId ? ` AND w.endpoint_id = ${bind(uuidFromId(endpointId))}` : ''}`;
   const modes: Mode[] = mode ? [mode] : ['live', 'test'];
   // An event that is archived meanwhile may be in both places: it is scanned twice and counts once.
   const events = modes.flatMap(one => {
@@ -125,11 +138,12 @@ const stateConditions = {
 };
 
 function conditionsOf(filter: DeliveryFilter, bind: Bind): string[] {
-  const { state, partnerId, mode, outcome: kind, from, before } = filter;
+  const { state, partnerId, endpointId, mode, outcome: kind, from, before } = filter;
   return [
     // Without a webhook at its time, an event has no delivery.
     state ? stateConditions[state] : '(d.event_id IS NOT NULL OR a.was_accepted)',
     ...(partnerId ? [`c.partner_id = ${bind(uuidFromId(partnerId))}`] : []),
+    ...(endpointId ? [`k.endpoint_id = ${bind(uuidFromId(endpointId))}`] : []),
     ...(mode ? [`e.mode = ${bind(mode)}`] : []),
     ...(kind ? [`${outcome} = ${bind(kind)}`] : []),
     ...(from ? [`e.at >= ${bind(from)}`] : []),

@@ -5,7 +5,8 @@ import { findRow, hasRow, type Queryable, readValue, transaction } from '../../d
 import type { Mode } from '../../ledger/index.ts';
 import { listWebhooks, nameInAudit, type Webhook } from './webhook.ts';
 
-const resetTo = (at: string) => `SET attempts = 0, next_at = ${at}, failed_at = NULL`;
+/** Sent again with all attempts. */
+export const resetTo = (at: string) => `SET attempts = 0, next_at = ${at}, failed_at = NULL`;
 
 type Resent =
   | { outcome: 'queued'; partnerId: Id<'prt'>; endpointId: Id<'whe'>; suspended: boolean }

@@ -96,6 +96,20 @@ export async function listEndpoints(db: Queryable, clock: Clock, partners: Id<'p
   return rows.map(withIds<Endpoint>({ partnerId: 'prt', endpointId: 'whe' }));
 }
 
+/** The partners of these endpoints; one that was removed has none. */
+export async function partnersOf(
+  db: Queryable,
+  endpoints: Id<'whe'>[],
+): Promise<ReadonlyMap<string, Id<'prt'>>> {
+  if (endpoints.length === 0) return new Map();
+  const rows = await readRows(db, {
+    text: `SELECT endpoint_id AS "endpointId", partner_id AS "partnerId" FROM endpoints WHERE endpoint_id = ANY ($1)`,
+    values: [endpoints.map(uuidFromId)],
+  });
+  const read = withIds<EndpointRef>({ endpointId: 'whe', partnerId: 'prt' });
+  return new Map(rows.map(read).map(({ endpointId, partnerId }) => [endpointId, partnerId]));
+}
+
 const severity = ['active', 'failing', 'suspended'] as const;
 
 /** The worst of the states; undefined if there is no endpoint. */

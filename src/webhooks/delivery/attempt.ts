@@ -61,6 +61,7 @@ export async function attemptDelivery(
     hasHung: !isAccepted && verdict.durationMs >= slowAfterMs,
     status: verdict.outcome === 'answered' ? verdict.status : null,
     error: verdict.outcome === 'failed' ? verdict.error : null,
+    responseBody: verdict.outcome === 'answered' ? (verdict.body ?? null) : null,
     durationMs: verdict.durationMs,
     nextAt: isDelivered ? null : goesOutAgain ? instantOf(clock) : nextAttemptAt(deps, attempts + 1),
     at,

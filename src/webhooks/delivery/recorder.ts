@@ -22,6 +22,8 @@ export interface AttemptResult extends Pick<Payment, 'partnerId' | 'mode'> {
   hasHung: boolean;
   status: number | null;
   error: string | null;
+  /** The beginning of the body of a refusal. */
+  responseBody: string | null;
   durationMs: number;
   /** When to try again; null when it was delivered or is given up. */
   nextAt: Date | null;
@@ -83,12 +85,12 @@ export async function recordAttempts(
   const { rows } = await db.query<{ endpoint: string }>({
     name: 'deliveries_end',
     text: `SELECT endpoint_id AS endpoint
-             FROM ${setsLockTimeout('$13', '$12::text')},
-                  deliveries_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, call.argument)`,
+             FROM ${setsLockTimeout('$14', '$13::text')},
+                  deliveries_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, call.argument)`,
     values: [
       results.map(result => uuidFromId(result.endpointId)),
       ...columnsOf(results, 'eventId', 'attempt', 'isDelivered', 'hasHung', 'status', 'error'),
-      ...columnsOf(results, 'durationMs', 'nextAt', 'at'),
+      ...columnsOf(results, 'responseBody', 'durationMs', 'nextAt', 'at'),
       results.map(subjectOf),
       alarmDetail,
       lockTimeoutOf(lockWait),

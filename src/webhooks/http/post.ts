@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import { undici } from '../../http-client/index.ts';
+import { createBodyExcerpt } from './body-excerpt.ts';
 import { ConnectError, type ConnectFault, type TlsFacts } from './connect.ts';
 import type { Host } from './hosts.ts';
 
@@ -10,9 +11,17 @@ import type { Host } from './hosts.ts';
  */
 export type SendError = ConnectFault | 'bad_answer';
 
-export type SendResult =
-  | { outcome: 'answered'; status: number; durationMs: number; tls?: TlsFacts }
-  | { outcome: 'failed'; error: SendError; durationMs: number };
+interface Answered {
+  outcome: 'answered';
+  status: number;
+  /** Until the status was there. */
+  durationMs: number;
+  tls?: TlsFacts;
+  /** The beginning of the body, if there is one and the status is no 2xx. */
+  body?: string;
+}
+
+export type SendResult = Answered | { outcome: 'failed'; error: SendError; durationMs: number };
 
 export interface PostRequest {
   path: string;
@@ -22,6 +31,9 @@ export interface PostRequest {
 
 /** So much of an answer's body is read and ignored to keep the connection; with more it is cheaper to close it. */
 const maxIgnoredBytes = 1024;
+
+/** So long the body of a refusal may take; after that the answer counts with what has arrived. */
+const maxBodyWaitMs = 1_000;
 
 const notNeeded = new Error('the rest of the answer is not needed');
 
@@ -38,13 +50,28 @@ export function post(
   /** The outcome is known; the connection may still be busy with the rest of the answer. */
   let isOver = false;
   let hasBegun = false;
-  let ignoredBytes = 0;
+  let readBytes = 0;
+  /** The answer, while the body of a refusal is awaited and afterwards. */
+  let answered: Answered | undefined;
+  const excerpt = createBodyExcerpt();
+  let cancelBodyWait = () => {};
 
   const durationMs = () => Math.round(clock.monotonicMs() - startedAt);
   /** Without a controller the request has no connection yet; `onRequestStart` rejects it when it gets one. */
   const hangUp = () => controller?.abort(notNeeded);
 
+  function settle(): void {
+    cancelBodyWait();
+    if (isOver || !answered) return;
+    isOver = true;
+    const body = excerpt.text();
+    resolve(body === null ? answered : { ...answered, body });
+  }
+
   function fail(error: SendError): void {
+    // An error amid the body is none of the answer.
+    settle();
+    if (isOver) return;
     isOver = true;
     resolve({ outcome: 'failed', error, durationMs: durationMs() });
   }
@@ -62,6 +89,7 @@ export function post(
   }
 
   function onAbort(): void {
+    settle();
     isOver = true;
     reject(signal?.reason);
     leaveQueue();
@@ -95,16 +123,25 @@ export function post(
     },
     onResponseStart: (_controller, status, { 'content-length': length }) => {
       if (status < 200) return;
-      isOver = true;
       const { tls } = receiver;
-      resolve({ outcome: 'answered', status, durationMs: durationMs(), ...(tls ? { tls } : {}) });
+      answered = { outcome: 'answered', status, durationMs: durationMs(), ...(tls ? { tls } : {}) };
+      if (status >= 300) {
+        cancelBodyWait = clock.timer(maxBodyWaitMs, settle);
+        return;
+      }
+      settle();
       if (Number(length) > maxIgnoredBytes) hangUp();
     },
     onResponseData: (_controller, chunk) => {
-      ignoredBytes += chunk.length;
-      if (ignoredBytes > maxIgnoredBytes) hangUp();
+      readBytes += chunk.length;
+      if (!isOver) excerpt.add(chunk);
+      if (excerpt.isFull) settle();
+      if (isOver && readBytes > maxIgnoredBytes) hangUp();
     },
-    onResponseEnd: finish,
+    onResponseEnd: () => {
+      settle();
+      finish();
+    },
     onResponseError: (_controller, error) => {
       fail(faultOf(error, hasBegun));
       finish();

@@ -167,7 +167,7 @@ const counts = new Set([
 ]);
 
 /** What people have written. */
-const free = new Set(['reason', 'name', 'reference', 'url']);
+const free = new Set(['reason', 'name', 'reference', 'url', 'contacts', 'notes']);
 
 /** A value as readers write it: amounts, percents, times and codes. */
 function useValueIn(): (path: string, value: string) => string {

@@ -9,8 +9,10 @@ import { ClearFilters, FilterFields, NoneFound, useFilters } from '../parts/filt
 import { type Column, KeysetTable, PageFrame } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
-import { Count, IdLink, ShortId, Time } from '../parts/values.tsx';
+import { ResendFailedDialog } from '../parts/resend-failed.tsx';
+import { Count, IdLink, Middle, ShortId, Time } from '../parts/values.tsx';
 import { useTexts, wordIn } from '../texts/index.ts';
+import { resendTexts } from '../texts/resend.ts';
 import { OneDelivery, ResendDialog } from './deliveries/delivery.tsx';
 import { texts } from './deliveries/texts.ts';
 
@@ -34,31 +36,29 @@ export function DeliveryList() {
   const t = useTexts(texts);
   const of = useFilters(names);
   const [chosen, setChosen] = useState<ReadonlyMap<string, DeliveryRow>>(new Map());
-  const choose = (rows: DeliveryRow[], isChosen: boolean) => {
+  const choose = (row: DeliveryRow, isChosen: boolean) => {
     const next = new Map(chosen);
-    for (const row of rows) isChosen ? next.set(keyOf(row), row) : next.delete(keyOf(row));
+    if (isChosen) next.set(keyOf(row), row);
+    else next.delete(keyOf(row));
     setChosen(next);
   };
   const { period, created_after, created_before, ...rest } = of.filters;
   const { from, until } = timesOf({ period, created_after, created_before }, 'UTC');
+  const asked = { ...rest, since: from, until };
   return (
     <PageFrame title={t.nav.deliveries} lead={t.lead}>
       <Fields of={of} />
       <KeysetTable<DeliveryRow>
         label={t.nav.deliveries}
-        path={`/deliveries${query({ ...rest, since: from, until })}`}
+        path={`/deliveries${query(asked)}`}
         everyMs={5000}
-        columns={useColumns(chosen, (row, isChosen) => choose([row], isChosen))}
+        columns={useColumns(chosen, choose)}
         keyOf={keyOf}
         hrefOf={row =>
           `/deliveries/${row.partner_id}/${row.event_id}${query({ endpoint_id: row.endpoint_id })}`
         }
-        above={rows => (
-          <Selection
-            chosen={[...chosen.values()]}
-            onAll={() => choose(rows, true)}
-            onNone={() => setChosen(new Map())}
-          />
+        above={() => (
+          <Selection chosen={[...chosen.values()]} asked={asked} onNone={() => setChosen(new Map())} />
         )}
         empty={<NoneFound of={of} t={t} />}
       />
@@ -94,7 +94,16 @@ function useColumns(
     },
     {
       head: t.payment,
-      cell: row => <IdLink id={row.payment_id} text={<ShortId id={row.payment_id} />} />,
+      cell: row => (
+        <>
+          <IdLink id={row.payment_id} text={<ShortId id={row.payment_id} />} />
+          {row.external_id !== null && (
+            <span className="under">
+              <Middle text={row.external_id} />
+            </span>
+          )}
+        </>
+      ),
     },
     {
       head: t.answer,
@@ -131,36 +140,43 @@ function useColumns(
 
 interface SelectionProps {
   chosen: DeliveryRow[];
-  onAll: () => void;
+  /** What the list is filtered by. */
+  asked: Record<string, string>;
   onNone: () => void;
 }
 
-function Selection({ chosen, onAll, onNone }: SelectionProps) {
+/** All that failed and match the filters, also those that are not on the page; or the chosen ones. */
+function Selection({ chosen, asked, onNone }: SelectionProps) {
   const t = useTexts(texts);
-  const [isSending, setSending] = useState(false);
+  const { allFailed, many } = useTexts(resendTexts);
+  const [sending, setSending] = useState<'all' | 'chosen' | null>(null);
+  const { state: _, ...filters } = asked;
   return (
     <div className="selection">
-      <Button size="xs" variant="default" onClick={onAll}>
-        {t.selectAll}
-      </Button>
+      <Action needs="events.resend" onClick={() => setSending('all')}>
+        {allFailed}
+      </Action>
       {chosen.length > 0 && (
         <>
           <Button size="xs" variant="default" onClick={onNone}>
             {t.selectNone}
           </Button>
-          <Action needs="events.resend" variant="filled" onClick={() => setSending(true)}>
-            {t.resendMany(chosen.length)}
+          <Action needs="events.resend" variant="filled" onClick={() => setSending('chosen')}>
+            {many(chosen.length)}
           </Action>
         </>
       )}
       <span className="dim" role="status">
         {chosen.length > 0 && t.selected(chosen.length)}
       </span>
-      {isSending && (
+      {sending === 'all' && (
+        <ResendFailedDialog path="/deliveries" filters={filters} onClose={() => setSending(null)} />
+      )}
+      {sending === 'chosen' && (
         <ResendDialog
           chosen={chosen}
           onClose={all => {
-            setSending(false);
+            setSending(null);
             if (all) onNone();
           }}
         />

@@ -1,17 +1,15 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { AlarmRow, Overview as OverviewNow, RateNow, RatesPage } from '../../../src/console/shapes.ts';
-import { send } from '../api.ts';
-import { Action } from '../parts/action.tsx';
+import { AlarmSubject, ClearAlarm } from '../parts/alarm.tsx';
 import { Badge, State } from '../parts/badge.tsx';
-import { Confirm } from '../parts/confirm.tsx';
 import { Choice } from '../parts/fields.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LazyChart } from '../parts/lazy-chart.tsx';
 import { Card, Empty, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
-import { Ago, Count, durationIn, IdLink, numberIn, Percent, Rate, shortId, Usdt } from '../parts/values.tsx';
-import { useLanguage, useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { Ago, Count, durationIn, numberIn, Percent, Rate, Usdt } from '../parts/values.tsx';
+import { useLanguage, useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 
 const spans = ['60', '360', '1440'] as const;
@@ -42,7 +40,7 @@ export default function Overview() {
             <RateHistory />
           </div>
           <div className="grid">
-            <Card title={t.alarms} side={<Count value={live.data.alarms.length} />}>
+            <Card title={t.alarms} side={<Link href="/alarms">{t.allAlarms}</Link>}>
               <Alarms alarms={live.data.alarms} />
             </Card>
             <Sources rate={live.data.rate} />
@@ -190,52 +188,25 @@ function Sources({ rate }: { rate: RateNow | null }) {
 export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
   const t = useTexts(texts);
   const serverText = useServerText();
-  const [clearing, setClearing] = useState<AlarmRow | null>(null);
   if (alarms.length === 0) return <Empty title={t.noAlarms}>{t.noAlarmsHint}</Empty>;
   return (
-    <>
-      <ul className="alarms">
-        {alarms.map(alarm => (
-          <li key={alarm.alarm_id}>
-            <Icon name="alarm" />
-            <div className="alarm-body">
-              <p>
-                <strong>{wordIn(t.kinds, alarm.kind)}</strong> <Subject subject={alarm.subject} />
-              </p>
-              <p className="wrap-anywhere">{serverText(alarm.detail)}</p>
-              <p className="dim">
-                <Ago at={alarm.last_at} />
-                {alarm.times > 1 && ` · ${t.times(alarm.times)}`}
-              </p>
-            </div>
-            <Action needs="alarms.clear" size="compact-xs" onClick={() => setClearing(alarm)}>
-              {t.clear}
-            </Action>
-          </li>
-        ))}
-      </ul>
-      {clearing && (
-        <Confirm
-          title={t.clearTitle}
-          says={
-            <>
-              <p>
-                <strong>{wordIn(t.kinds, clearing.kind)}</strong>
-              </p>
-              <p>{t.clearSays}</p>
-            </>
-          }
-          verb={t.clear}
-          run={() => send(`/alarms/${clearing.alarm_id}/clear`)}
-          onClose={() => setClearing(null)}
-        />
-      )}
-    </>
+    <ul className="alarms">
+      {alarms.map(alarm => (
+        <li key={alarm.alarm_id}>
+          <Icon name="alarms" />
+          <div className="alarm-body">
+            <p>
+              <strong>{wordIn(t.kinds, alarm.kind)}</strong> <AlarmSubject alarm={alarm} />
+            </p>
+            <p className="wrap-anywhere">{serverText(alarm.detail)}</p>
+            <p className="dim">
+              <Ago at={alarm.last_at} />
+              {alarm.times > 1 && ` · ${t.times(alarm.times)}`}
+            </p>
+          </div>
+          <ClearAlarm alarm={alarm} />
+        </li>
+      ))}
+    </ul>
   );
-}
-
-function Subject({ subject }: { subject: string }) {
-  const { subjects } = useShared();
-  if (/^(pay|prt)_/.test(subject)) return <IdLink id={subject} text={shortId(subject)} />;
-  return <span className="dim">{wordIn(subjects, subject)}</span>;
 }

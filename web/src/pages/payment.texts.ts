@@ -20,6 +20,9 @@ export const texts = inBoth({
   support: ['Overdue since', 'Просрочен с'],
   timeline: ['Timeline', 'История платежа'],
   show: ['Request and response', 'Запрос и ответ'],
+  times: (count: number) => [`× ${count}`, `× ${count}`],
+  first: ['first', 'впервые'],
+  last: ['last', 'последний раз'],
   noResponse: ['No response.', 'Ответа нет.'],
   by: (actor: string) => [`by ${actor}`, actor],
   asked: [

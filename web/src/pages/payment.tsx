@@ -6,6 +6,7 @@ import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State, TestMark } from '../parts/badge.tsx';
 import { BalanceChange } from '../parts/balance-change.tsx';
+import { pretty } from '../parts/body.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { useRun } from '../parts/notify.ts';
 import { Card, type Fact, Facts, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
@@ -203,43 +204,38 @@ function History({ items }: { items: TimelineItem[] }) {
     <Timeline
       items={items}
       factsOf={usePaymentFacts()}
-      whatOf={({ kind, what, actor }) => (
+      whatOf={({ kind, what, actor, times }) => (
         <>
           <span className="timeline-kind">{t.kinds[kind]}</span>
           <strong>{wordIn(t.what, what)}</strong>
+          {times > 1 && <span className="dim">{t.times(times)}</span>}
           {actor && <span className="dim">{t.by(wordIn(actors, actorName(actor)))}</span>}
         </>
       )}
-      moreOf={({ gateway_call: call }) =>
-        call && (
-          <details className="gateway-call">
-            <summary>{t.show}</summary>
-            <h3>{t.request}</h3>
-            <pre>{pretty(call.request)}</pre>
-            <h3>{t.response}</h3>
-            {call.response === null ? (
-              <p className="dim">{t.noResponse}</p>
-            ) : (
-              <pre>{pretty(call.response)}</pre>
-            )}
-          </details>
-        )
-      }
+      moreOf={({ at, last_at, gateway_call: call }) => (
+        <>
+          {last_at && (
+            <p className="dim">
+              {t.first} <Time at={at} as="short" /> · {t.last} <Time at={last_at} as="short" />
+            </p>
+          )}
+          {call && (
+            <details className="gateway-call">
+              <summary>{t.show}</summary>
+              <h3>{t.request}</h3>
+              <pre>{pretty(call.request)}</pre>
+              <h3>{t.response}</h3>
+              {call.response === null ? (
+                <p className="dim">{t.noResponse}</p>
+              ) : (
+                <pre>{pretty(call.response)}</pre>
+              )}
+            </details>
+          )}
+        </>
+      )}
     />
   );
-}
-
-/** JSON is indented; anything else, and JSON with numbers that would lose digits, is shown as it is. */
-function pretty(text: string): string {
-  const start = text.indexOf('{');
-  if (start < 0) return text;
-  try {
-    const laidOut = JSON.stringify(JSON.parse(text.slice(start)), null, 2);
-    const isSame = laidOut.replace(/\s/g, '') === text.slice(start).replace(/\s/g, '');
-    return isSame ? text.slice(0, start) + laidOut : text;
-  } catch {
-    return text;
-  }
 }
 
 /** Polling the gateway changes nothing, so it needs no confirmation. */

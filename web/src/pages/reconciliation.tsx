@@ -62,17 +62,34 @@ export function Period({ run: { from, until } }: { run: ReconciliationRow }) {
   if (isDay) return <Day day={from.slice(0, 10)} />;
   return (
     <>
-      <Time as="short" at={from} /> – <Time as="short" at={until} />
+      <Moment at={from} /> – <Moment at={until} />
     </>
   );
 }
 
+/** Always with its day: a period may begin on one and end on another. */
+const Moment = ({ at }: { at: string }) => (
+  <>
+    <Day day={at.slice(0, 10)} /> <Time as="clock" at={at} />
+  </>
+);
+
+/** Red only if something differs; what is not finished, here or in the run itself, is amber. */
 export function Result({ run }: { run: ReconciliationRow }) {
   const t = useTexts(texts);
   if (!run.finished_at) return <State state="running" />;
-  if (!run.is_complete) return <Badge tone="bad">{t.differAtLeast(run.differences ?? 0)}</Badge>;
-  if (run.differences === 0) return <State state="ok" />;
-  return <Badge tone="bad">{t.differ(run.differences ?? 0)}</Badge>;
+  const { unfinished, is_complete } = run;
+  const differences = (run.differences ?? 0) - unfinished;
+  if (differences === 0 && unfinished === 0 && is_complete) return <State state="ok" />;
+  return (
+    <span className="inline">
+      {differences > 0 && (
+        <Badge tone="bad">{is_complete ? t.differ(differences) : t.differAtLeast(differences)}</Badge>
+      )}
+      {unfinished > 0 && <Badge tone="warn">{t.unfinished(unfinished)}</Badge>}
+      {differences === 0 && !is_complete && <Badge tone="warn">{t.incompleteRun}</Badge>}
+    </span>
+  );
 }
 
 function Start({ onClose }: { onClose: () => void }) {
@@ -97,10 +114,22 @@ function Start({ onClose }: { onClose: () => void }) {
 
 type Difference = ReconciliationDetail['differences'][number];
 
+/** The gateway has paid it, and here it is open: its partner still waits for an outcome that is known. */
+const isPaidThere = ({ kind, order_state }: Difference) =>
+  kind === 'still_open' && order_state === 'succeeded';
+
+const kindOf = (one: Difference) => (isPaidThere(one) ? 'paid_there_open_here' : one.kind);
+
+/** What is only unfinished comes last. */
+const places = { paid_there_open_here: 0, still_open: 2 } as Record<string, number>;
+const placeOf = (one: Difference) => places[kindOf(one)] ?? 1;
+
 export function OneRun({ runId }: { runId: string }) {
   const t = useTexts(texts);
   const read = useLive<ReconciliationDetail>(`/reconciliations/${runId}`, 3000);
   const run = read.data?.run;
+  const differences = (read.data?.differences ?? []).toSorted((a, b) => placeOf(a) - placeOf(b));
+  const paidThere = differences.filter(isPaidThere).length;
   return (
     <PageFrame
       title={`${t.run} ${runId}`}
@@ -125,6 +154,11 @@ export function OneRun({ runId }: { runId: string }) {
               ]}
             />
           </Card>
+          {paidThere > 0 && (
+            <Alert color="red" role="alert" title={t.paidThere(paidThere)}>
+              {t.paidThereHint}
+            </Alert>
+          )}
           {!run.is_complete && (
             <Alert color="yellow" role="alert" title={t.incomplete}>
               {t.incompleteHint}
@@ -132,16 +166,16 @@ export function OneRun({ runId }: { runId: string }) {
           )}
           <Rows<Difference>
             label={t.differences}
-            rows={read.data.differences}
+            rows={differences}
             keyOf={one => `${one.kind} ${one.payment_id} ${one.order_id}`}
             empty={<NoDifference run={run} />}
             columns={[
               {
                 head: t.kind,
                 cell: one => (
-                  <span title={wordIn(t.meanings, one.kind)}>
-                    <Badge tone={one.kind === 'still_open' ? 'open' : 'bad'}>
-                      {wordIn(t.kinds, one.kind)}
+                  <span title={wordIn(t.meanings, kindOf(one))}>
+                    <Badge tone={kindOf(one) === 'still_open' ? 'warn' : 'bad'}>
+                      {wordIn(t.kinds, kindOf(one))}
                     </Badge>
                   </span>
                 ),

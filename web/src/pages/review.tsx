@@ -2,7 +2,7 @@ import type { ReviewRow } from '../../../src/console/shapes.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, Owner, State } from '../parts/badge.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../parts/page.tsx';
-import { durationIn, Name, Rub, ShortId, Time } from '../parts/values.tsx';
+import { durationIn, Middle, Name, Rub, ShortId, Time } from '../parts/values.tsx';
 import { inBoth, useLanguage, useTexts, wordIn } from '../texts/index.ts';
 import { texts as paymentTexts } from './payment.texts.ts';
 import { useAsk, usePaymentFacts } from './payment.tsx';
@@ -49,6 +49,11 @@ export default function Review() {
           <span className="under">
             <Name text={row.recipient} />
           </span>
+          {row.external_id !== null && (
+            <span className="under">
+              {t.externalId}: <Middle text={row.external_id} />
+            </span>
+          )}
         </>
       ),
     },

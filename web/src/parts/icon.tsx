@@ -25,7 +25,7 @@ const paths = {
   sun: 'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M13 3l-1 1M4 12l-1 1',
   moon: 'M13.5 9.5A6 6 0 0 1 6.5 2.5a6 6 0 1 0 7 7z',
   person: 'M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14.5c0-3 2.5-4.5 5.5-4.5s5.5 1.5 5.5 4.5',
-  alarm: 'M8 1.5 15 14H1zM8 6v4M8 11.5v.5',
+  alarms: 'M8 1.5 15 14H1zM8 6v4M8 11.5v.5',
 };
 
 export type IconName = keyof typeof paths;

@@ -60,5 +60,5 @@ export const paymentColumns = <Row extends PaymentRow>(t: Heads, owner?: Column<
   { head: t.recipient, cell: row => <Name text={row.recipient} /> },
   { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
   { head: t.usdt, cell: row => <Usdt amount={row.amount_usdt} bare />, right: true, wideOnly: !!owner },
-  { head: t.externalId, cell: row => <Middle text={row.external_id} />, wideOnly: true },
+  { head: t.externalId, cell: row => <Middle text={row.external_id} /> },
 ];

@@ -244,7 +244,15 @@ export const Cut = ({ text }: { text: string | null }) =>
   );
 
 /** A value with a copy button, shown in full or shortened. */
-export function Copyable({ text, short }: { text: string; short?: string }) {
+export const Copyable = ({ text, short }: { text: string; short?: string }) => (
+  <span className="copyable">
+    <code title={short ? text : undefined}>{short ?? text}</code>
+    <CopyButton text={text} label={text} />
+  </span>
+);
+
+/** Copies the text; `label` says which one. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
   const t = useCommon();
   const [copied, setCopied] = useState(false);
   async function copy() {
@@ -253,14 +261,13 @@ export function Copyable({ text, short }: { text: string; short?: string }) {
     setTimeout(() => setCopied(false), 1500);
   }
   return (
-    <span className="copyable">
-      <code title={short ? text : undefined}>{short ?? text}</code>
-      <button type="button" onClick={() => void copy()} aria-label={`${t.copy}: ${text}`} title={t.copy}>
+    <>
+      <button type="button" onClick={() => void copy()} aria-label={`${t.copy}: ${label}`} title={t.copy}>
         <Icon name={copied ? 'check' : 'copy'} />
       </button>
       <span className="unseen" aria-live="polite">
         {copied ? t.copied : ''}
       </span>
-    </span>
+    </>
   );
 }

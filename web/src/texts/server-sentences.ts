@@ -10,6 +10,8 @@ export const sentences: [english: string, russian: string][] = [
     'Several partners match this name: enter the partner ID.',
     'Это название подходит нескольким партнёрам: укажите ID партнёра.',
   ],
+  // Partners
+  ['Enter plain text of up to 2000 characters.', 'Введите обычный текст до 2000 символов.'],
   // Requests
   [
     'Your request was not saved. Request {} by {} is already waiting for approval. {}',

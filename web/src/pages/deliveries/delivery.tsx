@@ -1,14 +1,16 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { Alert } from '@mantine/core';
+import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { DeliveryDetail, DeliveryRow } from '../../../../src/console/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';
+import { BatchDialog, type Report } from '../../parts/batch-dialog.tsx';
+import { Body } from '../../parts/body.tsx';
 import { Card, Empty, Facts, Failure, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
 import { Copyable, Count, Duration, IdLink, Time } from '../../parts/values.tsx';
-import { useSentence, useTexts, wordIn } from '../../texts/index.ts';
+import { useTexts, wordIn } from '../../texts/index.ts';
+import { resendTexts } from '../../texts/resend.ts';
 import { texts } from './texts.ts';
 
 /** One delivery: what is sent, and what came back on each attempt. */
@@ -82,6 +84,7 @@ function DeliveryFacts({ delivery }: Pick<DeliveryDetail, 'delivery'>) {
               text={<code className="wrap-anywhere">{delivery.payment_id}</code>}
             />,
           ],
+          delivery.external_id && [t.externalId, <Copyable key="external" text={delivery.external_id} />],
           [
             t.endpoint,
             endpoint ? (
@@ -109,7 +112,20 @@ function AttemptRows({ attempts }: Pick<DeliveryDetail, 'attempts'>) {
       columns={[
         { head: t.attempt, cell: one => <Count value={one.attempt} /> },
         { head: t.at, cell: one => <Time at={one.at} /> },
-        { head: t.response, cell: one => <Answer status={one.http_status} error={one.error} /> },
+        {
+          head: t.response,
+          cell: one => (
+            <>
+              <Answer status={one.http_status} error={one.error} />
+              {one.response_body !== null && (
+                <details className="gateway-call">
+                  <summary>{t.responseBody}</summary>
+                  <Body text={one.response_body} label={t.responseBody} />
+                </details>
+              )}
+            </>
+          ),
+        },
         { head: t.took, right: true, cell: one => <Duration ms={one.duration_ms} /> },
       ]}
     />
@@ -125,33 +141,22 @@ function RequestCard({ request: { headers, body } }: Pick<DeliveryDetail, 'reque
       <h3 className="card-lead">{t.headers}</h3>
       <pre>{[...lines, `x-service-signature: (${t.signature})`].join('\n')}</pre>
       <h3 className="card-lead card-foot">{t.body}</h3>
-      <pre>{body}</pre>
+      <Body text={body} label={t.body} />
     </Card>
   );
 }
 
 export type Chosen = Pick<DeliveryRow, 'event_id' | 'partner_id' | 'endpoint_id'>;
 
-interface Progress {
-  done: number;
-  failures: number;
-  error: unknown;
-  isRunning: boolean;
-}
-
-/** Queues the chosen events one after the other, and shows how far it is. Open while it is mounted. */
+/** Queues the chosen events one after the other. Open while it is mounted. */
 export function ResendDialog({ chosen, onClose }: { chosen: Chosen[]; onClose: (all: boolean) => void }) {
   const t = useTexts(texts);
-  const sentence = useSentence();
-  const queries = useQueryClient();
-  const [progress, setProgress] = useState<Progress | null>(null);
-  const isStopped = useRef(false);
+  const { many } = useTexts(resendTexts);
 
-  async function run() {
-    const now: Progress = { done: 0, failures: 0, error: null, isRunning: true };
-    setProgress({ ...now });
+  async function run(report: (now: Report) => void, isStopped: () => boolean) {
+    const now: Report = { done: 0, failures: 0, error: null };
     for (const { event_id, partner_id, endpoint_id } of chosen) {
-      if (isStopped.current) break;
+      if (isStopped()) break;
       try {
         await send(`/events/${event_id}/resend${query({ partner_id, endpoint_id })}`);
         now.done += 1;
@@ -159,58 +164,18 @@ export function ResendDialog({ chosen, onClose }: { chosen: Chosen[]; onClose: (
         now.failures += 1;
         now.error ??= error;
       }
-      setProgress({ ...now });
+      report(now);
     }
-    setProgress({ ...now, isRunning: false });
-    void queries.invalidateQueries();
   }
 
-  const isRunning = progress?.isRunning ?? false;
-  const close = () => {
-    if (!isRunning) onClose(progress?.done === chosen.length);
-  };
   return (
-    <Modal opened onClose={close} title={t.resend} closeButtonProps={{ 'aria-label': t.close }}>
-      <Stack gap="md">
-        <p>{t.resendSays(chosen.length)}</p>
-        {progress && (
-          <div role="status">
-            <progress
-              className="progress"
-              max={chosen.length}
-              value={progress.done + progress.failures}
-              aria-label={t.resend}
-            />
-            <p>{t.resendProgress(progress.done, chosen.length)}</p>
-          </div>
-        )}
-        {progress && progress.failures > 0 && (
-          <Alert color="red" role="alert">
-            {t.resendFailed(progress.failures)} {sentence(progress.error)}
-          </Alert>
-        )}
-        <Group justify="flex-end" gap="sm">
-          {isRunning ? (
-            <Button
-              variant="default"
-              onClick={() => {
-                isStopped.current = true;
-              }}
-            >
-              {t.resendStop}
-            </Button>
-          ) : (
-            <Button variant="default" onClick={close}>
-              {progress ? t.done : t.cancel}
-            </Button>
-          )}
-          {(!progress || isRunning) && (
-            <Button loading={isRunning} onClick={() => void run()} data-autofocus>
-              {t.resendMany(chosen.length)}
-            </Button>
-          )}
-        </Group>
-      </Stack>
-    </Modal>
+    <BatchDialog
+      title={t.resend}
+      says={<p>{t.resendSays(chosen.length)}</p>}
+      verb={many(chosen.length)}
+      of={chosen.length}
+      run={run}
+      onClose={onClose}
+    />
   );
 }

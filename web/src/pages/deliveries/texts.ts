@@ -21,10 +21,8 @@ export const texts = inBoth({
   nextAt: ['next', 'следующая'],
   select: ['Select', 'Выбрать'],
   selectOne: (event: string) => [`Select ${event}`, `Выбрать ${event}`],
-  selectAll: ['Select all shown', 'Выбрать все показанные'],
   selectNone: ['Clear selection', 'Снять выбор'],
   selected: (count: number) => [`Selected: ${count}`, `Выбрано: ${count}`],
-  resendMany: (count: number) => [`Resend: ${count}`, `Отправить повторно: ${count}`],
   resendSays: (count: number) => [
     count === 1
       ? 'The event is queued with all attempts of the retry schedule, even if it was delivered before. The endpoint gets it with the same ID.'
@@ -33,12 +31,6 @@ export const texts = inBoth({
       ? 'Событие снова встанет в очередь со всеми попытками по расписанию, даже если уже было доставлено. Обработчик получит его с тем же ID.'
       : `В очередь снова встанут события (${count}) со всеми попытками по расписанию, даже если уже были доставлены. Обработчики получат их с теми же ID.`,
   ],
-  resendProgress: (done: number, of: number) => [
-    `Queued ${done} of ${of}`,
-    `Поставлено в очередь: ${done} из ${of}`,
-  ],
-  resendFailed: (count: number) => [`Not queued: ${count}.`, `Не поставлено в очередь: ${count}.`],
-  resendStop: ['Stop', 'Остановить'],
   none: ['No deliveries found', 'Ничего не найдено'],
   noneHint: [
     'Remove some filters, or choose a longer period.',
@@ -62,5 +54,6 @@ export const texts = inBoth({
   toPartner: ['Webhook of the partner', 'Вебхук партнёра'],
   signature: ['made for each attempt, not stored', 'создаётся для каждой попытки и не хранится'],
   body: ['Body', 'Тело'],
+  responseBody: ['Response body', 'Тело ответа'],
   noAttempts: ['No attempts in the last 30 days', 'За последние 30 дней попыток не было'],
 });

@@ -14,6 +14,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { Copyable, dayOf, Time } from '../../parts/values.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { Balances } from './balances.tsx';
+import { ContactsCard } from './contacts.tsx';
 import { KeysCard } from './keys.tsx';
 import { LimitsCard } from './limits.tsx';
 import { texts } from './texts.ts';
@@ -79,6 +80,7 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
               <RequestCard key={request.request_id} request={request} />
             ))}
             <Balances detail={detail} />
+            <ContactsCard partnerId={partnerId} contacts={detail.contacts} />
             <LimitsCard partnerId={partnerId} limits={detail.limits} />
             <StatementCard partnerId={partnerId} />
           </>

@@ -185,17 +185,10 @@ export const texts = inBoth({
   checkCannot: ['The endpoint does not accept valid events.', 'Обработчик не принимает корректные события.'],
   reEnabled: ['Delivery is resumed.', 'Отправка возобновлена.'],
   probe: ['Test event', 'Тестовое событие'],
-  probes: {
-    'a valid event': ['Valid event', 'Корректное событие'],
-    'the same event again': ['Same event again', 'То же событие ещё раз'],
-    'a wrong signature': ['Invalid signature', 'Неверная подпись'],
-    'a timestamp ten minutes old': ['Timestamp ten minutes old', 'Метка времени десятиминутной давности'],
-    'a changed body': ['Changed body', 'Изменённое тело'],
-  } as Words,
   expected: ['Expected', 'Ожидается'],
   expectations: {
     accept: ['accept', 'принять'],
-    refuse: ['reject', 'отклонить'],
+    refuse: ['refuse', 'отклонить'],
   },
   verdict: ['Result', 'Результат'],
   passed: ['Passed', 'Пройдено'],

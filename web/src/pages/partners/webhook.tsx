@@ -9,7 +9,7 @@ import { Answer, Badge, State } from '../../parts/badge.tsx';
 import { useRun } from '../../parts/notify.ts';
 import { Card, Empty, Facts, KeysetTable, Rows } from '../../parts/page.tsx';
 import { Count, Duration, IdLink, Time } from '../../parts/values.tsx';
-import { faultTexts } from '../../texts/faults.ts';
+import { useCheckTexts } from '../../texts/check.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { AddEndpoint, EndpointActions, type EndpointProps } from './endpoint-actions.tsx';
 import { texts } from './texts.ts';
@@ -93,7 +93,7 @@ function EndpointCard({ partnerId, endpoint: webhook, kinds }: EndpointProps) {
 /** The probes of the webhook check, and whether the receiver answered correctly. */
 function Checked({ result }: { result: CheckResult }) {
   const t = useTexts(texts);
-  const faults = useTexts(faultTexts);
+  const { probeOf, answerOf, problemOf } = useCheckTexts();
   const verdict = result.passed ? t.checkPassed : result.can_receive ? t.checkTrusts : t.checkCannot;
   return (
     <Card title={t.checkResult}>
@@ -105,14 +105,17 @@ function Checked({ result }: { result: CheckResult }) {
         rows={result.results}
         keyOf={one => one.name}
         columns={[
-          { head: t.probe, cell: one => wordIn(t.probes, one.name) },
+          { head: t.probe, cell: probeOf },
           { head: t.expected, cell: one => t.expectations[one.expected] },
-          { head: t.response, cell: one => wordIn(faults, one.answered) },
+          { head: t.response, cell: answerOf },
           { head: t.took, right: true, cell: one => <Duration ms={one.duration_ms} /> },
           {
             head: t.verdict,
             cell: one => (
-              <Badge tone={one.passed ? 'good' : 'bad'}>{one.passed ? t.passed : t.notPassed}</Badge>
+              <>
+                <Badge tone={one.passed ? 'good' : 'bad'}>{one.passed ? t.passed : t.notPassed}</Badge>
+                {!one.passed && <span className="under">{problemOf(one)}</span>}
+              </>
             ),
           },
         ]}

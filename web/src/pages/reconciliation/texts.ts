@@ -25,9 +25,16 @@ export const texts = inBoth({
     count === 1 ? '1 discrepancy' : `${count} discrepancies`,
     `Расхождений: ${count}`,
   ],
-  differAtLeast: (count: number) => [
-    count === 0 ? 'Incomplete' : `At least ${count} discrepancies`,
-    count === 0 ? 'Неполная' : `Расхождений не меньше ${count}`,
+  differAtLeast: (count: number) => [`At least ${count} discrepancies`, `Расхождений не меньше ${count}`],
+  unfinished: (count: number) => [`Not completed yet: ${count}`, `Ещё не завершено: ${count}`],
+  incompleteRun: ['Incomplete', 'Неполная'],
+  paidThere: (count: number) => [
+    `Paid at the gateway, open here: ${count}`,
+    `Оплачено в шлюзе, а у нас не завершено: ${count}`,
+  ],
+  paidThereHint: [
+    'The money has reached the recipient, but the partner does not know it yet. Open the payment and check its status.',
+    'Деньги дошли до получателя, но партнёр об этом ещё не знает. Откройте платёж и проверьте его статус.',
   ],
   incomplete: ['Not all discrepancies are listed', 'Показаны не все расхождения'],
   incompleteHint: [
@@ -49,6 +56,7 @@ export const texts = inBoth({
     here_not_there: ['Not paid at the gateway', 'Не оплачен в шлюзе'],
     amounts_differ: ['Amounts differ', 'Суммы различаются'],
     still_open: ['Not completed yet', 'Ещё не завершён'],
+    paid_there_open_here: ['Paid at the gateway, open here', 'Оплачен в шлюзе, у нас не завершён'],
     refunds_differ: ['Refunds differ', 'Возвраты различаются'],
   } as Words,
   meanings: {
@@ -65,6 +73,10 @@ export const texts = inBoth({
       'Наша сумма и сумма в шлюзе различаются.',
     ],
     still_open: ['The payment is still processing.', 'Платёж ещё в обработке.'],
+    paid_there_open_here: [
+      'The gateway has paid it, but the payment is still processing with us.',
+      'В шлюзе оплачен, а у нас ещё в обработке.',
+    ],
     refunds_differ: [
       'The sum of its refunds with us and at the gateway differs.',
       'Сумма возвратов у нас и в шлюзе различается.',

@@ -3,11 +3,12 @@ import { Link, useSearchParams } from 'wouter';
 import type { DeliveryDetail } from '../../../../src/web/shapes.ts';
 import { query, send } from '../../api.ts';
 import { Answer, State } from '../../parts/badge.tsx';
+import { Body } from '../../parts/body.tsx';
 import { useRun } from '../../parts/notify.ts';
 import { Card, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
-import { Duration, ShortId, Time } from '../../parts/values.tsx';
+import { Copyable, Duration, ShortId, Time } from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
-import { useTexts } from '../texts/index.ts';
+import { useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './webhook.texts.ts';
 
 export default function Delivery({ eventId }: { eventId: string }) {
@@ -51,7 +52,8 @@ function Details({ detail: { delivery, request, attempts } }: { detail: Delivery
       <Card>
         <Facts
           facts={[
-            [t.event, delivery.event],
+            [t.event, wordIn(t.eventNames, delivery.event)],
+            delivery.external_id && [t.externalId, <Copyable key="order" text={delivery.external_id} />],
             [t.at, <Time key="at" at={delivery.event_at} />],
             [
               t.payment,
@@ -67,20 +69,28 @@ function Details({ detail: { delivery, request, attempts } }: { detail: Delivery
         {attempts.length === 0 && <p className="dim">—</p>}
         <ul className="portal-notices">
           {attempts.map(attempt => (
-            <li key={attempt.at} className="between">
-              <span className="inline">
-                {t.attempt(attempt.attempt)}
-                <Answer status={attempt.http_status} error={attempt.error} />
-              </span>
-              <span className="dim">
-                <Duration ms={attempt.duration_ms} /> · <Time at={attempt.at} as="short" />
-              </span>
+            <li key={attempt.at}>
+              <div className="between">
+                <span className="inline">
+                  {t.attempt(attempt.attempt)}
+                  <Answer status={attempt.http_status} error={attempt.error} />
+                </span>
+                <span className="dim">
+                  <Duration ms={attempt.duration_ms} /> · <Time at={attempt.at} as="short" />
+                </span>
+              </div>
+              {attempt.response_body !== null && (
+                <details className="gateway-call">
+                  <summary>{t.responseBody}</summary>
+                  <Body text={attempt.response_body} label={t.responseBody} />
+                </details>
+              )}
             </li>
           ))}
         </ul>
       </Card>
       <Card title={t.body}>
-        <pre className="wrap-anywhere portal-body">{request.body}</pre>
+        <Body text={request.body} label={t.body} />
       </Card>
       <Card title={t.headers}>
         <Facts facts={Object.entries(request.headers)} />

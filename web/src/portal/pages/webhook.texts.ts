@@ -70,8 +70,26 @@ export const texts = inBoth({
     'a timestamp ten minutes old': ['An old timestamp is rejected', 'Устаревшая метка времени отклонена'],
     'a changed body': ['A changed body is rejected', 'Изменённое тело отклонено'],
   } as Words,
-  none: ['No deliveries yet', 'Доставок пока нет'],
-  noneHint: ['Events of the last 30 days appear here.', 'Здесь появятся события за последние 30 дней.'],
+  found: {
+    none: ['No deliveries found', 'Ничего не найдено'],
+    noneHint: [
+      'Remove some filters, or choose a longer period. Deliveries are kept for 30 days.',
+      'Уберите часть фильтров или выберите более длинный период. Доставки хранятся 30 дней.',
+    ],
+    noneYet: ['No deliveries yet', 'Доставок пока нет'],
+    noneYetHint: ['Events of the last 30 days appear here.', 'Здесь появятся события за последние 30 дней.'],
+  },
+  eventId: ['Event ID', 'ID события'],
+  eventNames: {
+    'payment.succeeded': ['Payment succeeded', 'Платёж оплачен'],
+    'payment.failed': ['Payment failed', 'Платёж не прошёл'],
+    'payment.refunded': ['Payment refunded', 'Возврат по платежу'],
+  } as Words,
+  anyEvent: ['Any event', 'Любое событие'],
+  endpoint: ['Endpoint', 'Обработчик'],
+  anyEndpoint: ['Any endpoint', 'Любой обработчик'],
+  externalId: ['Order number', 'Номер заказа'],
+  deliverySearchHint: ['Order number, payment ID or event ID', 'Номер заказа, ID платежа или события'],
   state: ['State', 'Состояние'],
   any: ['Any state', 'Любое состояние'],
   states: {
@@ -84,6 +102,7 @@ export const texts = inBoth({
   resend: ['Send again', 'Отправить ещё раз'],
   resent: ['Queued. It is sent within seconds.', 'В очереди. Отправим за несколько секунд.'],
   body: ['Request body', 'Тело запроса'],
+  responseBody: ['Response body', 'Тело ответа'],
   noSignature: [
     'The signature is made for each attempt and not stored.',
     'Подпись создаётся для каждой попытки и не хранится.',

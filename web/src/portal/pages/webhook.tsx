@@ -10,6 +10,7 @@ import { CheckList, EndpointUrl, SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
 import { Card, Empty, Facts, Loaded, PageFrame, useLive } from '../../parts/page.tsx';
 import { Duration, Time } from '../../parts/values.tsx';
+import { useCheckTexts } from '../../texts/check.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { ShowSecret } from '../parts.tsx';
 import { useTexts, wordIn } from '../texts/index.ts';
@@ -213,18 +214,20 @@ export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecre
 
 export function CheckCard({ result }: { result: CheckResult }) {
   const t = useTexts(texts);
+  const { answerOf, problemOf } = useCheckTexts();
   return (
     <Card title={t.checkTitle}>
       <p>{result.passed ? t.passed : result.can_receive ? t.canReceive : t.cannotReceive}</p>
       {result.re_enabled && <p>{t.reEnabled}</p>}
       <ul className="portal-notices">
-        {result.results.map(({ name, passed, answered, duration_ms }) => (
-          <li key={name} className="between">
+        {result.results.map(one => (
+          <li key={one.name} className="between">
             <span>
-              <Badge tone={passed ? 'good' : 'bad'}>{answered}</Badge> {wordIn(t.checks, name)}
+              <Badge tone={one.passed ? 'good' : 'bad'}>{answerOf(one)}</Badge>{' '}
+              {problemOf(one) ?? wordIn(t.checks, one.name)}
             </span>
             <span className="dim">
-              <Duration ms={duration_ms} />
+              <Duration ms={one.duration_ms} />
             </span>
           </li>
         ))}

@@ -4,7 +4,7 @@ const maxLength = 200;
 const maxSegments = 8;
 /** All words of the routes of the API. */
 const words = new Set(
-  'v1 payments qr resolve quote rate balance events statement ping test clock deposits deposit_addresses'.split(
+  'v1 payments qr resolve quote rate balance events statement ping test clock deposits deposit_addresses refunds'.split(
     ' ',
   ),
 );

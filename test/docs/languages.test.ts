@@ -15,7 +15,7 @@ const guides = readdirSync(join(root, 'docs/guides')).filter(name => name.endsWi
 const documents = [
   ...guides.map(name => `docs/guides/${name}`),
   'docs/reference/api-changelog.md',
-  'sdk/README.md',
+  ...['sdk', 'sdk-cli', 'sdk-php', 'sdk-python'].map(folder => `${folder}/README.md`),
 ];
 
 /** What both languages of a document share. */

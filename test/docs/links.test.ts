@@ -36,7 +36,7 @@ const anchorsOf = (text: string) =>
 const inEnglish = (path: string) =>
   path
     .replace(/^(docs\/(?:guides|reference))\/ru\//, '$1/')
-    .replace(/^sdk\/README\.ru\.md$/, 'sdk/README.md');
+    .replace(/^(sdk[\w-]*\/README)\.ru\.md$/, '$1.md');
 
 const withoutCodeBlocks = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '');
 

@@ -47,13 +47,17 @@ export async function crawl(address: string): Promise<Map<string, Visited>> {
     const response = await fetch(address + path, { redirect: 'manual' });
     const text = await response.text();
     const isPage = response.headers.get('content-type')?.startsWith('text/html');
-    const links = isPage ? linksIn(text, response.url).filter(({ origin }) => origin === address) : [];
+    const links = isPage ? linksIn(text, response.url).filter(url => isOfSite(url, address)) : [];
     visited.set(path, { response, text, links });
     for (const { pathname } of links)
       if (!visited.has(pathname) && !waiting.includes(pathname)) waiting.push(pathname);
   }
   return visited;
 }
+
+/** The page of the status is served elsewhere. */
+const isOfSite = ({ origin, pathname }: URL, address: string) =>
+  origin === address && !pathname.endsWith('/status');
 
 const linksIn = (html: string, base: string) =>
   Array.from(html.matchAll(/\s(?:href|src)="([^"]*)"/g), ([, target]) => new URL(target!, base));

@@ -57,7 +57,7 @@ const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).fla
 
 /** A failed attempt to deliver an event. */
 const endOfDelivery = {
-  text: `SELECT deliveries_end(ARRAY[$1::uuid], '{1}', '{1}', '{false}', '{false}', '{500}', '{NULL}', '{1}', '{NULL}',
+  text: `SELECT deliveries_end(ARRAY[$1::uuid], '{1}', '{1}', '{false}', '{false}', '{500}', '{NULL}', '{NULL}', '{1}', '{NULL}',
                                ARRAY[now()], '{subject}', 'detail')`,
   values: [uuidFromId(partnerId!)],
 };

@@ -75,7 +75,8 @@ export async function createReportWorld(startIso: string) {
     refund: async (iso: string, paymentId: Id<'pay'>, kopecks: number) => {
       await until(iso);
       const at = new Date(clock.nowMs());
-      const { rows } = await pool.query('SELECT * FROM payments_refund($1, $2, $3, $4, $5)', [
+      const { rows } = await pool.query('SELECT * FROM payments_refund($1, $2, $3, $4, $5, $6)', [
+        live,
         [`rfd ${iso}`],
         [uuidFromId(paymentId)],
         [kopecks],

@@ -5,6 +5,9 @@ import type { Language } from './locale.ts';
 const pathOfFile = new Map([
   ['docs/guides/README.md', '/docs/guides/'],
   ['sdk/README.md', '/docs/library'],
+  ['sdk-python/README.md', '/docs/library-python'],
+  ['sdk-php/README.md', '/docs/library-php'],
+  ['sdk-cli/README.md', '/docs/cli'],
   ['docs/reference/api-changelog.md', '/docs/changelog'],
 ]);
 
@@ -12,7 +15,7 @@ const pathOfFile = new Map([
 export function fileIn(file: string, language: Language): string {
   if (language === 'en') return file;
   const { dir, name, ext } = posix.parse(file);
-  return dir === 'sdk' ? `${dir}/${name}.${language}${ext}` : `${dir}/${language}/${name}${ext}`;
+  return dir.startsWith('sdk') ? `${dir}/${name}.${language}${ext}` : `${dir}/${language}/${name}${ext}`;
 }
 
 /** The page of a document, the same in every language; undefined if it is none. */

@@ -54,13 +54,14 @@ ${linksOf(landing.links, surroundings).map(([path, { title, text }]) => html`<li
 }
 
 function linksOf(
-  { docs, library, openapi, portal, bot }: Texts['links'],
+  { docs, library, openapi, status, portal, bot }: Texts['links'],
   { botName, hasPortal }: Surroundings,
 ) {
   const links: [path: string, link: typeof docs][] = [
     ['/docs/', docs],
     ['/docs/library', library],
     ['/openapi.json', openapi],
+    ['/status', status],
   ];
   if (hasPortal) links.push(['/portal/', portal]);
   if (botName !== undefined) links.push([`https://t.me/${botName}`, bot]);

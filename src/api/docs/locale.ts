@@ -24,7 +24,7 @@ export function localPath(path: string, language: Language): string {
 export const languageOf = (path: string): Language => (/^\/(?:docs\/)?ru(?:\/|$)/.test(path) ? 'ru' : 'en');
 
 const isPage = (path: string) =>
-  path === '/' || (path.startsWith('/docs/') && !path.startsWith('/docs/assets/'));
+  path === '/' || path === '/status' || (path.startsWith('/docs/') && !path.startsWith('/docs/assets/'));
 
 /** Everything is written with links to the pages in English. In another language they lead to the pages in that language. */
 export const localLinks = ({ text }: Html, language: Language) =>

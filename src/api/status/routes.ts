@@ -3,12 +3,12 @@ import { createTokenBuckets } from '../../base/token-buckets.ts';
 import { networkOf } from '../../operators/index.ts';
 import type { ApiDeps } from '../deps.ts';
 import { type Assets, readAssets } from '../docs/assets.ts';
+import { languages, localPath } from '../docs/locale.ts';
 import { sendError } from '../http/errors.ts';
 import { pageHeaders } from '../http/page-headers.ts';
 import { staticMethods } from '../http/static-file.ts';
 import { createServiceStatus, overallState, type ServiceStatus } from './service-status.ts';
-import { statusPage } from './status-page.ts';
-import { type Language, languages, preferredLanguage } from './texts.ts';
+import { statusPage, statusPath } from './status-page.ts';
 
 /** The scripts and styles of the documentation, whose frame it has. */
 const headers = pageHeaders(["script-src 'self'", "style-src 'self'", "img-src 'self'"]);
@@ -43,23 +43,18 @@ export function statusRoutes(server: FastifyInstance, deps: ApiDeps): void {
     handler: (request, reply) =>
       answer(request, reply, status => ({ ...statusObject(status), request_id: request.id })),
   });
-  server.route({
-    method: staticMethods,
-    url: '/status',
-    schema: { hide: true },
-    handler: (request, reply) =>
-      answer(request, reply, status => {
-        assets ??= readAssets();
-        reply.headers(headers).header('Vary', 'Accept-Language').type('text/html; charset=utf-8');
-        return statusPage(status, languageOf(request), assets).text;
-      }),
-  });
-}
-
-/** The switch on the page is stronger than the browser. */
-function languageOf({ query, headers: { 'accept-language': header } }: FastifyRequest): Language {
-  const { lang } = query as { lang?: unknown };
-  return languages.find(language => language === lang) ?? preferredLanguage(header);
+  for (const language of languages)
+    server.route({
+      method: staticMethods,
+      url: localPath(statusPath, language),
+      schema: { hide: true },
+      handler: (request, reply) =>
+        answer(request, reply, status => {
+          assets ??= readAssets();
+          reply.headers(headers).type('text/html; charset=utf-8');
+          return statusPage(status, language, assets).text;
+        }),
+    });
 }
 
 const statusObject = (status: ServiceStatus) => {

@@ -1,8 +1,11 @@
 import type { Assets } from '../docs/assets.ts';
-import { type Html, html, type Part } from '../docs/html.ts';
+import { type Html, html } from '../docs/html.ts';
 import { shell } from '../docs/layout.ts';
+import type { Language } from '../docs/locale.ts';
 import { components, overallState, type ServiceStatus } from './service-status.ts';
-import { formatTime, type Language, languages, textsByLanguage } from './texts.ts';
+import { formatTime, textsByLanguage } from './texts.ts';
+
+export const statusPath = '/status';
 
 /** The status as a page in one language. */
 export function statusPage(status: ServiceStatus, language: Language, assets: Assets): Html {
@@ -11,9 +14,11 @@ export function statusPage(status: ServiceStatus, language: Language, assets: As
   const time = (at: Date) => timeIn(language, at);
   return shell(
     {
+      language,
+      path: statusPath,
       title: `${title} · Kopeck`,
       description,
-      content: html`<main id="content" class="landing" tabindex="-1" lang="${language}">
+      content: html`<main id="content" class="landing" tabindex="-1">
 <h1>${title}</h1>
 <p><strong>${texts.overall[overallState(status)]}</strong></p>
 ${status.maintenance?.isOn && html`<p>${texts.maintenanceNow}</p>\n`}<table>
@@ -26,17 +31,12 @@ ${components.map(
 </table>
 <h2>${texts.maintenance}</h2>
 ${windowsOf(status, language)}
-<p>${texts.checkedAt} ${time(status.checkedAt)} · ${languages
-        .filter(other => other !== language)
-        .map(other => linkTo(other))} · <a href="/status.json">${texts.forPrograms}</a></p>
+<p>${texts.checkedAt} ${time(status.checkedAt)} · <a href="/status.json">${texts.forPrograms}</a></p>
 </main>`,
     },
-    assets,
+    { assets },
   );
 }
-
-const linkTo = (language: Language): Part =>
-  html`<a href="/status?lang=${language}" lang="${language}" hreflang="${language}">${textsByLanguage[language].name}</a>`;
 
 function windowsOf({ maintenance }: ServiceStatus, language: Language): Html {
   const texts = textsByLanguage[language];

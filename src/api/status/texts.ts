@@ -1,10 +1,7 @@
-import type { ComponentState, ServiceStatus } from './service-status.ts';
-
-export const languages = ['en', 'ru'] as const;
-export type Language = (typeof languages)[number];
+import type { Language } from '../docs/locale.ts';
+import type { ComponentState } from './service-status.ts';
 
 const en = {
-  name: 'English',
   title: 'Service status',
   description: 'Whether payments, webhooks and the exchange rate of Kopeck work now',
   overall: {
@@ -29,7 +26,6 @@ const en = {
 };
 
 const ru: typeof en = {
-  name: 'Русский',
   title: 'Статус сервиса',
   description: 'Работают ли сейчас платежи, вебхуки и курс Kopeck',
   overall: {
@@ -50,29 +46,16 @@ const ru: typeof en = {
   forPrograms: 'В формате JSON',
 };
 
-export const textsByLanguage = { en, ru };
+export const textsByLanguage: Record<Language, typeof en> = { en, ru };
 
 const locales = { en: 'en-GB', ru: 'ru' } as const;
 
 /** In UTC, since partners are in many time zones. */
-export function formatTime(language: Language, at: ServiceStatus['checkedAt']): string {
+export function formatTime(language: Language, at: Date): string {
   const format = new Intl.DateTimeFormat(locales[language], {
     dateStyle: 'medium',
     timeStyle: 'short',
     timeZone: 'UTC',
   });
   return `${format.format(at)} UTC`;
-}
-
-/** What the browser wants most of our languages; English if it wants neither. */
-export function preferredLanguage(header = ''): Language {
-  const wanted = header.split(',').map(item => {
-    const [tag = '', ...params] = item.split(';').map(part => part.trim().toLowerCase());
-    const weight = params.find(param => param.startsWith('q='))?.slice(2);
-    return { name: tag.split('-')[0], weight: weight === undefined ? 1 : Number(weight) };
-  });
-  // What has the same weight stays in its order.
-  const ordered = wanted.filter(({ weight }) => weight > 0).sort((one, other) => other.weight - one.weight);
-  const found = ordered.flatMap(({ name }) => languages.filter(language => language === name));
-  return found[0] ?? 'en';
 }

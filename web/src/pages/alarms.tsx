@@ -42,7 +42,7 @@ export default function Alarms() {
   const t = useTexts(texts);
   const of = useFilters(names);
   const { period, created_after, created_before, ...rest } = of.filters;
-  const { from, until } = timesOf({ period, created_after, created_before });
+  const { from, until } = timesOf({ period, created_after, created_before }, 'UTC');
   const kinds = Object.keys(t.kinds).sort((a, b) => wordIn(t.kinds, a).localeCompare(wordIn(t.kinds, b)));
   return (
     <PageFrame title={t.nav.alarms} lead={t.lead}>

@@ -6,7 +6,7 @@ import { AccountMenu, PlaceList, Shell } from '../parts/shell.tsx';
 import { zoneName } from '../parts/zone.ts';
 import { chooseMode, useMode, usePartner, usePerson } from './partner.ts';
 import { Support } from './support.tsx';
-import { useLanguage, usePortal } from './texts/index.ts';
+import { usePortal } from './texts/index.ts';
 
 /** The pages, in the order of the menu. */
 const places = [
@@ -27,7 +27,6 @@ const places = [
 /** The frame of every page: navigation, partner, mode, account. */
 export function Layout({ children }: { children: ReactNode }) {
   const t = usePortal();
-  const language = useLanguage();
   const { partner, may } = usePartner();
   return (
     <Shell
@@ -51,7 +50,7 @@ export function Layout({ children }: { children: ReactNode }) {
           <a className="side-link portal-docs" href={t.documentationPath}>
             {t.documentation}
           </a>
-          <a className="side-link portal-docs" href={`/status?lang=${language}`}>
+          <a className="side-link portal-docs" href={t.statusPath}>
             {t.status}
           </a>
         </>

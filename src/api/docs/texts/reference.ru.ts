@@ -143,7 +143,8 @@ export const referenceInRussian: Record<string, string> = {
   'The API key is wrong, revoked, expired or missing.':
     'Ключ API неверен, отозван, просрочен или не передан.',
   'The balance does not cover the payment; top it up.': 'На балансе не хватает средств; пополните его.',
-  'Access is suspended; contact support.': 'Доступ приостановлен; напишите в поддержку.',
+  'Access is suspended: nothing new is accepted, payments in progress are completed.':
+    'Доступ приостановлен: новое не принимается, начатые платежи завершатся.',
   'Requests from this address are not allowed for this key.':
     'Запросы с этим ключом с этого IP-адреса не разрешены.',
   'Payments to this recipient are forbidden.': 'Платежи этому получателю запрещены.',
@@ -159,8 +160,8 @@ export const referenceInRussian: Record<string, string> = {
     'Не удалось получить данные QR-кода; повторите позже.',
   'Too many requests; wait as long as Retry-After says.':
     'Слишком много запросов; подождите столько, сколько указано в Retry-After.',
-  'Something failed on our side; report the request_id.':
-    'Сбой на нашей стороне; сообщите request_id в поддержку.',
+  'Something failed on our side; send the same request again and keep the request_id.':
+    'Сбой на нашей стороне; отправьте тот же запрос ещё раз и сохраните request_id.',
   'The exchange rate is out of date and payments are closed; retry in a minute.':
     'Курс устарел, платежи временно не принимаются; повторите через минуту.',
   'The payment gateway is unavailable; retry later.': 'Платёжный шлюз недоступен; повторите позже.',
@@ -276,8 +277,8 @@ export const referenceInRussian: Record<string, string> = {
     'Меньшие пополнения складываются, пока не наберётся эта сумма',
   'How long a deposit usually takes to become final':
     'За сколько минут пополнение обычно становится окончательным',
-  '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support':
-    '`pending`: обнаружено, ещё не окончательное. `dropped`: блок заменён другим раньше, чем стал окончательным. `screening`: окончательное, идёт проверка. `accumulating`: окончательное, меньше минимальной суммы. `credited`: зачислено на баланс. `held`: решение за поддержкой. `rejected`: зачислено не будет; напишите в поддержку',
+  '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited':
+    '`pending`: обнаружено, ещё не окончательное. `dropped`: блок заменён другим раньше, чем стал окончательным. `screening`: окончательное, идёт проверка. `accumulating`: окончательное, меньше минимальной суммы. `credited`: зачислено на баланс. `held`: решение за поддержкой. `rejected`: зачислено не будет',
   'Rounded down to six places': 'С округлением вниз до шести знаков',
   'On the chain': 'ID транзакции в сети',
   'Number of its log, as the node counted it. Nodes count differently: it identifies nothing.':
@@ -343,6 +344,20 @@ export const referenceInRussian: Record<string, string> = {
   '250 USDT': '250 USDT',
   'The credit, made now or before': 'Пополнение, выполненное сейчас или раньше',
   Credited: 'Зачислено',
+  'Simulate a refund in test mode': 'Имитировать возврат в тестовом режиме',
+  'Returns money of a test payment that succeeded, as if its recipient had refunded it: the payment gets `refunded_rub` and `refunded_usdt`, the balance and the statement an entry, and endpoints that ask for it the event `payment.refunded`. The same reference with the same payment and amount refunds nothing more and gets the same answer, otherwise 409 `idempotency_conflict`. At most 100 a day, then 403 `daily_limit_exceeded`. Test keys only: a live key gets 403 `test_key_required`.':
+    'Возвращает деньги оплаченного тестового платежа, как если бы возврат сделал получатель: у платежа появляются `refunded_rub` и `refunded_usdt`, на балансе и в выписке — проводка, а обработчики, которые на него подписаны, получают событие `payment.refunded`. То же основание с тем же платежом и той же суммой ничего больше не возвращает и получает тот же ответ, иначе — 409 `idempotency_conflict`. Не больше 100 в день, затем 403 `daily_limit_exceeded`. Только для тестовых ключей: боевой ключ получает 403 `test_key_required`.',
+  'From 0.01 to what is left of the payment; without it, all of that':
+    'От 0.01 до остатка платежа; если не указано — весь остаток',
+  'Yours: 1 to 64 letters, digits, dots, hyphens and underscores. Each is refunded once':
+    'Ваше основание: от 1 до 64 латинских букв, цифр, точек, дефисов и подчёркиваний. По каждому деньги возвращаются один раз',
+  'A part of order-42': 'Часть платежа order-42',
+  'What came back with this refund': 'Сколько вернулось этим возвратом',
+  'The same at the rate of the payment': 'То же по курсу платежа',
+  'The sum of the refunds of the payment up to this one': 'Сумма возвратов платежа вместе с этим',
+  'The same in USDT': 'То же в USDT',
+  'The refund, made now or before': 'Возврат, выполненный сейчас или раньше',
+  Refunded: 'Возвращено',
 
   // Examples of requests: examples.ts
   'Order-42: a payment that succeeds': 'Order-42: платёж будет оплачен',

@@ -10,6 +10,7 @@ import { type Column, KeysetTable, PageFrame, useOnce } from '../../parts/page.t
 import { PeriodFields, timesOf } from '../../parts/period.tsx';
 import { ResendFailedDialog } from '../../parts/resend-failed.tsx';
 import { Middle, Time } from '../../parts/values.tsx';
+import { useZone } from '../../parts/zone-context.ts';
 import { resendTexts } from '../../texts/resend.ts';
 import { useMode, usePartner } from '../partner.ts';
 import { useTexts, wordIn } from '../texts/index.ts';
@@ -27,7 +28,7 @@ export default function Deliveries() {
   const endpoints = useOnce<WebhookPage>(api('/webhook')).data?.endpoints ?? [];
   const urls = Object.fromEntries(endpoints.map(one => [one.endpoint_id, one.url]));
   const { period, created_after, created_before, state, ...rest } = of.filters;
-  const { from, until } = timesOf({ period, created_after, created_before });
+  const { from, until } = timesOf({ period, created_after, created_before }, useZone());
   const filters = { mode, ...rest, since: from, until };
   const { pending, delivered, failed } = t.states;
   return (

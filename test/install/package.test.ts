@@ -83,10 +83,8 @@ describe('npm pack', () => {
   });
 
   test.runIf(isInstalled)('no build tool is installed with it', () => {
-    const found = readdirSync(join(project, 'node_modules'));
-    expect(found.filter(name => ['vite', 'typescript', 'vitest', 'react', '@swc'].includes(name))).toEqual(
-      [],
-    );
+    const tools = ['vite', 'typescript', 'vitest', 'react', '@swc/core'];
+    expect(tools.filter(name => existsSync(join(project, 'node_modules', name)))).toEqual([]);
   });
 
   test.runIf(isInstalled && existsSync(olderNode))('a Node that is too old is named in one line', () => {

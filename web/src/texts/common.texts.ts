@@ -18,7 +18,7 @@ const texts = {
   ],
   action: ['Action', 'Действие'],
   actions: ['Actions', 'Действия'],
-  add: ['Add endpoint', 'Добавить адрес'],
+  add: ['Add endpoint', 'Добавить обработчик'],
   address: ['Address', 'Адрес'],
   amount: ['Amount', 'Сумма'],
   answer: ['Last response', 'Последний ответ'],
@@ -41,7 +41,7 @@ const texts = {
   failed: ['Failed', 'Не прошли'],
   firstEvents: [
     'The first endpoint always gets payment.succeeded and payment.failed.',
-    'На первый адрес всегда приходят payment.succeeded и payment.failed.',
+    'Первый обработчик всегда получает payment.succeeded и payment.failed.',
   ],
   headers: ['Headers', 'Заголовки'],
   held: ['On hold', 'Зарезервировано'],

@@ -9,7 +9,7 @@ import { inBoth, useTexts } from '../../texts/index.ts';
 const texts = inBoth({
   addSays: [
     'It gets its own secret and the chosen events from now on. The partner sees it in the bot and the portal.',
-    'У адреса будет свой секрет; выбранные события приходят начиная с этого момента. Партнёр увидит его в боте и личном кабинете.',
+    'У обработчика будет свой секрет; выбранные события приходят начиная с этого момента. Партнёр увидит его в боте и личном кабинете.',
   ],
   address: ['Change URL', 'Изменить URL'],
   addressSays: ['Pending events go to the new URL.', 'Ожидающие события уйдут на новый URL.'],
@@ -33,7 +33,7 @@ const texts = inBoth({
     `${url} больше не получит событий, а ожидающие будут сняты с очереди.`,
   ],
   kinds: ['Events', 'События'],
-  actions: ['Change endpoint', 'Изменить адрес'],
+  actions: ['Change endpoint', 'Изменить обработчик'],
 });
 
 /** One more endpoint in one mode. */

@@ -2,17 +2,17 @@ import { inBoth, type Words } from '../texts/index.ts';
 
 export const texts = inBoth({
   lead: [
-    'We send an event to this address when a payment is completed.',
-    'На этот адрес мы отправляем событие, когда платёж завершён.',
+    'We send an event to this URL when a payment is completed.',
+    'На этот URL мы отправляем событие, когда платёж завершён.',
   ],
   log: ['Delivery log', 'Журнал доставки'],
   addFirstSays: ['It gets the events of both modes.', 'На него приходят события обоих режимов.'],
   addSays: (max: number) => [
     `A further endpoint gets the events that you choose, from now on. A mode has ${max} at most.`,
-    `На дополнительный адрес приходят выбранные события, начиная с этого момента. В каждом режиме — не больше ${max} адресов.`,
+    `Дополнительный обработчик получает выбранные события, начиная с этого момента. В каждом режиме — не больше ${max} обработчиков.`,
   ],
-  changeAddress: ['Change address', 'Изменить адрес'],
-  changeAddressSays: ['Waiting events go to the new address.', 'Ожидающие события уйдут на новый адрес.'],
+  changeAddress: ['Change URL', 'Изменить URL'],
+  changeAddressSays: ['Waiting events go to the new URL.', 'Ожидающие события уйдут на новый URL.'],
   events: ['Events', 'События'],
   bothModes: ['Live and test', 'Боевой и тест'],
   withEd25519: ['Add Ed25519 signature', 'Добавить подпись Ed25519'],
@@ -22,10 +22,10 @@ export const texts = inBoth({
     `${url} gets no more events, and those that wait for it are dropped.`,
     `${url} больше не получит событий, а ожидающие будут сняты с очереди.`,
   ],
-  noEndpoint: ['No webhook yet', 'Вебхука пока нет'],
+  noEndpoint: ['No endpoint yet', 'Обработчика пока нет'],
   noEndpointHint: [
-    'Add the address of your server to get the outcome of payments at once.',
-    'Добавьте адрес своего сервера, чтобы сразу узнавать результат платежей.',
+    'Add an endpoint of your server to get the outcome of payments at once.',
+    'Добавьте обработчик на своём сервере, чтобы сразу узнавать результат платежей.',
   ],
   waiting: ['Waiting events', 'Ждут отправки'],
   givenUp: ['Failed events', 'Не доставлены'],
@@ -52,15 +52,15 @@ export const texts = inBoth({
   checkTitle: ['Result of the check', 'Результат проверки'],
   passed: [
     'Your endpoint accepts valid events and rejects all others.',
-    'Ваш сервер принимает верные события и отклоняет остальные.',
+    'Ваш сервер принимает корректные события и отклоняет остальные.',
   ],
   canReceive: [
     'Your endpoint accepts valid events, but some checks failed.',
-    'Ваш сервер принимает верные события, но часть проверок не пройдена.',
+    'Ваш сервер принимает корректные события, но часть проверок не пройдена.',
   ],
   cannotReceive: [
     'Your endpoint does not accept valid events. Fix it and check again.',
-    'Ваш сервер не принимает верные события. Исправьте его и проверьте снова.',
+    'Ваш сервер не принимает корректные события. Исправьте его и проверьте снова.',
   ],
   reEnabled: ['Sending was suspended and is active again.', 'Отправка была приостановлена и возобновлена.'],
   checks: {

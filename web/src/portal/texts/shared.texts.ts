@@ -67,16 +67,16 @@ export const texts = inBoth({
     ],
     bad_address: [
       'Enter an address that begins with https:// and is reachable from the internet.',
-      'Укажите адрес, который начинается с https:// и доступен из интернета.',
+      'Укажите URL, который начинается с https:// и доступен из интернета.',
     ],
-    no_webhook: ['This endpoint does not exist any more.', 'Этого адреса больше нет.'],
+    no_webhook: ['This endpoint does not exist any more.', 'Этого обработчика больше нет.'],
     too_many_endpoints: [
       'A mode has five endpoints at most.',
-      'В каждом режиме может быть не больше пяти адресов.',
+      'В каждом режиме может быть не больше пяти обработчиков.',
     ],
     contract_events: [
       'The first endpoint always gets payment.succeeded and payment.failed.',
-      'На первый адрес всегда приходят payment.succeeded и payment.failed.',
+      'Первый обработчик всегда получает payment.succeeded и payment.failed.',
     ],
     overlap: [
       'The secret was changed less than 24 hours ago, and the old one is still valid. Try again later.',

@@ -77,7 +77,8 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
   test('changes the language on the same section, and remembers it on the first pages', async () => {
     const page = await visit();
     await page.goto('/docs/guides/webhooks#verify-the-signature');
-    await page.getByRole('link', { name: 'Русский' }).click();
+    // Not `click`, which would first scroll to the sticky header, and leave the section.
+    await page.getByRole('link', { name: 'Русский' }).dispatchEvent('click');
     await page.waitForURL('**/docs/ru/guides/webhooks#verify-the-signature');
     await page.getByRole('heading', { level: 1, name: 'Вебхуки' }).waitFor();
     await page.getByRole('searchbox', { name: 'Поиск по документации' }).fill('вебхук');

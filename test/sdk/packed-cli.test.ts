@@ -83,7 +83,13 @@ describe.runIf(isInstalled)('installed in an empty folder', async () => {
 
   test('has the commands for partners and no server', () => {
     const installed = join(project, 'node_modules/kopeck-cli');
-    expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(readdirSync(installed).sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'README.ru.md',
+      'dist',
+      'package.json',
+    ]);
     expect(readdirSync(join(installed, 'dist'))).toEqual(['kopeck-cli.js']);
     const code = readFileSync(program, 'utf8');
     const imported = Array.from(code.matchAll(/^import .*? ?['"]([^'"]+)['"];$/gm), ([, name]) => name!);

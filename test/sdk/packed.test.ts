@@ -17,7 +17,13 @@ test('has what is needed and nothing else', () => {
   expect(readdirSync(join(project, 'node_modules')).filter(name => !name.startsWith('.'))).toEqual([
     'kopeck-client',
   ]);
-  expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+  expect(readdirSync(installed).sort()).toEqual([
+    'LICENSE',
+    'README.md',
+    'README.ru.md',
+    'dist',
+    'package.json',
+  ]);
   const files = readdirSync(join(installed, 'dist'));
   for (const name of files) {
     const text = readFileSync(join(installed, 'dist', name), 'utf8');

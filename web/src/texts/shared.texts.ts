@@ -87,7 +87,10 @@ export const texts = inBoth({
       'Enter a URL that begins with https:// and is reachable from the internet.',
       'Введите URL, который начинается с https:// и доступен из интернета.',
     ],
-    too_many: ['A mode has five endpoints at most.', 'В каждом режиме может быть не больше пяти обработчиков.'],
+    too_many: [
+      'A mode has five endpoints at most.',
+      'В каждом режиме может быть не больше пяти обработчиков.',
+    ],
     contract_events: [
       'The first endpoint always gets payment.succeeded and payment.failed.',
       'Первый обработчик всегда получает payment.succeeded и payment.failed.',

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
-import type { LockWait } from '../db/batching/index.ts';
+import type { BatchObserver } from '../db/batching/index.ts';
 import type { Mode } from '../ledger/index.ts';
 import { createSeries, type Span, type TraceContext, type Tracer } from '../telemetry/index.ts';
 import type { PaymentTraces } from './traces.ts';
@@ -22,26 +22,16 @@ export async function inPhase<Result>(
 ): Promise<Result> {
   const startedMs = clock.monotonicMs();
   const span = trace && tracer?.start(`payment ${phase}`, { parent: trace });
-  try {
-    return await inSpan(span, () => work(span?.context));
-  } finally {
-    paymentMetrics?.observePhase(mode, phase, clock.monotonicMs() - startedMs);
-  }
-}
-
-/** Ends the span with the work; with an error if the work fails. */
-async function inSpan<Result>(span: Span | undefined, work: () => Promise<Result>): Promise<Result> {
   let error: string | undefined = 'failed';
   try {
-    const result = await work();
+    const result = await work(span?.context);
     error = undefined;
     return result;
   } finally {
     span?.end(error);
+    paymentMetrics?.observePhase(mode, phase, clock.monotonicMs() - startedMs);
   }
 }
-
-type Run<Item, Result> = (items: Item[], lockWait: LockWait) => Promise<Result[]>;
 
 /** How a payment has ended by this statement; undefined if it has not. */
 type Outcome = { mode: Mode; outcome: 'succeeded' | 'failed'; code: string } | undefined;
@@ -50,24 +40,27 @@ type Outcome = { mode: Mode; outcome: 'succeeded' | 'failed'; code: string } | u
 export function observeBatches<Item extends { trace?: TraceContext | undefined }, Result>(
   { clock, paymentMetrics, tracer }: PhaseDeps & { clock: Clock },
   statement: 'open' | 'finish',
-  run: Run<Item, Result>,
   outcomeOf: (item: Item, result: Result) => Outcome,
-) {
+): BatchObserver<Item, Result> {
   function startSpan(items: Item[]): Span | undefined {
     const links = tracer ? items.flatMap(({ trace }) => (trace?.isSampled ? trace : [])) : [];
     if (links.length === 0) return undefined;
     return tracer?.start(`batch ${statement}`, { links, attributes: { 'kopeck.batch_size': items.length } });
   }
-  const observed: Run<Item, Result> = async (items, lockWait) => {
-    const results = await inSpan(startSpan(items), () => run(items, lockWait));
-    for (const [index, item] of items.entries()) {
-      const ended = outcomeOf(item, results[index]!);
-      if (ended) paymentMetrics?.countOutcome(ended.mode, ended.outcome, ended.code);
-    }
-    return results;
+  return {
+    clock,
+    onBatch: (size, waitedMs) => paymentMetrics?.observeBatch(statement, size, waitedMs),
+    onStart: items => {
+      const span = startSpan(items);
+      return results => {
+        span?.end(results ? undefined : 'failed');
+        for (const [index, result] of results?.entries() ?? []) {
+          const ended = outcomeOf(items[index]!, result);
+          if (ended) paymentMetrics?.countOutcome(ended.mode, ended.outcome, ended.code);
+        }
+      };
+    },
   };
-  const onBatch = (size: number, waitedMs: number) => paymentMetrics?.observeBatch(statement, size, waitedMs);
-  return { run: observed, waits: { clock, onBatch } };
 }
 
 /** The steps of a payment that wait for something: the gateway, or a statement. */

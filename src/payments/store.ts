@@ -115,7 +115,8 @@ export function createPaymentWriter(
   });
   const open = createBatcher<NewPayment, OpenResult>({
     ...common,
-    ...observeBatches(observing, 'open', openBatch, outcomeOfOpening),
+    run: openBatch,
+    observer: observeBatches(observing, 'open', outcomeOfOpening),
     ownLanes: {
       ...ownLanes(),
       findLocked: payments => findLockedOpenings(db, payments),
@@ -124,7 +125,8 @@ export function createPaymentWriter(
   });
   const finish = createBatcher<PaymentToFinish, FinishResult>({
     ...common,
-    ...observeBatches(observing, 'finish', finishBatch, outcomeOfFinish),
+    run: finishBatch,
+    observer: observeBatches(observing, 'finish', outcomeOfFinish),
     ownLanes: {
       ...ownLanes(),
       findLocked: payments => findLockedAccounts(db, payments),

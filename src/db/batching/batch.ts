@@ -23,8 +23,16 @@ export interface BatcherOptions<Item, Answer> {
   gather?: () => Promise<void>;
   /** Keeps items whose rows are locked from holding up the others. Without it, every call waits as long as usual. */
   ownLanes?: OwnLanesOptions<Item>;
-  /** For metrics: a batch begins, and its oldest item has waited so long. */
-  waits?: { clock: Clock; onBatch(size: number, waitedMs: number): void };
+  observer?: BatchObserver<Item, Answer>;
+}
+
+/** For metrics and traces. */
+export interface BatchObserver<Item, Answer> {
+  clock: Clock;
+  /** A batch was gathered, and its oldest item has waited so long. */
+  onBatch: (size: number, waitedMs: number) => void;
+  /** A call begins. What this returns gets the answers, or nothing if the call fails. */
+  onStart: (items: Item[]) => (answers?: Answer[]) => void;
 }
 
 /** Calls of the same turn of the event loop share a batch: under load there are many. */
@@ -35,7 +43,7 @@ export class BatcherFullError extends Error {}
 export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>) {
   type Batch = Waiting<Item, Answer>[];
   const waiting: Batch = [];
-  const { waits } = options;
+  const { observer } = options;
   let isRunning = false;
   const ownLanes =
     options.ownLanes &&
@@ -46,7 +54,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
     while (waiting.length > 0) {
       if (options.gather && waiting.length < options.maxBatch) await options.gather();
       const batch = waiting.splice(0, options.maxBatch);
-      waits?.onBatch(batch.length, waits.clock.monotonicMs() - batch[0]!.sinceMs!);
+      observer?.onBatch(batch.length, observer.clock.monotonicMs() - batch[0]!.sinceMs!);
       if (ownLanes) await ownLanes.runWithoutLocked(batch, waiting);
       else await runBatch(batch, 'long');
     }
@@ -54,15 +62,16 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   }
 
   async function runBatch(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
+    const items = batch.map(({ item }) => item);
+    const onEnd = observer?.onStart(items);
     try {
-      const answers = await options.run(
-        batch.map(({ item }) => item),
-        lockWait,
-      );
+      const answers = await options.run(items, lockWait);
+      onEnd?.(answers);
       batch.forEach(({ resolve }, index) => {
         resolve(answers[index]!);
       });
     } catch (error) {
+      onEnd?.();
       if (options.ownLanes?.isLockTimeout(error)) return { items: batch, error };
       if (batch.length > 1 && options.isItemError(error)) return runHalves(batch, lockWait);
       for (const { reject } of batch) reject(error);
@@ -79,7 +88,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   }
 
   function add(item: Waiting<Item, Answer>): void {
-    if (waits) item.sinceMs = waits.clock.monotonicMs();
+    if (observer) item.sinceMs = observer.clock.monotonicMs();
     waiting.push(item);
     if (!isRunning) void runBatches();
   }

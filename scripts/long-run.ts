@@ -1,6 +1,7 @@
 /**
  * `npm run test:long`: runs what is run before a release, one part after the other, also when one fails, and writes into
- * `docs/internals/testing.md` how each ended. Exits with 1 if a part failed.
+ * `docs/internals/testing.md` how each ended. `-- faults simulate` runs only parts that have one of these words. Exits with 1 if
+ * a part failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,47 +14,37 @@ const parts = [
   'npx vitest run --mode long',
   'npm run faults -- --minutes 5',
   'npm run hostile -- --minutes 5',
-  'npm run simulate -- --minutes 10',
+  'npm run simulate -- --minutes 60',
   'npm run sabotage',
 ];
 
-interface PartResult {
-  command: string;
-  minutes: number;
-  code: number | null;
-}
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+const commit =
+  git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' and changes');
 
-function runPart(command: string): PartResult {
+/** Runs a part; true if it passed. */
+function runPart(command: string): boolean {
   console.log(`\n> ${command}\n`);
   const startedMs = Date.now();
-  const { status: code } = spawnSync(command, { cwd: root, shell: true, stdio: 'inherit' });
-  return { command, minutes: Math.round((Date.now() - startedMs) / 60_000), code };
+  const { status } = spawnSync(command, { cwd: root, shell: true, stdio: 'inherit' });
+  const minutes = Math.round((Date.now() - startedMs) / 60_000);
+  const today = new Date().toISOString().slice(0, 10);
+  writeRow(command, [today, commit, `${minutes}`, status === 0 ? 'passed' : `failed (${status})`]);
+  return status === 0;
 }
 
-const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-const commit = git('rev-parse', '--short', 'HEAD');
-const hasChanges = git('status', '--porcelain') !== '';
-const results: PartResult[] = [];
-for (const command of parts) {
-  results.push(runPart(command));
-  const section = [
-    '## The last long run',
-    '',
-    `${new Date().toISOString().slice(0, 10)}, commit \`${commit}\`${hasChanges ? ' and changes since' : ''}:`,
-    '',
-    '| part | minutes | result |',
-    '|---|---|---|',
-    ...parts.map((name, nth) => {
-      const { minutes, code } = results[nth] ?? {};
-      const result = code === undefined ? 'not run' : code === 0 ? 'passed' : `failed (${code})`;
-      return `| \`${name}\` | ${minutes ?? ''} | ${result} |`;
-    }),
-  ].join('\n');
-  const text = readFileSync(page, 'utf8');
-  writeFileSync(
-    page,
-    text.replace(/^## The last long run\n[\s\S]*?(?=\n\n## )/m, () => section),
-  );
-  if (results.length === parts.length) console.log(`\n${section}`);
+/** The rows of other parts stay as they were written when those ran. */
+function writeRow(command: string, cells: string[]): void {
+  const lines = readFileSync(page, 'utf8').split('\n');
+  const row = lines.findIndex(line => line.startsWith(`| \`${command}\` |`));
+  if (row === -1) throw new Error(`${page} has no row for ${command}`);
+  lines[row] = `| ${[`\`${command}\``, ...cells].join(' | ')} |`;
+  writeFileSync(page, lines.join('\n'));
 }
-process.exitCode = results.every(({ code }) => code === 0) ? 0 : 1;
+
+const words = process.argv.slice(2);
+const chosen = parts.filter(part => words.length === 0 || words.some(word => part.includes(word)));
+if (chosen.length === 0) throw new Error(`no part has one of the words ${words.join(', ')}`);
+const failed = chosen.filter(part => !runPart(part));
+console.log(failed.length === 0 ? '\nAll parts passed.' : `\nFailed: ${failed.join('; ')}`);
+process.exitCode = failed.length === 0 ? 0 : 1;

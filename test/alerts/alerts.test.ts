@@ -3,7 +3,7 @@ import { isPrometheusInstalled } from '../helpers/prometheus.ts';
 import { administer, startAlertWorld } from './world.ts';
 
 /** One alert of the service and one of its database; the others are in alerts.long.test.ts. */
-describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () => {
+describe.runIf(isPrometheusInstalled)('alerts', async () => {
   if (!isPrometheusInstalled) return;
   const world = await startAlertWorld();
   const { pool, pay, fault, untilFiring, untilOver, isFiring } = world;
@@ -30,7 +30,7 @@ describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () =
           for (let nth = 0; nth < 5; nth++) await pay(shop.liveKey, await world.newLink());
           return isFiring('KopeckPaymentsFailing');
         },
-        { timeout: 40_000 },
+        { timeout: 60_000 },
       )
       .toBe(true);
   });

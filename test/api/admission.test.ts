@@ -65,7 +65,7 @@ test('payments that wait for the gateway, and repeats of them, take no place', a
   const waiting = vi.spyOn(deps.outcomeWaiters, 'waitForOutcome');
   for (const count of [1, 2]) {
     answers.push(partner.pay({ qr_url: link }, key));
-    await vi.waitFor(() => expect(waiting).toHaveBeenCalledTimes(count), 20_000);
+    await vi.waitFor(() => expect(waiting).toHaveBeenCalledTimes(count), 60_000);
   }
   expect(deps.admission.isFull()).toBe(false);
   letGo();

@@ -90,7 +90,7 @@ async function expectSamePaymentsAtBank(pool: Pool, simulator: Bank): Promise<vo
 }
 
 function readersOf(pool: Pool, simulator: Bank) {
-  const waiting = { timeout: 20_000, interval: 10 };
+  const waiting = { timeout: 60_000, interval: 10 };
   const rowsOf = async (qrcId: string) => {
     const columns = 'id, status, status_detail, error_code, gateway_order_id';
     const text = `SELECT ${columns} FROM payments WHERE qrc_id = $1 ORDER BY id`;

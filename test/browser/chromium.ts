@@ -61,7 +61,7 @@ function skip(why: string): undefined {
 
 /** Tests that share one browser; skipped where there is none. */
 export const describeInBrowser = (name: string, tests: (browser: Browser) => Promise<void>) =>
-  describe(name, { timeout: 180_000 }, async () => {
+  describe(name, async () => {
     const browser = await openBrowser();
     if (browser) await tests(browser);
     else test.skip('needs Chromium');

@@ -53,7 +53,7 @@ export function openWindows(browser: Browser) {
         javaScriptEnabled,
       });
       const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(60_000);
       page.on('pageerror', error => complaints.push(`page: ${error.message}`));
       page.on('console', message => {
         const { url } = message.location();

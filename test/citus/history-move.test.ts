@@ -15,7 +15,7 @@ test('a server without Citus is refused', async () => {
   expect(await distributeArchive(auditContextOf(pool, systemClock))).toEqual({ outcome: 'no_citus' });
 });
 
-describe.runIf(isCitusAvailable)('the move of an archive to the workers', { timeout: 120_000 }, async () => {
+describe.runIf(isCitusAvailable)('the move of an archive to the workers', async () => {
   if (!isCitusAvailable) return;
   const citus = await startCitus();
   const world = await createHistory(citus, 'moves');

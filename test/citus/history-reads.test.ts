@@ -14,7 +14,7 @@ import { databaseAt } from './citus.ts';
 import { createHistory, isCitusAvailable, startCitus } from './world.ts';
 
 /** One after the other: each test goes on with the archive of the one before. */
-describe.runIf(isCitusAvailable)('an archive on the workers', { timeout: 120_000 }, async () => {
+describe.runIf(isCitusAvailable)('an archive on the workers', async () => {
   if (!isCitusAvailable) return;
   const citus = await startCitus();
   const world = await createHistory(citus, 'reads');

@@ -46,12 +46,12 @@ describe('kopeck start and the console', () => {
   let withApi: Service;
   beforeAll(async () => {
     whole = await start({ REQUEST_LOG_DAYS: '0' });
-    await vi.waitUntil(() => linkIn(whole), 10_000);
+    await vi.waitUntil(() => linkIn(whole), 60_000);
     [withConsole, withApi] = await Promise.all([
       start({ ROLES: 'console', LOG_LEVEL: 'trace' }),
       start({ ROLES: 'api' }),
     ]);
-    await vi.waitUntil(() => linkIn(withConsole), 10_000);
+    await vi.waitUntil(() => linkIn(withConsole), 60_000);
   });
 
   test('a new database gets a link for the first operator; the next start replaces it', async () => {

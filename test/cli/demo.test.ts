@@ -39,7 +39,7 @@ test('makes payments of all kinds through the service, and revokes its keys', as
   // A second run uses the same shops.
   expect((await kopeck(env, 'demo --payments 5')).code).toBe(0);
   expect(await count('partners')).toBe(rows.length);
-}, 120_000);
+});
 
 test('pays with the shops that are not suspended, says so, and leaves no key behind', async () => {
   const { pool, env, count } = await createPlace();
@@ -74,7 +74,7 @@ test('pays with the shops that are not suspended, says so, and leaves no key beh
       /^All shops of the demo are suspended\. To change that: bin\/kopeck partner resume (prt_\w{26}( or )?){5}\. Nothing was changed\.$/,
     ),
   });
-}, 120_000);
+});
 
 test('revokes its keys when it is interrupted', async () => {
   const { env, count } = await createPlace();
@@ -84,7 +84,7 @@ test('revokes its keys when it is interrupted', async () => {
   await expect.poll(() => count('payments')).toBeGreaterThan(0);
   expect(await running.stop('SIGINT')).toBe(130);
   expect(await count('api_keys WHERE revoked_at IS NULL')).toBe(0);
-}, 60_000);
+});
 
 test('is refused where real money could be involved', async () => {
   const { pool, env, count } = await createPlace();
@@ -101,7 +101,7 @@ test('is refused where real money could be involved', async () => {
   const inProduction = { DATABASE_URL: production.url, NODE_ENV: 'production', SECRET_KEY: secretKey };
   expect(await refusal(inProduction)).toBe('1 production');
   expect(await count('partners')).toBe(1);
-}, 60_000);
+});
 
 test('is refused where the last payments are at another bank: recovery would release their holds', async () => {
   const { url } = await createDatabase();
@@ -145,4 +145,4 @@ test('is refused where the last payments are at another bank: recovery would rel
   // The service itself does not start with the simulator either, when GATEWAY_URL is missing by mistake.
   await expect(startHere(env)).rejects.toThrow(/^There are unfinished [^\n]*GATEWAY_URL[^\n]*$/);
   expect((await run(`payment show ${paymentId}`)).status).toBe('processing');
-}, 120_000);
+});

@@ -130,7 +130,7 @@ describe('kopeck start in two processes', () => {
     callers.stop();
     await untilBothServe(service);
     await expect.poll(() => callers.waiting(), { timeout: 10_000 }).toBe(0);
-  }, 60_000);
+  });
 
   test('stops both processes', async () => {
     const { service } = shared;

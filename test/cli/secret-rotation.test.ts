@@ -159,7 +159,7 @@ test('the key is replaced under load, with the rotation killed in the middle, an
   const nowSec = systemClock.nowMs() / 1_000;
   for (const { headers, body } of receiver.received)
     expect(verifySignature(webhookSecret!, `${headers['x-service-signature']}`, body, nowSec)).toBe(true);
-}, 180_000);
+});
 
 test('a process that was cut off during the rotation and lacks the new key rejects no API key: it stops serving', async () => {
   const other = await createDatabase();
@@ -191,4 +191,4 @@ test('a process that was cut off during the rotation and lacks the new key rejec
     );
   expect(await ping()).toBe('no connection');
   expect(seen).not.toContain(401);
-}, 60_000);
+});

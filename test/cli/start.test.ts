@@ -97,7 +97,7 @@ describe('kopeck start', () => {
     const pid = serverPid(env.DATA_DIR);
     expect(await second!.stop('SIGHUP')).toBe(0);
     expect(isRunning(pid)).toBe(false);
-  }, 120_000);
+  });
 
   test('a simulator that cannot start, or a port in use, is reported in one line', async () => {
     const dataDir = newFolder();

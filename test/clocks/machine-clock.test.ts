@@ -14,7 +14,7 @@ const { bank, start } = await createMachines(url);
 const [ahead, behind] = await Promise.all([start({ offsetMs: hourMs }), start({ offsetMs: -hourMs })]);
 await vi.waitFor(
   async () => expect((await pool.query('SELECT FROM rates')).rowCount).toBeGreaterThan(0),
-  10_000,
+  60_000,
 );
 
 test('a wrong clock of a machine changes no time on record', async () => {
@@ -28,7 +28,7 @@ test('a wrong clock of a machine changes no time on record', async () => {
   }
   await vi.waitFor(
     async () => expect((await pool.query('SELECT FROM webhook_attempts')).rowCount).toBeGreaterThan(1),
-    10_000,
+    60_000,
   );
   const times = await readStoredTimes(pool);
   expect(times.map(({ column }) => column)).toEqual(
@@ -58,10 +58,10 @@ test('a bucket that a process with a wrong clock has used refuses nobody for lon
   const { partnerId, testKey } = await createPartnerWithKeys(pool);
   await setLimits(auditContextOf(pool), partnerId, { otherRps: 2 });
   const ask = async (address: string) => (await partnerAt(address, testKey).get('/v1/ping')).status;
-  await vi.waitFor(async () => expect(await ask(ahead.address)).toBe(429), { interval: 0, timeout: 10_000 });
+  await vi.waitFor(async () => expect(await ask(ahead.address)).toBe(429), { interval: 0, timeout: 60_000 });
   await vi.waitFor(async () => expect(await ask(behind.address)).toBe(200), {
     interval: 100,
-    timeout: 5_000,
+    timeout: 60_000,
   });
 });
 
@@ -94,7 +94,7 @@ test('a clock that is an hour ahead is not ready, raises an alarm and shows in t
     expect(rows).toEqual([
       { detail: expect.stringMatching(/^Process \d+ on \S+: the clock of this machine is 3\d+\.\d s/) },
     ]);
-  }, 5_000);
+  }, 60_000);
   const metrics = await behind.readMetrics();
   expect(metrics).toMatch(/kopeck_clock_offset_seconds\{process="\d+"\} -3(599|600)/);
 });

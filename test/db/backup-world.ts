@@ -83,7 +83,7 @@ async function archiveAll(pool: Pool, archivedFile: (name: string) => string): P
   );
   await pool.query('SELECT pg_switch_wal()');
   const file = archivedFile(rows[0]!.name);
-  await vi.waitUntil(() => fs.existsSync(file), { timeout: 30_000 });
+  await vi.waitUntil(() => fs.existsSync(file), { timeout: 60_000 });
   return file;
 }
 

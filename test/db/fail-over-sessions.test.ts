@@ -41,4 +41,4 @@ test('sessions of locks and messages leave an old server that goes on answering'
   await expect.poll(sessions, { timeout: 10_000 }).toEqual([]);
   await expect.poll(() => leads, { timeout: 10_000 }).toBe(0);
   await expect.poll(heartbeat.isDatabaseAnswering, { timeout: 10_000 }).toBe(false);
-}, 60_000);
+});

@@ -49,7 +49,7 @@ beforeAll(async () => {
   service = await startService(env);
   shop = await openShop({ KOPECK_URL: service.address });
   // Two processes start, on a machine that may be busy.
-}, 180_000);
+});
 afterAll(async () => {
   await shop?.stop();
   await service?.stop();

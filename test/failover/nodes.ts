@@ -70,7 +70,7 @@ export const answeredBetween = ({ calls }: Round, fromMs: number, untilMs: numbe
     what === 'pay' && result.kind === 'ok' && endedMs >= fromMs && endedMs <= untilMs ? [order!] : [],
   );
 
-const repeatWithinMs = 120_000;
+const repeatWithinMs = 240_000;
 const repeatPauseMs = 300;
 
 /** Each is sent again with its key, until it is answered. The answers are compared with the first ones at the end of the round. */

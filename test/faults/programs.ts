@@ -50,7 +50,7 @@ export function startProgram(file: string, args: string[], env: Record<string, s
 
 const pollIntervalMs = 20;
 /** Nobody waits so long for a fault to be over: what may take less time is a limit of its own, which only quick machines check. */
-const withinMs = 120_000;
+const withinMs = 240_000;
 
 /** Resolves with the milliseconds until the condition held. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<number> {

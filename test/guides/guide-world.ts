@@ -124,9 +124,6 @@ const isListening = (port: number) =>
     socket.once('error', () => resolve(false)).once('connect', () => socket.destroy());
   });
 
-/** Commands start slowly on a busy machine, and a guide has many. */
-export const guideTimeoutMs = 180_000;
-
 export const withSnippets = guides.filter(({ steps }) => steps.length > 0);
 
 /** A running service, and a project of a partner with the library in it. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, test } from 'vitest';
-import { guideTimeoutMs, startGuideWorld, withSnippets } from './guide-world.ts';
+import { startGuideWorld, withSnippets } from './guide-world.ts';
 import { canRun, compileGo, type Prepared, prepare } from './snippet-files.ts';
 
 const { project, read } = await startGuideWorld();
@@ -15,7 +15,7 @@ describe.for(['sh', 'python', 'php', 'go'] as const)('every snippet in %s', lang
       if (language === 'go') await compileGo(project);
     }, compileTimeoutMs);
 
-    test.for(withSnippets)('$name does what it says', { timeout: guideTimeoutMs }, (guide, { expect }) =>
+    test.for(withSnippets)('$name does what it says', (guide, { expect }) =>
       read(guide, language, prepared.get(guide.name)!, expect),
     );
   });

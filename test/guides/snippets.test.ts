@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, test } from 'vitest';
 import { root } from '../sdk/packed.ts';
-import { guideTimeoutMs, startGuideWorld, withSnippets } from './guide-world.ts';
+import { startGuideWorld, withSnippets } from './guide-world.ts';
 import { canRun, prepare } from './snippet-files.ts';
 import { libraryReadme } from './snippets.ts';
 
@@ -39,15 +39,12 @@ describe.concurrent('every snippet', () => {
     ).toBe('');
   });
 
-  test.for(inTypeScript)(
-    'of TypeScript in $name does what it says',
-    { timeout: guideTimeoutMs },
-    (guide, { expect }) => read(guide, 'ts', prepared.get(guide)!, expect),
+  test.for(inTypeScript)('of TypeScript in $name does what it says', (guide, { expect }) =>
+    read(guide, 'ts', prepared.get(guide)!, expect),
   );
 
   test.skipIf(!canRun('sh')).for(firstGuide)(
     'of curl in $name does what it says',
-    { timeout: guideTimeoutMs },
     async (guide, { expect }) => read(guide, 'sh', await prepare(guide, 'sh', project), expect),
   );
 });

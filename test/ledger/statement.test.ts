@@ -141,7 +141,7 @@ describe('a statement', () => {
       { numRuns: 15 },
     );
     expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
-  }, 120_000);
+  });
 
   test('of today is open, grows, and differs when its day is over', async () => {
     const clock = manualClock(`${firstDay}T10:00:00Z`);

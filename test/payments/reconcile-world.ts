@@ -37,7 +37,7 @@ export async function startReconcileWorld() {
     made.failedHere = await pay({ on: 'pay', kind: 'finish_later', ms: 100, outcome: 'succeeded' });
     await resolve(made.failedHere, 'failed');
     const order = () => simulator.call('GET', `/orders/${made.failedHere}`);
-    await vi.waitFor(async () => expect((await order()).body.state).toBe('succeeded'), 10_000);
+    await vi.waitFor(async () => expect((await order()).body.state).toBe('succeeded'), 60_000);
     made.neverThere = await pay({ on: 'pay', kind: 'drop_before' });
     await resolve(made.neverThere, 'succeeded');
     made.wrongAmount = await pay({ on: 'pay', kind: 'wrong_amount' });

@@ -12,7 +12,7 @@ const { clock, deps, audit, address, newCustomer, accepted, openMany, endAll, st
 async function firstPauses(): Promise<number[]> {
   const noted = notePauses(clock);
   const { stop } = startRecovery({ ...deps, clock: noted.clock });
-  await vi.waitFor(() => expect(noted.pauses).toHaveLength(2), 20_000);
+  await vi.waitFor(() => expect(noted.pauses).toHaveLength(2), 60_000);
   await stop();
   return noted.pauses.toSorted((a, b) => a - b);
 }
@@ -43,10 +43,10 @@ test('many due payments are polled without a pause in between', async () => {
   });
   try {
     for (let ended = 0; ended < 10; ended++) {
-      await vi.waitFor(() => expect(polls).toHaveLength(50 + ended), 20_000);
+      await vi.waitFor(() => expect(polls).toHaveLength(50 + ended), 60_000);
       end(polls[ended]);
     }
-    await vi.waitFor(() => expect(polls).toHaveLength(60), 20_000);
+    await vi.waitFor(() => expect(polls).toHaveLength(60), 60_000);
   } finally {
     for (const one of polls) end(one);
     await stop();

@@ -74,7 +74,7 @@ export async function startRecoveryWorld() {
     vi.waitFor(async () => {
       const { rows } = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qrc_id]);
       return idFromUuid('pay', rows[0].id);
-    }, 10_000);
+    }, 60_000);
 
   /** Creates a payment whose gateway gives the answer that the test chooses, when it chooses. */
   async function unanswered({ caller }: Customer) {

@@ -85,7 +85,7 @@ test('a batch whose session ends in its middle leaves nothing behind', async ({ 
         WHERE wait_event_type = 'Lock' AND query LIKE '%prune_test_data($1%' AND datname = current_database()`,
     );
     expect(rowCount).toBe(1);
-  }, 10_000);
+  }, 60_000);
   expect(await pruning).toBeInstanceOf(Error);
   expect(await testPayments(partnerId)).toBe(oldPayments);
   expect(await count('test_checkpoints WHERE true', partnerId)).toBe(0);
@@ -159,7 +159,7 @@ test('an event that is pruned while an operator sends it again leaves no deliver
         WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`,
     );
     expect(rowCount).toBe(1);
-  }, 10_000);
+  }, 60_000);
   expect(resending.hasEnded).toBe(false);
   await unlock();
   expect(await resending.result).toEqual({ outcome: 'no_event' });

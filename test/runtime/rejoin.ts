@@ -17,7 +17,7 @@ const isReady = (service: Service) =>
 
 /** The test of a service with so many processes. */
 export function testRejoining(title: string, processes: number): void {
-  test(title, { timeout: 120_000 }, async () => {
+  test(title, async () => {
     const { older, newer } = await twoHistories();
     const host = await openDatabaseHost(older.options.database!);
     const service = await startService({

@@ -18,7 +18,7 @@ test('whatever chains and their nodes do, no rule about deposits is broken', asy
     for (const fault of Object.keys(result.chainFaults)) happened.add(fault);
   }
   await verify();
-}, 180_000);
+});
 
 test('each fault of chains and their nodes happens in these seeds', () => {
   expect([...happened].sort()).toEqual([...chainFaults].sort());

@@ -54,5 +54,5 @@ describe.skipIf(!isEvmNodeInstalled)('kopeck start and a real node', () => {
     await expect.poll(world.cursor, { timeout: 40_000 }).toBe(final);
     await expect.poll(world.areCredited, { timeout: 20_000 }).toBe(true);
     await expectEachOnce(world, sent);
-  }, 180_000);
+  });
 });

@@ -36,13 +36,7 @@ async function enableEndpoint(
 ): Promise<void> {
   const isSuspended = model.webhookOf(endpointId)!.suspended;
   const kept = model.waiting(endpointId);
-  if (isSuspended) {
-    sending.restartSchedule(kept);
-    sending.sendKept(
-      endpointId,
-      kept.map(({ eventId }) => eventId),
-    );
-  }
+  if (isSuspended) sending.sendKept(endpointId, kept);
   const audit = { pool, clock: scheduler.clockOf('webhook admin'), actor: 'operator' };
   const { url } = model.webhookOf(endpointId)!;
   const outcome = await reEnable(audit, { partnerId, endpointId, url });

@@ -1,7 +1,7 @@
 import type { Id } from '../../src/base/ids.ts';
 import { slowAfterMs } from '../../src/webhooks/delivery/slots.ts';
 import type { Sent } from './receivers.ts';
-import type { BookedWebhook, DeliveryKey } from './webhook-books.ts';
+import type { BookedDelivery, BookedWebhook, DeliveryKey } from './webhook-books.ts';
 import { keyOf, type WebhookModel } from './webhook-model.ts';
 import type { World } from './world.ts';
 
@@ -135,6 +135,15 @@ export function createSendingModel(world: World, options: SendingOptions) {
     return Math.min(nextMs, renewedMs);
   }
 
+  /** An operator resends these events: their attempts start again. */
+  function restartSchedule(keys: DeliveryKey[]): void {
+    for (const key of keys) {
+      last.delete(keyOf(key));
+      const queue = kept.get(key.endpointId);
+      if (queue) queue.eventIds = queue.eventIds.filter(eventId => eventId !== key.eventId);
+    }
+  }
+
   return {
     /** A process read this event as due. */
     read: (processName: string, key: DeliveryKey) => {
@@ -183,17 +192,16 @@ export function createSendingModel(world: World, options: SendingOptions) {
       turns.set(now.endpointId, turnOf(now.endpointId) + 1);
       takenMs.set(now.endpointId, scheduler.nowMs());
     },
-    /** An operator resends these events: their attempts start again. */
-    restartSchedule: (keys: DeliveryKey[]) => {
-      for (const key of keys) {
-        last.delete(keyOf(key));
-        const queue = kept.get(key.endpointId);
-        if (queue) queue.eventIds = queue.eventIds.filter(eventId => eventId !== key.eventId);
-      }
+    restartSchedule,
+    /**
+     * Sending is enabled again: these kept events are sent now, in order. A process whose last attempt at one is not on record
+     * yet sends that one later.
+     */
+    sendKept: (endpointId: Id<'whe'>, rows: BookedDelivery[]) => {
+      const onRecord = rows.filter(row => last.get(keyOf(row))?.attempts !== row.attempts);
+      restartSchedule(rows);
+      kept.set(endpointId, { sinceMs: scheduler.nowMs(), eventIds: onRecord.map(({ eventId }) => eventId) });
     },
-    /** Sending is enabled again: these kept events are sent now. */
-    sendKept: (endpointId: Id<'whe'>, eventIds: string[]) =>
-      void kept.set(endpointId, { sinceMs: scheduler.nowMs(), eventIds }),
     /** When a poll could find a delivery to send or a lease to renew. */
     nextDueMs: () => Math.min(...options.model().books.webhooks.map(dueMs)),
     crashed: (processName: string) => {

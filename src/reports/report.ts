@@ -179,5 +179,5 @@ const termsOf = (paymentId: Id<'pay'> | null, payment: PaymentTerms | undefined)
   rateE4: payment?.rateE4 ?? null,
 });
 
-/** Of one line: a line break or another control character in a text of others would break the lines of a format. */
-export const plain = (text: string) => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
+/** Of one line: a line break or another control character in a text of others would break the lines of a format, and XML has no U+FFFE and U+FFFF. */
+export const plain = (text: string) => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\ufffe\uffff]/gu, ' ');

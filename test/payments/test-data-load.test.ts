@@ -1,10 +1,10 @@
 import { test as base, expect, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import { sqlStateOf } from '../../src/db/postgres/database-errors.ts';
 import { openPool } from '../../src/db/postgres/pool.ts';
 import { readBalances } from '../../src/ledger/index.ts';
-import { pruneTestData } from '../../src/payments/index.ts';
+import { createPaymentSignals, pruneTestData, refundTestPayment } from '../../src/payments/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { resendEvent } from '../../src/webhooks/index.ts';
 import { auditContextOf, createDatabase, patient } from '../helpers/database.ts';
@@ -144,15 +144,12 @@ test('a delivery in use, or a move to the archive that is not committed, delays 
   expect(await past.findings()).toEqual([]);
 });
 
-test('an event that is pruned while an operator sends it again leaves no delivery', async ({ partnerId }) => {
-  const uuid = uuidFromId(partnerId);
-  await past.addEndpoint(partnerId);
-  const { rows } = await pool.query<{ id: bigint }>(
-    "SELECT min(id) AS id FROM events WHERE partner_id = $1 AND mode = 'test'",
-    [uuid],
-  );
-  const { unlock } = await holdLocks(url, "SELECT prune_test_data($1, '2025-06-01', 500)", [uuid]);
-  const resending = follow(resendEvent(auditContextOf(pool), rows[0]!.id));
+/** Begins a work while the oldest test payments of the partner are being pruned, which it must wait for. */
+async function duringPruning<Result>(partnerId: Id<'prt'>, work: () => Promise<Result>): Promise<Result> {
+  const { unlock } = await holdLocks(url, "SELECT prune_test_data($1, '2025-06-01', 500)", [
+    uuidFromId(partnerId),
+  ]);
+  const working = follow(work());
   await vi.waitFor(async () => {
     const { rowCount } = await pool.query(
       `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -160,10 +157,41 @@ test('an event that is pruned while an operator sends it again leaves no deliver
     );
     expect(rowCount).toBe(1);
   }, 60_000);
-  expect(resending.hasEnded).toBe(false);
+  expect(working.hasEnded).toBe(false);
   await unlock();
-  expect(await resending.result).toEqual({ outcome: 'no_event' });
+  return working.result;
+}
+
+test('an event that is pruned while an operator sends it again leaves no delivery', async ({ partnerId }) => {
+  const uuid = uuidFromId(partnerId);
+  await past.addEndpoint(partnerId);
+  const { rows } = await pool.query<{ id: bigint }>(
+    "SELECT min(id) AS id FROM events WHERE partner_id = $1 AND mode = 'test'",
+    [uuid],
+  );
+  const resent = await duringPruning(partnerId, () => resendEvent(auditContextOf(pool), rows[0]!.id));
+  expect(resent).toEqual({ outcome: 'no_event' });
   expect(await count('deliveries WHERE true', partnerId)).toBe(0);
+});
+
+test('a payment that is pruned while it is refunded has no refund', async ({ partnerId }) => {
+  await past.addEndpoint(partnerId);
+  await pool.query(`UPDATE endpoints SET events = events || '{payment.refunded}' WHERE partner_id = $1`, [
+    uuidFromId(partnerId),
+  ]);
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT id FROM payments WHERE partner_id = $1 AND mode = 'test' ORDER BY id LIMIT 1",
+    [uuidFromId(partnerId)],
+  );
+  const paymentId = idFromUuid('pay', rows[0]!.id);
+  const deps = { pool, clock: systemClock, signals: createPaymentSignals() };
+  const wanted = { partnerId, paymentId, amountKopecks: 1n, reference: 'late' };
+  expect(await duringPruning(partnerId, () => refundTestPayment(deps, wanted))).toEqual({
+    outcome: 'no_payment',
+  });
+  for (const table of ['refunds', 'deliveries'])
+    expect(await count(`${table} WHERE true`, partnerId)).toBe(0);
+  expect(await past.findings()).toEqual([]);
 });
 
 test('an account with a fault is not pruned, and keeps back no other', async () => {

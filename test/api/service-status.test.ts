@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { createServiceStatus, overallState } from '../../src/api/status/service-status.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { cancelMaintenance, planMaintenance, setMaintenance } from '../../src/controls/index.ts';
 import type { Queryable } from '../../src/db/postgres/pool.ts';
@@ -89,10 +88,17 @@ describe('delays', () => {
     for (const payment of [...mine, theirs]) await finish(payment);
   });
 
-  test('of webhooks degrade them, but not those of an endpoint that hangs or is suspended', async () => {
-    await addEndpoint(one);
-    await sql`INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)
-              VALUES (${uuidFromId(one)}, ${uuidFromId(one)}, 1, 'live', gen_random_uuid(), ${new Date(clock.nowMs())})`;
+  test('of webhooks of two partners degrade them, but not those of an endpoint that hangs or is suspended', async () => {
+    const addDue = async (partnerId: typeof one) => {
+      await addEndpoint(partnerId);
+      await sql`INSERT INTO deliveries (endpoint_id, partner_id, event_id, mode, payment_id, next_at)
+                VALUES (${uuidFromId(partnerId)}, ${uuidFromId(partnerId)}, 1, 'live', gen_random_uuid(), ${new Date(clock.nowMs())})`;
+    };
+    await addDue(one);
+    await clock.advance(11 * minuteMs);
+    await setRate(pool, clock);
+    expect(await now()).toBe(fine);
+    await addDue(other);
     expect(await now()).toBe(fine);
     await clock.advance(2 * minuteMs);
     expect(await now()).toBe('payments operational, webhooks degraded, rate operational');
@@ -121,12 +127,11 @@ describe('a database', () => {
     ['does not answer now', () => true, silent],
   ])('that %s: all is down, within a second', async (_name, isDatabaseAnswering, db) => {
     const read = createServiceStatus({
-      ...{ reads: { byKey: db }, clock: systemClock, rateMaxAgeSec: 300 },
+      ...{ reads: { byKey: db }, clock, rateMaxAgeSec: 300 },
       heartbeat: { ...heartbeat, isDatabaseAnswering },
     });
-    const startedMs = performance.now();
-    const answers = await Promise.all([read(), read()]);
-    for (const answer of answers) expect(answer).toMatchObject(down);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    const asked = Promise.all([read(), read()]);
+    await clock.advance(999);
+    for (const answer of await asked) expect(answer).toMatchObject(down);
   });
 });

@@ -203,7 +203,8 @@ def _bytes_of(body: Mapping[str, Any]) -> bytes:
 
 def _amount_of(value: Any) -> str:
     if isinstance(value, Decimal):
-        return str(value)
+        # Never 1E+2, which `str` makes of a normalized amount.
+        return f"{value:f}"
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
 
 

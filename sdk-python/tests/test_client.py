@@ -260,9 +260,10 @@ class Payments(unittest.TestCase):
         self.assertEqual(service.requests[0].url, "https://pay.example/base/v1/payments/..%2Fping")
 
     def test_amounts_are_sent_as_they_are(self) -> None:
-        service = Scripted(OK)
-        service.kopeck.payments.create(qr_url="https://qr", amount_rub=Decimal("305.10"))
-        self.assertEqual(json.loads(service.requests[0].body or b"")["amount_rub"], "305.10")
+        for amount, sent in ((Decimal("305.10"), "305.10"), (Decimal("300.00").normalize(), "300")):
+            service = Scripted(OK)
+            service.kopeck.payments.create(qr_url="https://qr", amount_rub=amount)
+            self.assertEqual(json.loads(service.requests[0].body or b"")["amount_rub"], sent)
 
     def test_the_list_goes_over_all_pages(self) -> None:
         def page(ids: list[str], after: str | None) -> object:

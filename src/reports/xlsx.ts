@@ -60,10 +60,13 @@ export async function* writeXlsx(
   });
 }
 
+/** Excel reads `_x0041_` as the character with that number, unless its first underscore is written so itself. */
+const escaped = (text: string) => text.replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_');
+
 /** A text is never a formula here: a cell has its type. */
 function excelValueOf(cell: Cell, wallClock: (at: Date) => Date): string | number | Date | null {
   if (cell === null) return null;
-  if ('text' in cell) return cell.text;
+  if ('text' in cell) return escaped(cell.text);
   if ('at' in cell) return wallClock(cell.at);
   if ('kopecks' in cell) return Number(formatKopecks(cell.kopecks));
   return Number('rateE4' in cell ? formatRate(cell.rateE4) : formatMicroUsdt(cell.microUsdt));

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { verifyLedger } from '../../src/ledger/index.ts';
+import { topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { refundRound } from '../../src/payments/refunds/read-refunds.ts';
 import { addEndpoint, createVault } from '../../src/webhooks/index.ts';
 import { codeOf, expectMalformed, keyring, newLink, setRate, startApi } from '../helpers/api.ts';
@@ -87,6 +87,14 @@ test('a reference is refunded once, however often and at once it is sent', async
 });
 
 describe('what is refused', () => {
+  test('a reference that the ledger has for a top-up', async () => {
+    const { pay, refund, partnerId } = await newPartner();
+    const { id } = await pay();
+    const reference = `refund:test:${partnerId}:x`;
+    await topUp(audit, { partnerId, mode: 'test', reference, microUsdt: 1n });
+    expect(codeOf(await refund(id, 'x'))).toBe('409 idempotency_conflict');
+  });
+
   test('more than is left of the payment', async () => {
     const { pay, refund } = await newPartner();
     const { id } = await pay(10_000);

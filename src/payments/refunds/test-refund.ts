@@ -56,6 +56,8 @@ export async function refundTestPayment(deps: TestRefundDeps, wanted: WantedRefu
     case 'too_much':
     case 'no_payment':
       return { outcome: verdict };
+    case 'reference_taken':
+      return { outcome: 'conflict' };
     default:
       throw new Error(`a test refund of ${paymentId}: ${verdict}`);
   }

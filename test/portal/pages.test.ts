@@ -6,14 +6,13 @@ import { approveLive, listKeys, signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { newPerson, startPortal } from '../helpers/portal.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
-const { pool, sql } = await createDatabase();
-const { member, signIn, address, audit } = await startPortal({ pool });
-await setRate(pool);
-const today = () => new Date().toISOString().slice(0, 10);
+const { pool, sql, clock } = await createTimedDatabase(new Date().toISOString());
+const { member, signIn, address, audit } = await startPortal({ pool, clock });
+await setRate(pool, clock);
 
 /** A partner with three test payments: two succeeded, one failed. */
 async function createShop() {
@@ -42,7 +41,7 @@ test('the overview counts payments by day, and live and test apart', async ({ sh
   });
   expect(json.days).toHaveLength(7);
   const { available_usdt } = json.balance;
-  expect(json.days[6]).toMatchObject({ day: dayIn('Europe/Moscow', Date.now()), created: 3, available_usdt });
+  expect(json.days[6]).toMatchObject({ day: dayIn('Europe/Moscow', clock.nowMs()), created: 3, available_usdt });
   expect(json.days[0]).toMatchObject({ created: 0, available_usdt: '0.000000' });
   const live = (await viewer.read('/overview?mode=live&days=7')).json;
   expect(live).toMatchObject({ created: 0, success_share: null });
@@ -209,9 +208,10 @@ test('the webhook: addresses, secret, events, check, log, sending again', async 
 
 test('a statement has the same bytes as from the API', async ({ shop: { partnerId, testKey } }) => {
   const viewer = await member(partnerId, 'viewer');
-  const { text } = await viewer.read(`/statement?mode=test&day=${today()}&format=csv`);
+  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
+  const { text } = await viewer.read(`/statement?mode=test&day=${day}&format=csv`);
   const headers = { authorization: `Bearer ${testKey}` };
-  const response = await fetch(`${address}/v1/statement?day=${today()}&format=csv`, { headers });
+  const response = await fetch(`${address}/v1/statement?day=${day}&format=csv`, { headers });
   expect(text).toBe(await response.text());
   await answers(400, viewer.read('/statement?mode=test&day=2999-01-01&format=csv'));
 });

@@ -4,19 +4,19 @@ import { addDays, dayIn } from '../../src/base/calendar.ts';
 import { changesOf } from '../../src/db/audit/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers } from '../helpers/console.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createTimedDatabase } from '../helpers/database.ts';
 import { startPortal } from '../helpers/portal.ts';
 
-const { pool, sql } = await createDatabase();
-const { member, address } = await startPortal({ pool });
-await setRate(pool);
+const { pool, sql, clock } = await createTimedDatabase(new Date().toISOString());
+const { member, address } = await startPortal({ pool, clock });
+await setRate(pool, clock);
 const { partnerId, testKey } = await createPartnerWithKeys(pool);
 const api = partnerAt(address, testKey);
 const { json: paid } = await api.pay({ qr_url: newLink(10_000), external_id: 'order 1' });
 await api.pay({ qr_url: newLink(10_001) });
 const viewer = await member(partnerId, 'viewer');
 
-const today = () => dayIn('Europe/Moscow', Date.now());
+const today = () => dayIn('Europe/Moscow', clock.nowMs());
 const path = (from: string, to: string, format = 'csv', language = 'ru') =>
   `/report?mode=test&from=${from}&to=${to}&format=${format}&language=${language}`;
 const bytesOf = async (of: string) => {
@@ -111,7 +111,7 @@ test('owners change the time zone, on record, and days and reports follow it', a
       after: { time_zone },
     },
   ]);
-  const there = dayIn(time_zone, Date.now());
+  const there = dayIn(time_zone, clock.nowMs());
   expect((await owner.read('/overview?mode=test&days=1')).json.days[0].day).toBe(there);
   await answers(200, owner.read(path(there, there)));
   await answers(400, owner.read(path(addDays(there, 1), addDays(there, 1))));

@@ -41,7 +41,11 @@ test('the overview counts payments by day, and live and test apart', async ({ sh
   });
   expect(json.days).toHaveLength(7);
   const { available_usdt } = json.balance;
-  expect(json.days[6]).toMatchObject({ day: dayIn('Europe/Moscow', clock.nowMs()), created: 3, available_usdt });
+  expect(json.days[6]).toMatchObject({
+    day: dayIn('Europe/Moscow', clock.nowMs()),
+    created: 3,
+    available_usdt,
+  });
   expect(json.days[0]).toMatchObject({ created: 0, available_usdt: '0.000000' });
   const live = (await viewer.read('/overview?mode=live&days=7')).json;
   expect(live).toMatchObject({ created: 0, success_share: null });

@@ -93,6 +93,8 @@ export function readSettings(environment: Environment) {
     publicUrl: checked('PUBLIC_URL', httpUrl),
     /** Where partners reach support; undefined means that no text sends them there. */
     supportUrl: checked('SUPPORT_URL', supportUrl),
+    /** How long somebody stays signed in to the portal who has not chosen to be remembered. */
+    portalSessionHours: number('PORTAL_SESSION_HOURS', '12', 1, 24),
     /** Undefined means no bot. */
     telegramToken: checked('TELEGRAM_BOT_TOKEN', botToken),
     telegramBotName: checked('TELEGRAM_BOT_NAME', botName),

@@ -12,6 +12,8 @@ export interface SignedIn extends StoredSession {
   role: OperatorRole;
 }
 
+const maxAgeMs = 12 * 3_600_000;
+
 type Own = { operator_id: string } & Pick<SignedIn, 'name' | 'role'>;
 
 const sessions = sessionsOf<Own>({
@@ -19,6 +21,7 @@ const sessions = sessionsOf<Own>({
   own: 's.operator_id, o.name, o.role',
   join: 'JOIN operators o ON o.id = s.operator_id',
   isUsable: 'o.disabled_at IS NULL',
+  idleMs: 30 * 60_000,
 });
 
 const toSignedIn = ({ operator_id, ...session }: StoredSession & Own): SignedIn => ({
@@ -33,7 +36,7 @@ export async function openSession(tx: Queryable, clock: Clock, operatorId: Id<'o
     text: 'DELETE FROM operator_sessions WHERE operator_id = $1 AND ends_at < $2',
     values: [operator_id, new Date(clock.nowMs() - keptDays * 86_400_000)],
   });
-  return sessions.open(tx, clock, { operator_id }, client);
+  return sessions.open(tx, clock, { operator_id }, client, maxAgeMs);
 }
 
 export async function findSession(...given: Parameters<(typeof sessions)['find']>) {

@@ -25,16 +25,21 @@ export {
   type WantedKey,
 } from './keys.ts';
 export {
+  hasRight,
+  type MemberRight,
+  type MemberRole,
+  memberRoles,
+  rightsOfRole,
+  rolesWith,
+} from './member-rights.ts';
+export {
   auditContextOfPerson,
   changeRole,
   listMembers,
   listMemberships,
-  type MemberRole,
   maxMembers,
-  memberRoles,
   type Person,
   removeMember,
-  roleIncludes,
   signUp,
 } from './members.ts';
 export {
@@ -56,6 +61,7 @@ export {
   listPortalSessions,
   type PortalSession,
   prunePortalSessions,
+  rememberedDays,
 } from './portal/sessions.ts';
 export {
   createPortalLink,

@@ -5,7 +5,8 @@ import { type AuditContext, recordChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
 import { findRow, type Queryable, transaction } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
-import { addMember, listMembers, type MemberRole, maxMembers, type Person } from './members.ts';
+import type { MemberRole } from './member-rights.ts';
+import { addMember, listMembers, maxMembers, type Person } from './members.ts';
 import { findPartner, lockPartner, type Partner } from './partners.ts';
 
 const validMs = 24 * 3_600_000;

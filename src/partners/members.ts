@@ -3,14 +3,8 @@ import { type Id, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange, takeDailyChange } from '../db/audit/index.ts';
 import { writeNotice } from '../db/notices/index.ts';
 import { type Queryable, readRows, transaction } from '../db/postgres/index.ts';
+import type { MemberRole } from './member-rights.ts';
 import * as partners from './partners.ts';
-
-/** In ascending order: each role includes the ones before it. */
-export const memberRoles = ['viewer', 'developer', 'owner'] as const;
-export type MemberRole = (typeof memberRoles)[number];
-
-export const roleIncludes = (role: MemberRole, needed: MemberRole) =>
-  memberRoles.indexOf(role) >= memberRoles.indexOf(needed);
 
 /** Identified by the Telegram user id alone; the name is only for display. */
 export interface Person {

@@ -6,10 +6,11 @@ import type { Heartbeat } from '../db/processes/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
 import type { DepositChains } from '../deposits/index.ts';
 import type { Gateway } from '../gateway/index.ts';
-import type { MemberRole, Partner, PortalSession } from '../partners/index.ts';
+import type { MemberRight, MemberRole, Partner, PortalSession } from '../partners/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
 
 type Needed =
+  | 'portalSessionHours'
   | 'publicUrl'
   | 'qrHosts'
   | 'quoteLock'
@@ -57,7 +58,7 @@ declare module 'fastify' {
     member: SignedInMember;
   }
   interface FastifyContextConfig {
-    /** Who may call a route of the portal: a member with this role, any signed-in person, or everybody. */
-    allows?: MemberRole | 'person' | 'everybody';
+    /** Who may call a route of the portal: a member with this right, any signed-in person, or everybody. */
+    allows?: MemberRight | 'person' | 'everybody';
   }
 }

@@ -2,7 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createAnswersUnderWay, smallBody } from '../api/index.ts';
 import { parseId } from '../base/ids.ts';
 import { createTokenBuckets } from '../base/token-buckets.ts';
-import { findPortalSession, listMemberships, type MemberRole, roleIncludes } from '../partners/index.ts';
+import {
+  findPortalSession,
+  hasRight,
+  listMemberships,
+  type MemberRight,
+  rolesWith,
+} from '../partners/index.ts';
 import {
   isCsrfToken,
   isFromOurPage,
@@ -26,7 +32,7 @@ const partnerPath = '/portal/api/partners/:partner_id';
 /**
  * Guards every route of the scope; each route declares whom it allows. A request is checked in this order: a change must
  * come from our origin, there must be a session, a change must carry the CSRF token of that session, the person is within
- * the rate, is a member of the partner in the path now, and has the role.
+ * the rate, is a member of the partner in the path now, and has the right.
  */
 export function guard(scope: FastifyInstance, deps: RouteDeps): void {
   const takeToken = createTokenBuckets(deps.clock, requestRate);
@@ -66,7 +72,7 @@ export function guard(scope: FastifyInstance, deps: RouteDeps): void {
 
     const member = await findMember(deps, request);
     if (!member) return sendRefusal(request, reply, outsider);
-    if (!roleIncludes(member.role, allows!)) return sendRefusal(request, reply, refuseRole(allows!));
+    if (!hasRight(member.role, allows!)) return sendRefusal(request, reply, refuseRight(allows!));
     if (!underWay.begin(member.partner.partnerId, maxUnderWay, reply))
       return sendRefusal(request, reply, throttled(1));
     request.member = member;
@@ -86,11 +92,11 @@ export async function whyNotAllowed(deps: RouteDeps, request: FastifyRequest): P
   const { allows } = request.routeOptions.config;
   if (!(await findSignedIn(deps, request))) return signedOut;
   if (allows === 'person') return undefined;
-  const needed = allows as MemberRole;
+  const needed = allows as MemberRight;
   const member = await findMember(deps, request);
   if (!member) return outsider;
   request.member = member;
-  return roleIncludes(member.role, needed) ? undefined : refuseRole(needed);
+  return hasRight(member.role, needed) ? undefined : refuseRight(needed);
 }
 
 const signedOut = refuse(401, 'signed_out', 'Sign in to continue.');
@@ -98,7 +104,8 @@ const signedOut = refuse(401, 'signed_out', 'Sign in to continue.');
 const outsider = refuse(404, 'no_partner', 'You are not in the team of this partner.');
 
 /** Also for what depends on more than the route: live keys are for owners. */
-export const refuseRole = (needed: MemberRole) => refuse(403, 'forbidden', `This needs the role ${needed}.`);
+export const refuseRight = (needed: MemberRight) =>
+  refuse(403, 'forbidden', `This needs one of these roles: ${rolesWith(needed).join(', ')}.`);
 
 /** PostgreSQL stores no NUL, so a query for one would fail. Bodies are checked where they are parsed. */
 const hasNul = ({ url }: FastifyRequest) => url.includes('%00');

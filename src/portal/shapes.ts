@@ -2,7 +2,7 @@
 
 import type { AnswerOf } from '../web/index.ts';
 import type { withPartner } from './access/new-partner-routes.ts';
-import type { answerOf, currentSession } from './access/routes.ts';
+import type { answerOf, currentSession, showSessions } from './access/routes.ts';
 import type { identityOf, sessionObject } from './access/session-object.ts';
 import type { create } from './keys/routes.ts';
 import type { depositRow, showBalance } from './money/routes.ts';
@@ -15,7 +15,7 @@ import type { showNotices } from './settings/routes.ts';
 import type { inviteMember, list } from './team/routes.ts';
 import type { readNow, show } from './webhook/routes.ts';
 
-export type { MemberRole } from '../partners/index.ts';
+export type { MemberRight, MemberRole } from '../partners/index.ts';
 
 export type Balance = AnswerOf<typeof showBalance>;
 export type CurrentSession = AnswerOf<typeof currentSession>;
@@ -36,6 +36,7 @@ export type QrPhoto = AnswerOf<ReturnType<typeof readPhoto>>;
 export type Quote = AnswerOf<typeof quoteAmount>;
 export type RatePage = AnswerOf<typeof showRate>;
 export type ResolvedQr = AnswerOf<typeof qrRoute>;
+export type SessionRow = AnswerOf<typeof showSessions>['data'][number];
 export type Secrets = Awaited<ReturnType<typeof readNow>>;
 export type Session = Awaited<ReturnType<typeof sessionObject>>;
 export type SignInAnswer = NonNullable<Awaited<ReturnType<typeof answerOf>>>;

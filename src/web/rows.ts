@@ -5,7 +5,6 @@ import { parseDay } from '../base/instants.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import type { Queryable } from '../db/postgres/index.ts';
 import type { Keyring } from '../db/secrets/index.ts';
-import { idleEndOf } from '../db/sessions/index.ts';
 import { type Mode, openStatement, writeStatement } from '../ledger/index.ts';
 import {
   type FoundPayment,
@@ -184,6 +183,7 @@ interface OpenSession {
   userAgent: string;
   createdAt: Date;
   lastSeenAt: Date;
+  endsAt: Date;
 }
 
 export const sessionRow = (session: OpenSession, ownId: string) => ({
@@ -192,19 +192,19 @@ export const sessionRow = (session: OpenSession, ownId: string) => ({
   user_agent: session.userAgent,
   created_at: session.createdAt.toISOString(),
   last_seen_at: session.lastSeenAt.toISOString(),
+  ends_at: session.endsAt.toISOString(),
   is_this_one: session.sessionId === ownId,
 });
 
-/** What the session of a page has in both apps: it ends at `idle_ends_at` without activity, and at `ends_at` in any case. */
+/** What the session of a page has in both apps. */
 export const sessionTimes = (
   { keyring }: { keyring: Keyring },
   app: WebApp,
   token: string,
-  session: { lastSeenAt: Date; endsAt: Date },
+  session: { endsAt: Date },
 ) => ({
   /** Sent as `X-CSRF-Token` with every request that changes something. */
   csrf_token: csrfTokenOf(keyring.active(), app, token),
-  idle_ends_at: idleEndOf(session).toISOString(),
   ends_at: session.endsAt.toISOString(),
 });
 

@@ -29,4 +29,3 @@ export type LoggedRequestRow = ReturnType<typeof rows.loggedRequestRow>;
 export type PaymentRow = ReturnType<typeof rows.paymentRow>;
 /** One batch of them, queued again. */
 export type ResentBatch = ReturnType<typeof resentBatch>;
-export type SessionRow = ReturnType<typeof rows.sessionRow>;

@@ -12,7 +12,7 @@ describe('settings', () => {
       ...{ qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'], previousSecretKeys: [], depositChains: [] },
       ...{ rateSpreadBps: 100, rateRefreshSec: 60, rateMaxAgeSec: 300 },
       rateBounds: { minE4: 400_000n, maxE4: 4_000_000n },
-      ...{ testPaymentsPerDay: 10_000, testDataDays: 90, requestLogDays: 7 },
+      ...{ testPaymentsPerDay: 10_000, testDataDays: 90, requestLogDays: 7, portalSessionHours: 12 },
       quoteLock: {
         ...{ lifetimeSec: 60, spreadBps: 50 },
         ...{ maxMicroUsdtOfPartner: 5_000_000_000n, maxMicroUsdt: 50_000_000_000n },
@@ -92,6 +92,7 @@ describe('settings', () => {
     RATE_REFRESH_SEC: ['0', '86401'],
     TEST_PAYMENTS_PER_DAY: ['0', 'none'],
     TEST_DATA_DAYS: ['6', '3651'],
+    PORTAL_SESSION_HOURS: ['0', '25', '1.5'],
     REQUEST_LOG_DAYS: ['91', '-1', 'week'],
     RATE_MAX_AGE_SEC: ['0', 'NaN'],
     QUOTE_LOCK_SEC: ['29', '901'],

@@ -60,7 +60,7 @@ test('an invitation admits one person; roles are enforced; a removed member lose
   await owner.reads(/Vera joined the team as viewer/);
   expect(viewer.screen().buttons.flat()).not.toContain('🔑 Keys');
   expect(await viewer.forges(viewer.screen().message, `kn:${partnerId.slice(4)}:test`)).toBe(
-    'Required role: developer or higher.',
+    'Required role: developer or owner.',
   );
 
   const developer = await bring(owner, 'developer', 'Dan');
@@ -70,7 +70,7 @@ test('an invitation admits one person; roles are enforced; a removed member lose
   await late.writes('/start inv_nonsense', /was already used, has expired or does not exist/);
 
   await developer.goes(['🔑 Keys', /no active keys/]);
-  expect(await developer.presses('➕ Live key')).toBe('Required role: owner or higher.');
+  expect(await developer.presses('➕ Live key')).toBe('Required role: owner.');
   const { message } = await developer.goes(['➕ Test key', /Which IP addresses/]);
 
   await owner.writes('/menu', /Your role/);

@@ -21,10 +21,10 @@ test('an owner changes a role once confirmed, at once and on record', async () =
   const menu = vera.screen();
   const suffix = partnerId.slice(4);
   for (const data of [`tg:${suffix}:${vera.account.id}`, `tc:${suffix}:${vera.account.id}:owner`]) {
-    expect(await vera.forges(menu.message, data)).toBe('Required role: owner or higher.');
+    expect(await vera.forges(menu.message, data)).toBe('Required role: owner.');
   }
   const keys = () => vera.forgeCallback(menu.message, `k:${suffix}`);
-  expect((await (await keys()).answer()).text).toBe('Required role: developer or higher.');
+  expect((await (await keys()).answer()).text).toBe('Required role: developer or owner.');
 
   await owner.forgeCallback(owner.screen().message, `t:${suffix}`);
   await owner.reads(({ buttons }) => buttons.flat().includes('🎭 Vera: viewer'));

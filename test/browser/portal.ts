@@ -34,6 +34,7 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
 
   async function signIn(page: Page): Promise<void> {
     await page.goto(`/portal/sign-in#${await createPortalLink(audit, owner)}`);
+    await press(page, 'Sign in');
     await page.waitForURL(`**/portal/${partnerId}/`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   }
@@ -50,10 +51,15 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
     const link = `/portal/sign-in#${await createPortalLink(audit, newPerson())}`;
     await page.goto('about:blank');
     await page.goto(link);
+    await page.getByLabel('Stay signed in on this device').check();
+    expect(await findBarriers(page)).toEqual([]);
+    await press(page, 'Sign in');
     await page.getByRole('heading', { name: 'You are not in a team' }).waitFor();
     console.announceRefusals(404);
     const second = await visit({ language: 'ru' });
     await second.goto(link);
+    expect(await excessWidth(second)).toBe(0);
+    await press(second, 'Войти');
     await second.getByText(/Ссылка уже использована/).waitFor();
   });
 

@@ -6,7 +6,13 @@ import { createMutex } from '../../src/base/mutex.ts';
 import { openOutsidePools } from '../../src/db/postgres/outside-pools.ts';
 import { type Pool, transaction } from '../../src/db/postgres/pool.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
-import { createPortalLink, type MemberRole, type Person, signInWithLink } from '../../src/partners/index.ts';
+import {
+  createPortalLink,
+  type MemberRight,
+  type MemberRole,
+  type Person,
+  signInWithLink,
+} from '../../src/partners/index.ts';
 import { addMember } from '../../src/partners/members.ts';
 import { createPortal, type PortalDeps } from '../../src/portal/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
@@ -25,7 +31,7 @@ export interface PortalOptions extends Partial<PortalDeps> {
 export interface PortalRoute {
   method: string;
   url: string;
-  allows: MemberRole | 'person' | 'everybody' | undefined;
+  allows: MemberRight | 'person' | 'everybody' | undefined;
 }
 
 export const botToken = '5768337691:a-token-of-the-tests';
@@ -56,6 +62,7 @@ export async function startPortal({
     sender,
     chains: new Map(),
     gateway,
+    portalSessionHours: 12,
     publicUrl: undefined,
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
     acquireImageLock: createMutex(),
@@ -95,8 +102,9 @@ export async function startPortal({
       userAgent: 'test',
       sessionToken: undefined,
       replaces: undefined,
+      isRemembered: false,
     };
-    const signedIn = await signInWithLink(audit, link, newBrowser);
+    const signedIn = await signInWithLink({ ...deps, ...audit }, link, newBrowser);
     if (signedIn.outcome !== 'signed_in') throw new Error(`${person.name}: ${signedIn.outcome}`);
     browser.cookie = `__Host-kopeck-portal=${signedIn.token}`;
     browser.csrfToken = (await browser.get('/session/current')).json.session.csrf_token;

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { beforeAll, expect, test } from 'vitest';
-import { listKeys, type MemberRole, memberRoles, roleIncludes } from '../../src/partners/index.ts';
+import { listKeys, type MemberRight, type MemberRole, memberRoles } from '../../src/partners/index.ts';
 import { guard } from '../../src/portal/guard.ts';
 import { createVault, listDeliveries, listWebhooks, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
@@ -12,20 +12,22 @@ const { pool } = await createDatabase();
 const { routes, signIn, member, visit, deps, address, audit } = await startPortal({ pool });
 await setRate(pool);
 
-/** Every route, below the least role that may call it for a partner, or below whom it is for. A new route must be added here. */
-const routesByRole = `
-viewer: everybody may leave, and only owners remove others
+/** Every route, below the right that it needs, or below whom it is for. A new route must be added here. */
+const routesByRight = `
+money: everybody may leave, and only owners remove others
   GET /overview /payments /payments/totals /payments/export /payments/:id /payments/:id/receipt
   GET /balance /deposits /statement /report
   GET /rate /quote /quotes /team
-  POST /qr /qr/photo /team/:user_id/remove
-developer:
+  POST /team/:user_id/remove
+follow:
+  POST /qr /qr/photo
+integrate:
   GET /keys /webhook /deliveries /deliveries/failed /deliveries/:event_id /request-log
   POST /keys /keys/:key_id/roll /keys/:key_id/revoke /keys/:key_id/addresses /balance/refill
   POST /webhook /webhook/:endpoint_id/address /webhook/:endpoint_id/events /webhook/:endpoint_id/ed25519
   POST /webhook/:endpoint_id/remove /webhook/:endpoint_id/secret /webhook/:endpoint_id/rotate
   POST /webhook/:endpoint_id/check /deliveries/:event_id/resend /deliveries/resend-failed
-owner:
+own:
   POST /balance/alert /team/invite /team/:user_id/role /time-zone
 person:
   GET /notices /sessions
@@ -34,14 +36,20 @@ everybody:
   GET /session/current
   POST /sign-in /sign-in/telegram`;
 const namesOf = (who: string) => {
-  const [, lines] = new RegExp(`^${who}:.*\\n((?: .*\\n?)+)`, 'm').exec(routesByRole)!;
+  const [, lines] = new RegExp(`^${who}:.*\\n((?: .*\\n?)+)`, 'm').exec(routesByRight)!;
   return Array.from(lines!.matchAll(/(GET|POST) (.*)/g), ([, method, paths]) =>
     paths!.split(' ').map(path => `${method} ${path}`),
   ).flat();
 };
-const expected: Record<string, MemberRole> = Object.fromEntries(
-  memberRoles.flatMap(role => namesOf(role).map(name => [name, role])),
-);
+/** Which roles have each right. */
+const rolesByRight: Record<Exclude<MemberRight, 'pay'>, MemberRole[]> = {
+  money: ['viewer', 'accountant', 'payer', 'developer', 'owner'],
+  follow: ['viewer', 'payer', 'developer', 'owner'],
+  integrate: ['developer', 'owner'],
+  own: ['owner'],
+};
+const rights = Object.keys(rolesByRight) as (keyof typeof rolesByRight)[];
+const expected = Object.fromEntries(rights.flatMap(right => namesOf(right).map(name => [name, right])));
 
 const prefix = '/portal/api';
 const below = `${prefix}/partners/:partner_id`;
@@ -93,7 +101,7 @@ const pathOf = (route: PortalRoute, { partnerId }: { partnerId: string }) =>
     .replaceAll(/:(\w+)/g, (_, name) => known.get(name) ?? 'none_0') +
   (isChange(route) ? '' : '?mode=test&day=2026-01-01&from=2026-01-01&to=2026-01-31&format=csv&language=en');
 
-test('every route is listed with its role', () => {
+test('every route is listed with its right', () => {
   const listed = Object.fromEntries(ofPartners.map(route => [nameOf(route), route.allows]));
   expect(listed).toEqual(expected);
   const named = (allows: string) =>
@@ -150,11 +158,22 @@ test.each(memberRoles)('%s may call exactly the routes that are listed', async r
   const one = await member(others.partnerId, role);
   for (const route of ofPartners) {
     const { status, json } = await one.call(route.method, pathOf(route, others), bodyOf(route));
-    if (roleIncludes(role, expected[nameOf(route)]!)) {
+    if (rolesByRight[expected[nameOf(route)]!].includes(role)) {
       expect(status, route.url).not.toBe(401);
       expect(status, route.url).toBeLessThan(500);
     } else expect({ status, code: json.error.code }, route.url).toEqual({ status: 403, code: 'forbidden' });
   }
+});
+
+test('an accountant sees no webhook in the timeline of a payment, nor its state', async () => {
+  const path = `/payments/${known.get('id')}`;
+  const whatIn = async (role: MemberRole) => {
+    const one = await member(mine.partnerId, role);
+    expect((await one.read('/overview?mode=test')).json.webhook_state === 'none').toBe(role === 'accountant');
+    return (await one.read(path)).json.timeline.map(({ what }: { what: string }) => what);
+  };
+  expect(await whatIn('viewer')).toContain('payment.succeeded');
+  expect(await whatIn('accountant')).toEqual(['created', 'hold', 'settle', 'succeeded']);
 });
 
 test('no change from another origin or session', async () => {
@@ -172,11 +191,9 @@ test('no change from another origin or session', async () => {
     }
 });
 
-test('a route without a declared role, or outside of its partner, is not registered', () => {
+test('a route without a declared right, or outside of its partner, is not registered', () => {
   const server = Fastify();
   guard(server, { ...deps, db: pool, readsOf: () => pool });
   expect(() => server.get('/open', () => ({}))).toThrow('GET /open does not declare whom it allows');
-  expect(() => server.get('/keys', { config: { allows: 'owner' } }, () => ({}))).toThrow(
-    'routes for members',
-  );
+  expect(() => server.get('/keys', { config: { allows: 'own' } }, () => ({}))).toThrow('routes for members');
 });

@@ -81,10 +81,10 @@ export async function findMembership({ deps, user }: ChatContext, partnerId: Id<
   return memberships.find(({ partner }) => partner.partnerId === partnerId);
 }
 
-/** Checks the role again before a write that follows slow work. False if it was lost; the user gets a message. */
-export async function canStillAct(chat: PartnerContext, needed: partners.MemberRole): Promise<boolean> {
+/** Checks the right again before a write that follows slow work. False if it was lost; the user gets a message. */
+export async function canStillAct(chat: PartnerContext, needed: partners.MemberRight): Promise<boolean> {
   const role = (await findMembership(chat, chat.partner.partnerId))?.role;
-  if (role && partners.roleIncludes(role, needed)) return true;
+  if (role && partners.hasRight(role, needed)) return true;
   await send(chat, role ? chat.texts.notAllowed(needed) : chat.texts.noMember);
   return false;
 }

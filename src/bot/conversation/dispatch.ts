@@ -1,6 +1,6 @@
 import type { Message } from 'grammy/types';
 import { type Id, parseId } from '../../base/ids.ts';
-import { type MemberRole, roleIncludes } from '../../partners/index.ts';
+import { hasRight, type MemberRight } from '../../partners/index.ts';
 import type { QrReader } from '../images/qr-reader.ts';
 import { type ChatContext, findMembership, type PartnerContext, send, toast } from './chat-context.ts';
 import { answerSignUp, findCurrent, goHome, signUpStep, start } from './menus/home.ts';
@@ -20,7 +20,7 @@ export async function handleCallback(chat: ChatContext, data: string): Promise<v
   const action = partnerActions.get(name);
   const partnerId = parseId('prt', `prt_${args[0]}`);
   if (!action || !partnerId) return toast(chat, chat.texts.outdated);
-  await asMember(chat, partnerId, action.role, partnerChat => action.run(partnerChat, ...args.slice(1)));
+  await asMember(chat, partnerId, action.right, partnerChat => action.run(partnerChat, ...args.slice(1)));
 }
 
 async function confirm(chat: ChatContext, nonce: string): Promise<void> {
@@ -29,7 +29,7 @@ async function confirm(chat: ChatContext, nonce: string): Promise<void> {
   const isConsumed =
     dialogue?.nonce === nonce && (await consumeDialogue(chat.deps.pool, chat.user.userId, nonce));
   if (!isConsumed || !step?.confirm || !dialogue?.partnerId) return toast(chat, chat.texts.outdated);
-  await asMember(chat, dialogue.partnerId, step.role, partnerChat =>
+  await asMember(chat, dialogue.partnerId, step.right, partnerChat =>
     step.confirm!(partnerChat, ...dialogue.args),
   );
 }
@@ -60,17 +60,17 @@ async function handleAnswer(chat: ChatContext, dialogue: Dialogue, typed: string
   if (!(await consumeDialogue(chat.deps.pool, chat.user.userId, dialogue.nonce))) return false;
   if (dialogue.step === signUpStep) await answerSignUp(chat, typed);
   else
-    await asMember(chat, dialogue.partnerId!, step!.role, partnerChat =>
+    await asMember(chat, dialogue.partnerId!, step!.right, partnerChat =>
       step!.answer!(partnerChat, typed, ...dialogue.args),
     );
   return true;
 }
 
-/** Runs `work` if the user has the role now, whatever it was when the button was shown. */
+/** Runs `work` if the user has the right now, whatever it was when the button was shown. */
 async function asMember(
   chat: ChatContext,
   partnerId: Id<'prt'>,
-  role: MemberRole,
+  right: MemberRight,
   work: (chat: PartnerContext) => Promise<void>,
 ): Promise<void> {
   const membership = await findMembership(chat, partnerId);
@@ -78,8 +78,8 @@ async function asMember(
     chat.toast = chat.texts.noMember;
     return goHome(chat);
   }
-  if (!roleIncludes(membership.role, role)) {
-    chat.toast = chat.texts.notAllowed(role);
+  if (!hasRight(membership.role, right)) {
+    chat.toast = chat.texts.notAllowed(right);
     if (chat.pressedMessageId === undefined) await send(chat, chat.toast);
     return;
   }
@@ -88,7 +88,8 @@ async function asMember(
   chat.toast = partnerChat.toast;
 }
 
+/** What is read from a QR code. */
 async function withCurrentPartner(chat: ChatContext, work: (chat: PartnerContext) => Promise<void>) {
   const current = await findCurrent(chat);
-  return current ? work({ ...chat, ...current }) : goHome(chat);
+  return current ? asMember(chat, current.partner.partnerId, 'follow', work) : goHome(chat);
 }

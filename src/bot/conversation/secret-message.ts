@@ -1,4 +1,4 @@
-import type { MemberRole } from '../../partners/index.ts';
+import type { MemberRight } from '../../partners/index.ts';
 import { addJob } from '../notices/outbox.ts';
 import { canStillAct, edit, type PartnerContext, send } from './chat-context.ts';
 
@@ -9,9 +9,9 @@ export type SecretMessage = NonNullable<Awaited<ReturnType<typeof sendSecretMess
 /**
  * A message that is deleted after a minute. It is sent without the secret, and its deletion is in the outbox before the
  * secret is in it: wherever the process dies, no secret stays in the chat. Callers create the secret after this call, so
- * none is created that cannot be shown. Undefined if the user has lost the role since; they get a message.
+ * none is created that cannot be shown. Undefined if the user has lost the right since; they get a message.
  */
-export async function sendSecretMessage(chat: PartnerContext, needed: MemberRole) {
+export async function sendSecretMessage(chat: PartnerContext, needed: MemberRight) {
   const { deps, texts, api, chatId } = chat;
   const messageId = await send(chat, texts.secret.coming);
   await addJob(deps.pool, deps.clock, BigInt(chatId), { do: 'delete', messageId }, shownMs);

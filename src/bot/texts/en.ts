@@ -2,7 +2,15 @@ import { supportInEnglish } from '../../base/support.ts';
 import type { NoticeKind } from '../../db/notices/index.ts';
 import type { DepositAddress } from '../../deposits/index.ts';
 import type { Balances, Mode, PastCredit } from '../../ledger/index.ts';
-import type { ApiKey, Limits, MemberRole, Partner, Scope } from '../../partners/index.ts';
+import {
+  type ApiKey,
+  type Limits,
+  type MemberRight,
+  type MemberRole,
+  type Partner,
+  rolesWith,
+  type Scope,
+} from '../../partners/index.ts';
 import type { PaymentStatus, Refunded, ShownPayment } from '../../payments/index.ts';
 import {
   type EventKind,
@@ -38,7 +46,13 @@ export type Notices = Record<
 export type BalancesOfBoth = Record<Mode, Balances>;
 
 const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('en-GB');
-const roles = { viewer: 'viewer', developer: 'developer', owner: 'owner' };
+const roles: Record<MemberRole, string> = {
+  viewer: 'viewer',
+  accountant: 'accountant',
+  payer: 'payer',
+  developer: 'developer',
+  owner: 'owner',
+};
 
 const toSupport = (url: SupportUrl, otherwise: string, ask?: string) =>
   e(supportInEnglish(url, otherwise, ask));
@@ -187,7 +201,10 @@ export const en = {
   outdated: 'This button was already used or has expired.',
   notYours: 'This button is not for you.',
   noMember: "You are not a member of this partner's team.",
-  notAllowed: (role: MemberRole) => `Required role: ${roles[role]} or higher.`,
+  notAllowed: (right: MemberRight) =>
+    `Required role: ${rolesWith(right)
+      .map(role => roles[role])
+      .join(' or ')}.`,
   about: (partner: string, html: string) => `<b>${e(partner)}</b>\n${html}`,
   notices,
   topics,
@@ -493,7 +510,7 @@ export const en = {
   team: {
     button: '👥 Team',
     list: (members: { name: string; role: MemberRole }[], more: number) =>
-      `Members:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… and ${more} more` : ''}\n\nViewers have read-only access. Developers also manage test keys and webhooks. Owners manage everything.`,
+      `Members:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… and ${more} more` : ''}\n\nViewers have read-only access. Accountants see money only: no webhooks. Payers also pay by hand in the portal. Developers also manage test keys and webhooks. Owners manage everything.`,
     invite: (role: MemberRole) => `➕ Invite: ${roles[role]}`,
     invitation: (partner: string, role: MemberRole, link: string) =>
       `Invitation to <b>${e(partner)}</b> as ${roles[role]}, for one person, valid for 24 hours:\n${e(link)}`,

@@ -1,5 +1,5 @@
 import { supportInRussian } from '../../base/support.ts';
-import type { MemberRole } from '../../partners/index.ts';
+import { type MemberRole, rolesWith } from '../../partners/index.ts';
 import type { ShownPayment } from '../../payments/index.ts';
 import { type CheckProblem, formatEventId, type Probed } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e } from '../conversation/screen.ts';
@@ -24,7 +24,13 @@ const suspended = (support: SupportUrl) =>
   `Доступ партнёра приостановлен: новые платежи не принимаются. ${toSupport(support, 'Начатые платежи завершатся, следите за ними в разделе «Платежи».')}`;
 
 const scopeNames = { read: 'чтение', pay: 'оплата', both: 'чтение и оплата' };
-const roles = { viewer: 'наблюдатель', developer: 'разработчик', owner: 'владелец' };
+const roles: Record<MemberRole, string> = {
+  viewer: 'наблюдатель',
+  accountant: 'бухгалтер',
+  payer: 'плательщик',
+  developer: 'разработчик',
+  owner: 'владелец',
+};
 const modes: Record<string, string> = { live: 'боевой', test: 'тестовый' };
 const statuses: Record<ShownPayment['status'], string> = {
   processing: 'в обработке',
@@ -192,7 +198,10 @@ export const ru: Texts = {
   outdated: 'Кнопка уже использована или устарела.',
   notYours: 'Эта кнопка не для вас.',
   noMember: 'Вы не в команде этого партнёра.',
-  notAllowed: role => `Нужна роль «${roles[role]}» или выше.`,
+  notAllowed: right =>
+    `Нужна роль ${rolesWith(right)
+      .map(role => `«${roles[role]}»`)
+      .join(' или ')}.`,
   about: (partner, html) => `<b>${e(partner)}</b>\n${html}`,
   notices,
   topics: {
@@ -493,7 +502,7 @@ export const ru: Texts = {
   team: {
     button: '👥 Команда',
     list: (members, more) =>
-      `Участники:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… и ещё ${more}` : ''}\n\nНаблюдателям доступен только просмотр. Разработчики также управляют тестовыми ключами и вебхуками. Владельцы управляют всем.`,
+      `Участники:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… и ещё ${more}` : ''}\n\nНаблюдателям доступен только просмотр. Бухгалтеры видят только деньги, без вебхуков. Плательщики ещё и платят вручную на портале. Разработчики, кроме просмотра, управляют тестовыми ключами и вебхуками. Владельцы управляют всем.`,
     invite: role => `➕ Пригласить: ${roles[role]}`,
     invitation: (partner, role, link) =>
       `Приглашение в <b>${e(partner)}</b>, роль: ${roles[role]}. Для одного человека, действует 24 часа:\n${e(link)}`,

@@ -47,7 +47,6 @@ export const showSessions = get('/sessions', 'see', {}, async (request, deps) =>
       ...sessionRow(session, request.operator.sessionId),
       operator_id: session.operatorId,
       operator: session.name,
-      ends_at: session.endsAt.toISOString(),
     })),
   };
 });

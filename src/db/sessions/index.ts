@@ -9,18 +9,11 @@ import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
 import { hashOfToken, isToken, newToken } from '../../base/token.ts';
 import { commitsWithoutWaiting, type Queryable } from '../postgres/index.ts';
 
-/** How long sessions of people live, in the console and in the portal. */
-const idleMs = 30 * 60_000;
-const maxAgeMs = 12 * 3_600_000;
 /** Ended sessions stay for investigations: who was signed in, and from where. */
 export const keptDays = 90;
 /** Activity is written at most this often, because a page sends requests every few seconds. */
 const lastSeenPrecisionMs = 60_000;
 const maxUserAgentLength = 200;
-
-/** When a session ends without activity. */
-export const idleEndOf = ({ lastSeenAt, endsAt }: { lastSeenAt: Date; endsAt: Date }) =>
-  new Date(Math.min(lastSeenAt.getTime() + idleMs, endsAt.getTime()));
 
 /** Where somebody signs in. */
 export interface SessionClient {
@@ -42,10 +35,18 @@ interface Kind {
   join?: string;
   /** Besides the end of the session itself. */
   isUsable?: string;
+  /** After so long without activity a session ends before its end. */
+  idleMs?: number;
 }
 
 /** The sessions of one kind of people, which are in a table of their own. */
-export function sessionsOf<Own extends object>({ table, own, join = '', isUsable = 'true' }: Kind) {
+export function sessionsOf<Own extends object>({
+  table,
+  own,
+  join = '',
+  isUsable = 'true',
+  idleMs = Number.POSITIVE_INFINITY,
+}: Kind) {
   const isOpen = `s.ended_at IS NULL AND s.ends_at > $1 AND s.last_seen_at > $2 AND ${isUsable}`;
   type Row = Omit<StoredSession, 'sessionId'> & Own & { id: string; isOpen: boolean };
 
@@ -56,7 +57,7 @@ export function sessionsOf<Own extends object>({ table, own, join = '', isUsable
       text: `SELECT s.id, s.address, s.user_agent AS "userAgent", s.created_at AS "createdAt",
                     s.last_seen_at AS "lastSeenAt", s.ends_at AS "endsAt", ${isOpen} AS "isOpen", ${own}
                FROM ${table} s ${join} WHERE ${condition}`,
-      values: [instantOf(clock), new Date(clock.nowMs() - idleMs), value],
+      values: [instantOf(clock), new Date(Math.max(0, clock.nowMs() - idleMs)), value],
     });
     return rows.map(({ id, isOpen: open, ...row }) => {
       const session = {
@@ -69,7 +70,8 @@ export function sessionsOf<Own extends object>({ table, own, join = '', isUsable
 
   return {
     /** Only the token's hash is stored; the token itself is returned once. */
-    async open(tx: Queryable, clock: Clock, owner: object, { address, userAgent }: SessionClient) {
+    async open(tx: Queryable, clock: Clock, owner: object, client: SessionClient, maxAgeMs: number) {
+      const { address, userAgent } = client;
       const token = newToken();
       const sessionId = newId('ses', clock);
       const columns = Object.keys(owner);

@@ -7,14 +7,29 @@ import { keptDays, type SessionClient, type StoredSession, sessionsOf } from '..
 import { auditContextOfPerson, type Person } from '../members.ts';
 
 /** The person behind a request. Their teams and roles are not part of it: these are read for every request. */
-export interface PortalSession extends StoredSession, Person {}
+export interface PortalSession extends StoredSession, Person {
+  isRemembered: boolean;
+}
 
-const sessions = sessionsOf<Person>({ table: 'portal_sessions', own: 's.user_id AS "userId", s.name' });
+const sessions = sessionsOf<Omit<PortalSession, keyof StoredSession>>({
+  table: 'portal_sessions',
+  own: 's.user_id AS "userId", s.name, s.remembered AS "isRemembered"',
+});
+
+const hourMs = 3_600_000;
+/** On a device that somebody has chosen to be remembered on. */
+export const rememberedDays = 30;
 
 export const findPortalSession = sessions.find;
 export const lockSession = sessions.lock;
 
-export type SignInDeps = Pick<AuditContext, 'pool' | 'clock'>;
+export interface SignInDeps extends Pick<AuditContext, 'pool' | 'clock'> {
+  portalSessionHours: number;
+}
+
+export interface PortalClient extends SessionClient {
+  isRemembered: boolean;
+}
 
 export interface PortalSignIn {
   token: string;
@@ -25,15 +40,18 @@ export async function openSession(
   tx: Queryable,
   deps: SignInDeps,
   { userId, name }: Person,
-  client: SessionClient,
+  client: PortalClient,
 ): Promise<PortalSignIn> {
   const audit = auditContextOfPerson(deps, { userId });
   const { clock } = deps;
-  const { sessionId, token } = await sessions.open(tx, clock, { user_id: userId, name }, client);
+  const { isRemembered } = client;
+  const owner = { user_id: userId, name, remembered: isRemembered };
+  const maxAgeMs = (isRemembered ? rememberedDays * 24 : deps.portalSessionHours) * hourMs;
+  const { sessionId, token } = await sessions.open(tx, clock, owner, client, maxAgeMs);
   await recordChange(tx, audit, {
     action: 'portal.sign_in',
     subject: audit.actor,
-    after: { session_id: sessionId, address: client.address },
+    after: { session_id: sessionId, address: client.address, remembered: isRemembered },
     countedAs: 'sign-ins',
   });
   return { token, session: (await sessions.find(tx, clock, token, { isUserActivity: false }))! };

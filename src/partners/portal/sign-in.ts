@@ -3,7 +3,6 @@ import { hashOfToken, isToken, newToken } from '../../base/token.ts';
 import type { AuditContext } from '../../db/audit/index.ts';
 import { findRow, hasRow, type Queryable, transaction } from '../../db/postgres/index.ts';
 import { pruneOlder } from '../../db/retention/index.ts';
-import type { SessionClient } from '../../db/sessions/index.ts';
 import { auditContextOfPerson, type Person } from '../members.ts';
 import * as sessions from './sessions.ts';
 
@@ -61,7 +60,7 @@ export const prunePortalLinks = (db: Queryable, clock: Clock) =>
   pruneOlder(db, clock, { table: 'portal_links', since: 'expires_at', keptDays: 1 });
 
 /** Where somebody arrives. */
-interface Browser extends SessionClient {
+interface Browser extends sessions.PortalClient {
   /** The token in its cookie. */
   sessionToken: string | undefined;
   /** The session that somebody agreed to replace. */
@@ -106,7 +105,7 @@ async function signIn(
   take: () => Promise<boolean>,
 ): Promise<PortalSignInResult> {
   const { clock } = deps;
-  // An ended session asks as well: the cookie stays in a browser whose owner was away for half an hour.
+  // An ended session asks as well: the cookie may stay in the browser.
   const before = browser.sessionToken
     ? await sessions.lockSession(tx, clock, browser.sessionToken)
     : undefined;

@@ -21,11 +21,13 @@ import { identityOf, sessionObject } from './session-object.ts';
 const attemptRate = { perSec: 0.1, burst: 60 };
 
 const replaces = Type.Optional(Type.String({ maxLength: 100 }));
-const browserOf = (request: FastifyRequest<{ Body: { replaces?: string } }>) => ({
+const remember = Type.Optional(Type.Boolean());
+const browserOf = (request: FastifyRequest<{ Body: { replaces?: string; remember?: boolean } }>) => ({
   address: request.ip,
   userAgent: request.headers['user-agent'] ?? '',
   sessionToken: readSessionToken(request),
   replaces: request.body.replaces,
+  isRemembered: request.body.remember ?? false,
 });
 
 const signInRoutes: Route<RouteDeps> = (scope, deps) => {
@@ -38,7 +40,7 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
     post(
       '/sign-in',
       'everybody',
-      { before, body: { token: Type.String({ maxLength: 100 }), replaces } },
+      { before, body: { token: Type.String({ maxLength: 100 }), replaces, remember } },
       async (request, _deps, _found, reply) => {
         const result = await signInWithLink(deps, request.body.token, browserOf(request));
         return (
@@ -72,7 +74,7 @@ const signInRoutes: Route<RouteDeps> = (scope, deps) => {
 export async function answerOf(deps: RouteDeps, reply: FastifyReply, result: PortalSignInResult) {
   if (result.outcome === 'no_link') return undefined;
   if (result.outcome === 'signed_in') {
-    setSessionCookie(reply, result.token);
+    setSessionCookie(reply, result.token, result.session);
     return sessionObject(deps, result.token, result.session);
   }
   const { session, isOpen, arriving } = result;
@@ -105,20 +107,23 @@ const signOut = post('/logout', 'person', {}, async (request, deps, _found, repl
 
 const noSession = refuse(404, 'no_session', 'Session not found, or it has already ended.');
 const find = idOr('ses', noSession);
-const openSessions = [
-  get('/sessions', 'person', {}, async (request, deps) => {
-    const sessions = await listPortalSessions(deps.db, deps.clock, request.person.userId);
-    return {
-      data: sessions.map(session => sessionRow(session, request.person.sessionId)),
-      next_cursor: null,
-    };
-  }),
+export const showSessions = get('/sessions', 'person', {}, async (request, deps) => {
+  const sessions = await listPortalSessions(deps.db, deps.clock, request.person.userId);
+  return {
+    data: sessions.map(session => ({
+      ...sessionRow(session, request.person.sessionId),
+      is_remembered: session.isRemembered,
+    })),
+    next_cursor: null,
+  };
+});
+
+const endOpenSession =
   // The session of another person does not exist for them.
   post('/sessions/:id/end', 'person', { find }, async (request, deps, id) => {
     const outcome = await endPortalSession(auditContextOf(deps, request), request.person.userId, id);
     return outcome === 'ended' ? done : noSession;
-  }),
-];
+  });
 
 /** Signing in and out, and the sessions of a person. */
-export const accessRoutes = [signInRoutes, currentSession, signOut, ...openSessions];
+export const accessRoutes = [signInRoutes, currentSession, signOut, showSessions, endOpenSession];

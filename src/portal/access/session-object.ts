@@ -1,4 +1,4 @@
-import { listMemberships, type Person, type PortalSession } from '../../partners/index.ts';
+import { listMemberships, type Person, type PortalSession, rightsOfRole } from '../../partners/index.ts';
 import { sessionTimes } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
 
@@ -11,6 +11,7 @@ export async function identityOf(deps: RouteDeps, { userId, name }: Person) {
       partner_id: partner.partnerId,
       name: partner.name,
       role,
+      rights: rightsOfRole(role),
       is_suspended: partner.suspended,
       is_live_approved: partner.liveApproved,
       time_zone: partner.timeZone,

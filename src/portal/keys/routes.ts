@@ -6,13 +6,13 @@ import type { Mode as ModeOfKey } from '../../ledger/index.ts';
 import {
   type ApiKey,
   createKey,
+  hasRight,
   keyObject,
   listKeys,
   maxActiveKeys,
   maxOverlapMs,
   maxRolledKeys,
   revokeKey,
-  roleIncludes,
   rollKey,
   scopes,
   setAllowedAddresses,
@@ -20,7 +20,7 @@ import {
 } from '../../partners/index.ts';
 import { type Answer, done, Mode, oneOf, Refused, Rubles, readAddresses, refuse } from '../../web/index.ts';
 import type { RouteDeps } from '../deps.ts';
-import { refuseRole } from '../guard.ts';
+import { refuseRight } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const below = '/keys';
@@ -30,9 +30,9 @@ const maxAddresses = 20;
 const Addresses = Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAddresses });
 
 /** A live key spends the balance, so only an owner creates or changes one. */
-const roleFor = (mode: ModeOfKey) => (mode === 'live' ? 'owner' : 'developer');
+const rightFor = (mode: ModeOfKey) => (mode === 'live' ? 'own' : 'integrate');
 
-const list = get(below, 'developer', {}, async (request, deps) => {
+const list = get(below, 'integrate', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const keys = await listKeys(deps.readsOf(partnerId), partnerId);
   return { data: keys.map(key => keyObject(key, deps.clock)).reverse(), next_cursor: null };
@@ -45,7 +45,7 @@ async function find(request: FastifyRequest, deps: RouteDeps): Answer<ApiKey> {
   const keys = await listKeys(deps.db, partner.partnerId);
   const key = keys.find(one => one.keyId === key_id);
   if (!key) return refuse(404, 'not_found', 'Key not found.');
-  return roleIncludes(role, roleFor(key.mode)) ? key : refuseRole(roleFor(key.mode));
+  return hasRight(role, rightFor(key.mode)) ? key : refuseRight(rightFor(key.mode));
 }
 
 const refusals = {
@@ -73,10 +73,10 @@ const NewKeyBody = {
   allowed_addresses: Addresses,
 };
 
-export const create = post(below, 'developer', { body: NewKeyBody }, async (request, deps) => {
+export const create = post(below, 'integrate', { body: NewKeyBody }, async (request, deps) => {
   const { partner, role } = request.member;
   const { mode, label = '' } = request.body;
-  if (!roleIncludes(role, roleFor(mode))) return refuseRole(roleFor(mode));
+  if (!hasRight(role, rightFor(mode))) return refuseRight(rightFor(mode));
   const addresses = readAddresses(request.body.allowed_addresses);
   if (addresses instanceof Refused) return addresses;
   if (label.trim() !== '' && !isLabel(label.trim()))
@@ -115,7 +115,7 @@ function wantedKey(
 const overlap_hours = Type.Integer({ minimum: 0, maximum: maxOverlapMs / hourMs });
 const roll = post(
   `${below}/:key_id/roll`,
-  'developer',
+  'integrate',
   { find, body: { overlap_hours } },
   async (request, deps, key) => {
     const overlapMs = request.body.overlap_hours * hourMs;
@@ -125,14 +125,14 @@ const roll = post(
   },
 );
 
-const revoke = post(`${below}/:key_id/revoke`, 'developer', { find }, async (request, deps, key) => {
+const revoke = post(`${below}/:key_id/revoke`, 'integrate', { find }, async (request, deps, key) => {
   const { outcome } = await revokeKey(auditContextOf(deps, request), key.keyId);
   return outcome === 'revoked' ? done : refuse(409, outcome, refusals[outcome]);
 });
 
 const allow = post(
   `${below}/:key_id/addresses`,
-  'developer',
+  'integrate',
   { find, body: { allowed_addresses: Addresses } },
   async (request, deps, key) => {
     const addresses = readAddresses(request.body.allowed_addresses);

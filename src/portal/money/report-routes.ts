@@ -20,7 +20,7 @@ const DayText = Type.String({ maxLength: 20 });
 
 const downloadReport = get(
   '/report',
-  'viewer',
+  'money',
   { query: { mode: Mode, from: DayText, to: DayText, format: oneOf(...reportFormats), language } },
   async ({ member, query }, deps) => {
     const { partnerId, name: partner, timeZone } = member.partner;
@@ -39,7 +39,7 @@ const downloadReport = get(
 
 const downloadReceipt = get(
   '/payments/:id/receipt',
-  'viewer',
+  'money',
   { query: { language } },
   async ({ member, query, params }, deps) => {
     const { partnerId, name: partner, timeZone } = member.partner;

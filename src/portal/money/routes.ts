@@ -22,7 +22,7 @@ import { auditContextOf, get, post } from '../route.ts';
 
 const creditsShown = 50;
 
-export const showBalance = get('/balance', 'viewer', {}, async (request, deps) => {
+export const showBalance = get('/balance', 'money', {}, async (request, deps) => {
   const { partnerId, limits, liveApproved } = request.member.partner;
   const db = deps.readsOf(partnerId);
   const balances = await readBalances(db, partnerId);
@@ -60,7 +60,7 @@ export const showBalance = get('/balance', 'viewer', {}, async (request, deps) =
   };
 });
 
-const findDeposits = get('/deposits', 'viewer', { query: paging }, async (request, deps) => {
+const findDeposits = get('/deposits', 'money', { query: paging }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const { limit, after } = request.query;
   const startingAfter = after === undefined ? undefined : parseId('dep', after);
@@ -83,7 +83,7 @@ export const depositRow = (deposit: Deposit) => ({
   credited_at: deposit.creditedAt?.toISOString() ?? null,
 });
 
-const refill = post('/balance/refill', 'developer', {}, async (request, deps) => {
+const refill = post('/balance/refill', 'integrate', {}, async (request, deps) => {
   const audit = auditContextOf(deps, request);
   const outcome = await refillTestBalance(audit, request.member.partner.partnerId);
   if (outcome === 'refilled') return done;
@@ -91,7 +91,7 @@ const refill = post('/balance/refill', 'developer', {}, async (request, deps) =>
 });
 
 const alert_usdt = Type.Union([Usdt, Type.Null()]);
-const setAlert = post('/balance/alert', 'owner', { body: { alert_usdt } }, async (request, deps) => {
+const setAlert = post('/balance/alert', 'own', { body: { alert_usdt } }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const audit = auditContextOf(deps, request);
   const wanted = request.body.alert_usdt;
@@ -104,7 +104,7 @@ const setAlert = post('/balance/alert', 'owner', { body: { alert_usdt } }, async
 /** The statement of a day, with the same bytes as from the API. */
 const downloadStatement = get(
   '/statement',
-  'viewer',
+  'money',
   { query: { mode: Mode, day: Day, format: StatementFormat } },
   ({ member, query }, deps) => {
     const { partnerId } = member.partner;

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
 import { isUnderMaintenance } from '../../controls/index.ts';
 import { readBalances } from '../../ledger/index.ts';
-import { limitsObject, readFirstSteps } from '../../partners/index.ts';
+import { hasRight, limitsObject, readFirstSteps } from '../../partners/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
 import { Mode, type Route } from '../../web/index.ts';
 import { listEndpoints, worstState } from '../../webhooks/index.ts';
@@ -20,8 +20,8 @@ export const overviewRoute: Route<RouteDeps> = (scope, deps) =>
   showOverview(createDayReader(deps.clock))(scope, deps);
 
 export const showOverview = (readDays: ReturnType<typeof createDayReader>) =>
-  get('/overview', 'viewer', { query: Query }, async (request, deps) => {
-    const { partner } = request.member;
+  get('/overview', 'money', { query: Query }, async (request, deps) => {
+    const { partner, role } = request.member;
     const { mode, days: count } = request.query;
     const db = deps.readsOf(partner.partnerId);
     const account = { partnerId: partner.partnerId, mode };
@@ -49,7 +49,7 @@ export const showOverview = (readDays: ReturnType<typeof createDayReader>) =>
           }
         : null,
       limits: limitsObject(partner.limits),
-      webhook_state: worstState(endpoints) ?? 'none',
+      webhook_state: (hasRight(role, 'follow') && worstState(endpoints)) || 'none',
       is_maintenance: await isUnderMaintenance(db, deps.clock),
     };
   });

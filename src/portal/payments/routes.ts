@@ -1,5 +1,6 @@
 import { parseId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
+import { hasRight } from '../../partners/index.ts';
 import {
   findPaymentOf,
   findQuoteOf,
@@ -15,7 +16,7 @@ import { get } from '../route.ts';
 import { timelineOf } from './rows.ts';
 import { Filters, readFilters, Search } from './search-filter.ts';
 
-const findPayments = get('/payments', 'viewer', { query: Search }, async (request, deps) => {
+const findPayments = get('/payments', 'money', { query: Search }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const { limit, after: cursor } = request.query;
   const after = cursor === undefined ? undefined : parseId('pay', cursor);
@@ -25,7 +26,7 @@ const findPayments = get('/payments', 'viewer', { query: Search }, async (reques
   return { data: page.payments.map(paymentRow), next_cursor: page.next };
 });
 
-const sumPayments = get('/payments/totals', 'viewer', { query: Filters }, async (request, deps) => {
+const sumPayments = get('/payments/totals', 'money', { query: Filters }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const filters = readFilters(request.query, partnerId, deps.qrHosts);
   if (!filters) return unsearchable;
@@ -41,22 +42,23 @@ const sumPayments = get('/payments/totals', 'viewer', { query: Filters }, async 
   };
 });
 
-const exportPayments = get('/payments/export', 'viewer', { query: Filters }, (request, deps) => {
+const exportPayments = get('/payments/export', 'money', { query: Filters }, (request, deps) => {
   const { partnerId } = request.member.partner;
   const filters = readFilters(request.query, partnerId, deps.qrHosts);
   if (!filters) return unsearchable;
   return new Download('payments.csv', writePayments(deps.readsOf(partnerId), filters, paymentRow));
 });
 
-export const showPayment = get('/payments/:id', 'viewer', {}, async (request, deps) => {
-  const { partnerId } = request.member.partner;
+export const showPayment = get('/payments/:id', 'money', {}, async (request, deps) => {
+  const { partner, role } = request.member;
+  const { partnerId } = partner;
   const db = deps.readsOf(partnerId);
   const paymentId = parseId('pay', request.params.id);
   // The payment of another partner does not exist for this one.
   const payment = paymentId && (await findPaymentOf(db, partnerId, paymentId));
   if (!payment) return refuse(404, 'not_found', 'Payment not found.');
   const events = await paymentTimeline(db, payment);
-  const deliveries = await deliveryHistory(db, payment);
+  const deliveries = hasRight(role, 'follow') ? await deliveryHistory(db, payment) : undefined;
   const refunded = await findRefunded(db, payment);
   const quote = await findQuoteOf(db, payment.paymentId);
   return {

@@ -23,7 +23,7 @@ export const photoRoute: Route<RouteDeps> = (scope, deps) => {
 };
 
 export const readPhoto = (reader: ReturnType<typeof createQrReader>) =>
-  post('/qr/photo', 'viewer', { bodyLimit: maxBytes }, async request => {
+  post('/qr/photo', 'follow', { bodyLimit: maxBytes }, async request => {
     const photo = request.body;
     if (!Buffer.isBuffer(photo)) return refuse(422, 'invalid_request', 'Send a photo as JPEG or PNG.');
     const reading = await reader.read(request.person.userId, async () => photo);

@@ -13,7 +13,7 @@ const Link = Type.String({ minLength: 1, maxLength: 2_048 });
 /** Who is paid with a QR code, how much, and what it costs now. Nothing is paid. */
 export const qrRoute = post(
   '/qr',
-  'viewer',
+  'follow',
   { body: { mode: Mode, qr_url: Link } },
   async (request, deps) => {
     const { partner } = request.member;

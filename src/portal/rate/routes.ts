@@ -17,7 +17,7 @@ const hourMs = 3_600_000;
 const quotesShown = 50;
 
 const hours = Type.Integer({ minimum: 1, maximum: 720, default: 24 });
-export const showRate = get('/rate', 'viewer', { query: { hours } }, async (request, deps) => {
+export const showRate = get('/rate', 'money', { query: { hours } }, async (request, deps) => {
   const { clock, rateMaxAgeSec } = deps;
   const db = deps.readsOf(request.member.partner.partnerId);
   const until = instantOf(clock);
@@ -43,7 +43,7 @@ const costOf = (kopecks: bigint, rateE4: bigint) => ({
 });
 
 const query = { amount_rub: Rubles };
-export const quoteAmount = get('/quote', 'viewer', { query }, async (request, deps) => {
+export const quoteAmount = get('/quote', 'money', { query }, async (request, deps) => {
   const { clock, rateMaxAgeSec } = deps;
   const { lifetimeSec, spreadBps, maxMicroUsdtOfPartner } = deps.quoteLock;
   const { partnerId, limits } = request.member.partner;
@@ -68,7 +68,7 @@ export const quoteAmount = get('/quote', 'viewer', { query }, async (request, de
 });
 
 /** Those that a payment can still use; those that expire first are at the top. */
-export const listQuotes = get('/quotes', 'viewer', { query: { mode: Mode } }, async (request, deps) => {
+export const listQuotes = get('/quotes', 'money', { query: { mode: Mode } }, async (request, deps) => {
   const { clock, quoteLock } = deps;
   const { partnerId } = request.member.partner;
   const account = { partnerId, mode: request.query.mode };

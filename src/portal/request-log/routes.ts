@@ -6,7 +6,7 @@ import { get } from '../route.ts';
 /** What the keys of a partner asked the API, and how it was answered. */
 export const requestLogRoute = get(
   '/request-log',
-  'developer',
+  'integrate',
   { query: requestLogQuery },
   async (request, deps) => {
     const { partnerId } = request.member.partner;

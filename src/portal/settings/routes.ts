@@ -14,7 +14,7 @@ export const showNotices = get('/notices', 'person', {}, async (request, deps) =
   return { language, topics: mutableTopics.map(topic => ({ topic, is_muted: muted.includes(topic) })) };
 });
 
-const changeTimeZone = post('/time-zone', 'owner', { body: { time_zone: Text } }, async (request, deps) => {
+const changeTimeZone = post('/time-zone', 'own', { body: { time_zone: Text } }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const outcome = await setTimeZone(auditContextOf(deps, request), partnerId, request.body.time_zone);
   if (outcome === 'done') return done;

@@ -1,6 +1,7 @@
 import { invitationPrefix } from '../../bot/index.ts';
 import {
   changeRole,
+  hasRight,
   invite,
   listMembers,
   maxMembers,
@@ -8,7 +9,7 @@ import {
   removeMember,
 } from '../../partners/index.ts';
 import { done, oneOf, readNumber, refuse } from '../../web/index.ts';
-import { refuseRole } from '../guard.ts';
+import { refuseRight } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const below = '/team';
@@ -19,7 +20,7 @@ const refusals = {
   last_owner: [409, 'This is the last owner: make somebody else an owner first.'],
 } as const;
 
-export const list = get(below, 'viewer', {}, async (request, deps) => {
+export const list = get(below, 'money', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const members = await listMembers(deps.readsOf(partnerId), partnerId);
   return {
@@ -37,7 +38,7 @@ export const list = get(below, 'viewer', {}, async (request, deps) => {
 /** For one person, once, within a day: what they send to the bot, and the link that does it if the bot's name is known. */
 export const inviteMember = post(
   `${below}/invite`,
-  'owner',
+  'own',
   { body: { role: Role } },
   async (request, deps) => {
     const { role } = request.body;
@@ -49,7 +50,7 @@ export const inviteMember = post(
   },
 );
 
-const setRole = post(`${below}/:user_id/role`, 'owner', { body: { role: Role } }, async (request, deps) => {
+const setRole = post(`${below}/:user_id/role`, 'own', { body: { role: Role } }, async (request, deps) => {
   const userId = readNumber(request.params.user_id);
   const { role } = request.body;
   const { partnerId } = request.member.partner;
@@ -61,11 +62,11 @@ const setRole = post(`${below}/:user_id/role`, 'owner', { body: { role: Role } }
   return refuse(refusals[outcome][0], outcome, refusals[outcome][1]);
 });
 
-const remove = post(`${below}/:user_id/remove`, 'viewer', {}, async (request, deps) => {
+const remove = post(`${below}/:user_id/remove`, 'money', {}, async (request, deps) => {
   const userId = readNumber(request.params.user_id);
   const { partner, role } = request.member;
   // Everybody may remove themselves.
-  if (role !== 'owner' && userId !== request.person.userId) return refuseRole('owner');
+  if (!hasRight(role, 'own') && userId !== request.person.userId) return refuseRight('own');
   const outcome =
     userId === undefined
       ? 'no_member'

@@ -55,7 +55,7 @@ async function readFilter(
   return { ...filter, partnerId, eventIds };
 }
 
-const list = get(below, 'developer', { query: Search }, async (request, deps) => {
+const list = get(below, 'integrate', { query: Search }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const { limit, state } = request.query;
   const after = readEventCursor(request.query.after);
@@ -71,7 +71,7 @@ const list = get(below, 'developer', { query: Search }, async (request, deps) =>
   return { data: page.deliveries.map(deliveryRow), next_cursor: eventCursor(page.next) };
 });
 
-const showFailed = get(`${below}/failed`, 'developer', { query: Fields }, async (request, deps) => {
+const showFailed = get(`${below}/failed`, 'integrate', { query: Fields }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const filter = await readFilter(deps, partnerId, request.query);
   if (filter instanceof Refused) return filter;
@@ -80,7 +80,7 @@ const showFailed = get(`${below}/failed`, 'developer', { query: Fields }, async 
 
 const resendFailed = post(
   `${below}/resend-failed`,
-  'developer',
+  'integrate',
   { body: { ...fields, ...resendBatch } },
   async (request, deps) => {
     const { partnerId } = request.member.partner;
@@ -94,7 +94,7 @@ const resendFailed = post(
   },
 );
 
-const show = get(`${below}/:event_id`, 'developer', { query: { endpoint_id } }, async (request, deps) => {
+const show = get(`${below}/:event_id`, 'integrate', { query: { endpoint_id } }, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const eventId = parseEventId(request.params.event_id);
   const endpoint = readEndpoint(request.query.endpoint_id);
@@ -108,7 +108,7 @@ const show = get(`${below}/:event_id`, 'developer', { query: { endpoint_id } }, 
 
 const resend = post(
   `${below}/:event_id/resend`,
-  'developer',
+  'integrate',
   { body: { endpoint_id } },
   async (request, deps) => {
     const { partnerId } = request.member.partner;

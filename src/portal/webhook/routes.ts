@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { listMemberships, roleIncludes } from '../../partners/index.ts';
+import { hasRight, listMemberships } from '../../partners/index.ts';
 import {
   type Answer,
   badAddress,
@@ -31,14 +31,14 @@ import {
   type Webhook,
 } from '../../webhooks/index.ts';
 import type { RouteDeps } from '../deps.ts';
-import { refuseRole, whyNotAllowed } from '../guard.ts';
+import { refuseRight, whyNotAllowed } from '../guard.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
 const below = '/webhook';
 const Url = Type.String({ maxLength: 2_100 });
 const Events = Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 10 });
 
-export const show = get(below, 'developer', {}, async (request, deps) => {
+export const show = get(below, 'integrate', {}, async (request, deps) => {
   const { partnerId } = request.member.partner;
   const db = deps.readsOf(partnerId);
   const webhooks = await listWebhooks(db, partnerId);
@@ -69,7 +69,7 @@ const readKinds = (names: string[]): EventKind[] => eventKinds.filter(kind => na
 
 const add = post(
   below,
-  'developer',
+  'integrate',
   { body: { url: Url, mode: Type.Optional(Mode), events: Type.Optional(Events) } },
   async (request, deps) => {
     const { partnerId } = request.member.partner;
@@ -98,7 +98,7 @@ const add = post(
 
 const of = `${below}/:endpoint_id`;
 const change = [
-  post(`${of}/address`, 'developer', { body: { url: Url } }, async (request, deps) => {
+  post(`${of}/address`, 'integrate', { body: { url: Url } }, async (request, deps) => {
     const url = await readWebhookAddress(request.body.url, deps.webhookAllowPrivate);
     if (!url) return badAddress;
     const lost = await whyNotAllowed(deps, request);
@@ -108,7 +108,7 @@ const change = [
     const outcome = await moveWebhook(auditContextOf(deps, request), webhook, url);
     return outcome === 'set' ? done : refuseMissing;
   }),
-  post(`${of}/events`, 'developer', { find, body: { events: Events } }, async (request, deps, webhook) => {
+  post(`${of}/events`, 'integrate', { find, body: { events: Events } }, async (request, deps, webhook) => {
     const kinds = readKinds(request.body.events);
     const outcome = await setEvents(auditContextOf(deps, request), webhook, kinds);
     if (outcome === 'set') return done;
@@ -117,7 +117,7 @@ const change = [
   }),
   post(
     `${of}/ed25519`,
-    'developer',
+    'integrate',
     { find, body: { is_on: Type.Boolean() } },
     async (request, deps, webhook) => {
       const audit = auditContextOf(deps, request);
@@ -125,7 +125,7 @@ const change = [
       return outcome === 'set' ? done : refuseMissing;
     },
   ),
-  post(`${of}/remove`, 'developer', { find }, async (request, deps, webhook) => {
+  post(`${of}/remove`, 'integrate', { find }, async (request, deps, webhook) => {
     const outcome = await removeEndpoint(auditContextOf(deps, request), webhook);
     return outcome === 'removed' ? done : refuseMissing;
   }),
@@ -136,8 +136,8 @@ export const readNow = async ({ db, vault, clock }: RouteDeps, { partnerId, endp
   secrets: await readSecrets(db, vault, partnerId, clock.nowMs(), endpointId),
 });
 const secrets = [
-  post(`${of}/secret`, 'developer', { find }, (_request, deps, webhook) => readNow(deps, webhook)),
-  post(`${of}/rotate`, 'developer', { find }, async (request, deps, webhook) => {
+  post(`${of}/secret`, 'integrate', { find }, (_request, deps, webhook) => readNow(deps, webhook)),
+  post(`${of}/rotate`, 'integrate', { find }, async (request, deps, webhook) => {
     const { partnerId, endpointId } = webhook;
     const outcome = await rotateSecret(auditContextOf(deps, request), deps.vault, partnerId, {
       endpointId,
@@ -148,21 +148,21 @@ const secrets = [
   }),
 ];
 
-const check = post(`${of}/check`, 'developer', { find }, async (request, deps, webhook) => {
+const check = post(`${of}/check`, 'integrate', { find }, async (request, deps, webhook) => {
   const { partnerId, endpointId } = webhook;
   const { sender, vault, keyring } = deps;
   // A check takes up to a minute: the member may have been removed meanwhile.
-  const isStillDeveloper = async () => {
+  const mayStillAct = async () => {
     const memberships = await listMemberships(deps.db, request.person.userId);
     const role = memberships.find(({ partner }) => partner.partnerId === partnerId)?.role;
-    return role !== undefined && roleIncludes(role, 'developer');
+    return role !== undefined && hasRight(role, 'integrate');
   };
   const audit = auditContextOf(deps, request);
   const result = await checkPartner({ audit, sender, vault, keyring }, partnerId, {
     endpointId,
-    mayStillAct: isStillDeveloper,
+    mayStillAct,
   });
-  if (result.outcome === 'not_allowed') return refuseRole('developer');
+  if (result.outcome === 'not_allowed') return refuseRight('integrate');
   if (result.outcome !== 'checked') return refuseMissing;
   return checkResult(result);
 });

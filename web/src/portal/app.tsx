@@ -5,11 +5,11 @@ import { ask, session } from '../api.ts';
 import { lazyPage } from '../parts/lazy-page.tsx';
 import { NotYetKnown, Pages, Root, useCurrentSession } from '../parts/root.tsx';
 import { ZoneContext } from '../parts/zone-context.ts';
-import { isQuestion, signInOnArrival } from './arrival.ts';
+import { hasLink, isQuestion, signInOnArrival } from './arrival.ts';
 import { Layout } from './layout.tsx';
 import { NoPartner } from './new-partner.tsx';
 import { PartnerContext } from './partner.ts';
-import { OtherPersonQuestion, SignIn } from './sign-in.tsx';
+import { OtherPersonQuestion, SignIn, SignInWithLink } from './sign-in.tsx';
 import { supportUrl } from './support.tsx';
 
 const Delivery = lazyPage(() => import('./pages/delivery.tsx'));
@@ -41,6 +41,7 @@ function SignedInOrNot() {
   const [botName, setBotName] = useState<string | null>(null);
   const [refusal, setRefusal] = useState<unknown>(null);
   const [question, setQuestion] = useState<OtherPerson | null>(null);
+  const [isArriving, setArriving] = useState(hasLink);
   const now = useCurrentSession<Session>(({ person }) => person.user_id, { read });
 
   async function read() {
@@ -63,6 +64,19 @@ function SignedInOrNot() {
   };
 
   if (now === undefined) return <NotYetKnown />;
+  if (isArriving)
+    return (
+      <SignInWithLink
+        onAnswer={answer => {
+          setArriving(false);
+          onAnswer(answer);
+        }}
+        onRefused={error => {
+          setArriving(false);
+          setRefusal(error);
+        }}
+      />
+    );
   if (question) return <OtherPersonQuestion question={question} onAnswer={onAnswer} />;
   if (now === null) return <SignIn botName={botName} refusal={refusal} />;
   return <OfPartner now={now} />;

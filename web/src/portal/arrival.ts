@@ -20,10 +20,18 @@ if (arrival.kind !== 'other') history.replaceState(null, '', location.pathname);
 
 let signingIn: Promise<SignInAnswer> | undefined;
 
-/** Signs in with what the page was opened with, once. Undefined if it was opened without. */
+/** Signs in with the data of a Mini App, once. Undefined if the page was opened otherwise. */
 export function signInOnArrival(): Promise<SignInAnswer> | undefined {
-  if (arrival.kind !== 'other') signingIn ??= signIn({});
+  if (arrival.kind === 'telegram') signingIn ??= signIn({});
   return signingIn;
+}
+
+/** With a link the reader signs in by a button, and chooses whether the device is remembered. */
+export const hasLink = arrival.kind === 'link';
+let remember = false;
+export function signInWithLink(isRemembered: boolean): Promise<SignInAnswer> {
+  remember = isRemembered;
+  return signIn({});
 }
 
 /** The reader has agreed to end the session of the person who was signed in before. */
@@ -32,7 +40,7 @@ export const signInInstead = ({ session_id }: OtherPerson) => signIn({ replaces:
 const signIn = (agreement: { replaces?: string }): Promise<SignInAnswer> =>
   arrival.kind === 'telegram'
     ? send('/sign-in/telegram', { init_data: arrival.initData, ...agreement })
-    : send('/sign-in', { token: arrival.kind === 'link' ? arrival.token : '', ...agreement });
+    : send('/sign-in', { token: arrival.kind === 'link' ? arrival.token : '', remember, ...agreement });
 
 export const isQuestion = (answer: SignInAnswer | undefined): answer is OtherPerson =>
   answer !== undefined && 'question' in answer;

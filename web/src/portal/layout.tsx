@@ -10,18 +10,18 @@ import { usePortal } from './texts/index.ts';
 
 /** The pages, in the order of the menu. */
 const places = [
-  { name: 'overview', path: '/', icon: 'overview', role: 'viewer' },
-  { name: 'payments', path: '/payments', icon: 'payments', role: 'viewer' },
-  { name: 'balance', path: '/balance', icon: 'deposits', role: 'viewer' },
-  { name: 'statements', path: '/statements', icon: 'ledger', role: 'viewer' },
-  { name: 'rate', path: '/rate', icon: 'rates', role: 'viewer' },
-  { name: 'qr', path: '/qr', icon: 'qr', role: 'viewer' },
-  { name: 'keys', path: '/keys', icon: 'key', role: 'developer' },
+  { name: 'overview', path: '/', icon: 'overview', needs: 'money' },
+  { name: 'payments', path: '/payments', icon: 'payments', needs: 'money' },
+  { name: 'balance', path: '/balance', icon: 'deposits', needs: 'money' },
+  { name: 'statements', path: '/statements', icon: 'ledger', needs: 'money' },
+  { name: 'rate', path: '/rate', icon: 'rates', needs: 'money' },
+  { name: 'qr', path: '/qr', icon: 'qr', needs: 'follow' },
+  { name: 'keys', path: '/keys', icon: 'key', needs: 'integrate' },
   // The log of the webhook is a part of it.
-  { name: 'webhook', path: '/webhook', icon: 'deliveries', role: 'developer', with: '/deliveries' },
-  { name: 'requests', path: '/requests', icon: 'requestLog', role: 'developer' },
-  { name: 'team', path: '/team', icon: 'team', role: 'viewer' },
-  { name: 'settings', path: '/settings', icon: 'settings', role: 'viewer' },
+  { name: 'webhook', path: '/webhook', icon: 'deliveries', needs: 'integrate', with: '/deliveries' },
+  { name: 'requests', path: '/requests', icon: 'requestLog', needs: 'integrate' },
+  { name: 'team', path: '/team', icon: 'team', needs: 'money' },
+  { name: 'settings', path: '/settings', icon: 'settings', needs: 'money' },
 ] as const;
 
 /** The frame of every page: navigation, partner, mode, account. */
@@ -41,7 +41,7 @@ export function Layout({ children }: { children: ReactNode }) {
           <PartnerChooser />
           <PlaceList
             places={places
-              .filter(({ role }) => may(role))
+              .filter(({ needs }) => may(needs))
               .map(place => ({ ...place, text: t.nav[place.name] }))}
           />
           <p className="dim portal-zone">

@@ -1,5 +1,5 @@
 import { createContext, use, useSyncExternalStore } from 'react';
-import type { MemberRole, PartnerChoice, Session } from '../../../src/portal/shapes.ts';
+import type { MemberRight, PartnerChoice, Session } from '../../../src/portal/shapes.ts';
 import { outside, session } from '../api.ts';
 
 /** The session of the signed-in person; pages are shown only with one. */
@@ -11,9 +11,6 @@ export function usePerson(): Session {
 
 export const PartnerContext = createContext<PartnerChoice | undefined>(undefined);
 
-/** In ascending order: each role includes the ones before it. */
-const roles: MemberRole[] = ['viewer', 'developer', 'owner'];
-
 /** The partner whose pages are open. */
 export function usePartner() {
   const partner = use(PartnerContext);
@@ -22,7 +19,7 @@ export function usePartner() {
     partner,
     /** A path of the partner's API. */
     api: (path: string) => `/partners/${partner.partner_id}${path}`,
-    may: (role: MemberRole) => roles.indexOf(partner.role) >= roles.indexOf(role),
+    may: (right: MemberRight) => partner.rights.includes(right),
   };
 }
 

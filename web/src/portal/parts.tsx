@@ -1,6 +1,6 @@
 import { Button, Modal, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { MemberRole } from '../../../src/portal/shapes.ts';
+import type { MemberRight } from '../../../src/portal/shapes.ts';
 import { type ButtonProps, HintButton } from '../parts/fields.tsx';
 import { Copyable } from '../parts/values.tsx';
 import { wallClockIn, zoneName } from '../parts/zone.ts';
@@ -9,22 +9,31 @@ import { usePartner } from './partner.ts';
 import { inBoth, usePortal, useTexts } from './texts/index.ts';
 
 const texts = inBoth({
-  needs: (role: string) => [`Required role: ${role}`, `Нужна роль: ${role}`],
+  needs: {
+    money: ['You are not in the team', 'Вы не в команде'],
+    follow: [
+      'Required role: viewer, payer, developer or owner',
+      'Нужна роль: наблюдатель, плательщик, разработчик или владелец',
+    ],
+    pay: ['Required role: payer or owner', 'Нужна роль: плательщик или владелец'],
+    integrate: ['Required role: developer or owner', 'Нужна роль: разработчик или владелец'],
+    own: ['Required role: owner', 'Нужна роль: владелец'],
+  } satisfies Record<MemberRight, readonly [string, string]>,
   once: [
     'You will not see it again. Copy it now and keep it like a password.',
     'Больше мы его не покажем. Скопируйте его сейчас и храните как пароль.',
   ],
 });
 
-/** A button of a page, for members with the role. */
+/** A button of a page, for members with the right. */
 export function Action({
   needs,
   why,
   ...props
-}: ButtonProps & { needs: MemberRole; why?: string | undefined }) {
+}: ButtonProps & { needs: MemberRight; why?: string | undefined }) {
   const t = useTexts(texts);
   const { may } = usePartner();
-  return <HintButton {...props} hint={may(needs) ? why : t.needs(t.memberRoles[needs])} />;
+  return <HintButton {...props} hint={may(needs) ? why : t.needs[needs]} />;
 }
 
 const dayMs = 86_400_000;

@@ -1,11 +1,12 @@
 import { Alert, Button } from '@mantine/core';
+import { useState } from 'react';
 import type { Identity, OtherPerson, SignInAnswer } from '../../../src/portal/shapes.ts';
 import { hasSessionEnded } from '../api.ts';
 import { useAttempt } from '../parts/notify.ts';
 import { WhyRefused } from '../parts/page.tsx';
 import { SignInCard } from '../parts/shell.tsx';
 import { useSentence } from '../texts/common.ts';
-import { isMiniApp, signInInstead } from './arrival.ts';
+import { isMiniApp, signInInstead, signInWithLink } from './arrival.ts';
 import { usePortal } from './texts/index.ts';
 
 /** There is no password: the bot knows who somebody is, and gives a link. */
@@ -25,6 +26,40 @@ export function SignIn({ botName, refusal }: { botName: string | null; refusal: 
           {t.openBot}
         </Button>
       )}
+    </SignInCard>
+  );
+}
+
+interface ArrivingProps {
+  onAnswer(answer: SignInAnswer): void;
+  onRefused(error: unknown): void;
+}
+
+/** Not before the reader asks for it: whether the device is remembered is their choice. */
+export function SignInWithLink({ onAnswer, onRefused }: ArrivingProps) {
+  const { signIn: t } = usePortal();
+  const [isRemembered, setRemembered] = useState(false);
+  const [pending, setPending] = useState(false);
+  const submit = () => {
+    setPending(true);
+    signInWithLink(isRemembered).then(onAnswer, onRefused);
+  };
+  return (
+    <SignInCard title={t.title} lead={t.lead}>
+      <div className="portal-notices">
+        <label>
+          <input
+            type="checkbox"
+            checked={isRemembered}
+            onChange={event => setRemembered(event.currentTarget.checked)}
+          />
+          {t.remember}
+        </label>
+      </div>
+      <p className="dim">{t.rememberSays}</p>
+      <Button fullWidth mt="md" loading={pending} onClick={submit}>
+        {t.signIn}
+      </Button>
     </SignInCard>
   );
 }

@@ -50,6 +50,8 @@ const texts = {
   limits: ['Limits', 'Лимиты'],
   memberRoles: {
     viewer: ['Viewer', 'Наблюдатель'],
+    accountant: ['Accountant', 'Бухгалтер'],
+    payer: ['Payer', 'Плательщик'],
     developer: ['Developer', 'Разработчик'],
     owner: ['Owner', 'Владелец'],
   },

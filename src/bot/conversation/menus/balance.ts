@@ -71,9 +71,9 @@ async function setTypedMark(chat: PartnerContext, typed: string): Promise<void> 
 }
 
 export const balance: Menu = {
-  viewer: { actions: { b: showBalance, bt: showTopUp, bh: showHistory } },
-  developer: { actions: { br: refill } },
-  owner: {
+  money: { actions: { b: showBalance, bt: showTopUp, bh: showHistory } },
+  integrate: { actions: { br: refill } },
+  own: {
     actions: { bl: chat => askForMark(chat) },
     steps: { balance_mark: { answer: setTypedMark, confirm: chat => setMark(chat, null) } },
   },

@@ -72,7 +72,7 @@ async function showPartner(chat: PartnerContext): Promise<void> {
   const forDevelopers = [button(chat, texts.keys.button, 'k'), button(chat, texts.webhook.button, 'w')];
   await show(chat, texts.partner.home(partner, role, deps.supportUrl), [
     ...(partner.suspended ? supportRow(deps, texts) : []),
-    ...(partners.roleIncludes(role, 'developer') ? [forDevelopers] : []),
+    ...(partners.hasRight(role, 'integrate') ? [forDevelopers] : []),
     [button(chat, texts.balance.button, 'b'), button(chat, texts.payments.button, 'y', 'live')],
     [button(chat, texts.rate.button, 'r'), button(chat, texts.team.button, 't')],
     [{ text: texts.portal.button, data: 'portal' }],
@@ -129,8 +129,8 @@ async function switchTo(chat: PartnerContext): Promise<void> {
 }
 
 export const home: Menu = {
-  viewer: { actions: { h: switchTo } },
-  developer: { steps: { first_key: { confirm: createFirstKey } } },
+  money: { actions: { h: switchTo } },
+  integrate: { steps: { first_key: { confirm: createFirstKey } } },
 };
 
 export const homeActions: Record<string, PersonalAction> = {

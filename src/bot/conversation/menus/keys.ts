@@ -42,12 +42,12 @@ async function showKey(chat: PartnerContext, keyId = ''): Promise<void> {
 }
 
 /** A live key spends the balance, so only an owner creates one. */
-export const roleFor = (mode: Mode) => (mode === 'live' ? 'owner' : 'developer');
+export const rightFor = (mode: Mode) => (mode === 'live' ? 'own' : 'integrate');
 
-/** Whether the member may create and change keys of this mode; otherwise the user sees which role is needed. */
+/** Whether the member may create and change keys of this mode; otherwise the user sees which roles may. */
 export function mayManage(chat: PartnerContext, mode: Mode): boolean {
-  if (partners.roleIncludes(chat.role, roleFor(mode))) return true;
-  chat.toast = chat.texts.notAllowed(roleFor(mode));
+  if (partners.hasRight(chat.role, rightFor(mode))) return true;
+  chat.toast = chat.texts.notAllowed(rightFor(mode));
   return false;
 }
 
@@ -94,7 +94,7 @@ export async function createKeyAndShow(
 ): Promise<boolean> {
   const { texts, deps, partner } = chat;
   const wanted = { ...more, partnerId: partner.partnerId, mode, allowedAddresses };
-  const message = await sendSecretMessage(chat, roleFor(mode));
+  const message = await sendSecretMessage(chat, rightFor(mode));
   if (!message) return false;
   const creation = await partners.createKey(chat.audit, deps.keyring, wanted);
   if (creation.outcome === 'created') {
@@ -119,7 +119,7 @@ const askToRevoke = onKey((chat, key) => {
 
 async function revoke(chat: PartnerContext, keyId = ''): Promise<void> {
   const key = await findKey(chat, keyId);
-  const isAllowed = key && partners.roleIncludes(chat.role, roleFor(key.mode));
+  const isAllowed = key && partners.hasRight(chat.role, rightFor(key.mode));
   if (isAllowed) await partners.revokeKey(chat.audit, keyId);
   chat.toast = isAllowed ? chat.texts.keys.revoked : chat.texts.outdated;
   await showKeys(chat);
@@ -139,7 +139,7 @@ const askForAllowed = (chat: PartnerContext, keyId?: string, wrong?: string) =>
 /** Changes the allowed addresses of an existing key. */
 async function allow(chat: PartnerContext, [keyId = '']: string[], addresses: string[]): Promise<void> {
   const key = await findKey(chat, keyId);
-  const isAllowed = key && partners.roleIncludes(chat.role, roleFor(key.mode));
+  const isAllowed = key && partners.hasRight(chat.role, rightFor(key.mode));
   const outcome = isAllowed
     ? (await partners.setAllowedAddresses(chat.audit, keyId, addresses)).outcome
     : undefined;
@@ -149,7 +149,7 @@ async function allow(chat: PartnerContext, [keyId = '']: string[], addresses: st
 }
 
 export const keys: Menu = {
-  developer: {
+  integrate: {
     actions: {
       k: showKeys,
       kv: showKey,

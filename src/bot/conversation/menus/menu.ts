@@ -1,4 +1,4 @@
-import type { MemberRole } from '../../../partners/index.ts';
+import type { MemberRight } from '../../../partners/index.ts';
 import type { ChatContext, PartnerContext } from '../chat-context.ts';
 
 /** What a button about a partner does. Its arguments may be forged, or missing. */
@@ -10,9 +10,9 @@ export interface PartnerStep {
   confirm?: PartnerAction;
 }
 
-/** Buttons and questions about a partner, by the role that they need. */
+/** Buttons and questions about a partner, by the right that they need. */
 export type Menu = {
-  [role in MemberRole]?: { actions?: Record<string, PartnerAction>; steps?: Record<string, PartnerStep> };
+  [right in MemberRight]?: { actions?: Record<string, PartnerAction>; steps?: Record<string, PartnerStep> };
 };
 
 /** What a button does that concerns no partner. */

@@ -121,7 +121,7 @@ async function create(chat: PartnerContext, answers: Answers, addresses: string[
 
 /** Creates a key, with all rights or with chosen scopes, expiry, limits and label. */
 export const newKeys: Menu = {
-  developer: {
+  integrate: {
     actions: { kn: beginPlain, kl: chooseScope, kc: begin },
     steps: {
       ...Object.fromEntries(questions.map(({ step }, index) => [step, stepAt(index)])),

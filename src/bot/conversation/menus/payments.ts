@@ -140,7 +140,7 @@ const turnBy =
   };
 
 export const payments: Menu = {
-  viewer: {
+  money: {
     actions: {
       y: (chat, mode, letter) => showRecent(chat, filterFrom(mode, letter)),
       yo: turnBy(showOlder),

@@ -39,4 +39,4 @@ async function showRate(chat: PartnerContext): Promise<void> {
   ]);
 }
 
-export const rate: Menu = { viewer: { actions: { r: showRate } } };
+export const rate: Menu = { money: { actions: { r: showRate } } };

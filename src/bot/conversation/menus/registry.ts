@@ -1,4 +1,4 @@
-import { type MemberRole, memberRoles } from '../../../partners/index.ts';
+import type { MemberRight } from '../../../partners/index.ts';
 import { balance } from './balance.ts';
 import { home, homeActions } from './home.ts';
 import { keys } from './keys.ts';
@@ -12,15 +12,15 @@ import { team } from './team.ts';
 import { webhook } from './webhook.ts';
 
 /** Maps instead of objects: names come from callback data, and `__proto__` must not match anything. */
-export const partnerActions = new Map<string, { role: MemberRole; run: PartnerAction }>();
-export const partnerSteps = new Map<string, PartnerStep & { role: MemberRole }>();
+export const partnerActions = new Map<string, { right: MemberRight; run: PartnerAction }>();
+export const partnerSteps = new Map<string, PartnerStep & { right: MemberRight }>();
 export const personalActions = new Map<string, PersonalAction>(
   Object.entries({ ...homeActions, ...settingsActions }),
 );
 
 for (const menu of [home, keys, newKeys, keyRolls, webhook, balance, payments, rate, team])
-  for (const role of memberRoles) {
-    const { actions = {}, steps = {} } = menu[role] ?? {};
-    for (const [name, run] of Object.entries(actions)) partnerActions.set(name, { role, run });
-    for (const [name, step] of Object.entries(steps)) partnerSteps.set(name, { role, ...step });
+  for (const [name, { actions = {}, steps = {} }] of Object.entries(menu)) {
+    const right = name as MemberRight;
+    for (const [name, run] of Object.entries(actions)) partnerActions.set(name, { right, run });
+    for (const [name, step] of Object.entries(steps)) partnerSteps.set(name, { right, ...step });
   }

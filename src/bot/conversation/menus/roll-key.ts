@@ -1,7 +1,7 @@
 import { maxRolledKeys, rollKey, undoRoll } from '../../../partners/index.ts';
 import { ask, backTo, button, type PartnerContext, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
-import { findKey, mayManage, roleFor, showKeys } from './keys.ts';
+import { findKey, mayManage, rightFor, showKeys } from './keys.ts';
 import type { Menu } from './menu.ts';
 
 /** How long the old key stays valid. */
@@ -37,7 +37,7 @@ async function askRoll(chat: PartnerContext, keyId = '', hours = ''): Promise<vo
 
 async function roll(chat: PartnerContext, keyId = '', hours = ''): Promise<void> {
   const key = await findToRoll(chat, keyId);
-  const message = key && (await sendSecretMessage(chat, roleFor(key.mode)));
+  const message = key && (await sendSecretMessage(chat, rightFor(key.mode)));
   if (!message) return;
   const rolled = await rollKey(chat.audit, chat.deps.keyring, keyId, Number(hours) * hourMs);
   if (rolled.outcome !== 'rolled') {
@@ -59,5 +59,5 @@ async function roll(chat: PartnerContext, keyId = '', hours = ''): Promise<void>
 
 /** Replaces a key by a new one; both are valid for a while. */
 export const keyRolls: Menu = {
-  developer: { actions: { ko: chooseOverlap, kw: askRoll }, steps: { key_roll: { confirm: roll } } },
+  integrate: { actions: { ko: chooseOverlap, kw: askRoll }, steps: { key_roll: { confirm: roll } } },
 };

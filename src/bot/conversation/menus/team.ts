@@ -7,7 +7,8 @@ import type { Menu } from './menu.ts';
 type Member = Awaited<ReturnType<typeof partners.listMembers>>[number];
 
 const isSelf = ({ user }: PartnerContext, userId: string) => `${user.userId}` === userId;
-const mayRemove = (chat: PartnerContext, userId: string) => chat.role === 'owner' || isSelf(chat, userId);
+const mayRemove = (chat: PartnerContext, userId: string) =>
+  partners.hasRight(chat.role, 'own') || isSelf(chat, userId);
 
 async function showTeam(chat: PartnerContext): Promise<void> {
   const { deps, partner, role } = chat;
@@ -18,7 +19,7 @@ async function showTeam(chat: PartnerContext): Promise<void> {
     ({ userId }, index) => index < partners.maxMembers || isSelf(chat, `${userId}`),
   );
   const manageable = shown.filter(({ userId }) => mayRemove(chat, `${userId}`));
-  const invited = role === 'owner' ? partners.memberRoles : [];
+  const invited = partners.hasRight(role, 'own') ? partners.memberRoles : [];
   await show(chat, texts.list(shown, members.length - shown.length), [
     ...manageable.map(member => buttonsFor(chat, member)),
     ...invited.map(wanted => [button(chat, texts.invite(wanted), 'ti', wanted)]),
@@ -31,7 +32,7 @@ function buttonsFor(chat: PartnerContext, member: Member): Button[] {
   const userId = `${member.userId}`;
   const remove = isSelf(chat, userId) ? texts.leave : texts.remove(member.name);
   const change = button(chat, texts.role(member.name, member.role), 'tg', userId);
-  return [button(chat, remove, 'tr', userId), ...(chat.role === 'owner' ? [change] : [])];
+  return [button(chat, remove, 'tr', userId), ...(partners.hasRight(chat.role, 'own') ? [change] : [])];
 }
 
 async function makeInvitation(chat: PartnerContext, wanted?: string): Promise<void> {
@@ -53,7 +54,7 @@ async function askToRemove(chat: PartnerContext, userId = ''): Promise<void> {
   const { texts, partner } = chat;
   const member = await findMember(chat, userId);
   if (!member) return showTeam(chat);
-  if (!mayRemove(chat, userId)) return toast(chat, texts.notAllowed('owner'));
+  if (!mayRemove(chat, userId)) return toast(chat, texts.notAllowed('own'));
   const { askLeave, leave, askRemove, remove } = texts.team;
   const shown = isSelf(chat, userId)
     ? { text: askLeave(partner.name), confirm: leave }
@@ -100,11 +101,11 @@ async function setRole(chat: PartnerContext, userId = '', wanted = ''): Promise<
 }
 
 export const team: Menu = {
-  viewer: {
+  money: {
     actions: { t: showTeam, tr: askToRemove },
     steps: { member_remove: { confirm: remove } },
   },
-  owner: {
+  own: {
     actions: { ti: makeInvitation, tg: chooseRole, tc: askToChangeRole },
     steps: { member_role: { confirm: setRole } },
   },

@@ -74,7 +74,7 @@ async function saveAddress(chat: PartnerContext, typed: string, ref?: string): P
   const texts = chat.texts.webhook;
   const url = await webhooks.readWebhookAddress(typed, deps.webhookAllowPrivate);
   if (!url) return askForAddress(chat, ref, texts.badAddress);
-  if (!(await canStillAct(chat, 'developer'))) return;
+  if (!(await canStillAct(chat, 'integrate'))) return;
   const webhook = ref ? await findByRef(chat, ref) : undefined;
   if (ref && !webhook) return showWebhook(chat);
   if (webhook) await webhooks.moveWebhook(chat.audit, webhook, url);
@@ -99,7 +99,7 @@ async function add(chat: PartnerContext, typed: string, asked?: string): Promise
   const mode = asked === 'live' ? 'live' : 'test';
   const url = await webhooks.readWebhookAddress(typed, deps.webhookAllowPrivate);
   if (!url) return beginToAdd(chat, mode, texts.badAddress);
-  if (!(await canStillAct(chat, 'developer'))) return;
+  if (!(await canStillAct(chat, 'integrate'))) return;
   const wanted = { mode, url, events: webhooks.contractEvents } as const;
   const added = await webhooks.addEndpoint(audit, deps.vault, partner.partnerId, wanted);
   await send(chat, added.outcome === 'added' ? texts.added : texts.tooMany);
@@ -149,14 +149,14 @@ async function revealSecret(chat: PartnerContext, webhook: webhooks.Webhook, mes
 }
 
 const showSecret = onEndpoint(async (chat, webhook) => {
-  const message = await sendSecretMessage(chat, 'developer');
+  const message = await sendSecretMessage(chat, 'integrate');
   if (message) await revealSecret(chat, webhook, message);
 });
 
 /** If the new secret cannot be shown now, the user can open it later. */
 const rotate = onEndpoint(async (chat, webhook) => {
   const { deps, partner, texts } = chat;
-  const message = await sendSecretMessage(chat, 'developer');
+  const message = await sendSecretMessage(chat, 'integrate');
   if (!message) return;
   const { endpointId } = webhook;
   const outcome = await webhooks.rotateSecret(chat.audit, deps.vault, partner.partnerId, { endpointId });
@@ -181,7 +181,7 @@ const check = onEndpoint(async (chat, { endpointId }) => {
 
 async function checkNow(chat: PartnerContext, endpointId: webhooks.Webhook['endpointId']): Promise<void> {
   const { deps, audit, partner, texts } = chat;
-  const options = { endpointId, mayStillAct: () => canStillAct(chat, 'developer') };
+  const options = { endpointId, mayStillAct: () => canStillAct(chat, 'integrate') };
   const result = await webhooks.checkPartner({ ...deps, audit }, partner.partnerId, options);
   if (result.outcome !== 'checked') return;
   const text = texts.webhook.checkResult(result.check, result.reEnabled);
@@ -212,7 +212,7 @@ async function resend(chat: PartnerContext, event = '', ref?: string): Promise<v
 }
 
 export const webhook: Menu = {
-  developer: {
+  integrate: {
     actions: {
       w: showWebhook,
       wv: showAgain,

@@ -181,6 +181,8 @@ export const texts = inBoth({
     live: ['live', 'боевой'],
     test: ['test', 'тестовый'],
     viewer: ['viewer', 'наблюдатель'],
+    accountant: ['accountant', 'бухгалтер'],
+    payer: ['payer', 'плательщик'],
     support: ['support', 'поддержка'],
     finance: ['finance', 'финансы'],
     admin: ['administrator', 'администратор'],

@@ -96,11 +96,11 @@ function Money({ balance }: { balance: Shape }) {
         />
       </section>
       <p className="inline">
-        <Action needs="owner" onClick={() => setSetting(true)}>
+        <Action needs="own" onClick={() => setSetting(true)}>
           {t.setAlert}
         </Action>
         <Action
-          needs="developer"
+          needs="integrate"
           loading={pending}
           onClick={() => run(() => send(api('/balance/refill')), t.refilled)}
         >

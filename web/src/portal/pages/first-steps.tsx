@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { MemberRole, Overview } from '../../../../src/portal/shapes.ts';
+import type { MemberRight, Overview } from '../../../../src/portal/shapes.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Card } from '../../parts/page.tsx';
 import { usePartner } from '../partner.ts';
@@ -36,12 +36,12 @@ const texts = inBoth({
 });
 
 /** Where a step is done, and who may open that page. */
-const places: Record<Step['step'], { path: string; needs: MemberRole; isPage: boolean }> = {
-  test_key: { path: '/keys', needs: 'developer', isPage: true },
-  payment: { path: '/docs/guides/first-payment', needs: 'viewer', isPage: false },
-  webhook_check: { path: '/webhook', needs: 'developer', isPage: true },
-  live_approval: { path: '/docs/guides/going-live', needs: 'viewer', isPage: false },
-  top_up: { path: '/balance', needs: 'viewer', isPage: true },
+const places: Record<Step['step'], { path: string; needs: MemberRight; isPage: boolean }> = {
+  test_key: { path: '/keys', needs: 'integrate', isPage: true },
+  payment: { path: '/docs/guides/first-payment', needs: 'money', isPage: false },
+  webhook_check: { path: '/webhook', needs: 'integrate', isPage: true },
+  live_approval: { path: '/docs/guides/going-live', needs: 'money', isPage: false },
+  top_up: { path: '/balance', needs: 'money', isPage: true },
 };
 
 const tones = { done: 'good', open: 'plain', pending: 'open', refused: 'bad' } as const;

@@ -14,7 +14,7 @@ import { useTexts } from '../texts/index.ts';
 import { texts } from './keys.texts.ts';
 
 /** A live key spends the balance: only an owner creates or changes one. */
-const roleFor = ({ mode }: Pick<KeyRow, 'mode'>) => (mode === 'live' ? 'owner' : 'developer');
+const rightFor = ({ mode }: Pick<KeyRow, 'mode'>) => (mode === 'live' ? 'own' : 'integrate');
 
 type Dialog = { kind: 'new' } | { kind: 'roll' | 'revoke' | 'addresses'; key: KeyRow };
 
@@ -29,7 +29,7 @@ export default function Keys() {
       title={t.nav.keys}
       lead={t.lead}
       actions={
-        <Action needs="developer" variant="filled" onClick={() => setDialog({ kind: 'new' })}>
+        <Action needs="integrate" variant="filled" onClick={() => setDialog({ kind: 'new' })}>
           {t.create}
         </Action>
       }
@@ -96,7 +96,7 @@ function useColumns(open: (dialog: Dialog) => void): Column<KeyRow>[] {
 function Actions({ apiKey: key, open }: { apiKey: KeyRow; open: (dialog: Dialog) => void }) {
   const t = useTexts(texts);
   if (key.state !== 'active') return <span className="dim">—</span>;
-  const needs = roleFor(key);
+  const needs = rightFor(key);
   return (
     <span className="portal-actions">
       <Action
@@ -129,7 +129,7 @@ export function NewKeyDialog({ onClose, onCreated }: CreatingProps) {
   const t = useTexts(texts);
   const limitDay = useLimitDay();
   const { api, partner, may } = usePartner();
-  const canBeLive = partner.is_live_approved && may('owner');
+  const canBeLive = partner.is_live_approved && may('own');
   const [form, setForm] = useState({
     mode: canBeLive ? 'live' : 'test',
     scope: 'both',

@@ -54,7 +54,7 @@ export default function Overview() {
     >
       <Loaded of={read} />
       {data?.is_maintenance && <div className="banner">{t.maintenance}</div>}
-      {data && !['active', 'none'].includes(data.webhook_state) && may('developer') && (
+      {data && !['active', 'none'].includes(data.webhook_state) && may('integrate') && (
         <div className="banner">
           {t.webhook[data.webhook_state as 'failing' | 'suspended']}{' '}
           <Link href="/webhook">{t.toWebhook}</Link>

@@ -114,7 +114,7 @@ function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
             [t.key, <Copyable key="idem" text={payment.idempotency_key} />],
             [t.qr, <Copyable key="qr" text={payment.qr_url} />],
             payment.api_request_id &&
-              may('developer') && [
+              may('integrate') && [
                 t.request,
                 <Link key="request" href={`/requests?request_id=${payment.api_request_id}`}>
                   {shortId(payment.api_request_id)}

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NoticeSettings, Session } from '../../../../src/portal/shapes.ts';
-import type { SessionRow } from '../../../../src/web/shapes.ts';
+import type { NoticeSettings, Session, SessionRow } from '../../../../src/portal/shapes.ts';
 import { send, session } from '../../api.ts';
 import { SelectField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
@@ -38,6 +37,8 @@ const texts = inBoth({
   sessions: ['Where you are signed in', 'Где выполнен вход'],
   began: ['Signed in', 'Вход'],
   seen: ['Last activity', 'Последняя активность'],
+  until: ['Until', 'До'],
+  remembered: ['remembered', 'запомнено'],
   thisOne: ['This session', 'Этот сеанс'],
   end: ['Sign out', 'Завершить'],
   newPartner: ['Add another company', 'Добавить компанию'],
@@ -94,12 +95,12 @@ function Zone() {
       <SelectField
         label={t.zone}
         value={chosen}
-        disabled={!may('owner')}
+        disabled={!may('own')}
         onChange={setChosen}
         words={Object.fromEntries(zones.map(zone => [zone, `${zone} (${zoneName(zone)})`]))}
       />
       <Action
-        needs="owner"
+        needs="own"
         size="sm"
         loading={pending}
         disabled={chosen === partner.time_zone}
@@ -157,6 +158,15 @@ function useColumns(): Column<SessionRow>[] {
   return [
     { head: t.began, cell: row => <Time at={row.created_at} as="short" /> },
     { head: t.seen, cell: row => <Ago at={row.last_seen_at} /> },
+    {
+      head: t.until,
+      cell: row => (
+        <span className="inline">
+          <Time at={row.ends_at} as="short" />
+          {row.is_remembered && <span className="dim">{t.remembered}</span>}
+        </span>
+      ),
+    },
     { head: t.address, cell: row => row.address },
     { head: t.browser, cell: row => <Cut text={row.user_agent} />, wideOnly: true },
     {
@@ -166,7 +176,7 @@ function useColumns(): Column<SessionRow>[] {
           <span className="dim">{t.thisOne}</span>
         ) : (
           <Action
-            needs="viewer"
+            needs="money"
             disabled={pending}
             onClick={() => run(() => send(`/sessions/${row.session_id}/end`))}
           >

@@ -18,14 +18,25 @@ const texts = inBoth({
   you: ['(you)', '(вы)'],
   joined: ['Joined', 'В команде с'],
   what: {
-    viewer: ['Sees payments, balance and statements.', 'Видит платежи, баланс и выписки.'],
+    viewer: [
+      'Sees payments, balance and statements, and reads QR codes.',
+      'Видит платежи, баланс и выписки, проверяет QR-коды.',
+    ],
+    accountant: [
+      'Sees payments, balance, statements and reports. Sees no keys and no webhooks.',
+      'Видит платежи, баланс, выписки и отчёты. Не видит ключи и вебхуки.',
+    ],
+    payer: [
+      'Sees the same as a viewer and pays by hand. Sees no keys and no webhooks.',
+      'Видит то же, что наблюдатель, и платит вручную. Не видит ключи и вебхуки.',
+    ],
     developer: [
-      'Also manages test keys and the webhook, and sees API requests.',
-      'Ещё управляет тестовыми ключами и вебхуком, видит запросы к API.',
+      'Sees the same as a viewer, manages test keys and the webhook, and sees API requests. Cannot pay by hand.',
+      'Видит то же, что наблюдатель, управляет тестовыми ключами и вебхуком, видит запросы к API. Платить вручную не может.',
     ],
     owner: [
-      'Also manages live keys, the team and alerts.',
-      'Ещё управляет боевыми ключами, командой и уведомлениями.',
+      'May do everything: live keys, the team, limits, payments by hand.',
+      'Может всё: боевые ключи, команда, лимиты, платежи вручную.',
     ],
   },
   invite: ['Invite', 'Пригласить'],
@@ -75,7 +86,7 @@ export default function Team() {
       lead={t.lead}
       actions={
         <Action
-          needs="owner"
+          needs="own"
           variant="filled"
           why={data && data.data.length >= data.max_members ? t.full(data.max_members) : undefined}
           onClick={() => setDialog({ kind: 'invite' })}
@@ -133,11 +144,11 @@ function useColumns(open: (dialog: Dialog) => void): Column<MemberRow>[] {
       head: t.actions,
       cell: row => (
         <span className="portal-actions">
-          <Action needs="owner" onClick={() => open({ kind: 'role', member: row })}>
+          <Action needs="own" onClick={() => open({ kind: 'role', member: row })}>
             {t.changeRole}
           </Action>
           <Action
-            needs={row.is_you ? 'viewer' : 'owner'}
+            needs={row.is_you ? 'money' : 'own'}
             color="red"
             onClick={() => open({ kind: 'remove', member: row })}
           >

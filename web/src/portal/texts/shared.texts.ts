@@ -194,6 +194,12 @@ export const texts = inBoth({
       'Закройте это окно и снова откройте личный кабинет из бота.',
     ],
     openBot: ['Open the bot', 'Открыть бота'],
+    signIn: ['Sign in', 'Войти'],
+    remember: ['Stay signed in on this device for 30 days', 'Не выходить на этом устройстве 30 дней'],
+    rememberSays: [
+      'Only if nobody else uses it. You can sign out in the settings at any time.',
+      'Только если им пользуетесь лишь вы. Завершить сеанс можно в настройках в любой момент.',
+    ],
   },
   otherPerson: {
     title: ['Change the account?', 'Сменить аккаунт?'],

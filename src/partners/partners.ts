@@ -19,6 +19,13 @@ export interface Limits {
   otherRps: number;
 }
 
+/** Of what people pay by hand in the portal. */
+export interface ByHandLimits {
+  maxKopecks: bigint;
+  /** Of a day (UTC) in one mode. */
+  dailyKopecks: bigint;
+}
+
 /** The limits as the console and the command line show them. */
 export const limitsObject = (limits: Limits) => ({
   min_rub: formatKopecks(limits.minKopecks),
@@ -40,6 +47,7 @@ export interface Partner {
   /** The IANA name of the zone in which the portal and its reports show days and times. */
   timeZone: string;
   limits: Limits;
+  byHand: ByHandLimits;
 }
 
 /** The test balance of a new partner. */
@@ -102,15 +110,18 @@ export const refillTestBalance = (
     return 'refilled';
   });
 
-export interface PartnerRow extends Omit<Partner, 'partnerId' | 'limits'>, Limits {
+export interface PartnerRow extends Omit<Partner, 'partnerId' | 'limits' | 'byHand'>, Limits {
   id: string;
+  byHandMax: bigint;
+  byHandDaily: bigint;
 }
 
 export const selectPartners = `
   SELECT p.id, p.name, p.suspended, p.live_approved AS "liveApproved", p.created_at AS "createdAt",
          p.time_zone AS "timeZone",
          p.min_kopecks AS "minKopecks", p.max_kopecks AS "maxKopecks", p.daily_kopecks AS "dailyKopecks", p.concurrent,
-         p.create_rps AS "createRps", p.create_burst AS "createBurst", p.other_rps AS "otherRps"`;
+         p.create_rps AS "createRps", p.create_burst AS "createBurst", p.other_rps AS "otherRps",
+         p.by_hand_max_kopecks AS "byHandMax", p.by_hand_daily_kopecks AS "byHandDaily"`;
 
 export function toPartner({
   id,
@@ -123,7 +134,17 @@ export function toPartner({
 }: PartnerRow): Partner {
   const { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps } = row;
   const limits = { minKopecks, maxKopecks, dailyKopecks, concurrent, createRps, createBurst, otherRps };
-  return { partnerId: idFromUuid('prt', id), name, suspended, liveApproved, createdAt, timeZone, limits };
+  const byHand = { maxKopecks: row.byHandMax, dailyKopecks: row.byHandDaily };
+  return {
+    partnerId: idFromUuid('prt', id),
+    name,
+    suspended,
+    liveApproved,
+    createdAt,
+    timeZone,
+    limits,
+    byHand,
+  };
 }
 
 export const listPartners = async (db: Queryable): Promise<Partner[]> =>

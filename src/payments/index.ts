@@ -4,6 +4,7 @@ export { restDays } from './archive/months.ts';
 export { startNightlyArchive } from './archive/nightly.ts';
 export { lastArchivedEvent, lastPrunedEvent } from './archive/pages.ts';
 export { type ArchiveWatch, askArchiveWorkers, watchArchiveWorkers } from './archive/workers.ts';
+export { keyOfPaymentByHand, personWhoPaid } from './by-hand.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
@@ -92,6 +93,6 @@ export {
 } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
-export { findPayment, findPaymentOf, pruneKeyTurnovers } from './store.ts';
+export { findPayment, findPaymentByKey, findPaymentOf, pruneKeyTurnovers } from './store.ts';
 export { pruneTestData } from './test-data/prune.ts';
 export { type PaymentTraces, pruneTraces } from './traces.ts';

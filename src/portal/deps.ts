@@ -1,3 +1,4 @@
+import type { ApiDeps } from '../api/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Acquire } from '../base/mutex.ts';
 import type { Settings } from '../base/settings.ts';
@@ -7,6 +8,7 @@ import type { Keyring } from '../db/secrets/index.ts';
 import type { DepositChains } from '../deposits/index.ts';
 import type { Gateway } from '../gateway/index.ts';
 import type { MemberRight, MemberRole, Partner, PortalSession } from '../partners/index.ts';
+import type { CreateDeps } from '../payments/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
 
 type Needed =
@@ -31,6 +33,8 @@ export interface PortalDeps extends Pick<Settings, Needed> {
   sender: ReturnType<typeof createSender>;
   chains: DepositChains;
   gateway: Gateway;
+  /** What opens payments; shared with the API, with its rate limits and its admission control. */
+  payments: CreateDeps & Pick<ApiDeps, 'admission' | 'rateLimiter' | 'heartbeat'>;
   /** Before an image is decoded; shared with the bot and the other processes of the machine. */
   acquireImageLock: Acquire;
   /** The folder with the built pages; tests use their own. */

@@ -21,6 +21,8 @@ import {
 import { readSessionToken } from './cookie.ts';
 import type { RouteDeps } from './deps.ts';
 
+type GuardDeps = Omit<RouteDeps, 'payments'>;
+
 /** For one person: a page sends five requests when it is opened, and one every few seconds. */
 const requestRate = { perSec: 10, burst: 60 };
 /** For one partner, also while a file is being sent. */
@@ -34,7 +36,7 @@ const partnerPath = '/portal/api/partners/:partner_id';
  * come from our origin, there must be a session, a change must carry the CSRF token of that session, the person is within
  * the rate, is a member of the partner in the path now, and has the right.
  */
-export function guard(scope: FastifyInstance, deps: RouteDeps): void {
+export function guard(scope: FastifyInstance, deps: GuardDeps): void {
   const takeToken = createTokenBuckets(deps.clock, requestRate);
   const underWay = createAnswersUnderWay();
   scope.addHook('onRoute', route => {
@@ -88,7 +90,7 @@ export function guard(scope: FastifyInstance, deps: RouteDeps): void {
 }
 
 /** Decided again after something slow: the session, the membership or its role may be gone. */
-export async function whyNotAllowed(deps: RouteDeps, request: FastifyRequest): Promise<Refused | undefined> {
+export async function whyNotAllowed(deps: GuardDeps, request: FastifyRequest): Promise<Refused | undefined> {
   const { allows } = request.routeOptions.config;
   if (!(await findSignedIn(deps, request))) return signedOut;
   if (allows === 'person') return undefined;
@@ -111,7 +113,7 @@ export const refuseRight = (needed: MemberRight) =>
 const hasNul = ({ url }: FastifyRequest) => url.includes('%00');
 
 /** The person who is signed in, and the session's token. Background requests of a page do not prolong the session. */
-export async function findSignedIn({ db, clock }: RouteDeps, request: FastifyRequest) {
+export async function findSignedIn({ db, clock }: GuardDeps, request: FastifyRequest) {
   const token = readSessionToken(request);
   if (token === undefined) return undefined;
   const isUserActivity = request.headers['x-background'] === undefined;
@@ -120,7 +122,7 @@ export async function findSignedIn({ db, clock }: RouteDeps, request: FastifyReq
 }
 
 /** Read for every request, so that a removal or another role takes effect at once. */
-async function findMember({ db }: RouteDeps, { params, person }: FastifyRequest) {
+async function findMember({ db }: GuardDeps, { params, person }: FastifyRequest) {
   const partnerId = parseId('prt', (params as { partner_id: string }).partner_id);
   if (!partnerId) return undefined;
   const memberships = await listMemberships(db, person.userId);

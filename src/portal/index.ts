@@ -4,6 +4,7 @@ import { withCircuitBreaker } from '../db/postgres/index.ts';
 import { createApp, type Route } from '../web/index.ts';
 import { newPartnerRoutes } from './access/new-partner-routes.ts';
 import { accessRoutes } from './access/routes.ts';
+import { byHandRoutes } from './by-hand/routes.ts';
 import type { PortalDeps, RouteDeps } from './deps.ts';
 import { guard } from './guard.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -36,6 +37,7 @@ const routes: Route<RouteDeps>[] = [
   ...rateRoutes,
   qrRoute,
   photoRoute,
+  ...byHandRoutes,
   requestLogRoute,
   ...teamRoutes,
   ...settingsRoutes,

@@ -4,6 +4,7 @@ import type { AnswerOf } from '../web/index.ts';
 import type { withPartner } from './access/new-partner-routes.ts';
 import type { answerOf, currentSession, showSessions } from './access/routes.ts';
 import type { identityOf, sessionObject } from './access/session-object.ts';
+import type { showLimits } from './by-hand/routes.ts';
 import type { create } from './keys/routes.ts';
 import type { depositRow, showBalance } from './money/routes.ts';
 import type { showOverview } from './overview/routes.ts';
@@ -18,6 +19,7 @@ import type { readNow, show } from './webhook/routes.ts';
 export type { MemberRight, MemberRole } from '../partners/index.ts';
 
 export type Balance = AnswerOf<typeof showBalance>;
+export type ByHandLimits = AnswerOf<typeof showLimits>;
 export type CurrentSession = AnswerOf<typeof currentSession>;
 export type DepositRow = ReturnType<typeof depositRow>;
 export type EndpointRow = WebhookPage['endpoints'][number];

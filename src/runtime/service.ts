@@ -69,8 +69,13 @@ function consoleDepsOf(parts: SharedParts): ConsoleDeps {
   return { ...parts, pool, db, auditHeads: openAuditHeads(parts) };
 }
 
-const portalDepsOf = (parts: SharedParts, { acquireImageLock }: ClusterChannel): PortalDeps => ({
+const portalDepsOf = (
+  parts: SharedParts,
+  { acquireImageLock }: ClusterChannel,
+  payments: PortalDeps['payments'],
+): PortalDeps => ({
   ...parts,
+  payments,
   pool: parts.outside.conversations,
   acquireImageLock,
 });
@@ -95,17 +100,20 @@ async function startServer(
   const authenticator = createAuthenticator(pool, clock, keyring);
   cleanups.push(authenticator.close);
   const draining = new AbortController();
-  const server = await createServer({
+  const creating = {
     ...parts,
-    draining: draining.signal,
-    authenticator,
     rateLimiter: createRateLimiter(withCircuitBreaker(pool, heartbeat.isDatabaseAnswering), clock),
     admission: createAdmission(maxBeforeDebit),
     answerWithinMs,
+  };
+  const server = await createServer({
+    ...creating,
+    draining: draining.signal,
+    authenticator,
     rendersDocsAhead: true,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,
-    portal: servesPortal(parts) ? createPortal(portalDepsOf(parts, channel)) : undefined,
+    portal: servesPortal(parts) ? createPortal(portalDepsOf(parts, channel, creating)) : undefined,
     telegramReceiver: bot?.receiver,
   });
   cleanups.push(async manner => {

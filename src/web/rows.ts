@@ -11,6 +11,7 @@ import {
   type findRefunded,
   type Payment,
   type PaymentFilter,
+  personWhoPaid,
   readFoundPayments,
 } from '../payments/index.ts';
 import type { LoggedRequest } from '../request-log/index.ts';
@@ -53,6 +54,8 @@ export const paymentFacts = (
 ) => ({
   qr_url: payment.qrUrl,
   idempotency_key: payment.idempotencyKey,
+  /** Null: a key of the API paid. */
+  paid_by: personWhoPaid(payment),
   metadata: payment.metadata,
   api_request_id: requestId,
   refunded: refunded

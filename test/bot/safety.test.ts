@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { invite, removeMember } from '../../src/partners/index.ts';
+import { newLink } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import type { PrivateUser } from '../telegram/user.ts';
 import { createBotWorld } from './setup.ts';
@@ -88,6 +89,16 @@ test('an invitation admits one person; roles are enforced; a removed member lose
 
   await owner.goes(['🚪 Leave', /Leave Team/]);
   expect(await owner.presses('🚪 Leave')).toMatch(/needs an owner/);
+});
+
+test('an accountant reads no QR code and has no keys; a payer reads codes', async () => {
+  const { owner } = await ownerOf('Books');
+  const accountant = await bring(owner, 'accountant', 'Anna');
+  expect(accountant.screen().buttons.flat()).not.toContain('🔑 Keys');
+  await accountant.writes(newLink(10_000), /Required role: viewer, payer, developer or owner\./);
+  const payer = await bring(owner, 'payer', 'Pavel');
+  expect(payer.screen().buttons.flat()).not.toContain('🔑 Keys');
+  await payer.writes(newLink(10_000), /100\.00/);
 });
 
 test('an invitation expires after a day, and when its creator is no longer an owner', async () => {

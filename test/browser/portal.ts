@@ -7,7 +7,15 @@ import { createPartnerWithKeys, keyring, newLink, partnerAt } from '../helpers/a
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
 import { press } from './page-actions.ts';
 import type { SampleData } from './sample-data.ts';
-import { excessWidth, findBarriers, moveTo, sweepPage, untilLoaded, type World } from './world.ts';
+import {
+  excessWidth,
+  findBarriers,
+  moveTo,
+  sweepPage,
+  takePicture,
+  untilLoaded,
+  type World,
+} from './world.ts';
 
 // Few payments: axe takes seconds for fifty.
 const sections = ['', 'payments?q=order-5001', 'balance', 'statements', 'rate', 'qr', 'keys', 'webhook'];
@@ -122,6 +130,7 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
     await page.getByText('456.00').waitFor();
     await choose('a.txt', Buffer.from('no picture'));
     await page.getByText('This file is not a picture').waitFor();
+    await payByHand(page, photo);
 
     const quote = { body: { amount_rub: '150', lock: true } };
     const { json } = await partnerAt(address, shop.liveKey).post('/v1/quote', quote);
@@ -129,6 +138,45 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
     await page.getByLabel('Amount, ₽').fill('150');
     await page.getByText(json.amount_usdt).first().waitFor();
   });
+
+  /** Of a photo: the answer is lost, the page is loaded again, and the payment is there once. */
+  async function payByHand(page: Page, photo: Buffer): Promise<void> {
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: photo });
+    await page.getByText('456.00').waitFor();
+    await press(page, 'Pay');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Test recipient').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await excessWidth(page)).toBe(0);
+    await takePicture(page, 'portal-pay');
+    console.announce(/ERR_CONNECTION_RESET/);
+    await page.route('**/pay', async route => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await press(dialog, 'Pay');
+    await dialog.getByText('The connection was lost before the response arrived').waitFor();
+    await page.unroute('**/pay');
+    await press(dialog, 'Cancel');
+    await page.getByRole('button', { name: 'Pay', exact: true, disabled: true }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'A payment without an answer' }).waitFor();
+    await untilLoaded(page);
+    expect(await findBarriers(page)).toEqual([]);
+    await takePicture(page, 'portal-pay-without-answer');
+    await press(page, 'Get the result');
+    await page.getByText(`${owner.name} (telegram:${owner.userId})`).waitFor();
+    await takePicture(page, 'portal-paid');
+    expect(
+      await sql`SELECT status FROM payments WHERE partner_id = (SELECT partner_id FROM members WHERE user_id = ${owner.userId})
+                   AND idempotency_key LIKE ${`by hand%:${owner.userId} %`}`,
+    ).toEqual([{ status: 'succeeded' }]);
+    await moveTo(page, `/portal/${partnerId}/qr`);
+    await page.getByLabel('Link of the QR code').waitFor();
+    expect(await page.getByRole('heading', { name: 'A payment without an answer' }).count()).toBe(0);
+  }
 
   test('every page: no barriers, readable in the dark, fits a phone and Russian', async () => {
     const page = await visit({ width: 1280 });

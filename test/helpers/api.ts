@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
@@ -42,7 +43,7 @@ export interface ApiOptions {
   requestLog?: NonNullable<ApiDeps['requestLog']>;
   chains?: NonNullable<ApiDeps['chains']>;
   quoteLock?: Partial<QuoteLockSettings>;
-  portal?: NonNullable<ApiDeps['portal']>;
+  portal?: (server: FastifyInstance, deps: ApiDeps) => Promise<void>;
   supportUrl?: string;
 }
 
@@ -88,7 +89,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
     telegramReceiver: options.telegramReceiver,
-    portal: options.portal,
+    portal: options.portal && ((server: FastifyInstance): Promise<void> => options.portal!(server, deps)),
     supportUrl: options.supportUrl,
     requestLog: options.requestLog,
     heartbeat,

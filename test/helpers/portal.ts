@@ -26,6 +26,7 @@ export interface PortalOptions extends Partial<PortalDeps> {
   trustProxy?: string[];
   /** Of the bank side; without one, no QR code can be resolved in live mode. */
   gatewayUrl?: string;
+  answerWithinMs?: number;
 }
 
 export interface PortalRoute {
@@ -46,13 +47,14 @@ export async function startPortal({
   clock = systemClock,
   trustProxy = [],
   gatewayUrl = 'http://127.0.0.1:1',
+  answerWithinMs,
   ...others
 }: PortalOptions) {
   const outside = openOutsidePools(pool);
   const sender = createSender({ clock: systemClock, allowPrivate: true });
   const gateway = createHttpGateway({ url: gatewayUrl, token: undefined, clock: systemClock });
   const routes: PortalRoute[] = [];
-  const deps: PortalDeps = {
+  const deps: Omit<PortalDeps, 'payments'> = {
     pool: outside.conversations,
     clock,
     log: { error: () => {} },
@@ -78,11 +80,13 @@ export async function startPortal({
     pool,
     clock,
     trustProxy,
-    portal: async server => {
+    gatewayUrl,
+    ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
+    portal: async (server, payments) => {
       server.addHook('onRoute', ({ method, url, config }) => {
         for (const one of [method].flat()) routes.push({ method: one, url, allows: config?.allows });
       });
-      await createPortal(deps)(server);
+      await createPortal({ ...deps, payments })(server);
     },
   });
   afterAll(async () => {

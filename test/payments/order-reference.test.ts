@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import { createKeyring } from '../../src/db/secrets/keyring.ts';
+import { keyOfPaymentByHand, personWhoPaid } from '../../src/payments/by-hand.ts';
 import { createReferenceSealer, openReference, sealReference } from '../../src/payments/order-reference.ts';
 import { createRandom, type Random } from '../helpers/random.ts';
 
@@ -103,6 +104,13 @@ describe('the reference of an order', () => {
     const reference = sealReference(payment, key);
     expect(reference).toMatch(/^[\w-]{1,1024}$/);
     expect(openReference(reference, key, payment.paymentId)).toEqual(expected(payment, leftOut));
+  });
+
+  test('gives back who paid by hand', () => {
+    const idempotencyKey = keyOfPaymentByHand(2n ** 63n - 1n, typical().idempotencyKey);
+    const payment = { ...typical(), idempotencyKey };
+    const opened = openReference(sealReference(payment, key), key, payment.paymentId)!;
+    expect(personWhoPaid(opened)).toBe(`telegram:${2n ** 63n - 1n}`);
   });
 
   test('gives any payment back, and is never longer than 1 024 characters', () => {

@@ -17,10 +17,12 @@ const routesByRight = `
 money: everybody may leave, and only owners remove others
   GET /overview /payments /payments/totals /payments/export /payments/:id /payments/:id/receipt
   GET /balance /deposits /statement /report
-  GET /rate /quote /quotes /team
+  GET /rate /quote /quotes /team /pay/limits
   POST /team/:user_id/remove
 follow:
   POST /qr /qr/photo
+pay:
+  POST /pay
 integrate:
   GET /keys /webhook /deliveries /deliveries/failed /deliveries/:event_id /request-log
   POST /keys /keys/:key_id/roll /keys/:key_id/revoke /keys/:key_id/addresses /balance/refill
@@ -28,7 +30,7 @@ integrate:
   POST /webhook/:endpoint_id/remove /webhook/:endpoint_id/secret /webhook/:endpoint_id/rotate
   POST /webhook/:endpoint_id/check /deliveries/:event_id/resend /deliveries/resend-failed
 own:
-  POST /balance/alert /team/invite /team/:user_id/role /time-zone
+  POST /balance/alert /pay/limits /team/invite /team/:user_id/role /time-zone
 person:
   GET /notices /sessions
   POST /join /logout /new-partner /notices /notices/language /sessions/:id/end
@@ -42,13 +44,14 @@ const namesOf = (who: string) => {
   ).flat();
 };
 /** Which roles have each right. */
-const rolesByRight: Record<Exclude<MemberRight, 'pay'>, MemberRole[]> = {
+const rolesByRight: Record<MemberRight, MemberRole[]> = {
   money: ['viewer', 'accountant', 'payer', 'developer', 'owner'],
   follow: ['viewer', 'payer', 'developer', 'owner'],
+  pay: ['payer', 'owner'],
   integrate: ['developer', 'owner'],
   own: ['owner'],
 };
-const rights = Object.keys(rolesByRight) as (keyof typeof rolesByRight)[];
+const rights = Object.keys(rolesByRight) as MemberRight[];
 const expected = Object.fromEntries(rights.flatMap(right => namesOf(right).map(name => [name, right])));
 
 const prefix = '/portal/api';

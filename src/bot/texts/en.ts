@@ -46,6 +46,7 @@ export type Notices = Record<
 export type BalancesOfBoth = Record<Mode, Balances>;
 
 const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('en-GB');
+const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const roles: Record<MemberRole, string> = {
   viewer: 'viewer',
   accountant: 'accountant',
@@ -202,9 +203,7 @@ export const en = {
   notYours: 'This button is not for you.',
   noMember: "You are not a member of this partner's team.",
   notAllowed: (right: MemberRight) =>
-    `Required role: ${rolesWith(right)
-      .map(role => roles[role])
-      .join(' or ')}.`,
+    `Required role: ${oneOf.format(rolesWith(right).map(role => roles[role]))}.`,
   about: (partner: string, html: string) => `<b>${e(partner)}</b>\n${html}`,
   notices,
   topics,

@@ -24,6 +24,7 @@ const suspended = (support: SupportUrl) =>
   `Доступ партнёра приостановлен: новые платежи не принимаются. ${toSupport(support, 'Начатые платежи завершатся, следите за ними в разделе «Платежи».')}`;
 
 const scopeNames = { read: 'чтение', pay: 'оплата', both: 'чтение и оплата' };
+const oneOf = new Intl.ListFormat('ru', { type: 'disjunction' });
 const roles: Record<MemberRole, string> = {
   viewer: 'наблюдатель',
   accountant: 'бухгалтер',
@@ -198,10 +199,7 @@ export const ru: Texts = {
   outdated: 'Кнопка уже использована или устарела.',
   notYours: 'Эта кнопка не для вас.',
   noMember: 'Вы не в команде этого партнёра.',
-  notAllowed: right =>
-    `Нужна роль ${rolesWith(right)
-      .map(role => `«${roles[role]}»`)
-      .join(' или ')}.`,
+  notAllowed: right => `Нужна роль ${oneOf.format(rolesWith(right).map(role => `«${roles[role]}»`))}.`,
   about: (partner, html) => `<b>${e(partner)}</b>\n${html}`,
   notices,
   topics: {
@@ -502,7 +500,7 @@ export const ru: Texts = {
   team: {
     button: '👥 Команда',
     list: (members, more) =>
-      `Участники:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… и ещё ${more}` : ''}\n\nНаблюдателям доступен только просмотр. Бухгалтеры видят только деньги, без вебхуков. Плательщики ещё и платят вручную на портале. Разработчики, кроме просмотра, управляют тестовыми ключами и вебхуками. Владельцы управляют всем.`,
+      `Участники:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… и ещё ${more}` : ''}\n\nНаблюдателям доступен только просмотр. Бухгалтеры видят только деньги, без вебхуков. Плательщики ещё и платят вручную в личном кабинете. Разработчики, кроме просмотра, управляют тестовыми ключами и вебхуками. Владельцы управляют всем.`,
     invite: role => `➕ Пригласить: ${roles[role]}`,
     invitation: (partner, role, link) =>
       `Приглашение в <b>${e(partner)}</b>, роль: ${roles[role]}. Для одного человека, действует 24 часа:\n${e(link)}`,

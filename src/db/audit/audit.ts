@@ -24,7 +24,7 @@ export interface Change {
   /** It takes something away, such as a key: never refused, since what was made before bounds it. */
   isRemoval?: true;
   /** What it is counted as for a person; by default `changes`. */
-  countedAs?: 'sign-ins';
+  countedAs?: 'sign-ins' | 'payments by hand';
 }
 
 /** Writes to the audit log, in the transaction of the change itself: there is never one without the other. */

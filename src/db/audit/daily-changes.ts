@@ -12,6 +12,8 @@ const maxPerDay = {
   changes: 300,
   /** By a person, to the portal. Apart from the changes: who makes these in a stolen session must not keep its owner out. */
   'sign-ins': 300,
+  /** By a person; each has its own record. */
+  'payments by hand': 1_000,
 } as const;
 
 /**

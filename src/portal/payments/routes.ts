@@ -1,11 +1,12 @@
 import { parseId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
-import { hasRight } from '../../partners/index.ts';
+import { hasRight, listMembers } from '../../partners/index.ts';
 import {
   findPaymentOf,
   findQuoteOf,
   findRefunded,
   paymentTimeline,
+  personWhoPaid,
   searchPayments,
   totalPayments,
 } from '../../payments/index.ts';
@@ -61,10 +62,14 @@ export const showPayment = get('/payments/:id', 'money', {}, async (request, dep
   const deliveries = hasRight(role, 'follow') ? await deliveryHistory(db, payment) : undefined;
   const refunded = await findRefunded(db, payment);
   const quote = await findQuoteOf(db, payment.paymentId);
+  const paidBy = personWhoPaid(payment);
+  const members = paidBy === null ? [] : await listMembers(db, partnerId);
   return {
     payment: {
       ...paymentRow(payment),
       ...paymentFacts(payment, await findCreatingRequest(db, payment), refunded),
+      // Null also for somebody who has left the team.
+      paid_by_name: members.find(({ userId }) => `telegram:${userId}` === paidBy)?.name ?? null,
       // The locked one that its rate is from; null: it has the rate of its time.
       quote: quote ? { quote_id: quote.quoteId, locked_at: quote.lockedAt.toISOString() } : null,
     },

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { errors } from '../../base/errors.ts';
-import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../base/money.ts';
+import { formatKopecks, formatMicroUsdt, formatRate, kopecksToMicroUsdt } from '../../base/money.ts';
 import { isRecipientBlocked } from '../../controls/index.ts';
 import { resolveQr } from '../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
@@ -8,13 +8,13 @@ import { Mode, refuse } from '../../web/index.ts';
 import { post } from '../route.ts';
 
 /** As long as a link of the API may be. */
-const Link = Type.String({ minLength: 1, maxLength: 2_048 });
+export const QrLink = Type.String({ minLength: 1, maxLength: 2_048 });
 
 /** Who is paid with a QR code, how much, and what it costs now. Nothing is paid. */
 export const qrRoute = post(
   '/qr',
   'follow',
-  { body: { mode: Mode, qr_url: Link } },
+  { body: { mode: Mode, qr_url: QrLink } },
   async (request, deps) => {
     const { partner } = request.member;
     const { mode, qr_url } = request.body;
@@ -36,6 +36,7 @@ export const qrRoute = post(
       amount_rub: formatKopecks(qr.amountKopecks),
       // Null: the rate is out of date, and payments are closed.
       amount_usdt: isFresh ? formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, rate.rateE4)) : null,
+      rate: isFresh ? formatRate(rate.rateE4) : null,
       // Why a payment of it would be refused; null: it would not.
       why_not: isBlocked ? ('recipient_blocked' as const) : whyOutside(qr.amountKopecks, partner.limits),
     };

@@ -105,6 +105,7 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
             t.nextPoll,
             payment.is_under_way ? t.now : <Time key="next" at={payment.next_poll_at} as="clock" />,
           ],
+          payment.paid_by && [t.paidBy, payment.paid_by],
           payment.external_id && [t.externalId, <Copyable key="ext" text={payment.external_id} />],
           [
             t.order,

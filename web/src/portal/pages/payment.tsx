@@ -28,6 +28,7 @@ const texts = inBoth({
   refunded: ['Refunded to the balance', 'Возвращено на баланс'],
   id: ['Payment ID', 'ID платежа'],
   key: 'Idempotency-Key',
+  paidBy: ['Paid by', 'Кто оплатил'],
   qr: ['QR link', 'Ссылка QR'],
   request: ['API request', 'Запрос к API'],
   timeline: ['Timeline', 'История'],
@@ -106,6 +107,10 @@ function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
             ],
             [t.recipient, payment.recipient],
             payment.error_code && [t.reason, wordIn(t.errors, payment.error_code)],
+            payment.paid_by && [
+              t.paidBy,
+              payment.paid_by_name ? `${payment.paid_by_name} (${payment.paid_by})` : payment.paid_by,
+            ],
             payment.refunded && [t.refunded, <Usdt key="refund" amount={payment.refunded.usdt} />],
             [t.created, <Time key="created" at={payment.created_at} />],
             [t.settled, <Time key="settled" at={payment.settled_at} />],

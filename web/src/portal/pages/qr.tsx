@@ -7,13 +7,14 @@ import { TextField } from '../../parts/fields.tsx';
 import { useAttempt } from '../../parts/notify.ts';
 import { Card, Facts, Failure, PageFrame } from '../../parts/page.tsx';
 import { Copyable, Rub, Usdt } from '../../parts/values.tsx';
-import { useMode, usePartner } from '../partner.ts';
+import { type Mode, useMode, usePartner } from '../partner.ts';
 import { inBoth, useTexts } from '../texts/index.ts';
+import { PayByHand, PaymentWithoutAnswer } from './pay.tsx';
 
 const texts = inBoth({
   lead: [
-    'Shows who would be paid and how much. Nothing is paid.',
-    'Показывает, кто получит деньги и сколько. Платёж не создаётся.',
+    'Shows who would be paid and how much. Nothing is paid until you confirm it.',
+    'Показывает, кто получит деньги и сколько. Без вашего подтверждения ничего не оплачивается.',
   ],
   link: ['Link of the QR code', 'Ссылка из QR-кода'],
   photo: ['Photo of the code', 'Фото кода'],
@@ -52,7 +53,7 @@ export default function Qr() {
   const { api } = usePartner();
   const mode = useMode();
   const [link, setLink] = useState('');
-  const [found, setFound] = useState<ResolvedQr | null>(null);
+  const [found, setFound] = useState<Found | null>(null);
   const { pending, refusal, attempt } = useAttempt();
 
   function resolve(read: () => Promise<string>): void {
@@ -60,7 +61,7 @@ export default function Qr() {
     void attempt(async () => {
       const qr_url = await read();
       setLink(qr_url);
-      setFound(await send<ResolvedQr>(api('/qr'), { mode, qr_url }));
+      setFound({ qr: await send<ResolvedQr>(api('/qr'), { mode, qr_url }), link: qr_url, mode });
     });
   }
 
@@ -107,13 +108,21 @@ export default function Qr() {
       </Card>
       <div aria-live="polite" className="portal-found">
         {refusal !== null && <Failure error={refusal} />}
-        {found && <Resolved qr={found} />}
+        {found && found.mode === mode && <Resolved {...found} />}
+        <PaymentWithoutAnswer />
       </div>
     </PageFrame>
   );
 }
 
-function Resolved({ qr }: { qr: ResolvedQr }) {
+/** A code, as it was read in one mode. */
+interface Found {
+  qr: ResolvedQr;
+  link: string;
+  mode: Mode;
+}
+
+function Resolved({ qr, link, mode }: Found) {
   const t = useTexts(texts);
   return (
     <Card
@@ -129,6 +138,7 @@ function Resolved({ qr }: { qr: ResolvedQr }) {
           [t.code, <Copyable key="code" text={qr.qrc_id} />],
         ]}
       />
+      <PayByHand qr={qr} link={link} mode={mode} />
     </Card>
   );
 }

@@ -1,15 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NoticeSettings, Session, SessionRow } from '../../../../src/portal/shapes.ts';
+import type { ByHandLimits, NoticeSettings, Session, SessionRow } from '../../../../src/portal/shapes.ts';
 import { send, session } from '../../api.ts';
-import { SelectField } from '../../parts/fields.tsx';
+import { SelectField, TextField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
 import { Card, type Column, Failure, KeysetTable, PageFrame, useOnce, Waiting } from '../../parts/page.tsx';
 import { Ago, Cut, Time } from '../../parts/values.tsx';
 import { zoneName } from '../../parts/zone.ts';
 import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
 import { usePartner, usePerson } from '../partner.ts';
-import { Action } from '../parts.tsx';
+import { Action, useLimitDay } from '../parts.tsx';
 import { inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
 
 const texts = inBoth({
@@ -34,6 +34,13 @@ const texts = inBoth({
     'Для этой компании и всей команды: по нему работают страницы, фильтры и отчёты. В API время остаётся в UTC. Месяц в отчётах начинается и заканчивается по этому поясу, поэтому меняйте его, только согласовав с бухгалтером.',
   ],
   zoneSaved: ['Time zone saved', 'Часовой пояс сохранён'],
+  byHand: ['Payments by hand', 'Платежи вручную'],
+  byHandHint: [
+    'How much payers and owners may pay in the portal, all together and in each mode. 0 means that nobody may.',
+    'Сколько плательщики и владельцы могут заплатить в кабинете: все вместе, отдельно в каждом режиме. 0 — платить нельзя.',
+  ],
+  perPayment: ['One payment, ₽', 'Один платёж, ₽'],
+  perDay: (day: string) => [`₽ ${day}`, `₽ ${day}`],
   sessions: ['Where you are signed in', 'Где выполнен вход'],
   began: ['Signed in', 'Вход'],
   seen: ['Last activity', 'Последняя активность'],
@@ -55,6 +62,10 @@ export default function Settings() {
       <Card title={t.zone}>
         <p className="dim">{t.zoneHint}</p>
         <Zone />
+      </Card>
+      <Card title={t.byHand}>
+        <p className="dim">{t.byHandHint}</p>
+        <ByHand />
       </Card>
       <Card title={t.sessions}>
         <KeysetTable<SessionRow>
@@ -105,6 +116,42 @@ function Zone() {
         loading={pending}
         disabled={chosen === partner.time_zone}
         onClick={() => run(save, t.zoneSaved)}
+      >
+        {t.save}
+      </Action>
+    </div>
+  );
+}
+
+/** For owners: what people of the team may pay. */
+function ByHand() {
+  const { api } = usePartner();
+  const { data, error } = useOnce<ByHandLimits>(api('/pay/limits'));
+  if (error) return <Failure error={error} />;
+  return data ? <ByHandFields key={JSON.stringify(data)} now={data} /> : <Waiting rows={1} />;
+}
+
+function ByHandFields({ now }: { now: ByHandLimits }) {
+  const t = useTexts(texts);
+  const { api, may } = usePartner();
+  const { pending, run } = useRun();
+  const day = useLimitDay();
+  const [payment, setPayment] = useState(now.max_payment_rub);
+  const [perDay, setPerDay] = useState(now.max_day_rub);
+  const written = (text: string) => text.trim().replace(',', '.');
+  const wanted = { max_payment_rub: written(payment), max_day_rub: written(perDay) };
+  const isSame = wanted.max_payment_rub === now.max_payment_rub && wanted.max_day_rub === now.max_day_rub;
+  const common = { inputMode: 'decimal', disabled: !may('own') } as const;
+  return (
+    <div className="filters">
+      <TextField {...common} label={t.perPayment} value={payment} onChange={setPayment} />
+      <TextField {...common} label={t.perDay(day)} value={perDay} onChange={setPerDay} />
+      <Action
+        needs="own"
+        size="sm"
+        loading={pending}
+        disabled={isSame}
+        onClick={() => run(() => send(api('/pay/limits'), wanted))}
       >
         {t.save}
       </Action>

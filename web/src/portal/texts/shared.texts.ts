@@ -38,8 +38,8 @@ export const texts = inBoth({
       'Доступ партнёра приостановлен, поэтому сейчас это недоступно.',
     ],
     not_approved: [
-      'Live mode is not approved yet. Until then only test keys can be created.',
-      'Боевой режим ещё не одобрен. Пока можно создавать только тестовые ключи.',
+      'Live mode is not approved yet. Until then, use test mode.',
+      'Боевой режим ещё не одобрен. Пока пользуйтесь тестовым.',
     ],
     already_revoked: ['The key is already revoked.', 'Ключ уже отозван.'],
     already_expired: ['The key has expired.', 'Срок действия ключа истёк.'],
@@ -121,8 +121,8 @@ export const texts = inBoth({
       'Не удалось получить данные этого кода. Попробуйте позже.',
     ],
     gateway_busy: [
-      'Too many codes are being checked at the same time. Try again later.',
-      'Слишком много кодов проверяется одновременно. Попробуйте позже.',
+      'Too many requests are under way at the same time. Try again later.',
+      'Слишком много запросов одновременно. Попробуйте позже.',
     ],
     gateway_unavailable: [
       'The payment gateway does not respond. Try again later.',
@@ -140,6 +140,45 @@ export const texts = inBoth({
       'The team is full. Ask an owner to remove somebody, then try again.',
       'В команде нет свободных мест. Попросите владельца кого-нибудь удалить и повторите.',
     ],
+    below_minimum: [
+      'The amount is below your smallest payment.',
+      'Сумма меньше вашего минимального платежа.',
+    ],
+    amount_limit_exceeded: [
+      'The amount is above your largest payment.',
+      'Сумма больше вашего максимального платежа.',
+    ],
+    amount_mismatch: [
+      'The amount of the code has changed. Check the code again.',
+      'Сумма в коде изменилась. Проверьте код ещё раз.',
+    ],
+    qr_changed: ['The code has changed. Check it again.', 'Код изменился. Проверьте его ещё раз.'],
+    by_hand_payment_limit_exceeded: [
+      'The amount is above the limit for one payment by hand. An owner can change it in the settings.',
+      'Сумма больше лимита на один платёж вручную. Владелец может изменить его в настройках.',
+    ],
+    by_hand_daily_limit_exceeded: [
+      'With this payment, the daily limit of payments by hand would be exceeded. An owner can change it in the settings.',
+      'С этим платежом будет превышен дневной лимит платежей вручную. Владелец может изменить его в настройках.',
+    ],
+    daily_limit_exceeded: [
+      'With this payment, your daily limit would be exceeded.',
+      'С этим платежом будет превышен ваш дневной лимит.',
+    ],
+    insufficient_balance: ['The balance is too low.', 'На балансе недостаточно средств.'],
+    recipient_blocked: ['Payments to this recipient are blocked.', 'Платежи этому получателю заблокированы.'],
+    duplicate_qr_in_flight: [
+      'A payment of this code is already under way. See the list of payments.',
+      'Платёж по этому коду уже выполняется. Посмотрите список платежей.',
+    ],
+    idempotency_conflict: [
+      'This confirmation belongs to another payment. See the list of payments.',
+      'Это подтверждение относится к другому платежу. Посмотрите список платежей.',
+    ],
+    maintenance: [
+      'Scheduled maintenance: payments are closed. Try again later.',
+      'Идут технические работы, платежи закрыты. Повторите позже.',
+    ],
     no_session: ['This session has already ended.', 'Этот сеанс уже завершён.'],
     stale: [
       'This has changed in the meantime. Check the current state and try again.',
@@ -153,7 +192,7 @@ export const texts = inBoth({
     balance: ['Balance and deposits', 'Баланс и пополнения'],
     statements: ['Reports and statements', 'Отчёты и выписки'],
     rate: ['Rate and quotes', 'Курс и котировки'],
-    qr: ['Check a QR code', 'Проверка QR-кода'],
+    qr: ['QR codes', 'QR-коды'],
     keys: ['API keys', 'API-ключи'],
     webhook: ['Webhook', 'Вебхук'],
     requests: ['API requests', 'Запросы к API'],

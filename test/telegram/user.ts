@@ -58,7 +58,7 @@ export interface PrivateUser extends FakeUser {
 }
 
 /** Enough for a busy machine. */
-const timeoutMs = 20_000;
+const timeoutMs = 100_000;
 
 function createFakeUser(world: World, chatState: ChatState, account: User): FakeUser {
   let read = 0;

@@ -3,7 +3,8 @@
 CREATE OR REPLACE FUNCTION log_table(log text, suffix text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
   CASE log
-    WHEN 'api_requests', 'gateway_calls', 'partner_notices', 'webhook_attempts' THEN RETURN format('public.%I', log || suffix);
+    WHEN 'api_requests', 'api_request_bodies', 'gateway_calls', 'partner_notices', 'webhook_attempts' THEN
+      RETURN format('public.%I', log || suffix);
     ELSE RAISE EXCEPTION '% is not a log with partitions', log USING ERRCODE = 'integrity_constraint_violation';
   END CASE;
 END $$;

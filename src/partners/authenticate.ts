@@ -12,6 +12,8 @@ import { type Limits, type Partner, type PartnerRow, selectPartners, toPartner }
 
 export interface KeyHolder extends AccountKey {
   keyId: string;
+  /** The owner of the partner wants bodies in the request log. */
+  logsBodies?: true;
 }
 
 /** The rights of a key that may not do everything. */
@@ -30,6 +32,7 @@ export type Authenticator = ReturnType<typeof createAuthenticator>;
 interface KnownKey extends Pick<Partner, 'partnerId' | 'suspended' | 'limits'>, StoredKey {
   /** Compared at each use, so that an entry of the cache expires on time. */
   expiresMs: number;
+  bodiesUntilMs: number;
   rights: LimitedRights;
   lastUsedMs: number;
   /** The key itself, once verified: comparing is cheaper than hashing. In memory only. */
@@ -93,8 +96,11 @@ export function createAuthenticator(pool: Pool, clock: Clock, keyring: Keyring, 
         await recordUse({ keyId, at: now, ...(isOutdated ? hashAnew(keyring, presented.key, found) : {}) });
       }
       await recordAddress(keyId, presented.address);
-      const { limits, rights } = found;
-      return { outcome: 'ok', ...holder, limits, ...(isLimited(rights) ? { rights } : {}) };
+      const { limits, rights, bodiesUntilMs } = found;
+      return {
+        ...{ outcome: 'ok', ...holder, limits, ...(isLimited(rights) ? { rights } : {}) },
+        ...(now.getTime() < bodiesUntilMs ? { logsBodies: true } : {}),
+      };
     },
     close: listener.close,
   };
@@ -125,7 +131,7 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
     text: `${selectPartners}, k.id AS "keyId", k.mode, k.hash, k.hash_key AS "hashKey",
                   k.allowed_addresses AS "allowedAddresses", k.revoked_at IS NOT NULL AS revoked,
                   k.expires_at AS "expiresAt", k.scopes, k.max_kopecks AS max, k.daily_kopecks AS daily, k.turnover_of,
-                  k.last_used_at AS "lastUsedAt"
+                  k.last_used_at AS "lastUsedAt", p.bodies_logged_until AS "bodiesUntil"
              FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = ANY ($1)`,
     values: [keyIds],
   });
@@ -138,6 +144,7 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
     return {
       ...{ partnerId, suspended, limits, mode, hash, hashKey, allowedAddresses, revoked },
       expiresMs: row.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+      bodiesUntilMs: row.bodiesUntil?.getTime() ?? 0,
       rights: {
         ...toRights({ scopes, maxKopecks: max, dailyKopecks: daily }),
         turnoverKey: row.turnover_of ?? keyId,
@@ -152,6 +159,7 @@ interface OtherColumns extends Pick<ApiKey, 'keyId' | 'expiresAt' | 'lastUsedAt'
   max: bigint | null;
   daily: bigint | null;
   turnover_of: string | null;
+  bodiesUntil: Date | null;
 }
 
 interface KeyUse {

@@ -5,6 +5,7 @@ export {
   type KeyHolder,
   type LimitedRights,
 } from './authenticate.ts';
+export { bodyLogDurations, findBodyLog, setBodyLog } from './body-log.ts';
 export { byHandObject, rightsByHand, setByHandLimits } from './by-hand.ts';
 export { isContactsText, maxContactsLength, readContacts, setContacts } from './contacts.ts';
 export { readFirstSteps } from './first-steps.ts';

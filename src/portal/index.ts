@@ -15,7 +15,7 @@ import { paymentRoutes } from './payments/routes.ts';
 import { photoRoute } from './qr/photo-route.ts';
 import { qrRoute } from './qr/routes.ts';
 import { rateRoutes } from './rate/routes.ts';
-import { requestLogRoute } from './request-log/routes.ts';
+import { requestLogRoutes } from './request-log/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { teamRoutes } from './team/routes.ts';
 import { deliveryRoutes } from './webhook/delivery-routes.ts';
@@ -38,7 +38,7 @@ const routes: Route<RouteDeps>[] = [
   qrRoute,
   photoRoute,
   ...byHandRoutes,
-  requestLogRoute,
+  ...requestLogRoutes,
   ...teamRoutes,
   ...settingsRoutes,
 ];

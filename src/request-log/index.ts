@@ -1,3 +1,4 @@
+export { findBodies, maxLoggedBytes } from './bodies.ts';
 export { createRequestLog, pruneRequestLog, type RequestLog } from './log.ts';
 export {
   findCreatingRequest,

@@ -5,9 +5,10 @@ import { createTokenBuckets } from '../base/token-buckets.ts';
 import { commitsWithoutWaiting, type Pool, type Queryable } from '../db/postgres/index.ts';
 import { keepPartitions } from '../db/retention/index.ts';
 import type { Mode } from '../ledger/index.ts';
+import { type Bodies, bodiesKeptDays, createBodyBudget, insertBodies } from './bodies.ts';
 import { storedPath } from './stored-path.ts';
 
-/** A request to the partner API that was answered. It has no body, no header and, once stored, no query string. */
+/** A request to the partner API that was answered. It has no header and, once stored, no query string. */
 export interface AnsweredRequest {
   requestId: Id<'req'>;
   /** Undefined: its key is missing, not valid or was not checked. */
@@ -26,6 +27,8 @@ export interface AnsweredRequest {
   status: number;
   errorCode?: string | undefined;
   durationMs: number;
+  /** Undefined: its partner has not asked for bodies in the log. */
+  bodies?: Bodies | undefined;
 }
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
@@ -54,6 +57,7 @@ const warnIntervalMs = 10_000;
 export function createRequestLog(deps: RequestLogDeps) {
   const { db, clock, log, maxWaiting = 10_000 } = deps;
   const budget = createRefusedBudget(clock);
+  const bodyBudget = createBodyBudget(clock);
   const waiting: WaitingRequest[] = [];
   const lost = { full: 0, failed: 0, limited: 0 };
   let writing = 0;
@@ -72,7 +76,7 @@ export function createRequestLog(deps: RequestLogDeps) {
     if (waiting.length === 0 || !deps.isDatabaseAnswering()) return 0;
     const batch = waiting.splice(0, maxBatch);
     writing = batch.length;
-    const written = await within(clock, withinMs, insert(db, batch, withinMs)).then(
+    const written = await within(clock, withinMs, insertAll(db, batch, withinMs)).then(
       () => batch.length,
       err => {
         countLost('failed', batch.length, err);
@@ -98,7 +102,7 @@ export function createRequestLog(deps: RequestLogDeps) {
     record: (request: AnsweredRequest): void => {
       if (!request.isAdmitted && !budget(request)) lost.limited += 1;
       else if (waiting.length + writing >= maxWaiting) countLost('full', 1);
-      else waiting.push(toWaiting(request));
+      else waiting.push(toWaiting(request, bodyBudget(request)));
     },
     /** How many requests could not be stored, or were too many. */
     lost: () => lost,
@@ -136,8 +140,8 @@ function createRefusedBudget(clock: Clock): (request: AnsweredRequest) => boolea
       : takeFailure(keyHolder?.partnerId ?? network) === undefined && takeAnyFailure('') === undefined;
 }
 
-/** What waits to be written. Neither a URL nor anything else of any length that the caller has sent. */
-const toWaiting = (request: AnsweredRequest) => ({
+/** What waits to be written. Neither a URL nor anything else of any length that the caller has sent, but bodies within their budget. */
+const toWaiting = (request: AnsweredRequest, bodies: Bodies | undefined) => ({
   requestId: request.requestId,
   keyHolder: request.keyHolder,
   method: request.method,
@@ -146,6 +150,7 @@ const toWaiting = (request: AnsweredRequest) => ({
   status: request.status,
   errorCode: request.errorCode,
   durationMs: request.durationMs,
+  bodies,
 });
 type WaitingRequest = ReturnType<typeof toWaiting>;
 
@@ -158,6 +163,11 @@ async function within(clock: Clock, ms: number, work: Promise<void>): Promise<vo
 /** One text per column: to join texts costs a fraction of what the driver needs for an array. None of them has a line break. */
 const column = (values: (string | number | undefined)[]) => values.join('\n');
 const columnOf = (parameter: number, type: string) => `string_to_array($${parameter}, E'\\n', '')::${type}[]`;
+
+async function insertAll(db: Queryable, requests: WaitingRequest[], withinMs: number): Promise<void> {
+  await insert(db, requests, withinMs);
+  if (requests.some(({ bodies }) => bodies)) await insertBodies(db, requests, withinMs);
+}
 
 async function insert(db: Queryable, requests: WaitingRequest[], withinMs: number): Promise<void> {
   const requestIds = requests.map(({ requestId }) => uuidFromId(requestId));
@@ -195,5 +205,9 @@ async function insert(db: Queryable, requests: WaitingRequest[], withinMs: numbe
   });
 }
 
-export const pruneRequestLog = (pool: Pool, clock: Clock, keptDays: number) =>
-  keepPartitions(pool, clock, { table: 'api_requests', since: 'at', keptDays, partitionDays: 1 });
+export const pruneRequestLog = async (pool: Pool, clock: Clock, keptDays: number): Promise<number> => {
+  const log = { since: 'at', partitionDays: 1 } as const;
+  const requests = await keepPartitions(pool, clock, { ...log, table: 'api_requests', keptDays });
+  const bodies = { ...log, table: 'api_request_bodies', keptDays: Math.min(keptDays, bodiesKeptDays) };
+  return requests + (await keepPartitions(pool, clock, bodies));
+};

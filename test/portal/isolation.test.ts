@@ -24,13 +24,13 @@ follow:
 pay:
   POST /pay
 integrate:
-  GET /keys /webhook /deliveries /deliveries/failed /deliveries/:event_id /request-log
+  GET /keys /webhook /deliveries /deliveries/failed /deliveries/:event_id /request-log /request-log/:request_id /body-log
   POST /keys /keys/:key_id/roll /keys/:key_id/revoke /keys/:key_id/addresses /balance/refill
   POST /webhook /webhook/:endpoint_id/address /webhook/:endpoint_id/events /webhook/:endpoint_id/ed25519
   POST /webhook/:endpoint_id/remove /webhook/:endpoint_id/secret /webhook/:endpoint_id/rotate
   POST /webhook/:endpoint_id/check /deliveries/:event_id/resend /deliveries/resend-failed
 own:
-  POST /balance/alert /pay/limits /team/invite /team/:user_id/role /time-zone
+  POST /balance/alert /pay/limits /team/invite /team/:user_id/role /time-zone /body-log
 person:
   GET /notices /sessions
   POST /join /logout /new-partner /notices /notices/language /sessions/:id/end

@@ -16,6 +16,10 @@ export const maxBodyBytes = 64 * 1024;
 export const smallBody = { maxBytes: 4 * 1024, maxDepth: 8 };
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent, for the request log; only if the partner wants it there. */
+    sentBody?: Buffer;
+  }
   interface FastifyContextConfig {
     /** How deep the body of this route may be nested, if less than elsewhere. */
     maxBodyDepth?: number;
@@ -29,6 +33,7 @@ declare module 'fastify' {
 export function parseBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    if (request.keyHolder?.logsBodies) request.sentBody = bytes;
     const { text, lossless } = readBody(bytes, request.routeOptions.config.maxBodyDepth);
     // What is valid UTF-8 and JSON contains NUL and lone surrogates only as escapes.
     if (text.includes('\\u')) refuseUnstorableText(lossless);

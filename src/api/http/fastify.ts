@@ -55,7 +55,7 @@ export function createFastify(deps: FastifyDeps): FastifyInstance {
     if (reply.statusCode === 503 && !reply.hasHeader('Retry-After'))
       reply.header('Retry-After', retryAfterSec);
     // When the answer is handed over, not when it has arrived: the caller may have left before.
-    if (requestLog) logRequest(requestLog, request, reply);
+    if (requestLog) logRequest(requestLog, request, reply, payload);
     done(null, payload);
   });
   return server;
@@ -127,7 +127,12 @@ function refuseOnSocket(socket: Duplex, { clock, requestLog }: FastifyDeps): voi
 const isOfPartner = (routeOrUrl: string) => routeOrUrl.startsWith('/v1/');
 
 /** It runs for every request, so it only keeps what it has at hand. */
-export function logRequest(log: RequestLog, request: FastifyRequest, reply: FastifyReply): void {
+export function logRequest(
+  log: RequestLog,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload?: unknown,
+): void {
   const route = request.routeOptions.url;
   if (!isOfPartner(route ?? request.url)) return;
   const { payment_id: asked } = (request.params ?? {}) as { payment_id?: string };
@@ -144,5 +149,8 @@ export function logRequest(log: RequestLog, request: FastifyRequest, reply: Fast
     status,
     errorCode: request.errorCode,
     durationMs: reply.elapsedTime,
+    bodies: request.keyHolder?.logsBodies
+      ? { sent: request.sentBody, answered: typeof payload === 'string' ? payload : undefined }
+      : undefined,
   });
 }

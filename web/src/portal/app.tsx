@@ -13,6 +13,7 @@ import { OtherPersonQuestion, SignIn, SignInWithLink } from './sign-in.tsx';
 import { supportUrl } from './support.tsx';
 
 const Delivery = lazyPage(() => import('./pages/delivery.tsx'));
+const LoggedRequest = lazyPage(() => import('./pages/logged-request.tsx'));
 const Payment = lazyPage(() => import('./pages/payment.tsx'));
 
 const pages = {
@@ -97,6 +98,7 @@ function OfPartner({ now }: { now: Session }) {
             <Pages of={pages}>
               <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
               <Route path="/deliveries/:id">{({ id }) => <Delivery key={id} eventId={id} />}</Route>
+              <Route path="/requests/:id">{({ id }) => <LoggedRequest key={id} requestId={id} />}</Route>
             </Pages>
           </Layout>
         </Router>

@@ -67,6 +67,7 @@ export const texts = inBoth({
     'partner.contacts': ['Contacts and notes changed', 'Контакты и заметки изменены'],
     'partner.create': ['Partner created', 'Партнёр создан'],
     'partner.limits': ['Limits changed', 'Лимиты изменены'],
+    'partner.log_bodies': ['Logging of API bodies changed', 'Изменена запись тел запросов к API'],
     'partner.refuse': ['Live mode rejected', 'Боевой режим отклонён'],
     'partner.resume': ['Partner resumed', 'Работа партнёра возобновлена'],
     'partner.suspend': ['Partner suspended', 'Работа партнёра приостановлена'],

@@ -7,11 +7,12 @@ import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx
 import { Copyable, Duration, shortId, Time } from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
 import { inBoth, useTexts } from '../texts/index.ts';
+import { BodyLogCard } from './body-log.tsx';
 
 const texts = inBoth({
   lead: [
-    'What your keys sent to the API in the last days, and how it was answered. Without bodies, headers and query parameters.',
-    'Что ваши ключи отправляли в API за последние дни и какой получили ответ. Без тел, заголовков и параметров запроса.',
+    'What your keys sent to the API in the last days, and how it was answered. Without headers and query parameters; bodies only if an owner turns that on.',
+    'Что ваши ключи отправляли в API за последние дни и какой получили ответ. Без заголовков и параметров запроса; тела — только если владелец включил их запись.',
   ],
   id: ['Request ID', 'ID запроса'],
   hint: ['Requests appear here within seconds.', 'Запросы появляются здесь через несколько секунд.'],
@@ -41,6 +42,7 @@ export default function RequestLog() {
         keyOf={row => row.request_id}
         empty={<Empty title={of.isFiltered ? t.none : t.noneYet}>{t.hint}</Empty>}
       />
+      <BodyLogCard />
     </PageFrame>
   );
 }
@@ -53,7 +55,9 @@ function useColumns(): Column<LoggedRequestRow>[] {
       head: t.request,
       cell: row => (
         <span className="inline wrap-anywhere">
-          <code>{`${row.method ?? '?'} ${row.path ?? ''}`}</code>
+          <Link href={`/requests/${row.request_id}`}>
+            <code>{`${row.method ?? '?'} ${row.path ?? ''}`}</code>
+          </Link>
           {row.mode && <TestMark mode={row.mode} />}
         </span>
       ),

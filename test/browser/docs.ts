@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { createPartnerWithKeys, setRate } from '../helpers/api.ts';
 import { excessWidth, findBarriers, sweepPage, type World } from './world.ts';
 
 const groundOf = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -26,7 +27,7 @@ const others = [
 ];
 
 /** A developer reads the documentation. A violation of the content security policy is an error in the browser's console. */
-export function testDocs({ visit, visitAt, announce, address }: World) {
+export function testDocs({ pool, visit, visitAt, announce, announceRefusals, address }: World) {
   test('leads from the landing page through the guides to the reference, by links and by the search', async () => {
     const page = await visit();
     await page.goto('/');
@@ -125,6 +126,52 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
     expect(await page.getByRole('tabpanel', { name: /^(?!Go$)/ }).count()).toBe(0);
   });
 
+  test('sends a request with a test key, which it keeps in memory only, and none with a live key', async () => {
+    const { testKey, liveKey } = await createPartnerWithKeys(pool);
+    await setRate(pool);
+    const page = await visit();
+    const sent: string[] = [];
+    page.on('request', request => {
+      if (new URL(request.url()).pathname.startsWith('/v1/')) sent.push(request.method());
+    });
+    await page.goto('/docs/reference/create-payment');
+    const key = page.getByLabel('Test key');
+    const status = page.locator('.try').getByRole('status');
+    const send = page.getByRole('button', { name: 'Send request' });
+    await send.click();
+    await status.getByText('Enter a test key. It starts with svc_test_.').waitFor();
+    await key.fill(liveKey);
+    await send.click();
+    await status.getByText(/^This is a live key: nothing was sent/).waitFor();
+    expect(await key.inputValue()).toBe('');
+    expect(sent).toEqual([]);
+
+    await key.fill(testKey);
+    await send.click();
+    await status.getByText(/^Response: 200 · req_/).waitFor();
+    await page
+      .getByRole('group', { name: 'Response', exact: true })
+      .getByText('"status": "succeeded"')
+      .waitFor();
+    expect(sent).toEqual(['POST']);
+    expect(await findBarriers(page, { impacts: 'all' })).toEqual([]);
+    const stored =
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])';
+    expect(await page.evaluate(stored)).not.toContain('svc_test_');
+    await page.reload();
+    expect(await key.inputValue()).toBe('');
+
+    await page.goto('/docs/ru/reference/get-payment');
+    await page.getByLabel('Тестовый ключ').fill(testKey);
+    await page.getByRole('button', { name: 'Отправить запрос' }).click();
+    await page.getByText('Заполните: payment_id').waitFor();
+    await page.getByLabel('payment_id').fill('pay_none/../../ping');
+    announceRefusals(404);
+    await page.getByRole('button', { name: 'Отправить запрос' }).click();
+    await page.getByText(/^Ответ: 404/).waitFor();
+    await page.getByText('"code": "not_found"').waitFor();
+  });
+
   test('without scripts every language stands under its heading', async () => {
     const page = await visitAt(address, { javaScriptEnabled: false, width: 360 });
     await page.goto('/docs/reference/ping');
@@ -132,6 +179,7 @@ export function testDocs({ visit, visitAt, announce, address }: World) {
       expect(await page.getByRole('heading', { level: 3, name, exact: true }).isVisible()).toBe(true);
       expect(await page.getByRole('group', { name, exact: true }).isVisible()).toBe(true);
     }
+    expect(await page.getByLabel('Test key').isVisible()).toBe(false);
     expect(await page.getByRole('searchbox').count()).toBe(0);
     expect(await page.getByRole('navigation', { name: 'Documentation' }).isVisible()).toBe(true);
   });

@@ -110,6 +110,11 @@ const menuButton = ({ frame: { menu } }: SiteTexts) =>
 `;
 
 const scripts = ['menu.js', 'search.js', 'tabs.js'];
+const scriptsOf = ({ path, operation }: Page) => [
+  ...scripts,
+  ...(path === '/docs/' ? ['old-links.js'] : []),
+  ...(operation === undefined ? [] : ['try.js']),
+];
 
 /** A page of the documentation in a language, between the others. */
 export interface Place {
@@ -140,7 +145,7 @@ ${before && html`<a rel="prev" href="${before.path}"><small>${texts.previous}</s
       description: texts.description(page.title),
       content: main,
       sideBar: sideBarOf(page, groups, texts),
-      scripts: page.path === '/docs/' ? [...scripts, 'old-links.js'] : scripts,
+      scripts: scriptsOf(page),
     },
     frame,
   );

@@ -35,9 +35,15 @@ interface SearchedPage {
   operation?: string;
 }
 
+/** It says the same on every page of an endpoint. */
+function withoutForm(text: string): string {
+  const [before, form = ''] = text.split('<section class="try"');
+  return before + form.slice(form.indexOf('</section>'));
+}
+
 /** What `assets/search.js` searches: the sections of a page, where each is, and the words in it. */
 export const searchEntriesOf = ({ path, title, operation }: SearchedPage, text: string) =>
-  sectionsOf(text).map(({ id, heading, text: body }) => ({
+  sectionsOf(withoutForm(text)).map(({ id, heading, text: body }) => ({
     page: title,
     heading: id === '' ? '' : heading,
     path: id === '' ? path : `${path}#${id}`,

@@ -15,6 +15,7 @@ import {
 import { errorLink } from './errors-page.ts';
 import { type Direction, fieldsOf, parametersOf } from './fields.ts';
 import { samplesOf } from './samples.ts';
+import { tryIt } from './try-it.ts';
 
 /** One endpoint: what it is for, what it takes and returns, an example in every language, and its errors. */
 export function operationPage(endpoint: Endpoint, edition: Edition): Html {
@@ -27,7 +28,7 @@ export function operationPage(endpoint: Endpoint, edition: Edition): Html {
 ${operation.description !== undefined && renderMarkdown(operation.description, '', texts)}
 ${requestSections(operation, edition, 'request')}`;
   const sample = html`<h2 id="example">${exampleRequest}</h2>
-${codeTabs(samplesOf(endpoint, document), 3)}`;
+${codeTabs(samplesOf(endpoint, document), 3)}${tryIt(endpoint, edition)}`;
   return html`${sideBySide(request, sample)}${responseSection(operation, edition)}${errorsSection(operation, edition)}`;
 }
 

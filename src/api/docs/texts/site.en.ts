@@ -119,6 +119,21 @@ link of a QR code; the service pays it, debits your balance once, and sends you 
     yourResponse: 'Your response',
     howToReceive: html`How to set the URL, verify the signature and handle retries is in the guide <a href="/docs/guides/webhooks">Webhooks</a>.`,
   },
+  tryIt: {
+    title: 'Try it',
+    says: html`The request goes to this service, in test mode: no money moves. The page keeps your key in memory until you leave it.`,
+    key: 'Test key',
+    newKey: 'empty: a new key for each request',
+    body: 'Body, JSON',
+    send: 'Send request',
+    answer: 'Response',
+    live: 'This is a live key: nothing was sent, and the field is empty again. Use a test key here.',
+    noKey: 'Enter a test key. It starts with svc_test_.',
+    missing: 'Fill in:',
+    sending: 'Sending…',
+    answered: 'Response:',
+    failed: 'No response. Check your connection and try again.',
+  },
   fields: {
     /** The mark at the start of a description that is shown as a label. */
     optionalMark: 'Optional. ',

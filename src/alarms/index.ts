@@ -4,6 +4,8 @@ import { findRow, type Queryable, readRows, readValue, transaction } from '../db
 import { pruneOlder } from '../db/retention/index.ts';
 import type { DatabaseGauge } from '../telemetry/index.ts';
 
+export { pageOfAlarm } from './page.ts';
+
 /** A condition that people must look at. At most one alarm per kind and subject is open at a time. */
 export interface Alarm {
   kind: string;

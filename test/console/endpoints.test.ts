@@ -53,11 +53,12 @@ test('a partner has its endpoints, each of which is checked on its own', async (
   await answers(404, check('whe_nonsense'));
 });
 
-test('an alarm about an endpoint names its partner, whose page shows it', async () => {
+test('an alarm about an endpoint leads to the page of its partner', async () => {
   await deps.alarms.raise({ kind: 'webhook_suspended', subject: further, detail: 'x' });
   await deps.alarms.raise({ kind: 'webhook_suspended', subject: newId('whe', systemClock), detail: 'x' });
   const found = (await support.get('/alarms?kind=webhook_suspended')).json.data;
-  expect(found.map((alarm: { partner_id: string | null }) => alarm.partner_id)).toEqual([null, partnerId]);
+  const pages = found.map((alarm: { page: string | null }) => alarm.page);
+  expect(pages).toEqual([null, `/partners/${partnerId}/webhook`]);
   expect((await support.get('/overview')).json.alarms).toEqual(found);
 });
 

@@ -1,5 +1,5 @@
 import type { Api, Context } from 'grammy';
-import { clearAlarm, parseAlarmId } from '../../alarms/index.ts';
+import { clearAlarm, pageOfAlarm, parseAlarmId } from '../../alarms/index.ts';
 import { parseId } from '../../base/ids.ts';
 import { approveLive, refuseLive } from '../../partners/index.ts';
 import { clip, escapeHtml as e, type Screen } from '../conversation/screen.ts';
@@ -13,10 +13,10 @@ type StaffTask = Extract<Task, { do: 'alarm' | 'approval' }>;
 
 /** In English, as the logs and the command line are; the link opens the console where staff can act. */
 export function staffScreen(task: StaffTask, publicUrl: string): Screen {
-  const open = (path: string) => `<a href="${e(`${publicUrl}/console/${path}`)}">Open in the console</a>`;
+  const open = (path: string) => `<a href="${e(`${publicUrl}/console${path}`)}">Open in the console</a>`;
   if (task.do === 'approval')
     return {
-      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and requests live mode.\n${open(`partners/${task.partnerId}`)}`,
+      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and requests live mode.\n${open(`/partners/${task.partnerId}`)}`,
       buttons: [
         [
           { text: 'Approve', data: `approve:${task.partnerId}` },
@@ -25,14 +25,10 @@ export function staffScreen(task: StaffTask, publicUrl: string): Screen {
       ],
     };
   const { subject } = task;
-  const path = parseId('pay', subject)
-    ? `payments/${subject}`
-    : parseId('prt', subject)
-      ? `partners/${subject}`
-      : '';
+  const page = pageOfAlarm(task, undefined) ?? '/alarms';
   const detail = e(clip(task.detail, maxDetailLength));
   return {
-    text: `🚨 <b>${e(task.kind)}</b> ${e(subject)}\n${detail}\n${open(path)}`,
+    text: `🚨 <b>${e(task.kind)}</b> ${e(subject)}\n${detail}\n${open(page)}`,
     buttons: [[{ text: 'Clear', data: `clear:${task.alarmId}` }]],
   };
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { alarmObject, clearAlarm, findAlarms, parseAlarmId } from '../../alarms/index.ts';
+import { alarmObject, clearAlarm, findAlarms, pageOfAlarm, parseAlarmId } from '../../alarms/index.ts';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
@@ -16,13 +16,16 @@ const Search = {
   ...paging,
 };
 
-/** With the partner of an endpoint, which has no page of its own: it is on that of its partner. */
+/** With the page of what it is about. An endpoint has none of its own: it is on that of its partner. */
 export async function alarmRows(db: Queryable, alarms: Parameters<typeof alarmObject>[0][]) {
   const partners = await partnersOf(
     db,
     alarms.flatMap(({ subject }) => parseId('whe', subject) ?? []),
   );
-  return alarms.map(alarm => ({ ...alarmObject(alarm), partner_id: partners.get(alarm.subject) ?? null }));
+  return alarms.map(alarm => ({
+    ...alarmObject(alarm),
+    page: pageOfAlarm(alarm, partners.get(alarm.subject)),
+  }));
 }
 
 const list = get('/alarms', 'see', { query: Search }, async (request, { db }) => {

@@ -31,7 +31,7 @@ const downloadReport = get(
     const report = await openReport(db, deps.clock, { partnerId, mode, partner }, period);
     if (report === 'pruned') return refuse(404, 'not_found', 'The test data of this period was deleted.');
     if (report === 'left_archive')
-      return refuse(404, 'left_archive', 'The payments of this period are no longer stored: ask support.');
+      return refuse(404, 'left_archive', 'The payments of this period are no longer stored.');
     const { name, pieces } = reportFile(db, report, query);
     return new Download(name, pieces);
   },

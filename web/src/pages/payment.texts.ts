@@ -112,7 +112,7 @@ export const texts = inBoth({
     resolved: ['recognized', 'распознан'],
     accepted: ['accepted', 'принят'],
     succeeded: ['succeeded', 'оплачен'],
-    failed: ['failed', 'неуспешный'],
+    failed: ['failed', 'не прошёл'],
     declined: ['declined', 'отклонён'],
     voided: ['cancelled', 'отменён'],
     refused: ['rejected', 'отказано'],

@@ -10,7 +10,7 @@ const texts = inBoth({
   withSpread: ['rate', 'курс'],
   mid: ['mid rate', 'рыночный курс'],
   source: ['Source', 'Источник'],
-  midHead: ['Mid rate, ₽', 'Средний курс, ₽'],
+  midHead: ['Mid rate, ₽', 'Рыночный курс, ₽'],
   asOf: ['As of, UTC', 'Время котировки, UTC'],
   outcomes: {
     used: ['used', 'учтён'],

@@ -30,7 +30,7 @@ export const texts = inBoth({
   amount: ['Amount, USDT', 'Сумма, USDT'],
   from: ['from', 'от'],
   sender: ['Sender', 'Отправитель'],
-  seen: ['Seen', 'Обнаружено'],
+  seen: ['Detected', 'Обнаружено'],
   credit: ['Credit', 'Зачислить'],
   creditTitle: ['Credit deposit', 'Зачислить пополнение'],
   rejectTitle: ['Reject deposit', 'Отклонить пополнение'],
@@ -54,7 +54,7 @@ export const texts = inBoth({
   noneYet: ['No deposits yet', 'Пополнений пока нет'],
   noneYetHint: [
     'Deposits appear here as soon as they are seen on chain.',
-    'Они появятся здесь, как только будут замечены в блокчейне.',
+    'Они появятся здесь, как только будут обнаружены в блокчейне.',
   ],
   states: {
     pending: ['Confirming', 'Подтверждается'],

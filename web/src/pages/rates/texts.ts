@@ -12,7 +12,7 @@ export const texts = inBoth({
     'No source has responded yet. Without a rate, payments are rejected.',
     'Ни один источник ещё не ответил. Без курса платежи не принимаются.',
   ],
-  mid: ['Mid rate', 'Средний курс'],
+  mid: ['Mid rate', 'Рыночный курс'],
   spread: ['Spread', 'Спред'],
   spreadHint: ['Our margin', 'Наша маржа'],
   band: ['Maximum deviation', 'Максимальное отклонение'],

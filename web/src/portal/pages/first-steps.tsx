@@ -35,12 +35,12 @@ const texts = inBoth({
   ],
 });
 
-/** Where a step is done, and who may open that page. */
+/** Where a step is done, or the guide to it, and who may open that page. */
 const places: Record<Step['step'], { path: string; needs: MemberRight; isPage: boolean }> = {
   test_key: { path: '/keys', needs: 'integrate', isPage: true },
-  payment: { path: '/docs/guides/first-payment', needs: 'money', isPage: false },
+  payment: { path: 'guides/first-payment', needs: 'money', isPage: false },
   webhook_check: { path: '/webhook', needs: 'integrate', isPage: true },
-  live_approval: { path: '/docs/guides/going-live', needs: 'money', isPage: false },
+  live_approval: { path: 'guides/going-live', needs: 'money', isPage: false },
   top_up: { path: '/balance', needs: 'money', isPage: true },
 };
 
@@ -78,5 +78,5 @@ function StepLink({ step }: Pick<Step, 'step'>) {
   const { path, needs, isPage } = places[step];
   const name = t.steps[step];
   if (!may(needs)) return name;
-  return isPage ? <Link href={path}>{name}</Link> : <a href={path}>{name}</a>;
+  return isPage ? <Link href={path}>{name}</Link> : <a href={t.documentationPath + path}>{name}</a>;
 }

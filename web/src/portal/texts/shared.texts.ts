@@ -28,8 +28,8 @@ export const texts = inBoth({
     no_partner: ['You are no longer in the team of this partner.', 'Вы больше не в команде этого партнёра.'],
     not_found: ['Not found. It may have been deleted.', 'Не найдено. Возможно, уже удалено.'],
     left_archive: [
-      'The payments of this period are no longer stored. Contact support.',
-      'Платежи за этот период больше не хранятся. Напишите в поддержку.',
+      'The payments of this period are no longer stored.',
+      'Платежи за этот период больше не хранятся.',
     ],
     invalid_request: ['The form has an error.', 'Форма заполнена с ошибкой.'],
     unavailable: ['The service is temporarily unavailable.', 'Сервис временно недоступен.'],

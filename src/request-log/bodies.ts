@@ -2,12 +2,20 @@ import type { Clock } from '../base/clock.ts';
 import { type Id, timeOfUuid, uuidFromId } from '../base/ids.ts';
 import { createTokenBuckets } from '../base/token-buckets.ts';
 import { commitsWithoutWaiting, findRow, type Queryable } from '../db/postgres/index.ts';
-import type { AnsweredRequest } from './log.ts';
 
 /** What a request carried, and what its answer did. Undefined: nothing, or no text. */
 export interface Bodies {
   sent: Buffer | undefined;
   answered: string | undefined;
+}
+
+/** What is needed here of a request that was answered. */
+interface Answered {
+  requestId: Id<'req'>;
+  keyHolder?: { partnerId: Id<'prt'> } | undefined;
+  /** False: no rate limit bounds how many of these there are. */
+  isAdmitted: boolean;
+  bodies?: Bodies | undefined;
 }
 
 /** They hold what partners know of their customers, so they go soon, whatever the retention of the log is. */
@@ -20,7 +28,7 @@ const ofPartner = { burst: 4 * 1024 ** 2, perSec: 8 * 1024 };
 const ofAll = { burst: 8 * 1024 ** 2, perSec: 32 * 1024 };
 
 /** Bounds what bodies take of memory and of the disk. Returns those that are kept. */
-export function createBodyBudget(clock: Clock): (request: AnsweredRequest) => Bodies | undefined {
+export function createBodyBudget(clock: Clock): (request: Answered) => Bodies | undefined {
   const takeOfPartner = createTokenBuckets(clock, ofPartner);
   const takeOfAll = createTokenBuckets(clock, ofAll);
   return ({ keyHolder, isAdmitted, bodies }) => {
@@ -62,7 +70,7 @@ export function redacted(body: Buffer | string | undefined): string | null {
   return bytes.length <= maxLoggedBytes ? text : `${bytes.toString('utf8', 0, maxLoggedBytes)}…`;
 }
 
-type WithBodies = Pick<AnsweredRequest, 'requestId' | 'keyHolder' | 'bodies'>;
+type WithBodies = Omit<Answered, 'isAdmitted'>;
 
 export async function insertBodies(db: Queryable, requests: WithBodies[], withinMs: number): Promise<void> {
   const those = requests.flatMap(({ requestId, keyHolder, bodies }) =>

@@ -145,23 +145,68 @@ export async function excessWidth(page: Page): Promise<number> {
   return page.evaluate<number>(excess);
 }
 
-/** The visit to a page that is loaded: axe in light colours, the contrast in dark ones, and the width on a phone. */
-export async function sweepPage(page: Page, name: string, sought: Sought = {}, phoneWidth = 390) {
+/** What is wider than the card, the cell or whatever else it is in. A table must not scroll either; code and charts may. */
+const tooWide = `Array.from(document.querySelectorAll('main *, [role=dialog], [role=dialog] *'))
+  .filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 1)
+  .filter(one => {
+    const { display, overflowX } = getComputedStyle(one);
+    return display !== 'inline' && (overflowX === 'visible' || one.matches('.table-frame'));
+  })
+  // On a phone the head of a table is for screen readers only.
+  .filter(one => !one.closest('thead') || getComputedStyle(one.closest('thead')).position !== 'absolute')
+  .map(one => [one.tagName, one.className, one.scrollWidth - one.clientWidth, one.textContent.slice(0, 60)].join(' '))`;
+
+/** Charts follow the window a moment later, so that is waited for. */
+export async function expectToFit(page: Page, where: object): Promise<void> {
+  await expect
+    .poll(() => page.evaluate(tooWide), { timeout: 5_000 })
+    .toEqual([])
+    .catch(() => {});
+  expect({ ...where, tooWide: await page.evaluate(tooWide) }).toEqual({ ...where, tooWide: [] });
+}
+
+/** In every width and both themes. */
+async function expectToFitEverywhere(page: Page, name: string, phoneWidth = 390): Promise<void> {
+  const size = page.viewportSize()!;
+  try {
+    for (const width of [1280, 768, phoneWidth]) {
+      await page.setViewportSize({ ...size, width });
+      expect({ name, width, excess: await excessWidth(page) }).toEqual({ name, width, excess: 0 });
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expectToFit(page, { name, width, colorScheme });
+      }
+    }
+    await takePicture(page, `${name}-narrow`);
+  } finally {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize(size);
+  }
+}
+
+/** The visit to a page that is loaded: axe in light colours, the contrast in dark ones, and the layout in every width. */
+export async function sweepPage(page: Page, name: string, sought: Sought = {}, phoneWidth?: number) {
   expect({ name, light: await findBarriers(page, sought) }).toEqual({ name, light: [] });
   await takePicture(page, `${name}-light`);
   await page.emulateMedia({ colorScheme: 'dark' });
   expect({ name, dark: await findBarriers(page, { rules: 'colours' }) }).toEqual({ name, dark: [] });
   await takePicture(page, `${name}-dark`);
   await page.emulateMedia({ colorScheme: 'light' });
-  const { width, height } = page.viewportSize()!;
-  const excess: number[] = [];
-  for (const one of [width, phoneWidth]) {
-    await page.setViewportSize({ width: one, height });
-    excess.push(await excessWidth(page));
+  await expectToFitEverywhere(page, name, phoneWidth);
+}
+
+/** The same, and the layout in Russian, of a page that changes its language without being loaded again. */
+export async function sweepInBoth(page: Page, name: string): Promise<void> {
+  await sweepPage(page, name);
+  await page.getByRole('button', { name: 'RU: Русский' }).click();
+  await page.locator('html[lang=ru]').waitFor();
+  try {
+    await untilLoaded(page);
+    await expectToFitEverywhere(page, `${name}-ru`);
+  } finally {
+    // For the pages that follow.
+    await page.getByRole('button', { name: 'EN: English' }).click();
   }
-  expect({ name, excess }).toEqual({ name, excess: [0, 0] });
-  await takePicture(page, `${name}-narrow`);
-  await page.setViewportSize({ width, height });
 }
 
 /** Waits until everything is loaded and rendered. */

@@ -32,7 +32,7 @@ export function LedgerOverview() {
   return (
     <PageFrame title={t.nav.ledger} lead={t.lead}>
       <div className="stack">
-        <div className="grid">
+        <div className="grid grid-wide">
           <Trial />
           <Verify />
         </div>

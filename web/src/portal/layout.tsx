@@ -51,7 +51,7 @@ export function Layout({ children }: { children: ReactNode }) {
             {t.documentation}
           </a>
           <a className="side-link portal-docs" href={t.statusPath}>
-            {t.status}
+            {t.serviceStatus}
           </a>
         </>
       }

@@ -6,7 +6,7 @@ export const texts = inBoth({
     'События за последние 30 дней, отправляемые обработчикам партнёров, сначала новые.',
   ],
   events: {
-    'payment.succeeded': ['Payment succeeded', 'Платёж успешен'],
+    'payment.succeeded': ['Payment succeeded', 'Платёж оплачен'],
     'payment.failed': ['Payment failed', 'Платёж не прошёл'],
     'payment.refunded': ['Payment refunded', 'Возврат по платежу'],
   } as Words,

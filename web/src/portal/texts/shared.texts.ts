@@ -211,7 +211,7 @@ export const texts = inBoth({
   ],
   documentation: ['Documentation ↗', 'Документация ↗'],
   documentationPath: ['/docs/', '/docs/ru/'],
-  status: ['Service status ↗', 'Статус сервиса ↗'],
+  serviceStatus: ['Service status ↗', 'Статус сервиса ↗'],
   statusPath: ['/status', '/ru/status'],
   live: ['Live', 'Боевой'],
   test: ['Test', 'Тест'],

@@ -46,8 +46,7 @@ const sizeOf = (body: Buffer | string | undefined) => Math.min(body?.length ?? 0
 const secrets = /(svc_(?:live|test)_|whsec_)[\w+/=-]+/gi;
 /** 48 digits are the secret part of a key, however the rest is written; 64 are the id of a transaction. */
 const hexadecimals = /[\da-f]+/gi;
-const withoutSecret = (digits: string) =>
-  digits.length < 48 || digits.length === 64 ? digits : '…';
+const withoutSecret = (digits: string) => (digits.length < 48 || digits.length === 64 ? digits : '…');
 /** The recipient of a payment or of a QR code. */
 const recipients = /("recipient"\s*:\s*)"(?:[^"\\]|\\.)*"/g;
 /** No secret is longer: what is cut is clean before its end is cut off. */

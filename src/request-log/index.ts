@@ -1,4 +1,4 @@
-export { findBodies, maxLoggedBytes } from './bodies.ts';
+export { findBodies } from './bodies.ts';
 export { createRequestLog, pruneRequestLog, type RequestLog } from './log.ts';
 export {
   findCreatingRequest,

@@ -46,13 +46,13 @@ test('developers read the bodies of their own requests and of no others', async 
   });
   await store(pool, request);
   const developer = await member(shop.partnerId, 'developer');
-  const stranger = await member(other.partnerId, 'developer');
+  const foreign = await member(other.partnerId, 'developer');
   const path = `/request-log/${request.requestId}`;
   expect((await developer.read(path)).json).toEqual({
     request_body: '{"qr_url":"x"}',
     response_body: '{"id":"pay_1"}',
   });
-  await answers(404, stranger.read(path));
+  await answers(404, foreign.read(path));
   await answers(404, developer.read('/request-log/req_none'));
   await pool.query('DELETE FROM api_request_bodies WHERE request_id = $1', [
     uuidFromId(request.requestId as Id<'req'>),

@@ -6,11 +6,11 @@ import { type Edition, type Endpoint, exampleOf, examplesOf, type Parameter, toJ
  * form that the browser would submit or remember, and the page keeps it in memory only.
  */
 export function tryIt({ method, path, operation }: Endpoint, edition: Edition): Part {
-  const { title, says, key, body, send, answer, ...told } = edition.texts.tryIt;
+  const { title, says, key, body, send, answer, ...notes } = edition.texts.tryIt;
   const { parameters = [], requestBody } = operation;
   const content = requestBody?.content['application/json'];
   const example = content && toJson(examplesOf(content, edition.document)[0].value);
-  return html`<section class="try" hidden data-method="${method}" data-path="${path}" data-live="${told.live}" data-no-key="${told.noKey}" data-missing="${told.missing}" data-sending="${told.sending}" data-answered="${told.answered}" data-failed="${told.failed}">
+  return html`<section class="try" hidden data-method="${method}" data-path="${path}" data-live="${notes.live}" data-no-key="${notes.noKey}" data-missing="${notes.missing}" data-sending="${notes.sending}" data-answered="${notes.answered}" data-failed="${notes.failed}">
 <h3>${title}</h3>
 <p>${says}</p>
 <label>${key} <input class="key" type="text" placeholder="svc_test_…" autocomplete="off" autocapitalize="off" spellcheck="false"></label>

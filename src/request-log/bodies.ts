@@ -49,22 +49,22 @@ const hexadecimals = /[\da-f]+/gi;
 const withoutSecret = (digits: string) => (digits.length < 48 || digits.length === 64 ? digits : '…');
 /** The recipient of a payment or of a QR code. */
 const recipients = /("recipient"\s*:\s*)"(?:[^"\\]|\\.)*"/g;
-/** No secret is longer: what is cut is clean before its end is cut off. */
+/** No secret is longer: what a cut leaves of one is among so many letters at the end. */
 const longestSecret = 256;
 
 /** As it is stored: without secrets and names of recipients, and cut. */
 export function redacted(body: Buffer | string | undefined): string | null {
   if (body === undefined) return null;
-  const start =
-    typeof body === 'string'
-      ? body.slice(0, maxLoggedBytes + longestSecret)
-      : body.toString('utf8', 0, maxLoggedBytes + longestSecret);
-  const text = start
+  const isWhole = body.length <= maxLoggedBytes;
+  const most = maxLoggedBytes + longestSecret;
+  const start = typeof body === 'string' ? body.slice(0, most) : body.toString('utf8', 0, most);
+  const clean = start
     .replaceAll(secrets, '$1…')
     .replaceAll(hexadecimals, withoutSecret)
     .replaceAll(recipients, '$1"…"')
     // PostgreSQL stores no NUL.
     .replaceAll('\0', '\ufffd');
+  const text = isWhole ? clean : `${clean.slice(0, -longestSecret)}…`;
   const bytes = Buffer.from(text);
   return bytes.length <= maxLoggedBytes ? text : `${bytes.toString('utf8', 0, maxLoggedBytes)}…`;
 }

@@ -88,12 +88,18 @@ test.each([
 });
 
 test('a long body is cut, and a key at the cut is not left in part', () => {
-  const key = `svc_test_7f3a9c21b0d4_${'0f'.repeat(24)}`;
-  for (const before of [0, 10, 40, 75]) {
-    const text = `${'x'.repeat(maxLoggedBytes - before)}${key}${'y'.repeat(100)}`;
-    expect(redacted(text)).not.toContain('7f3a9c21b0d4');
-    expect(redacted(Buffer.from(text))!.length).toBeLessThanOrEqual(maxLoggedBytes + 1);
-  }
+  const secret = '0f'.repeat(24);
+  const key = `svc_test_7f3a9c21b0d4_${secret}`;
+  for (const end of [key, secret])
+    for (const before of [-300, -256, -230, -10, 0, 10, 40, 75])
+      for (const keys of ['', `${key} `.repeat(20)]) {
+        const text = `${keys}${'x'.repeat(maxLoggedBytes - before - keys.length)}${end}${'y'.repeat(500)}`;
+        for (const stored of [redacted(text)!, redacted(Buffer.from(text))!]) {
+          expect(stored).not.toMatch(/0f0f|7f3a9c/);
+          expect(stored.length).toBeGreaterThan(maxLoggedBytes - 2_000);
+          expect(Buffer.byteLength(stored)).toBeLessThanOrEqual(maxLoggedBytes + 3);
+        }
+      }
 });
 
 test('bodies are bounded: the request is in the log, its bodies are not', async () => {

@@ -116,6 +116,9 @@ ALTER TABLE maintenance_windows ADD CONSTRAINT maintenance_windows_pkey PRIMARY 
 ALTER TABLE members ADD CONSTRAINT members_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
 ALTER TABLE members ADD CONSTRAINT members_pkey PRIMARY KEY (partner_id, user_id);
 ALTER TABLE open_payments ADD CONSTRAINT open_payments_pkey PRIMARY KEY (scope, qrc_id);
+ALTER TABLE operation_numbers ADD CONSTRAINT operation_numbers_pkey PRIMARY KEY (payment_id);
+CREATE TRIGGER operation_numbers_are_append_only BEFORE DELETE OR UPDATE ON operation_numbers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_append_only;
+CREATE TRIGGER operation_numbers_are_not_truncated BEFORE TRUNCATE ON operation_numbers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_not_truncated;
 ALTER TABLE operator_requests ADD CONSTRAINT operator_requests_kind_check CHECK (kind = ANY (ARRAY['resolve'::text, 'credit'::text, 'thresholds'::text, 'release'::text, 'deposit'::text]));
 ALTER TABLE operator_requests ADD CONSTRAINT operator_requests_pkey PRIMARY KEY (id);
 ALTER TABLE operator_requests ADD CONSTRAINT operator_requests_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'approved'::text, 'refused'::text, 'withdrawn'::text, 'void'::text]));

@@ -115,6 +115,8 @@ ALTER TABLE maintenance_windows ADD CONSTRAINT maintenance_windows_end_after_the
 ALTER TABLE maintenance_windows ADD CONSTRAINT maintenance_windows_pkey PRIMARY KEY (id);
 ALTER TABLE members ADD CONSTRAINT members_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
 ALTER TABLE members ADD CONSTRAINT members_pkey PRIMARY KEY (partner_id, user_id);
+ALTER TABLE monthly_reports ADD CONSTRAINT monthly_reports_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+ALTER TABLE monthly_reports ADD CONSTRAINT monthly_reports_pkey PRIMARY KEY (partner_id);
 ALTER TABLE open_payments ADD CONSTRAINT open_payments_pkey PRIMARY KEY (scope, qrc_id);
 ALTER TABLE operation_numbers ADD CONSTRAINT operation_numbers_pkey PRIMARY KEY (payment_id);
 CREATE TRIGGER operation_numbers_are_append_only BEFORE DELETE OR UPDATE ON operation_numbers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_append_only;

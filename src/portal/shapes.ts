@@ -12,7 +12,7 @@ import type { showPayment } from './payments/routes.ts';
 import type { readPhoto } from './qr/photo-route.ts';
 import type { qrRoute } from './qr/routes.ts';
 import type { listQuotes, quoteAmount, showRate } from './rate/routes.ts';
-import type { showNotices } from './settings/routes.ts';
+import type { showMonthlyReport, showNotices } from './settings/routes.ts';
 import type { inviteMember, list } from './team/routes.ts';
 import type { readNow, show } from './webhook/routes.ts';
 
@@ -27,6 +27,7 @@ export type Identity = Awaited<ReturnType<typeof identityOf>>;
 export type Invitation = AnswerOf<typeof inviteMember>;
 export type LockedQuotes = AnswerOf<typeof listQuotes>;
 export type MemberRow = Team['data'][number];
+export type MonthlyReport = AnswerOf<typeof showMonthlyReport>;
 export type NewKey = AnswerOf<typeof create>;
 export type NewPartner = Awaited<ReturnType<typeof withPartner>>;
 export type NoticeSettings = AnswerOf<typeof showNotices>;

@@ -30,7 +30,8 @@ integrate:
   POST /webhook/:endpoint_id/remove /webhook/:endpoint_id/secret /webhook/:endpoint_id/rotate
   POST /webhook/:endpoint_id/check /deliveries/:event_id/resend /deliveries/resend-failed
 own:
-  POST /balance/alert /pay/limits /team/invite /team/:user_id/role /time-zone
+  GET /monthly-report
+  POST /monthly-report /balance/alert /pay/limits /team/invite /team/:user_id/role /time-zone
 person:
   GET /notices /sessions
   POST /join /logout /new-partner /notices /notices/language /sessions/:id/end

@@ -70,6 +70,7 @@ export const texts = inBoth({
     'partner.refuse': ['Live mode rejected', 'Боевой режим отклонён'],
     'partner.resume': ['Partner resumed', 'Работа партнёра возобновлена'],
     'partner.suspend': ['Partner suspended', 'Работа партнёра приостановлена'],
+    'partner.monthly_report': ['Monthly report switched', 'Отчёт за месяц включён или выключен'],
     'partner.time_zone': ['Time zone changed', 'Часовой пояс изменён'],
     'payment.ask': ['Status check requested', 'Запрошена проверка статуса'],
     'payment.resolve': ['Payment resolved', 'Платёж завершён вручную'],

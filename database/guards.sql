@@ -205,6 +205,12 @@ CREATE TRIGGER refunds_are_not_truncated BEFORE TRUNCATE ON refunds FOR EACH STA
 CREATE UNIQUE INDEX refunds_by_entry ON refunds USING btree (partner_id, mode, entry_no);
 CREATE UNIQUE INDEX refunds_by_event ON refunds USING btree (partner_id, mode, event_id);
 CREATE UNIQUE INDEX refunds_of_a_payment ON refunds USING btree (payment_id, total_kopecks);
+ALTER TABLE report_addresses ADD CONSTRAINT report_addresses_language_check CHECK (language = ANY (ARRAY['ru'::text, 'en'::text]));
+ALTER TABLE report_addresses ADD CONSTRAINT report_addresses_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+ALTER TABLE report_addresses ADD CONSTRAINT report_addresses_pkey PRIMARY KEY (partner_id, address);
+ALTER TABLE report_mails ADD CONSTRAINT report_mails_partner_id_address_fkey FOREIGN KEY (partner_id, address) REFERENCES report_addresses(partner_id, address) ON DELETE CASCADE;
+ALTER TABLE report_mails ADD CONSTRAINT report_mails_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX report_mails_once ON report_mails USING btree (partner_id, address, month);
 ALTER TABLE schema_functions ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (name);
 ALTER TABLE schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 ALTER TABLE secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (id);

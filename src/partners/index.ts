@@ -50,6 +50,7 @@ export {
   type Limits,
   limitsObject,
   listPartners,
+  lockPartner,
   type Partner,
   refillTestBalance,
   refuseLive,

@@ -12,7 +12,8 @@ import type { showPayment } from './payments/routes.ts';
 import type { readPhoto } from './qr/photo-route.ts';
 import type { qrRoute } from './qr/routes.ts';
 import type { listQuotes, quoteAmount, showRate } from './rate/routes.ts';
-import type { showMonthlyReport, showNotices } from './settings/routes.ts';
+import type { showMonthlyReport } from './settings/monthly-report-routes.ts';
+import type { showNotices } from './settings/routes.ts';
 import type { inviteMember, list } from './team/routes.ts';
 import type { readNow, show } from './webhook/routes.ts';
 

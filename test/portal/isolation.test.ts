@@ -31,7 +31,9 @@ integrate:
   POST /webhook/:endpoint_id/check /deliveries/:event_id/resend /deliveries/resend-failed
 own:
   GET /monthly-report
-  POST /monthly-report /balance/alert /pay/limits /team/invite /team/:user_id/role /time-zone
+  POST /monthly-report /monthly-report/addresses
+  POST /monthly-report/addresses/confirm /monthly-report/addresses/remove
+  POST /balance/alert /pay/limits /team/invite /team/:user_id/role /time-zone
 person:
   GET /notices /sessions
   POST /join /logout /new-partner /notices /notices/language /sessions/:id/end

@@ -56,6 +56,7 @@ const secret = [
   'operators',
   'portal_links',
   'portal_sessions',
+  'report_addresses',
   'secret_keys',
   'signing_keys',
 ];

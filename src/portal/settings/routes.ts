@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { findChatSettings, languages, mutableTopics, setLanguage, setMuted } from '../../bot/index.ts';
 import { setTimeZone } from '../../partners/index.ts';
-import { getsMonthlyReport, setMonthlyReport } from '../../reports/index.ts';
 import { done, oneOf, refuse, Text } from '../../web/index.ts';
 import { auditContextOf, get, post } from '../route.ts';
 
@@ -22,28 +21,11 @@ const changeTimeZone = post('/time-zone', 'own', { body: { time_zone: Text } }, 
   return refuse(400, 'invalid_request', 'Choose a time zone by its IANA name, such as Europe/Moscow.');
 });
 
-/** Only for owners: they are who gets it. */
-export const showMonthlyReport = get('/monthly-report', 'owner', {}, async ({ member }, deps) => ({
-  is_on: await getsMonthlyReport(deps.db, member.partner.partnerId),
-}));
-
-const changeMonthlyReport = post(
-  '/monthly-report',
-  'owner',
-  { body: { is_on: Type.Boolean() } },
-  async (request, deps) => {
-    await setMonthlyReport(auditContextOf(deps, request), request.member.partner, request.body.is_on);
-    return done;
-  },
-);
-
 /**
- * The time zone and the monthly report of a partner; which notices a person gets from the bot, for all their partners, and in which language.
+ * The time zone of a partner; which notices a person gets from the bot, for all their partners, and in which language.
  */
 export const settingsRoutes = [
   changeTimeZone,
-  showMonthlyReport,
-  changeMonthlyReport,
   showNotices,
   post(
     '/notices',

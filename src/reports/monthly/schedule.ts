@@ -66,13 +66,20 @@ export async function noticeFinishedMonths(tx: Queryable, clock: Clock): Promise
     // Its time zone may have changed since: the month may not be over there.
     const isOver = month < current;
     const next = isOver ? current : month;
-    if (isOver)
-      await writeNotice(tx, clock, idFromUuid('prt', partner_id), 'monthly_report', {
-        month: monthOf(addDays(current, -1)),
-      });
+    if (isOver) await announce(tx, clock, partner_id, monthOf(addDays(current, -1)));
     await tx.query({
       text: 'UPDATE monthly_reports SET month = $2, due_at = $3 WHERE partner_id = $1',
       values: [partner_id, next, dueAt(time_zone, next)],
     });
   }
+}
+
+/** To the owners by the bot, and to confirmed addresses by mail. */
+async function announce(tx: Queryable, clock: Clock, partnerUuid: string, month: string): Promise<void> {
+  await writeNotice(tx, clock, idFromUuid('prt', partnerUuid), 'monthly_report', { month });
+  await tx.query({
+    text: `INSERT INTO report_mails (partner_id, address, month, due_at)
+             SELECT partner_id, address, $2, $3 FROM report_addresses WHERE partner_id = $1 AND code IS NULL`,
+    values: [partnerUuid, month, instantOf(clock)],
+  });
 }

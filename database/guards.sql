@@ -115,7 +115,12 @@ ALTER TABLE maintenance_windows ADD CONSTRAINT maintenance_windows_end_after_the
 ALTER TABLE maintenance_windows ADD CONSTRAINT maintenance_windows_pkey PRIMARY KEY (id);
 ALTER TABLE members ADD CONSTRAINT members_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
 ALTER TABLE members ADD CONSTRAINT members_pkey PRIMARY KEY (partner_id, user_id);
+ALTER TABLE monthly_reports ADD CONSTRAINT monthly_reports_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+ALTER TABLE monthly_reports ADD CONSTRAINT monthly_reports_pkey PRIMARY KEY (partner_id);
 ALTER TABLE open_payments ADD CONSTRAINT open_payments_pkey PRIMARY KEY (scope, qrc_id);
+ALTER TABLE operation_numbers ADD CONSTRAINT operation_numbers_pkey PRIMARY KEY (payment_id);
+CREATE TRIGGER operation_numbers_are_append_only BEFORE DELETE OR UPDATE ON operation_numbers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_append_only;
+CREATE TRIGGER operation_numbers_are_not_truncated BEFORE TRUNCATE ON operation_numbers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_not_truncated;
 ALTER TABLE operator_requests ADD CONSTRAINT operator_requests_kind_check CHECK (kind = ANY (ARRAY['resolve'::text, 'credit'::text, 'thresholds'::text, 'release'::text, 'deposit'::text]));
 ALTER TABLE operator_requests ADD CONSTRAINT operator_requests_pkey PRIMARY KEY (id);
 ALTER TABLE operator_requests ADD CONSTRAINT operator_requests_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'approved'::text, 'refused'::text, 'withdrawn'::text, 'void'::text]));
@@ -200,6 +205,12 @@ CREATE TRIGGER refunds_are_not_truncated BEFORE TRUNCATE ON refunds FOR EACH STA
 CREATE UNIQUE INDEX refunds_by_entry ON refunds USING btree (partner_id, mode, entry_no);
 CREATE UNIQUE INDEX refunds_by_event ON refunds USING btree (partner_id, mode, event_id);
 CREATE UNIQUE INDEX refunds_of_a_payment ON refunds USING btree (payment_id, total_kopecks);
+ALTER TABLE report_addresses ADD CONSTRAINT report_addresses_language_check CHECK (language = ANY (ARRAY['ru'::text, 'en'::text]));
+ALTER TABLE report_addresses ADD CONSTRAINT report_addresses_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+ALTER TABLE report_addresses ADD CONSTRAINT report_addresses_pkey PRIMARY KEY (partner_id, address);
+ALTER TABLE report_mails ADD CONSTRAINT report_mails_partner_id_address_fkey FOREIGN KEY (partner_id, address) REFERENCES report_addresses(partner_id, address) ON DELETE CASCADE;
+ALTER TABLE report_mails ADD CONSTRAINT report_mails_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX report_mails_once ON report_mails USING btree (partner_id, address, month);
 ALTER TABLE schema_functions ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (name);
 ALTER TABLE schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 ALTER TABLE secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (id);

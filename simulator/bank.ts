@@ -17,6 +17,8 @@ export interface ShownOrder {
   updated_at: string;
   /** As the PUT sent it; older lines of a journal have none. */
   reference?: string;
+  /** Of a succeeded order. */
+  operation_number?: string;
 }
 
 export interface Order extends ShownOrder {
@@ -122,6 +124,12 @@ function applyFaultUsed({ faults }: State, id: string): void {
 
 export function orderNow(order: Order, nowMs: number): ShownOrder {
   const { asked_kopecks: _asked, end, ...shown } = order;
-  if (end === null || Date.parse(end.at) > nowMs) return shown;
-  return { ...shown, state: end.state, reason: end.reason, updated_at: end.at };
+  if (end === null || Date.parse(end.at) > nowMs) return withOperation(shown);
+  return withOperation({ ...shown, state: end.state, reason: end.reason, updated_at: end.at });
 }
+
+/** As many characters as SBP has, made of the number of the order. */
+const withOperation = (order: ShownOrder): ShownOrder =>
+  order.state === 'succeeded'
+    ? { ...order, operation_number: `A${order.order_id.slice('ord_'.length).padStart(31, '0')}` }
+    : order;

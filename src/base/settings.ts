@@ -4,6 +4,7 @@ import { refuseSetting as refuse } from './operator-error.ts';
 import { readQuoteLock } from './quote-settings.ts';
 import { parseRateSources, type RateSourceSetting, readRateBounds } from './rate-sources.ts';
 import { readS3Settings } from './s3-settings.ts';
+import { readSmtp } from './smtp-settings.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -103,6 +104,8 @@ export function readSettings(environment: Environment) {
     telegramStaffChat: checked('TELEGRAM_STAFF_CHAT', chatId),
     /** Telegram pushes its updates here; undefined means long polling. */
     telegramWebhook: telegramWebhook(read('TELEGRAM_WEBHOOK_URL'), read('TELEGRAM_WEBHOOK_SECRET')),
+    /** Undefined means that no mails are sent. */
+    smtp: readSmtp(read),
     /** The chains on which USDT is deposited; empty: none. */
     depositChains: readDepositChains(read),
     /** Asked before a deposit is credited; undefined: nobody is. */

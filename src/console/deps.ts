@@ -26,6 +26,7 @@ export interface ConsoleDeps
     ReconcilerDeps,
     Pick<Settings, Needed> {
   pool: Pool;
+  log: RecoverDeps['log'];
   gateway: RecoverDeps['gateway'];
   qrHosts: readonly string[];
   heartbeat: Heartbeat;

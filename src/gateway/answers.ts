@@ -2,6 +2,7 @@ import type {
   DeclineCode,
   ListedOrder,
   ListedRefund,
+  OperationNumber,
   OrderAnswer,
   OrderPage,
   RefundPage,
@@ -129,12 +130,25 @@ export function readOrder({ status, body }: Answer, expectedKopecks: bigint): Or
   if (amountKopecks !== undefined && amountKopecks !== Number(expectedKopecks)) {
     return { ...unknown(`an order over another amount (${amountKopecks} kopecks)`), contradicts: true };
   }
-  if (state === 'succeeded') return { outcome: state, orderId, ...refundsIn(body) };
+  if (state === 'succeeded')
+    return { outcome: state, orderId, ...operationNumberIn(body), ...refundsIn(body) };
   if (state === 'accepted') return { outcome: state, orderId };
   if (state !== 'declined') return unknown(`a state of ${JSON.stringify(state)}`);
   if (inconclusiveReasons.has(String(reason))) return unknown(`declined for ${reason}`);
   return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
 }
+
+/** It must not hide the outcome of its order: one that cannot be used is null. */
+export function operationNumberIn({ operation_number: number }: Fields): {
+  operationNumber?: OperationNumber;
+} {
+  if (number === undefined || number === null) return {};
+  return { operationNumber: isOperationNumber(number) ? number : null };
+}
+
+/** Printed and copied by people: without spaces. */
+const isOperationNumber = (value: unknown): value is string =>
+  typeof value === 'string' && /^[!-~]{1,64}$/.test(value);
 
 function readItems<Item>(items: unknown, nextCursor: unknown, read: (item: unknown) => Item | undefined) {
   if (!Array.isArray(items) || !(nextCursor === null || isText(nextCursor, maxCursor))) return undefined;
@@ -164,6 +178,7 @@ function readListed(order: unknown): ListedOrder | undefined {
     qrcId: isText(qrc_id, maxName) ? qrc_id : null,
     // One order must not hide all others: without its reference it is still an order.
     reference: isText(reference, maxReference) ? reference : null,
+    operationNumber: (state === 'succeeded' && operationNumberIn(fields).operationNumber) || null,
   };
 }
 

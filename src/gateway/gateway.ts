@@ -65,9 +65,12 @@ export type DeclineCode =
   | 'limit_exceeded'
   | 'suspected_fraud';
 
+/** What SBP calls a paid order; null: the gateway gave one that cannot be used. */
+export type OperationNumber = string | null;
+
 export type OrderAnswer =
   | { outcome: 'accepted'; orderId: string }
-  | { outcome: 'succeeded'; orderId: string; refunds?: ListedRefund[] }
+  | { outcome: 'succeeded'; orderId: string; operationNumber?: OperationNumber; refunds?: ListedRefund[] }
   | { outcome: 'declined'; orderId: string; code: DeclineCode };
 
 /** Refused before acceptance: nothing happened and nothing will. */
@@ -95,6 +98,8 @@ export interface ListedOrder {
   qrcId: string | null;
   /** Null: the gateway does not keep it, or what it gave cannot be ours. */
   reference: string | null;
+  /** Null: the order was not paid, or the gateway gives none that can be used. */
+  operationNumber: string | null;
 }
 
 /** What a recipient has returned of a paid order; its payment id need not be ours. */

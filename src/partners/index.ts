@@ -51,6 +51,7 @@ export {
   type Limits,
   limitsObject,
   listPartners,
+  lockPartner,
   type Partner,
   refillTestBalance,
   refuseLive,

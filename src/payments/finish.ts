@@ -1,4 +1,6 @@
 import type { Alarms } from '../alarms/index.ts';
+import type { Id } from '../base/ids.ts';
+import type { OperationNumber } from '../gateway/index.ts';
 import type { FinishResult, PaymentToFinish } from './results.ts';
 import type { PaymentSignals } from './signals.ts';
 import type { PaymentWriter } from './store.ts';
@@ -7,6 +9,7 @@ export interface FinishDeps {
   writer: PaymentWriter;
   signals: PaymentSignals;
   alarms: Alarms;
+  log: Record<'warn' | 'error', (details: object, message: string) => void>;
 }
 
 /**
@@ -20,6 +23,8 @@ export async function finishPayment(deps: FinishDeps, payment: PaymentToFinish):
   const result = await deps.writer.finish(payment);
   const { changed, status } = result;
   if (status !== 'processing') deps.signals.eventWritten.emit(payment.paymentId);
+  // Nobody waits for it: it must not delay what is said of the payment.
+  if (status === 'succeeded' && payment.outcome === 'succeeded') void keepOperationNumber(deps, payment);
   const isContrary =
     status === 'processing' || (status === 'succeeded') !== (payment.outcome === 'succeeded');
   if (!changed && isContrary) {
@@ -31,4 +36,16 @@ export async function finishPayment(deps: FinishDeps, payment: PaymentToFinish):
     });
   }
   return result;
+}
+
+async function keepOperationNumber(
+  { writer, log }: FinishDeps,
+  { paymentId, operationNumber }: { paymentId: Id<'pay'>; operationNumber?: OperationNumber },
+): Promise<void> {
+  if (operationNumber === undefined) return;
+  if (operationNumber === null)
+    return log.warn({ paymentId }, 'the payment gateway gave an operation number that cannot be used');
+  await writer
+    .keepOperationNumber({ paymentId, operationNumber })
+    .catch(err => log.warn({ err, paymentId }, 'the operation number of a payment was not stored'));
 }

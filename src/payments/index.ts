@@ -27,6 +27,7 @@ export {
   releaseStrayIn,
   type StrayOrder,
 } from './lost-history/stray-orders.ts';
+export { findOperationNumber } from './operation-numbers.ts';
 export { createReferenceSealer } from './order-reference.ts';
 export {
   formatInstant,

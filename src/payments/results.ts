@@ -1,5 +1,6 @@
 import type { errors, keyErrors, quoteErrors } from '../base/errors.ts';
 import type { Id } from '../base/ids.ts';
+import type { OperationNumber, OrderAnswer } from '../gateway/index.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import type { TraceContext } from '../telemetry/index.ts';
 import type { FailureCode, Payment } from './payment.ts';
@@ -39,9 +40,18 @@ export interface FinishResult {
 
 /** How a payment ends. `rejected` undoes one that the gateway refused before acceptance. */
 export type PaymentOutcome =
-  | { outcome: 'succeeded'; orderId?: string }
+  | { outcome: 'succeeded'; orderId?: string; operationNumber?: OperationNumber }
   | { outcome: 'failed'; code: FailureCode; orderId?: string }
   | { outcome: 'rejected'; code: keyof typeof errors };
+
+export const succeeded = ({
+  orderId,
+  operationNumber,
+}: Extract<OrderAnswer, { outcome: 'succeeded' }>): PaymentOutcome => ({
+  outcome: 'succeeded',
+  orderId,
+  ...(operationNumber === undefined ? {} : { operationNumber }),
+});
 
 export type PaymentToFinish = AccountKey & {
   paymentId: Id<'pay'>;

@@ -14,6 +14,7 @@ import { isItemError, type Queryable, retryOnDeadlock } from '../db/postgres/ind
 import { pruneOlder } from '../db/retention/index.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';
+import { createOperationNumbers } from './operation-numbers.ts';
 import { type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
 import { observeBatches, type PhaseDeps } from './phases.ts';
 import type { FinishResult, OpenResult, PaymentOutcome, PaymentToFinish } from './results.ts';
@@ -91,7 +92,7 @@ type Quota = { testPaymentsPerDay?: number };
 
 export type PaymentWriter = ReturnType<typeof createPaymentWriter>;
 
-/** The two writes that move money. Calls that arrive together share one statement and one commit. */
+/** The two writes that move money, and the number that SBP gives a payment. Calls that arrive together share one statement and one commit. */
 export function createPaymentWriter(
   db: Queryable,
   clock: Clock,
@@ -133,7 +134,7 @@ export function createPaymentWriter(
       maxWaitingApart: maxWaiting,
     },
   });
-  return { open, finish };
+  return { open, finish, keepOperationNumber: createOperationNumbers(db) };
 }
 
 /** Test payments end when they are opened. */

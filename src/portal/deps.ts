@@ -17,6 +17,7 @@ type Needed =
   | 'qrHosts'
   | 'quoteLock'
   | 'rateMaxAgeSec'
+  | 'smtp'
   | 'supportUrl'
   | 'telegramBotName'
   | 'telegramToken'

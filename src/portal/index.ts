@@ -16,6 +16,7 @@ import { photoRoute } from './qr/photo-route.ts';
 import { qrRoute } from './qr/routes.ts';
 import { rateRoutes } from './rate/routes.ts';
 import { requestLogRoutes } from './request-log/routes.ts';
+import { monthlyReportRoutes } from './settings/monthly-report-routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { teamRoutes } from './team/routes.ts';
 import { deliveryRoutes } from './webhook/delivery-routes.ts';
@@ -40,6 +41,7 @@ const routes: Route<RouteDeps>[] = [
   ...byHandRoutes,
   ...requestLogRoutes,
   ...teamRoutes,
+  ...monthlyReportRoutes,
   ...settingsRoutes,
 ];
 

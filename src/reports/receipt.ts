@@ -23,6 +23,7 @@ const ru = {
   settled: 'Завершён',
   refundedRub: 'Возвращено получателем, ₽',
   refundedUsdt: 'Возвращено на баланс, USDT',
+  operation: 'Номер операции СБП',
   method: 'Способ оплаты',
   sbp: 'QR-код Системы быстрых платежей (СБП)',
   made: (at: string, timeZone: string) =>
@@ -47,6 +48,7 @@ const en: typeof ru = {
   settled: 'Completed',
   refundedRub: 'Refunded by the recipient, RUB',
   refundedUsdt: 'Refunded to the balance, USDT',
+  operation: 'SBP operation number',
   method: 'Payment method',
   sbp: 'QR code of the Faster Payments System (SBP)',
   made: (at, timeZone) =>
@@ -58,6 +60,7 @@ const texts = { ru, en };
 interface ReceiptFacts {
   payment: Payment;
   refunded: Refunded | undefined;
+  operationNumber: string | undefined;
   partner: string;
   timeZone: string;
   now: Date;
@@ -65,7 +68,7 @@ interface ReceiptFacts {
 
 /** What a partner can show about one payment, as it is now. A rejected attempt is no payment and has no receipt. */
 export function writeReceipt(
-  { payment, refunded, partner, timeZone, now }: ReceiptFacts,
+  { payment, refunded, operationNumber, partner, timeZone, now }: ReceiptFacts,
   language: ReportLanguage,
 ): AsyncGenerator<Uint8Array> {
   const t = texts[language];
@@ -79,6 +82,7 @@ export function writeReceipt(
     [t.paymentId, payment.paymentId],
     ...(payment.externalId === null ? [] : [[t.externalId, payment.externalId] as const]),
     [t.method, t.sbp],
+    ...(operationNumber === undefined ? [] : [[t.operation, operationNumber] as const]),
     [t.recipient, payment.recipient],
     [t.amount, amount(formatKopecks(payment.amountKopecks))],
     [t.rate, amount(formatRate(payment.rateE4))],

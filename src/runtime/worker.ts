@@ -5,6 +5,7 @@ import { startPruning } from '../db/retention/index.ts';
 import { startDepositWatchers } from '../deposits/index.ts';
 import * as payments from '../payments/index.ts';
 import { createRateSources, rulesChanged, startRateRefresher } from '../rates/index.ts';
+import { startMonthlyMails } from '../reports/index.ts';
 import { startDelivery } from '../webhooks/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
@@ -25,6 +26,7 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
   );
   cleanups.push(payments.startNightlyArchive(parts));
   cleanups.push(startDepositWatchers(parts), startPruning(parts, createPrunes(parts)));
+  if (parts.smtp) cleanups.push(startMonthlyMails(parts, parts.smtp));
   startPaymentWork(parts, channel, cleanups);
 }
 

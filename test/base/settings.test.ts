@@ -51,6 +51,29 @@ describe('settings', () => {
     );
   });
 
+  test('mails need a server and a sender, and no message repeats the password', () => {
+    const SMTP_FROM = 'reports@example.com';
+    const read = (SMTP_URL: string | undefined, from: string | undefined = SMTP_FROM) =>
+      readSettings({ SMTP_URL, SMTP_FROM: from }).smtp;
+    expect(read('smtp://a%40b:p%3Aw@mail.example.com')).toEqual({
+      ...{ host: 'mail.example.com', port: 587, isSecure: false, from: SMTP_FROM },
+      ...{ user: 'a@b', password: 'p:w' },
+    });
+    expect(read('smtps://mail.example.com')).toMatchObject({ port: 465, isSecure: true });
+    for (const url of [
+      undefined,
+      'mail.example.com',
+      'http://x',
+      'smtp://',
+      'smtp://u:hidden@h/x',
+      'smtp://u:hidden@h?a=1',
+    ])
+      expect(() => read(url)).toThrow(/^SMTP_URL must be smtp(?!.*hidden)/);
+    expect(() => read('smtp://u:hidden%@h')).toThrow(/^SMTP_URL must(?!.*hidden)/);
+    for (const from of [' ', 'Kopeck <a@b.example>', 'a@b'])
+      expect(() => read('smtp://h', from)).toThrow(/^SMTP_FROM must/);
+  });
+
   test('the webhook of the bot needs a secret', () => {
     const TELEGRAM_WEBHOOK_URL = 'https://pay.example.com/telegram';
     for (const secret of [undefined, 'short', 'with spaces, and long enough'])

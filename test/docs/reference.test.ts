@@ -96,15 +96,18 @@ describe('docs/reference/settings.md', () => {
     GATEWAY_URL=https://bank.example.com GATEWAY_TOKEN=token RATE_SOURCES=rapira CRYPTO_PAY_TOKEN=token
     TELEGRAM_BOT_NAME=@kopeck_bot TELEGRAM_BOT_TOKEN=1:${'a'.repeat(30)} TELEGRAM_STAFF_CHAT=-1001
     TELEGRAM_WEBHOOK_URL=https://pay.example.com/telegram TELEGRAM_WEBHOOK_SECRET=${'s'.repeat(16)}
-    DEPOSIT_CHAINS=tron DEPOSIT_SCREEN_URL=https://screen.example.com/deposits`
+    DEPOSIT_CHAINS=tron DEPOSIT_SCREEN_URL=https://screen.example.com/deposits
+    SMTP_URL=smtps://mail.example.com SMTP_FROM=reports@example.com`
       .split(/\s+/)
       .map(line => line.split(/=(.*)/, 2) as [string, string]),
   );
-  const { SECRET_KEY, TELEGRAM_WEBHOOK_URL, TELEGRAM_WEBHOOK_SECRET } = samples;
+  const { SECRET_KEY, SMTP_URL, SMTP_FROM, TELEGRAM_WEBHOOK_URL, TELEGRAM_WEBHOOK_SECRET } = samples;
   /** What a setting needs beside it. */
   const companions: Record<string, object> = {
     NODE_ENV: { SECRET_KEY, WEBHOOK_ALLOW_PRIVATE: 'false' },
     SECRET_KEY_PREVIOUS: { SECRET_KEY },
+    SMTP_URL: { SMTP_FROM },
+    SMTP_FROM: { SMTP_URL },
     TELEGRAM_WEBHOOK_URL: { TELEGRAM_WEBHOOK_SECRET },
     TELEGRAM_WEBHOOK_SECRET: { TELEGRAM_WEBHOOK_URL },
     DEPOSIT_CHAINS: { DEPOSIT_TRON_RPC: 'https://node.example.com', DEPOSIT_TRON_XPUB: xpub },

@@ -56,6 +56,9 @@ export const mistakes = {
   'a repeated PUT is declined': ['same order again', 'same order at once'],
   'another state in the list': ['orders in the list'],
   'no refunds': [],
+  'no operation number': [],
+  'operation number with a space': ['operation number'],
+  'another operation number': ['operation number'],
   'rubles in refunds': ['list of refunds'],
 } satisfies Record<string, string[]>;
 export type Mistake = keyof typeof mistakes;
@@ -102,8 +105,15 @@ export async function startAdapter(mistake?: Mistake): Promise<{ url: string }> 
     return turn;
   }
 
+  const operationNumber = (order: Order) => {
+    if (has('another operation number')) return { operation_number: `A${performance.now()}` };
+    return has('no operation number')
+      ? {}
+      : { operation_number: `A${has('operation number with a space') ? ' ' : ''}${order.order_id}` };
+  };
   const shown = (order: Order): object => ({
     ...order,
+    ...operationNumber(order),
     amount_kopecks: has('rubles in orders') ? order.amount_kopecks / 100 : order.amount_kopecks,
   });
 

@@ -31,6 +31,7 @@ test.concurrent.for(Object.entries(mistakes))(
     expect(namesOf(result, 'failed')).toEqual(checks);
     expect(result.passed).toBe(checks.length === 0);
     if (mistake === 'no refunds') expect(namesOf(result, 'skipped')).toEqual(['list of refunds']);
+    if (mistake === 'no operation number') expect(namesOf(result, 'skipped')).toEqual(['operation number']);
     if (mistake === 'no reference') expect(namesOf(result, 'skipped')).toEqual(['reference']);
   },
 );

@@ -229,6 +229,25 @@ describe('the list of orders', () => {
     expect(orders.map(order => order.reference)).toEqual([expected, 'r']);
   });
 
+  test.each([
+    ['as SBP gives it', 'A63191000000000100000700117005', 'A63191000000000100000700117005'],
+    ['that is left out', undefined, undefined],
+    ['that is null', null, undefined],
+    ['that is empty', '', null],
+    ['with a space', 'A 1', null],
+    ['that is too long', 'A'.repeat(65), null],
+    ['in other letters', 'А1', null],
+    ['that is no text', 7, null],
+  ])('an operation number %s leaves the order as it is', async (_case, operation_number, expected) => {
+    bank.answerWith({ order_id: 'o', state: 'succeeded', operation_number });
+    const kept = expected === undefined ? {} : { operationNumber: expected };
+    expect(await gateway.poll(order)).toEqual({ outcome: 'succeeded', orderId: 'o', ...kept });
+    bank.answerWith({ order_id: 'o', state: 'accepted', operation_number });
+    expect(await gateway.poll(order)).toEqual({ outcome: 'accepted', orderId: 'o' });
+    bank.answerWith({ orders: [listed({ operation_number })], next_cursor: null });
+    expect((await list()).orders.map(one => one.operationNumber)).toEqual([expected ?? null]);
+  });
+
   test('a page of a thousand orders with the longest references is read', async () => {
     const texts = { order_id: 'o'.repeat(256), reference: 'r'.repeat(1_024) };
     bank.answerWith({ orders: Array.from({ length: 1_000 }, () => listed(texts)), next_cursor: 'next' });

@@ -70,6 +70,7 @@ export async function startPortal({
     acquireImageLock: createMutex(),
     quoteLock: defaultQuoteLock,
     rateMaxAgeSec: 300,
+    smtp: undefined,
     supportUrl: undefined,
     telegramBotName: 'kopeck_bot',
     telegramToken: botToken,

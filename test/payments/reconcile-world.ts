@@ -61,5 +61,6 @@ export const listed = (order: Partial<ListedOrder> = {}): ListedOrder => ({
   qrcId: null,
   createdAt: new Date(clock.nowMs()),
   reference: null,
+  operationNumber: null,
   ...order,
 });

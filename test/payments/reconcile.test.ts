@@ -51,6 +51,7 @@ describe('reconcile', () => {
       amountKopecks: BigInt(order.amount_kopecks!),
       createdAt: new Date(order.created_at!),
       reference: order.reference!,
+      operationNumber: null,
     }));
     const again = { ...listed.find(({ paymentId }) => paymentId === twice)!, orderId: 'ord_again' };
     const pages = [...listed, again].map(order => [order]);

@@ -214,7 +214,7 @@ test('nor does the order of a payment that was rejected here', async () => {
 
   // Against its contract the bank side has the order that it had refused.
   const made = { orderId: 'refused', state: 'succeeded', createdAt: new Date(clock.nowMs()) };
-  const orders = sent.map(order => ({ ...order, ...made }));
+  const orders = sent.map(order => ({ ...order, ...made, operationNumber: null }));
   const { gateway, listOrders } = spyOnLists(after, async () => ({ orders, nextCursor: null }));
   expect(await after.isOpenAfter(watchEveryMs, { gateway })).toBe(true);
   expect(listOrders).toHaveBeenCalledOnce();

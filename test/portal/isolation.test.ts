@@ -30,6 +30,9 @@ integrate:
   POST /webhook/:endpoint_id/remove /webhook/:endpoint_id/secret /webhook/:endpoint_id/rotate
   POST /webhook/:endpoint_id/check /deliveries/:event_id/resend /deliveries/resend-failed
 own:
+  GET /monthly-report
+  POST /monthly-report /monthly-report/addresses
+  POST /monthly-report/addresses/confirm /monthly-report/addresses/remove
   POST /balance/alert /pay/limits /team/invite /team/:user_id/role /time-zone /body-log
 person:
   GET /notices /sessions

@@ -1,6 +1,7 @@
 import { extractText } from 'unpdf';
 import { expect, test } from 'vitest';
 import { addDays, dayIn } from '../../src/base/calendar.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { changesOf } from '../../src/db/audit/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { answers } from '../helpers/console.ts';
@@ -120,6 +121,8 @@ test('owners change the time zone, on record, and days and reports follow it', a
 test('a payment has a receipt in both languages, and no payment has none', async () => {
   const receipt = async (language: string) =>
     textOf((await bytesOf(`/payments/${paid.id}/receipt?language=${language}`)).bytes);
+  expect(await receipt('ru')).not.toContain('Номер операции СБП');
+  await pool.query(`INSERT INTO operation_numbers VALUES ($1, 'A631-of-sbp')`, [uuidFromId(paid.id)]);
   const russian = await receipt('ru');
   for (const part of [
     'Квитанция о платеже',
@@ -128,6 +131,7 @@ test('a payment has a receipt in both languages, and no payment has none', async
     paid.id,
     '100,00',
     'Оплачен',
+    'Номер операции СБП A631-of-sbp',
     paid.recipient,
   ])
     expect(russian).toContain(part);

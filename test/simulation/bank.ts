@@ -253,7 +253,7 @@ export function createBank(world: World, options: BankOptions) {
   /** New orders come last, so a position in the list stays valid. */
   function listSince(since: Date, position: number): OrderPage {
     const listed = [...orders]
-      .map(([paymentId, order]) => ({ ...order, paymentId }))
+      .map(([paymentId, order]) => ({ ...order, paymentId, operationNumber: null }))
       .filter(({ createdAt }) => createdAt >= since);
     const end = position + ordersPerPage;
     return { orders: listed.slice(position, end), nextCursor: end < listed.length ? `${end}` : null };

@@ -62,6 +62,13 @@ export function createMethods({ bot, chats, updates, presses }: World): Methods 
       const keyboard = keyboardOf(reply_markup);
       return post(chat_id, { ...formatted, keyboard, photo: chats.addPhoto(bytes) });
     },
+    sendDocument: ({ chat_id, document, caption = '', parse_mode, reply_markup }, { uploads }) => {
+      const bytes = uploads.get(document.replace('attach://', ''));
+      if (!bytes) throw violation('wrong file identifier/HTTP URL specified');
+      const formatted = format('caption', caption, parse_mode);
+      const keyboard = keyboardOf(reply_markup);
+      return post(chat_id, { ...formatted, keyboard, document: chats.addFile(bytes, 'document') });
+    },
     editMessageText: ({ chat_id, message_id, text, parse_mode, reply_markup }) => {
       // An edit without a keyboard takes the old one away.
       const version = { ...format('text', text, parse_mode), keyboard: keyboardOf(reply_markup) };

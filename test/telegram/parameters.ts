@@ -49,6 +49,7 @@ const parameters = {
   deleteWebhook: closed({}),
   sendMessage: closed({ chat_id: whole, ...written }),
   sendPhoto: closed({ chat_id: whole, ...formatting, photo: text, caption: optional(text) }),
+  sendDocument: closed({ chat_id: whole, ...formatting, document: text, caption: optional(text) }),
   editMessageText: closed({ ...target, ...written }),
   deleteMessage: closed(target),
   answerCallbackQuery: closed({

@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid } from '../../base/ids.ts';
-import { type NoticeKind, topicOf } from '../../db/notices/index.ts';
+import { type NoticeKind, rolesFor, topicOf } from '../../db/notices/index.ts';
 import { type Pool, type Queryable, readRow, readRows, transaction } from '../../db/postgres/index.ts';
 import { addJob, type NoticeDetails } from './outbox.ts';
 
@@ -47,8 +47,9 @@ async function fanOut(tx: Queryable, clock: Clock, { partner_id, kind, upTo }: N
     text: `SELECT DISTINCT m.user_id, CASE WHEN $1::uuid IS NOT NULL THEN p.name END AS name
              FROM members m JOIN partners p ON p.id = m.partner_id JOIN chat_users u ON u.user_id = m.user_id
             WHERE ($1::uuid IS NULL OR m.partner_id = $1) AND u.blocked_at IS NULL AND $2 <> ALL (u.muted)
+              AND ($5::text[] IS NULL OR m.role::text = ANY ($5))
               AND ($4 > 1 OR $3::text IS DISTINCT FROM 'telegram:' || m.user_id)`,
-    values: [partner_id, topicOf[kind], details.actor ?? null, count],
+    values: [partner_id, topicOf[kind], details.actor ?? null, count, rolesFor(kind)],
   });
   const partnerId = partner_id === null ? null : idFromUuid('prt', partner_id);
   for (const { user_id, name } of members)

@@ -6,6 +6,7 @@ import { writeNotice } from '../../db/notices/index.ts';
 import { type Queryable, transaction } from '../../db/postgres/index.ts';
 import { noticeExpiries } from '../../partners/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
+import { noticeFinishedMonths } from '../../reports/index.ts';
 import type { BotDeps } from '../deps.ts';
 import { addJob } from './outbox.ts';
 
@@ -17,7 +18,8 @@ type MonitorDeps = Pick<BotDeps, 'pool' | 'clock' | 'rateMaxAgeSec' | 'telegramS
 /** Finds states that no event reports. A finding is marked in the transaction of its notice, so it is sent once. */
 export async function monitor(deps: MonitorDeps): Promise<void> {
   const expiries = (tx: Queryable) => noticeExpiries(tx, deps.clock);
-  for (const find of [monitorBalances, monitorPayments, monitorRate, expiries, monitorForStaff])
+  const months = (tx: Queryable) => noticeFinishedMonths(tx, deps.clock);
+  for (const find of [monitorBalances, monitorPayments, monitorRate, expiries, months, monitorForStaff])
     await transaction(deps.pool, tx => find(tx, deps));
 }
 

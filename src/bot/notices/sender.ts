@@ -1,10 +1,12 @@
-import { type Api, GrammyError } from 'grammy';
+import { type Api, GrammyError, InputFile } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
 import { parseId, uuidFromId } from '../../base/ids.ts';
-import type { NoticeKind } from '../../db/notices/index.ts';
+import { type NoticeKind, rolesFor } from '../../db/notices/index.ts';
 import { findValue } from '../../db/postgres/index.ts';
+import { findPartner } from '../../partners/index.ts';
+import { monthlyFile } from '../../reports/index.ts';
 import { supportRow } from '../conversation/chat-context.ts';
-import { htmlWith, type Screen } from '../conversation/screen.ts';
+import { htmlWith, keyboardOf, type Screen } from '../conversation/screen.ts';
 import { setBlocked } from '../conversation/users.ts';
 import type { BotDeps } from '../deps.ts';
 import { type Language, textsByLanguage } from '../texts/index.ts';
@@ -57,24 +59,41 @@ async function runJob(deps: SenderDeps, api: Api, job: outbox.Job): Promise<bool
 
 async function runTask(deps: SenderDeps, api: Api, chatId: number, { task }: outbox.Job): Promise<void> {
   if (task.do === 'delete') return void (await api.deleteMessage(chatId, task.messageId));
-  const screen =
-    task.do === 'notify' ? await noticeScreen(deps, chatId, task) : staffScreen(task, deps.publicUrl);
+  if (task.do !== 'notify') return void (await sendScreen(api, chatId, staffScreen(task, deps.publicUrl)));
+  const screen = await noticeScreen(deps, chatId, task);
   if (!screen) return;
-  await api.sendMessage(chatId, screen.text, htmlWith(screen.buttons));
+  const file = task.kind === 'monthly_report' && (await reportOf(deps, task, screen.language));
+  if (!file) return void (await sendScreen(api, chatId, screen));
+  const { buttons, text: caption } = screen;
+  const options = { caption, parse_mode: 'HTML', reply_markup: keyboardOf(buttons) } as const;
+  await api.sendDocument(chatId, new InputFile(file.bytes, file.name), options);
+}
+
+const sendScreen = (api: Api, chatId: number, { text, buttons }: Screen) =>
+  api.sendMessage(chatId, text, htmlWith(buttons));
+
+type Notify = Extract<outbox.Job['task'], { do: 'notify' }>;
+
+/** The file of a finished month never changes, so it is made for each member when it is sent. */
+async function reportOf(deps: SenderDeps, { partnerId, details: { month } }: Notify, language: Language) {
+  const id = parseId('prt', partnerId ?? '');
+  const partner = id && (await findPartner(deps.pool, id));
+  return partner && (await monthlyFile(deps, partner, String(month), language));
 }
 
 /** Undefined if the user is not a member any more: they may have been removed while the job waited. */
 async function noticeScreen(
   { pool, supportUrl }: SenderDeps,
   userId: number,
-  { kind, partnerId, partner, details, count }: Extract<outbox.Job['task'], { do: 'notify' }>,
-): Promise<Screen | undefined> {
+  { kind, partnerId, partner, details, count }: Notify,
+): Promise<(Screen & { language: Language }) | undefined> {
   const id = parseId('prt', partnerId ?? '');
   const language = await findValue<Language>(pool, {
     text: `SELECT language FROM chat_users u WHERE user_id = $1
               AND EXISTS (SELECT FROM members m
-                           WHERE m.user_id = u.user_id AND ($2::uuid IS NULL OR m.partner_id = $2))`,
-    values: [userId, id ? uuidFromId(id) : null],
+                           WHERE m.user_id = u.user_id AND ($2::uuid IS NULL OR m.partner_id = $2)
+                           AND ($3::text[] IS NULL OR m.role::text = ANY ($3)))`,
+    values: [userId, id ? uuidFromId(id) : null, rolesFor(kind as NoticeKind)],
   });
   if (!language) return undefined;
   const texts = textsByLanguage[language];
@@ -82,6 +101,7 @@ async function noticeScreen(
   const known = kind as NoticeKind;
   const text = texts.notices[known]?.(details, count, supportUrl) ?? kind;
   return {
+    language,
     text: partner === null ? text : texts.about(partner, text),
     buttons: [
       ...(kindsForSupport.includes(known) ? supportRow({ supportUrl }, texts) : []),

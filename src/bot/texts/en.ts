@@ -45,7 +45,7 @@ export type Notices = Record<
 >;
 export type BalancesOfBoth = Record<Mode, Balances>;
 
-const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('en-GB');
+const { amount, rub, usdt, rate, time, text, decimal, moment, monthName } = formatsOf('en-GB');
 const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const roles: Record<MemberRole, string> = {
   viewer: 'viewer',
@@ -81,6 +81,8 @@ const notices: Notices = {
     count === 1
       ? `🏁 Payment <code>${text(details.payment_id)}</code>${named(details)} has a final status: ${text(details.status)}.`
       : `🏁 ${count} delayed payments have a final status.`,
+  monthly_report: ({ month }) =>
+    `📊 Report for ${monthName(month)}\nAll reports are in the portal, under “Reports and statements”.`,
   balance_low: ({ balance_usdt, mark_usdt }) =>
     `🪫 Low balance (live): ${decimal(balance_usdt)} USDT. The alert threshold is ${decimal(mark_usdt)} USDT.`,
   balance_credited: ({ mode, usdt, balance_usdt }, count) =>
@@ -160,6 +162,7 @@ const topics: Record<MutableTopic, string> = {
   review: 'Delayed payments',
   low: 'Low balance',
   credited: 'Top-ups',
+  report: 'Monthly report',
   maintenance: 'Maintenance',
   rate: 'Rate out of date',
 };

@@ -27,6 +27,7 @@ export function formatsOf(locale: 'en-GB' | 'ru') {
     });
     return format.format(text as Intl.StringNumericLiteral);
   };
+  const month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
   const timeOf = (at: Date) => `${time.format(at)} UTC`;
   return {
     amount,
@@ -37,6 +38,7 @@ export function formatsOf(locale: 'en-GB' | 'ru') {
     time: timeOf,
     text,
     decimal: (value: Detail) => amount(`${value ?? ''}`),
+    monthName: (value: Detail) => month.format(new Date(`${value}`)),
     moment: (value: Detail) => timeOf(new Date(`${value}`)),
   };
 }

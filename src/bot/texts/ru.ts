@@ -16,7 +16,7 @@ import {
 } from './en.ts';
 import { formatsOf, named } from './formats.ts';
 
-const { amount, rub, usdt, rate, time, text, decimal, moment } = formatsOf('ru');
+const { amount, rub, usdt, rate, time, text, decimal, moment, monthName } = formatsOf('ru');
 const toSupport = (url: SupportUrl, otherwise: string, ask?: string) =>
   e(supportInRussian(url, otherwise, ask));
 
@@ -100,6 +100,8 @@ const notices: Notices = {
     count === 1
       ? `🏁 Платёж <code>${text(details.payment_id)}</code>${named(details)} завершён, статус: ${statuses[details.status as ShownPayment['status']] ?? text(details.status)}.`
       : `🏁 Завершены задержавшиеся платежи: ${count}.`,
+  monthly_report: ({ month }) =>
+    `📊 Отчёт за ${monthName(month)}\nВсе отчёты — на портале, в разделе «Отчёты и выписки».`,
   balance_low: ({ balance_usdt, mark_usdt }) =>
     `🪫 Низкий баланс (боевой): ${decimal(balance_usdt)} USDT. Порог уведомления — ${decimal(mark_usdt)} USDT.`,
   balance_credited: ({ mode, usdt, balance_usdt }, count) =>
@@ -208,6 +210,7 @@ export const ru: Texts = {
     review: 'Задержки платежей',
     low: 'Низкий баланс',
     credited: 'Пополнения',
+    report: 'Отчёт за месяц',
     maintenance: 'Технические работы',
     rate: 'Устаревший курс',
   },

@@ -8,6 +8,8 @@ const maxPerDay = {
   'sign-ups': 5,
   /** Keys of a partner and mode that people created, rolled or gave other addresses: enough to roll all of them in one day. */
   keys: 50,
+  /** Addresses that a partner wants to send reports to: each gets a mail. */
+  'report-addresses': 10,
   /** All changes of a person: far more than anybody needs. A record of the audit log is kept without limit. */
   changes: 300,
   /** By a person, to the portal. Apart from the changes: who makes these in a stolen session must not keep its owner out. */

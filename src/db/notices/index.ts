@@ -36,6 +36,7 @@ export const topicOf = {
   member_role_changed: 'security',
   live_approved: 'security',
   live_refused: 'security',
+  monthly_report: 'report',
   maintenance_planned: 'maintenance',
   maintenance_cancelled: 'maintenance',
   maintenance_on: 'maintenance',
@@ -44,6 +45,9 @@ export const topicOf = {
   rate_fresh: 'rate',
 } as const;
 export type NoticeKind = keyof typeof topicOf;
+
+/** Who of a team gets notices of this kind; null: everybody. The report of a month shows all payments and balances. */
+export const rolesFor = (kind: NoticeKind): string[] | null => (kind === 'monthly_report' ? ['owner'] : null);
 
 /**
  * Writes a notice to the outbox (`partner_notices`), from which the bot sends it. It belongs into the transaction of what

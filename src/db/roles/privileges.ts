@@ -2,7 +2,16 @@
 type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 
 /** Rows are added and never changed. */
-const appendOnly = ['audit', 'deposit_addresses', 'entries', 'events', 'rate_rules', 'rates', 'refunds'];
+const appendOnly = [
+  'audit',
+  'deposit_addresses',
+  'entries',
+  'events',
+  'operation_numbers',
+  'rate_rules',
+  'rates',
+  'refunds',
+];
 /** Written by the owner, or by a function with its rights. */
 const ownersOnly = [
   'archive_sums',
@@ -47,6 +56,7 @@ const secret = [
   'operators',
   'portal_links',
   'portal_sessions',
+  'report_addresses',
   'secret_keys',
   'signing_keys',
 ];

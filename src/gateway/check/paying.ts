@@ -1,5 +1,5 @@
 import type { Id } from '../../base/ids.ts';
-import { isVoided } from '../answers.ts';
+import { isVoided, operationNumberIn } from '../answers.ts';
 import { describeReply, type Reply } from './client.ts';
 import {
   type Check,
@@ -225,6 +225,22 @@ export const payingChecks: Check[] = [
       if (body && !('reference' in body))
         skip('it is not stored: lost payments cannot be rebuilt from their orders');
       if (body?.reference !== reference) fail('GET returns another text than the first PUT sent');
+    },
+  },
+  {
+    name: 'operation number',
+    rule: 'What SBP calls a succeeded order: 1 to 64 ASCII characters without spaces, the same in every answer; an adapter without it leaves it out.',
+    run: async world => {
+      const { paymentId } = firstOrder(world);
+      const [{ body: first = {} }, { body: second }] = [
+        await getOrder(world, paymentId),
+        await getOrder(world, paymentId),
+      ];
+      if (first.state !== 'succeeded') skip('the order has not succeeded');
+      const { operationNumber } = operationNumberIn(first);
+      if (operationNumber === undefined) skip('it is not given: accountants do not see it');
+      if (operationNumber === null) fail('it is not a text of 1 to 64 ASCII characters without spaces');
+      if (second?.operation_number !== operationNumber) fail('two answers have different ones');
     },
   },
 ];

@@ -11,7 +11,7 @@ import { inPhase, type PhaseDeps } from '../phases.ts';
 import type { LeaseRelease } from '../recovery/lease-release.ts';
 import { scheduleNextPoll } from '../recovery/open-payments.ts';
 import { firstPollMs } from '../recovery/poll-payment.ts';
-import { type Creation, type ErrorCode, type PaymentOutcome, refused } from '../results.ts';
+import { type Creation, type ErrorCode, type PaymentOutcome, refused, succeeded } from '../results.ts';
 import type { OutcomeWaiters } from './outcome-waiters.ts';
 import { hasReviewScenario } from './scenarios.ts';
 
@@ -26,7 +26,6 @@ export interface PayDeps extends FinishDeps, PhaseDeps {
   outcomeWaiters: OutcomeWaiters;
   /** How long a request waits for a final answer, from the creation of its payment. */
   answerWithinMs: number;
-  log: Record<'warn' | 'error', (details: object, message: string) => void>;
 }
 
 /**
@@ -133,7 +132,7 @@ async function payThroughGateway(deps: PayDeps, payment: OpenedPayment, attempt:
   const finish = (outcome: PaymentOutcome) => finishWith(deps, payment, outcome);
   switch (answer.outcome) {
     case 'succeeded':
-      return finish({ outcome: 'succeeded', orderId: answer.orderId });
+      return finish(succeeded(answer));
     case 'declined':
       return finish({ outcome: 'failed', code: answer.code, orderId: answer.orderId });
     case 'refused':

@@ -116,6 +116,7 @@ async function compare(
       throw new OperatorError('The order list of the payment gateway has no end: its cursors must be fixed.');
     if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
+  await queryForLong(pool, missingNumbers, boundsOf(runId, period));
   const { rows } = await queryForLong<DifferenceRow>(pool, differences, boundsOf(runId, period));
   // A gateway without its list of refunds must not hide that its orders differ.
   let refundFailure: OperatorError | undefined;
@@ -160,8 +161,8 @@ async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]):
   if (orders.length === 0) return 0;
   const ids = orders.map(({ paymentId }) => parseId('pay', paymentId));
   const { rows } = await db.query<{ is_new: boolean }>({
-    text: `INSERT INTO listed_orders (run_id, order_id, payment, payment_id, state, amount_kopecks)
-             SELECT $1, * FROM unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::bigint[])
+    text: `INSERT INTO listed_orders (run_id, order_id, payment, payment_id, state, amount_kopecks, operation_number)
+             SELECT $1, * FROM unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::bigint[], $7::text[])
            ON CONFLICT (run_id, order_id, payment)
              DO UPDATE SET state = excluded.state, amount_kopecks = excluded.amount_kopecks
            RETURNING xmax = 0 AS is_new`,
@@ -169,7 +170,7 @@ async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]):
       runId,
       ...columnsOf(orders, 'orderId', 'paymentId'),
       ids.map(id => (id ? uuidFromId(id) : null)),
-      ...columnsOf(orders, 'state', 'amountKopecks'),
+      ...columnsOf(orders, 'state', 'amountKopecks', 'operationNumber'),
     ],
   });
   return rows.filter(row => row.is_new).length;
@@ -177,6 +178,13 @@ async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]):
 
 const ours = `
   SELECT p.* FROM partners r CROSS JOIN LATERAL payments_between(r.id, 'live', $2, $3) AS p`;
+
+/** Of payments that succeeded without one, or by an operator's decision, or lost theirs. */
+const missingNumbers = `
+  INSERT INTO operation_numbers (payment_id, operation_number)
+    SELECT p.id, min(o.operation_number) FROM (${ours}) AS p JOIN listed_orders o ON o.run_id = $1 AND o.payment_id = p.id
+     WHERE p.status = 'succeeded' AND o.operation_number IS NOT NULL GROUP BY p.id
+  ON CONFLICT DO NOTHING`;
 
 /** A second paid order of the same payment is `paid_there_not_here`; otherwise the most serious kind comes first. */
 const differences = `

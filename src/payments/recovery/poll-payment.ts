@@ -7,7 +7,7 @@ import { testOutcome } from '../create/scenarios.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';
 import { findSupersession } from '../lost-history/superseded.ts';
 import type { PhaseDeps } from '../phases.ts';
-import type { PaymentOutcome } from '../results.ts';
+import { type PaymentOutcome, succeeded } from '../results.ts';
 import { type DuePayment, scheduleNextPoll } from './open-payments.ts';
 
 export interface PollDeps extends FinishDeps, PhaseDeps {
@@ -33,7 +33,7 @@ export async function pollPayment(deps: PollDeps, payment: DuePayment): Promise<
   const answer = await askGateway(deps, { ...payment, trace: span?.context }).finally(() => span?.end());
   switch (answer.outcome) {
     case 'succeeded':
-      return finishPolled(deps, payment, { outcome: 'succeeded', orderId: answer.orderId });
+      return finishPolled(deps, payment, succeeded(answer));
     case 'declined':
       return finishPolled(deps, payment, { outcome: 'failed', code: answer.code, orderId: answer.orderId });
     case 'voided':

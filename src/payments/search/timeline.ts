@@ -2,6 +2,7 @@ import { uuidFromId } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import { type Queryable, readRows } from '../../db/postgres/index.ts';
 import { listCalls, type PastCall } from '../../gateway/index.ts';
+import { findOperationNumber } from '../operation-numbers.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentForOperator } from '../recovery/operator-actions.ts';
 import { listRefunds, type Refund } from '../refunds/refunded.ts';
@@ -42,23 +43,28 @@ const timelineEvent = (
 
 /** All events of a payment, here and at the gateway, in order of time. */
 export async function paymentTimeline(db: Queryable, payment: TimelinePayment): Promise<TimelineEvent[]> {
-  const [entries, calls, refunds] = await Promise.all([
+  const [entries, calls, refunds, operationNumber] = await Promise.all([
     entriesOf(db, payment),
     listCalls(db, payment.paymentId),
     listRefunds(db, payment.paymentId),
+    findOperationNumber(db, payment),
   ]);
   const events = [
     timelineEvent(payment.createdAt, 'phase', 'created'),
     ...entries,
     ...calls.map(callEvent),
-    ...phasesOf(payment, calls),
+    ...phasesOf(payment, calls, operationNumber),
     ...refunds.map(refundEvent),
   ];
   return events.sort((one, other) => one.at.getTime() - other.at.getTime());
 }
 
 /** The phases, from the calls that led to them: the payment itself only has its current status. */
-function phasesOf(payment: TimelinePayment, calls: PastCall[]): TimelineEvent[] {
+function phasesOf(
+  payment: TimelinePayment,
+  calls: PastCall[],
+  operationNumber: string | undefined,
+): TimelineEvent[] {
   const { status, supportSince, settledAt, errorCode, gatewayOrderId } = payment;
   const phases: TimelineEvent[] = [];
   const firstAnsweredAt = (outcome: string) => {
@@ -75,7 +81,7 @@ function phasesOf(payment: TimelinePayment, calls: PastCall[]): TimelineEvent[] 
     phases.push(
       timelineEvent(settledAt, 'phase', status, {
         outcome: status === 'succeeded' ? 'good' : 'bad',
-        facts: { error_code: errorCode },
+        facts: { error_code: errorCode, operation_number: operationNumber ?? null },
       }),
     );
   return phases;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { instantOf } from '../../base/clock.ts';
 import { parseId } from '../../base/ids.ts';
-import { findPaymentOf, findRefunded } from '../../payments/index.ts';
+import { findOperationNumber, findPaymentOf, findRefunded } from '../../payments/index.ts';
 import {
   badPeriods,
   openReport,
@@ -47,9 +47,15 @@ const downloadReceipt = get(
     const paymentId = parseId('pay', params.id);
     const payment = paymentId && (await findPaymentOf(db, partnerId, paymentId));
     if (!payment) return refuse(404, 'not_found', 'Payment not found.');
-    const refunded = await findRefunded(db, payment);
+    const [refunded, operationNumber] = await Promise.all([
+      findRefunded(db, payment),
+      findOperationNumber(db, payment),
+    ]);
     const now = instantOf(deps.clock);
-    const pieces = writeReceipt({ payment, refunded, partner, timeZone, now }, query.language);
+    const pieces = writeReceipt(
+      { payment, refunded, operationNumber, partner, timeZone, now },
+      query.language,
+    );
     return new Download(`receipt-${paymentId}.pdf`, pieces);
   },
 );

@@ -94,6 +94,7 @@ export const texts = inBoth({
   } as Words,
   named: {
     order: order => [`order ${order}`, `поручение ${order}`],
+    operation_number: number => [`SBP operation ${number}`, `операция СБП ${number}`],
     http_status: status => [`HTTP ${status}`, `HTTP ${status}`],
     rub: amount => [`${amount} RUB`, `${amount} ₽`],
     usdt: amount => [`${amount} USDT`, `${amount} USDT`],

@@ -49,6 +49,7 @@ const texts = inBoth({
     next_attempt: ['Next webhook attempt', 'Следующая попытка доставки'],
   } as Words,
   named: {
+    operation_number: number => [`SBP operation ${number}`, `операция СБП ${number}`],
     usdt: value => [`${value} USDT`, `${value} USDT`],
     rub: value => [`${value} ₽`, `${value} ₽`],
     attempt: value => [`attempt ${value}`, `попытка ${value}`],

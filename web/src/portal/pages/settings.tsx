@@ -11,6 +11,7 @@ import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
 import { usePartner, usePerson } from '../partner.ts';
 import { Action, useLimitDay } from '../parts.tsx';
 import { inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
+import { MonthlyReportCard } from './monthly-report.tsx';
 
 const texts = inBoth({
   notices: ['Notifications in Telegram', 'Уведомления в Telegram'],
@@ -26,6 +27,7 @@ const texts = inBoth({
     low: ['Low balance', 'Низкий баланс'],
     credited: ['Top-ups', 'Пополнения'],
     maintenance: ['Maintenance', 'Технические работы'],
+    report: ['Monthly report', 'Отчёт за месяц'],
     rate: ['Rate out of date', 'Устаревший курс'],
   } as Words,
   zone: ['Time zone', 'Часовой пояс'],
@@ -53,6 +55,7 @@ const texts = inBoth({
 
 export default function Settings() {
   const t = useTexts(texts);
+  const { may } = usePartner();
   return (
     <PageFrame title={t.nav.settings}>
       <Card title={t.notices}>
@@ -63,6 +66,7 @@ export default function Settings() {
         <p className="dim">{t.zoneHint}</p>
         <Zone />
       </Card>
+      {may('own') && <MonthlyReportCard />}
       <Card title={t.byHand}>
         <p className="dim">{t.byHandHint}</p>
         <ByHand />

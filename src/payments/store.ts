@@ -6,7 +6,7 @@ import {
   type LockWait,
   lockTimeoutLanes,
   lockTimeoutOf,
-  nextLoopTurn,
+  whileOthersJoin,
   setsLockTimeout,
   sharedRead,
 } from '../db/batching/index.ts';
@@ -107,7 +107,7 @@ export function createPaymentWriter(
     isItemError,
     maxBatch: 256,
     maxWaiting,
-    gather: nextLoopTurn,
+    gather: whileOthersJoin,
   };
   const ownLanes = () => ({
     keyOf: ({ partnerId, mode }: AccountKey) => `${partnerId} ${mode}`,

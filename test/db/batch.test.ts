@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatcherFullError, createBatcher } from '../../src/db/batching/batch.ts';
+import { BatcherFullError, createBatcher, whileOthersJoin } from '../../src/db/batching/batch.ts';
 
 /** A batcher whose calls end only when the test ends them. */
 function setup(options: Partial<Parameters<typeof createBatcher<string, string>>[0]> = {}) {
@@ -49,6 +49,25 @@ test('gathering delays no full batch', async () => {
   ]);
   gathered[1]!();
   await nextTurn();
+  calls[2]!.succeed();
+  expect(await Promise.all(answers)).toHaveLength(7);
+});
+
+test('calls that join in each of the next turns share a batch, and do not hold it up without end', async () => {
+  const { calls, enqueue } = setup({ gather: whileOthersJoin, maxBatch: 10, maxWaiting: 10 });
+  const answers = [enqueue('a')];
+  await nextTurn();
+  // Nobody has joined it: it has left.
+  expect(calls.map(({ items }) => items)).toEqual([['a']]);
+  answers.push(enqueue('b'));
+  calls[0]!.succeed();
+  for (const item of ['c', 'd', 'e', 'f', 'g']) {
+    await nextTurn();
+    answers.push(enqueue(item));
+  }
+  expect(calls[1]!.items).toEqual(['b', 'c', 'd', 'e', 'f']);
+  calls[1]!.succeed();
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
   calls[2]!.succeed();
   expect(await Promise.all(answers)).toHaveLength(7);
 });

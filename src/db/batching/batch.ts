@@ -37,18 +37,14 @@ export interface BatchObserver<Item, Answer> {
 
 export const nextLoopTurn = () => new Promise<void>(resolve => setImmediate(resolve));
 
-/** So that a steady stream of calls ends up in batches, and does not wait for them. */
-const maxTurns = 4;
-
 /**
- * Calls of the same turn of the event loop share a batch. While others join, so do those of the next turns: under load every turn
+ * Calls of the same turn of the event loop share a batch, and those of the next turn, too, if others have joined: under load every turn
  * brings some, and a statement costs more than all of them. A lone call waits for one turn.
  */
 export async function whileOthersJoin(size: () => number): Promise<void> {
-  for (let turn = 0, before = 0; turn < maxTurns && size() > before; turn++) {
-    before = size();
-    await nextLoopTurn();
-  }
+  const before = size();
+  await nextLoopTurn();
+  if (size() > before) await nextLoopTurn();
 }
 
 export class BatcherFullError extends Error {}

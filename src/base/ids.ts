@@ -89,7 +89,7 @@ export function uuidFromId(id: Id<IdKind>): string {
       uuidText[end] = hexDigits[(value >> bits) & 0xf]!;
     }
   }
-  return uuidText.latin1Slice();
+  return uuidText.toString('latin1');
 }
 
 /** Milliseconds since the epoch, by the clock of the process that made the id. */

@@ -6,9 +6,9 @@ import {
   type LockWait,
   lockTimeoutLanes,
   lockTimeoutOf,
-  whileOthersJoin,
   setsLockTimeout,
   sharedRead,
+  whileOthersJoin,
 } from '../db/batching/index.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';

@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { createBatcher, whileOthersJoin, sharedRead } from '../db/batching/index.ts';
+import { createBatcher, sharedRead, whileOthersJoin } from '../db/batching/index.ts';
 import { isItemError, type Queryable } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 import {

@@ -114,7 +114,7 @@ test('opening, finishing and listing read by index, whatever the tables hold whe
   }
 });
 
-/** They are opened and finished together under load, so the room in their pages must suffice for all. */
+/** They are opened and finished together under load, so the space in their pages must suffice for all. */
 test('payments that end write to no index again', async () => {
   const writer = createPaymentWriter(pool, clock);
   const payments = Array.from({ length: 200 }, () => opening(partnerId!));

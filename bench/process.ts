@@ -25,9 +25,13 @@ function launch(command: string, args: string[], env: Record<string, string>, st
   return { child, ended };
 }
 
-/** Starts a program and waits for its line `ready at <address>`. */
-export function start(program: string, args: string[], env: Record<string, string>): Promise<Running> {
-  const { child, ended } = launch(process.execPath, [program, ...args], env, 'ignore');
+/** Starts a program of Node and waits for its line `ready at <address>`. */
+export const start = (program: string, args: string[], env: Record<string, string>) =>
+  startCommand(process.execPath, [program, ...args], env);
+
+/** Starts a command and waits for the same line. */
+export function startCommand(command: string, args: string[], env: Record<string, string>): Promise<Running> {
+  const { child, ended } = launch(command, args, env, 'ignore');
   const output: string[] = [];
   return new Promise((resolve, reject) => {
     createInterface(child.stdout!).on('line', line => {
@@ -39,7 +43,7 @@ export function start(program: string, args: string[], env: Record<string, strin
       };
       if (address) resolve({ pid: child.pid!, address, output, stop });
     });
-    void ended.then(() => reject(new Error(`${program} ended: ${output.join('\n')}`)), reject);
+    void ended.then(() => reject(new Error(`${command} ended: ${output.join('\n')}`)), reject);
   });
 }
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { type Running, start } from '../process.ts';
+import { type Running, startCommand } from '../process.ts';
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
+const program = join(import.meta.dirname, '..', '..', 'bin', 'kopeck');
 
 /** Starts the service like `npm start`, by default with only its folder and its port set. */
 export async function startService(dataDir: string, env: Record<string, string> = {}): Promise<Running> {
-  return start(program, ['start'], { DATA_DIR: dataDir, PORT: `${await freePort()}`, ...env });
+  return startCommand(program, ['start'], { DATA_DIR: dataDir, PORT: `${await freePort()}`, ...env });
 }
 
 export async function freePort(): Promise<number> {

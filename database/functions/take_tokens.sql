@@ -8,9 +8,12 @@ LANGUAGE plpgsql AS $$
 DECLARE
   bucket rate_buckets;
 BEGIN
-  INSERT INTO rate_buckets VALUES (partner, in_mode, of_kind, burst, at) ON CONFLICT DO NOTHING;
-  SELECT * INTO bucket FROM rate_buckets b
-   WHERE b.partner_id = partner AND b.mode = in_mode AND b.kind = of_kind FOR UPDATE;
+  LOOP
+    SELECT * INTO bucket FROM rate_buckets b
+     WHERE b.partner_id = partner AND b.mode = in_mode AND b.kind = of_kind FOR UPDATE;
+    EXIT WHEN FOUND;
+    INSERT INTO rate_buckets VALUES (partner, in_mode, of_kind, burst, at) ON CONFLICT DO NOTHING;
+  END LOOP;
   -- A process whose clock is behind another's neither fills nor empties the bucket.
   bucket.tokens := least(burst, bucket.tokens + per_second * greatest(0, extract(epoch FROM at - bucket.filled_at)));
   granted := least(wanted, floor(bucket.tokens)::int);

@@ -43,22 +43,20 @@ export function createFairShare({ clock, places, placesPerOwner }: FairShareOpti
 
   const takePlace = (owner: string, maxWaitMs: number) =>
     new Promise<Leave>((resolve, reject) => {
-      const entered = new AbortController();
-      const enter = (leave: Leave) => {
-        entered.abort();
-        resolve(leave);
-      };
       const queue = queues.get(owner) ?? [];
-      queues.set(owner, queue);
-      queue.push(enter);
-      givePlace();
-      if (entered.signal.aborted) return;
-      void clock.sleep(maxWaitMs, entered.signal).then(() => {
-        if (entered.signal.aborted) return;
+      const late = () => {
         queue.splice(queue.indexOf(enter), 1);
         if (queue.length === 0) queues.delete(owner);
         reject(new NoPlaceError('no place became free in time'));
-      });
+      };
+      const cancel = clock.timer(maxWaitMs, late);
+      const enter = (leave: Leave) => {
+        cancel();
+        resolve(leave);
+      };
+      queues.set(owner, queue);
+      queue.push(enter);
+      givePlace();
     });
 
   return {

@@ -60,35 +60,41 @@ export const newId = <Kind extends IdKind>(kind: Kind, clock: Clock): Id<Kind> =
 export const idFromUuid = <Kind extends IdKind>(kind: Kind, uuid: string): Id<Kind> =>
   `${kind}_${toBase32(Buffer.from(uuid.replaceAll('-', ''), 'hex'))}`;
 
+/** No id has a smaller or a greater UUID. */
+export const minUuid = '00000000-0000-0000-0000-000000000000';
+export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 /** Parses untrusted text; undefined for anything that this service cannot have issued. */
 export function parseId<Kind extends IdKind>(kind: Kind, text: string): Id<Kind> | undefined {
   const fits = text.length === kind.length + 1 + suffixLength && text.startsWith(`${kind}_`);
   return fits && wellFormed.test(text.slice(kind.length + 1)) ? (text as Id<Kind>) : undefined;
 }
 
+const characterValue = new Uint8Array(128);
+for (const [value, character] of [...alphabet].entries()) characterValue[character.charCodeAt(0)] = value;
+const hexDigits = Buffer.from('0123456789abcdef');
+/** The one that was made last: its hyphens stay. */
+const uuidText = Buffer.from(minUuid);
+
+/** Written into one buffer, which takes half of the time of putting texts together: a payment needs some twenty of these. */
 export function uuidFromId(id: Id<IdKind>): string {
-  const bytes = Buffer.alloc(16);
   let value = 0;
   let bits = -2;
-  let written = 0;
-  for (const character of id.slice(-suffixLength)) {
-    value = ((value << 5) | alphabet.indexOf(character)) & 0x1fff;
-    bits += 5;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes[written++] = (value >> bits) & 0xff;
+  let end = 0;
+  for (let at = id.length - suffixLength; at < id.length; at++) {
+    value = ((value << 5) | characterValue[id.charCodeAt(at)]!) & 0x1ff;
+    for (bits += 5; bits >= 4; end++) {
+      bits -= 4;
+      if (end === 8 || end === 13 || end === 18 || end === 23) end++;
+      uuidText[end] = hexDigits[(value >> bits) & 0xf]!;
+    }
   }
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return uuidText.toString('latin1');
 }
 
 /** Milliseconds since the epoch, by the clock of the process that made the id. */
 export const timeOfId = (id: Id<IdKind>) => timeOfUuid(uuidFromId(id));
 export const timeOfUuid = (uuid: string) => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
-
-/** No id has a smaller or a greater UUID. */
-export const minUuid = '00000000-0000-0000-0000-000000000000';
-export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** The lower bound for range queries: no id made at that time or later has a smaller UUID. */
 export function minUuidAt(ms: number): string {

@@ -7,7 +7,6 @@ import { programName } from '../base/program-name.ts';
 import type { ChainHead } from '../db/audit/index.ts';
 import { isAddressRange, maxOverlapMs, type Scope, scopes } from '../partners/index.ts';
 import { parseStatus } from '../request-log/index.ts';
-import { eventKinds } from '../webhooks/index.ts';
 
 /** Parsers of arguments and options; commander reports what they refuse by name, with exit code 2. */
 function refuse(wanted: string): never {
@@ -15,7 +14,7 @@ function refuse(wanted: string): never {
 }
 
 /** Takes what can be read: a parser returns undefined for anything else. */
-const taking =
+export const taking =
   <Value>(parse: (text: string) => Value | undefined, wanted: string) =>
   (text: string): Value =>
     parse(text) ?? refuse(wanted);
@@ -111,13 +110,4 @@ export function keyScopes(text: string, before: Scope[] = []): Scope[] {
 export const endpoint = taking(
   text => parseId('whe', text),
   `an endpoint such as whe_01kvbm4vz8fnv8nyh3g1t2s9qa: see ${programName} webhook list`,
-);
-
-export const eventKindList = taking(
-  text => {
-    const names = new Set(text.split(',').map(name => name.trim()));
-    const kinds = eventKinds.filter(kind => names.has(kind));
-    return kinds.length > 0 && kinds.length === names.size ? kinds : undefined;
-  },
-  `one or more of ${eventKinds.join(', ')}, separated by commas`,
 );

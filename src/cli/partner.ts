@@ -4,11 +4,9 @@ import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { programName } from '../base/program-name.ts';
 import { type Balances, readBalances } from '../ledger/index.ts';
 import * as partners from '../partners/index.ts';
-import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
 import { type Context, type DatabaseCommand, group } from './command.ts';
 import { details, formatInstant, listing, noSuchPartner, refuse, table } from './output.ts';
-import { webhookObject } from './webhook-choice.ts';
 
 export const partnerCommands = (command: DatabaseCommand) =>
   group('partner', 'manage partners and their limits', [
@@ -165,6 +163,9 @@ const summary = (partner: partners.Partner) => ({
 async function describe({ audit }: Context, partner: partners.Partner) {
   const { limits } = partner;
   const balances = await readBalances(audit.pool, partner.partnerId);
+  // Loaded only here: webhooks know of payments, and these of most of the service.
+  const { findWebhook } = await import('../webhooks/index.ts');
+  const { webhookObject } = await import('./webhook-choice.ts');
   const webhook = await findWebhook(audit.pool, partner.partnerId);
   const inUsdt = (balance: Balances) => ({
     balance_usdt: formatMicroUsdt(balance.availableMicroUsdt),

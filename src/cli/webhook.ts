@@ -2,12 +2,21 @@ import { Option } from 'commander';
 import type { Id } from '../base/ids.ts';
 import { programName } from '../base/program-name.ts';
 import * as webhooks from '../webhooks/index.ts';
-import { endpoint, eventKindList, positiveCount } from './arguments.ts';
+import { endpoint, positiveCount, taking } from './arguments.ts';
 import { type Context, choice, type DatabaseCommand, either, group } from './command.ts';
 import { details, formatInstant, listing, type Output, refuse } from './output.ts';
 import { find, findToChange } from './partner.ts';
 import { chooseEndpoint, modesOf, noWebhook, webhookObject } from './webhook-choice.ts';
 import { checkWebhook, resendCommand, showLog } from './webhook-delivery.ts';
+
+const eventKindList = taking(
+  text => {
+    const names = new Set(text.split(',').map(name => name.trim()));
+    const kinds = webhooks.eventKinds.filter(kind => names.has(kind));
+    return kinds.length > 0 && kinds.length === names.size ? kinds : undefined;
+  },
+  `one or more of ${webhooks.eventKinds.join(', ')}, separated by commas`,
+);
 
 /** The work on the endpoint that was asked for: the only one of the partner, unless another is named. */
 const on =

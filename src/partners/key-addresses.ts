@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { createBoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
-import { createBatcher, nextLoopTurn } from '../db/batching/index.ts';
+import { createBatcher, whileOthersJoin } from '../db/batching/index.ts';
 import { isItemError, type Queryable } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 
@@ -25,7 +25,7 @@ export const createRecorder = <Use>(write: (uses: Use[]) => Promise<unknown>) =>
     isItemError,
     maxBatch: 256,
     maxWaiting: 5_000,
-    gather: nextLoopTurn,
+    gather: whileOthersJoin,
     run: async uses => {
       await write(uses);
       return uses.map(() => true as const);

@@ -50,7 +50,7 @@ export function createRateLimiter(db: Queryable, clock: Clock) {
     isItemError,
     maxBatch: 256,
     maxWaiting,
-    gather: batching.nextLoopTurn,
+    gather: batching.whileOthersJoin,
     run: (fetches, lockWait) => takeAll(db, clock, fetches, lockWait),
     ownLanes: {
       ...batching.lockTimeoutLanes(clock),

@@ -6,9 +6,9 @@ import {
   type LockWait,
   lockTimeoutLanes,
   lockTimeoutOf,
-  nextLoopTurn,
   setsLockTimeout,
   sharedRead,
+  whileOthersJoin,
 } from '../db/batching/index.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
@@ -108,7 +108,7 @@ export function createPaymentWriter(
     isItemError,
     maxBatch: 256,
     maxWaiting,
-    gather: nextLoopTurn,
+    gather: whileOthersJoin,
   };
   const ownLanes = () => ({
     keyOf: ({ partnerId, mode }: AccountKey) => `${partnerId} ${mode}`,

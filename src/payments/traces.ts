@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { createBatcher, nextLoopTurn, sharedRead } from '../db/batching/index.ts';
+import { createBatcher, sharedRead, whileOthersJoin } from '../db/batching/index.ts';
 import { isItemError, type Queryable } from '../db/postgres/index.ts';
 import { pruneOlder } from '../db/retention/index.ts';
 import {
@@ -37,7 +37,7 @@ export function createPaymentTraces(db: Queryable, clock: Clock, tracer: Tracer)
     isItemError,
     maxBatch: 256,
     maxWaiting: 1_000,
-    gather: nextLoopTurn,
+    gather: whileOthersJoin,
   });
   return {
     /** Returns when it is stored, or could not be: a payment does not depend on its trace. */

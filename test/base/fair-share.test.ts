@@ -4,9 +4,16 @@ import { createFairShare, NoPlaceError } from '../../src/base/fair-share.ts';
 
 /** A clock whose waits end when the test says so. */
 function waitingClock() {
-  const ends: (() => void)[] = [];
-  const clock: Clock = { ...systemClock, sleep: () => new Promise(resolve => ends.push(resolve)) };
-  return { clock, endWaits: () => ends.splice(0).map(end => end()) };
+  const ends = new Set<() => void>();
+  const timer: Clock['timer'] = (_ms, run) => {
+    ends.add(run);
+    return () => ends.delete(run);
+  };
+  const clock: Clock = { ...systemClock, timer };
+  const endWaits = () => {
+    for (const end of ends) end();
+  };
+  return { clock, endWaits };
 }
 
 function newShare({ places, placesPerOwner }: { places: number; placesPerOwner: number }) {

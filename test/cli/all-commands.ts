@@ -11,7 +11,7 @@ function leavesOf(command: Command, path: string[] = []): [path: string, command
 }
 
 /** Every command that can be run, by its words. */
-export const allCommands = leavesOf(createProgram({ env: {}, stdout: screen, stderr: screen }));
+export const allCommands = leavesOf(await createProgram({ env: {}, stdout: screen, stderr: screen }));
 
 /** As a shell would split it: without a redirection after it. */
 export const wordsOf = (line: string) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatcherFullError, createBatcher } from '../../src/db/batching/batch.ts';
+import { BatcherFullError, createBatcher, whileOthersJoin } from '../../src/db/batching/batch.ts';
 
 /** A batcher whose calls end only when the test ends them. */
 function setup(options: Partial<Parameters<typeof createBatcher<string, string>>[0]> = {}) {
@@ -51,6 +51,24 @@ test('gathering delays no full batch', async () => {
   await nextTurn();
   calls[2]!.succeed();
   expect(await Promise.all(answers)).toHaveLength(7);
+});
+
+test('a batch waits one more turn for others when some have joined, and no longer', async () => {
+  const { calls, enqueue } = setup({ gather: whileOthersJoin, maxBatch: 10, maxWaiting: 10 });
+  const answers = [enqueue('a')];
+  await nextTurn();
+  expect(calls[0]!.items).toEqual(['a']);
+  answers.push(enqueue('b'));
+  calls[0]!.succeed();
+  for (const item of ['c', 'd', 'e', 'f']) {
+    await nextTurn();
+    answers.push(enqueue(item));
+  }
+  expect(calls[1]!.items).toEqual(['b', 'c', 'd']);
+  calls[1]!.succeed();
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  calls[2]!.succeed();
+  expect(await Promise.all(answers)).toHaveLength(6);
 });
 
 test('backpressure: past the limit of waiting callers the next is refused at once', async () => {

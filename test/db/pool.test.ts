@@ -31,6 +31,45 @@ test('64-bit integers arrive whole', async () => {
   expect(rows[0].value).toBe(9_007_199_254_740_993n);
 });
 
+test('arrays arrive as they were given', async () => {
+  const texts = [
+    '',
+    'NULL',
+    'null',
+    '{a,b}',
+    ' a ',
+    'a"b\\c',
+    '\\',
+    '\n\t\u0001\u007f',
+    '\u2028 \ufeff',
+    'Ёж',
+    '😀',
+    null,
+    undefined,
+  ];
+  const instants = ['0099-01-01T00:00:00Z', '2026-11-19T20:15:00.123Z', '9999-12-31T23:59:59.999Z'].map(
+    text => new Date(text),
+  );
+  const arrays: [type: string, values: unknown[]][] = [
+    ...texts.map((text): [string, unknown[]] => ['text', [text]]),
+    ['text', texts],
+    ['text', []],
+    ['timestamptz', [null]],
+    ...instants.map((instant): [string, unknown[]] => ['timestamptz', [instant]]),
+    ['bigint', [-9_223_372_036_854_775_808n, 0n]],
+    ['float8', [-0.5, 1e300, Number.POSITIVE_INFINITY]],
+    ['boolean', [true, false, null]],
+    ['bytea', [Buffer.from([0, 34, 92, 255]), null]],
+  ];
+  for (const [type, values] of arrays) {
+    const text = `SELECT e FROM unnest($1::${type}[]) WITH ORDINALITY AS u (e, nth) ORDER BY nth`;
+    const { rows } = await pool.query({ name: `elements of ${type}`, text, values: [values] });
+    expect(rows.map(({ e }) => e)).toEqual(values.map(value => value ?? null));
+  }
+  const { rows } = await pool.query({ name: 'texts', text: 'SELECT $1::text[] AS texts', values: [texts] });
+  expect(rows[0].texts).toEqual(texts.map(text => text ?? null));
+});
+
 test('a connection that is ready too late for its caller stays with the pool', async () => {
   const checked = Promise.withResolvers<void>();
   let checks = 0;

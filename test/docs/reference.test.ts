@@ -24,9 +24,9 @@ const rowsOf = (text: string) =>
         .map(cell => cell.trim()),
     );
 
-describe('docs/reference/commands.md', () => {
+describe('docs/reference/commands.md', async () => {
   const screen = { write: () => true };
-  const program = createProgram({ env: {}, stdout: screen, stderr: screen });
+  const program = await createProgram({ env: {}, stdout: screen, stderr: screen });
 
   const describeOption = ({ flags, mandatory, defaultValue }: Option) =>
     `\`${flags}\`${mandatory ? ' (required)' : ''}${defaultValue === undefined ? '' : ` (default \`${defaultValue}\`)`}`;

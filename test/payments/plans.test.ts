@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/postgres/pool.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
 import { listPayments } from '../../src/payments/search/list.ts';
-import { createPaymentWriter } from '../../src/payments/store.ts';
+import { createPaymentWriter, finishAll } from '../../src/payments/store.ts';
 import { createTimedDatabase, setRate } from '../helpers/database.ts';
 import { startOpenings } from '../helpers/openings.ts';
 
@@ -111,4 +112,24 @@ test('opening, finishing and listing read by index, whatever the tables hold whe
     const backward = plans.flatMap(nodesOf).filter(node => node['Scan Direction'] === 'Backward');
     expect(backward.map(node => node['Index Name'])).toContain('payments_pkey');
   }
+});
+
+/** They are opened and finished together under load, so the space in their pages must suffice for all. */
+test('payments that end write to no index again', async () => {
+  const writer = createPaymentWriter(pool, clock);
+  const payments = Array.from({ length: 200 }, () => opening(partnerId!));
+  await Promise.all(payments.map(payment => writer.open(payment)));
+  const updates = await transaction(pool, async tx => {
+    await finishAll(
+      tx,
+      clock,
+      payments.map(payment => ({ ...payment, outcome: 'succeeded', orderId: payment.paymentId })),
+    );
+    const { rows } = await tx.query({
+      text: `SELECT pg_stat_get_xact_tuples_updated(t)::int AS all, pg_stat_get_xact_tuples_hot_updated(t)::int AS in_place
+               FROM (SELECT 'payments'::regclass AS t)`,
+    });
+    return rows[0];
+  });
+  expect(updates).toEqual({ all: 200, in_place: 200 });
 });

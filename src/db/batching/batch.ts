@@ -19,8 +19,8 @@ export interface BatcherOptions<Item, Answer> {
   maxBatch: number;
   /** Backpressure: when this many callers are waiting, the next is refused. */
   maxWaiting: number;
-  /** Before a round trip that is not full: a moment in which other calls join it. Without it, a lone call is sent at once. */
-  gather?: () => Promise<void>;
+  /** Before a round trip that is not full: time in which other calls join it. Without it, a lone call is sent at once. */
+  gather?: (size: () => number) => Promise<void>;
   /** Keeps items whose rows are locked from holding up the others. Without it, every call waits as long as usual. */
   ownLanes?: OwnLanesOptions<Item>;
   observer?: BatchObserver<Item, Answer>;
@@ -35,8 +35,17 @@ export interface BatchObserver<Item, Answer> {
   onStart: (items: Item[]) => (answers?: Answer[]) => void;
 }
 
-/** Calls of the same turn of the event loop share a batch: under load there are many. */
 export const nextLoopTurn = () => new Promise<void>(resolve => setImmediate(resolve));
+
+/**
+ * Calls of the same turn of the event loop share a batch, and those of the next turn, too, if others have joined: under load every turn
+ * brings some, and a statement costs more than all of them. A lone call waits for one turn.
+ */
+export async function whileOthersJoin(size: () => number): Promise<void> {
+  const before = size();
+  await nextLoopTurn();
+  if (size() > before) await nextLoopTurn();
+}
 
 export class BatcherFullError extends Error {}
 
@@ -52,7 +61,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   async function runBatches(): Promise<void> {
     isRunning = true;
     while (waiting.length > 0) {
-      if (options.gather && waiting.length < options.maxBatch) await options.gather();
+      if (options.gather && waiting.length < options.maxBatch) await options.gather(() => waiting.length);
       const batch = waiting.splice(0, options.maxBatch);
       observer?.onBatch(batch.length, observer.clock.monotonicMs() - batch[0]!.sinceMs!);
       if (ownLanes) await ownLanes.runWithoutLocked(batch, waiting);

@@ -1,5 +1,5 @@
 import { isItemError, type Queryable } from '../postgres/index.ts';
-import { createBatcher, nextLoopTurn } from './batch.ts';
+import { createBatcher, whileOthersJoin } from './batch.ts';
 
 /**
  * A read whose concurrent callers share one statement: a busy process would spend most of its time on one round trip per
@@ -17,7 +17,7 @@ export function sharedRead<Question, Answer>(
         isItemError,
         maxBatch: 256,
         maxWaiting: 5_000,
-        gather: nextLoopTurn,
+        gather: whileOthersJoin,
         run: questions => read(db, questions),
       });
     batchers.set(db, ask);

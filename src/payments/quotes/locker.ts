@@ -3,7 +3,7 @@ import { newId, uuidFromId } from '../../base/ids.ts';
 import { kopecksToMicroUsdt } from '../../base/money.ts';
 import type { QuoteLockSettings } from '../../base/quote-settings.ts';
 import { readPaymentStops } from '../../controls/index.ts';
-import { createBatcher, nextLoopTurn } from '../../db/batching/index.ts';
+import { createBatcher, whileOthersJoin } from '../../db/batching/index.ts';
 import { columnsOf, isItemError, type Queryable, retryOnDeadlock } from '../../db/postgres/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { partnerRateE4, readCurrentRate } from '../../rates/index.ts';
@@ -61,7 +61,7 @@ export function createQuoteLocker(db: Queryable, clock: Clock, settings: QuoteLo
     isItemError,
     maxBatch: 64,
     maxWaiting: 1_000,
-    gather: nextLoopTurn,
+    gather: whileOthersJoin,
   });
   return { settings, lock };
 }

@@ -9,32 +9,37 @@ import type { Payment, Refunded } from '../payment.ts';
 const totals = `SELECT r.total_kopecks AS kopecks, r.total_micro_usdt AS "microUsdt" FROM refunds r
                  WHERE r.payment_id = k.id ORDER BY r.total_kopecks DESC LIMIT 1`;
 
-const findTotals = sharedRead(async (db, paymentIds: Id<'pay'>[]) => {
+/** Of several payments at once: a page is one question. */
+const findTotals = sharedRead(async (db, questions: Id<'pay'>[][]): Promise<(Refunded | undefined)[][]> => {
   const { rows } = await db.query<Refunded & { item: number }>({
     name: 'find refunded totals',
     text: `SELECT t.*, k.item::int FROM unnest($1::uuid[]) WITH ORDINALITY AS k (id, item), LATERAL (${totals}) AS t`,
-    values: [paymentIds.map(uuidFromId)],
+    values: [questions.flat().map(uuidFromId)],
   });
-  const found = new Array<Refunded | undefined>(paymentIds.length).fill(undefined);
-  for (const { item, kopecks, microUsdt } of rows) found[item - 1] = { kopecks, microUsdt };
-  return found;
+  const found = new Map(rows.map(({ item, kopecks, microUsdt }) => [item, { kopecks, microUsdt }]));
+  let item = 0;
+  return questions.map(paymentIds => paymentIds.map(() => found.get(++item)));
 });
+
+type Ended = Pick<Payment, 'status' | 'paymentId'>;
 
 /** Only of what was paid. */
 export const mayBeRefunded = ({ status }: Pick<Payment, 'status'>) => status === 'succeeded';
 
-/** What has been returned of a payment; undefined: nothing. */
-export const findRefunded = (
-  db: Queryable,
-  payment: Pick<Payment, 'status' | 'paymentId'>,
-): Promise<Refunded | undefined> =>
-  mayBeRefunded(payment) ? findTotals(db, payment.paymentId) : Promise.resolve(undefined);
+/** What has been returned of each of these payments; undefined: nothing. */
+export async function findRefundedOf(db: Queryable, payments: Ended[]): Promise<(Refunded | undefined)[]> {
+  const paid = payments.filter(mayBeRefunded);
+  if (paid.length === 0) return [];
+  const totals = await findTotals(
+    db,
+    paid.map(({ paymentId }) => paymentId),
+  );
+  return payments.map(payment => totals[paid.indexOf(payment)]);
+}
 
-/** The same for a page of payments, in their order. */
-export const findRefundedOf = (
-  db: Queryable,
-  payments: Pick<Payment, 'status' | 'paymentId'>[],
-): Promise<(Refunded | undefined)[]> => Promise.all(payments.map(payment => findRefunded(db, payment)));
+/** The same for one payment. */
+export const findRefunded = async (db: Queryable, payment: Ended): Promise<Refunded | undefined> =>
+  (await findRefundedOf(db, [payment]))[0];
 
 export interface Refund extends Refunded {
   refundId: string;

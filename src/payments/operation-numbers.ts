@@ -1,5 +1,5 @@
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { createBatcher, nextLoopTurn, sharedRead } from '../db/batching/index.ts';
+import { createBatcher, sharedRead, whileOthersJoin } from '../db/batching/index.ts';
 import { columnsOf, commitsWithoutWaiting, isItemError, type Queryable } from '../db/postgres/index.ts';
 import type { Payment } from './payment.ts';
 
@@ -31,7 +31,7 @@ export const createOperationNumbers = (db: Queryable) =>
     isItemError,
     maxBatch: 256,
     maxWaiting,
-    gather: nextLoopTurn,
+    gather: whileOthersJoin,
   });
 
 const findNumbers = sharedRead(async (db, paymentIds: Id<'pay'>[]) => {

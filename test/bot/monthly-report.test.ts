@@ -53,9 +53,9 @@ async function team(...roles: MemberRole[]) {
 const ask = (partnerId: Id<'prt'>, isOn = true, timeZone = 'Europe/Moscow') =>
   setMonthlyReport(audit, { partnerId, timeZone }, isOn);
 
-test('owners get the workbook of the finished month in the morning of the first day, once', async () => {
-  const { partnerId, people } = await team('owner', 'developer', 'owner');
-  const [owner, developer, second] = people;
+test('owners and accountants get the workbook of the finished month in the morning of the first day, once', async () => {
+  const { partnerId, people } = await team('owner', 'developer', 'accountant');
+  const [owner, developer, accountant] = people;
   await credit(pool, clock, [{ partnerId, mode: 'live', reference: 'support-1', microUsdt: 1_000_000n }]);
   await ask(partnerId);
   // Nine in the morning of the first of November in Moscow.
@@ -65,7 +65,7 @@ test('owners get the workbook of the finished month in the morning of the first 
   await until('2026-11-01T06:00:00Z');
   await round();
   await round();
-  for (const person of [owner!, second!]) {
+  for (const person of [owner!, accountant!]) {
     const [message, ...more] = person.documents();
     expect(more).toEqual([]);
     expect(message!.text).toContain('Отчёт за октябрь 2026');

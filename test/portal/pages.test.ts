@@ -127,6 +127,8 @@ test('a key is shown once; live keys are for owners of approved partners', async
   expect(await create('live', developer)).toMatchObject({ status: 403 });
   const live = await create('live');
   expect(live.json.key).toMatch(/^svc_live_/);
+  // The newest comes first.
+  await clock.advance(1);
   const limited = { max_payment_rub: '500.5', expires_in_days: 30, scopes: ['pay'] };
   const test = await create('test', developer, limited);
   expect(test.json.key).toMatch(/^svc_test_/);

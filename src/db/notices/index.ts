@@ -47,7 +47,8 @@ export const topicOf = {
 export type NoticeKind = keyof typeof topicOf;
 
 /** Who of a team gets notices of this kind; null: everybody. The report of a month shows all payments and balances. */
-export const rolesFor = (kind: NoticeKind): string[] | null => (kind === 'monthly_report' ? ['owner'] : null);
+export const rolesFor = (kind: NoticeKind): string[] | null =>
+  kind === 'monthly_report' ? ['owner', 'accountant'] : null;
 
 /**
  * Writes a notice to the outbox (`partner_notices`), from which the bot sends it. It belongs into the transaction of what

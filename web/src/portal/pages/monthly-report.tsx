@@ -13,8 +13,8 @@ import { inBoth, useTexts } from '../texts/index.ts';
 const texts = inBoth({
   title: ['Monthly report', 'Отчёт за месяц'],
   hint: [
-    'On the first day of each month, the bot sends the owners the report of the finished month as an Excel file.',
-    'Первого числа каждого месяца бот присылает владельцам отчёт за прошедший месяц — файл Excel.',
+    'On the first day of each month, the bot sends owners and accountants the report of the finished month as an Excel file.',
+    'Первого числа каждого месяца бот присылает владельцам и бухгалтерам отчёт за прошедший месяц — файл Excel.',
   ],
   isOn: ['Send the report', 'Присылать отчёт'],
   mailHint: [
@@ -31,7 +31,7 @@ const texts = inBoth({
   removed: ['Address removed', 'Адрес удалён'],
 });
 
-/** For owners: they are who gets it. */
+/** For owners. */
 export function MonthlyReportCard() {
   const t = useTexts(texts);
   const notify = useNotify();

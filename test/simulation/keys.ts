@@ -47,6 +47,8 @@ export async function createKeys(world: World, { seed, accounts }: { seed: numbe
   const newestOf = ({ keys }: Family) => keys.at(-1)!;
   const agenda = createAgenda(world);
   let books: Books = noPast().books;
+  /** Refused in this step: what used the limit up may have been opened by the same statement. */
+  const overLimit: { family: Family; wanted: Wanted }[] = [];
 
   /** The first key of a partner and mode never expires by itself, so the partner always has one. */
   async function add(account: Account, mode: Mode, isFirst: boolean): Promise<void> {
@@ -146,8 +148,7 @@ export async function createKeys(world: World, { seed, accounts }: { seed: numbe
           if (!isRefused && sentMs > knownUntilMs && !hasStalled)
             violate('a key past its end opens nothing', `${family.name}: ${answer.outcome}`);
           const isOverLimit = answer.outcome === 'refused' && answer.code === 'key_daily_limit_exceeded';
-          if (isOverLimit && isBelowLimit(family, wanted))
-            violate('a key is not refused below its limit', family.name);
+          if (isOverLimit) overLimit.push({ family, wanted });
         },
       };
     },
@@ -161,6 +162,8 @@ export async function createKeys(world: World, { seed, accounts }: { seed: numbe
     /** After every step. */
     check: (now: Books) => {
       books = now;
+      for (const { family, wanted } of overLimit.splice(0))
+        if (isBelowLimit(family, wanted)) violate('a key is not refused below its limit', family.name);
       for (const family of families) {
         const { maxKopecks, dailyKopecks } = family.rights;
         if (maxKopecks === null && dailyKopecks === null) continue;

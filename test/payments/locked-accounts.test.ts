@@ -2,7 +2,7 @@ import { test as base, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batching/batch.ts';
-import type { Queryable } from '../../src/db/postgres/pool.ts';
+import { openPool, type Queryable } from '../../src/db/postgres/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { createDatabase, setRate } from '../helpers/database.ts';
@@ -11,9 +11,11 @@ import { startOpenings } from '../helpers/openings.ts';
 
 type PartnerId = Id<'prt'>;
 
-const { pool, url } = await createDatabase({ limits: { lock_timeout: 3_000 } });
+const { pool, url } = await createDatabase();
+/** Payments wait for a locked account as long as the test needs. */
+const clock = { ...systemClock, monotonicMs: () => 0 };
 await setRate(pool);
-const { opening, newPartner } = await startOpenings(pool, systemClock);
+const { opening, newPartner } = await startOpenings(pool, clock);
 type Opening = ReturnType<typeof opening>;
 const newPartners = (count: number) => Promise.all(Array.from({ length: count }, () => newPartner()));
 
@@ -43,7 +45,7 @@ const availableOf = async (partnerId: PartnerId) => {
   });
   return rows[0]!.available;
 };
-const test = base.extend('writer', () => createPaymentWriter(pool, systemClock));
+const test = base.extend('writer', () => createPaymentWriter(pool, clock));
 
 test('a locked account holds up no payment of others, in the same batch or later', async ({ writer }) => {
   const [locked, second, third] = (await newPartners(3)) as [PartnerId, PartnerId, PartnerId];
@@ -71,7 +73,8 @@ test('a locked account holds up no payment of others, in the same batch or later
 });
 
 test('an account that stays locked gets the usual error and no debit, and its repeat debits once', async () => {
-  const writer = createPaymentWriter(pool, systemClock);
+  const impatient = openPool({ ...pool.options, lock_timeout: 1_000 });
+  const writer = createPaymentWriter(impatient, clock);
   const [locked, other] = (await newPartners(2)) as [PartnerId, PartnerId];
   const before = await availableOf(locked);
   const payment = opening(locked);
@@ -84,10 +87,11 @@ test('an account that stays locked gets the usual error and no debit, and its re
   expect((await writer.open(payment)).verdict).toBe('opened');
   expect((await writer.open(payment)).verdict).toBe('known');
   expect(await availableOf(locked)).toBe(before - payment.microUsdt);
+  await impatient.end();
 });
 
 test('twenty locked accounts leave connections for the others, and all go on when they are free', async () => {
-  const writer = createPaymentWriter(pool, systemClock);
+  const writer = createPaymentWriter(pool, clock);
   const [other, ...locked] = (await newPartners(21)) as [PartnerId, ...PartnerId[]];
   const opened = locked.map(partnerId => opening(partnerId));
   await Promise.all(opened.map(writer.open));
@@ -131,7 +135,7 @@ test('a QR code that a stopped decision locks holds up only the payment of that 
   const first = opening(payer);
   await writer.open(first);
   const { session, unlock } = await holdLocks(url, 'SELECT', []);
-  await createPaymentWriter(session, systemClock).finish(ended(first));
+  await createPaymentWriter(session, clock).finish(ended(first));
   const opens = follow(writer.open(opening(sameCode, { qrcId: first.qrcId })));
   expect((await writer.open(opening(other))).verdict).toBe('opened');
   expect(opens.hasEnded).toBe(false);
@@ -141,7 +145,7 @@ test('a QR code that a stopped decision locks holds up only the payment of that 
 
 test('a busy account of two processes stays in the shared lane, or returns to it', async () => {
   const processes = [watched(), watched()];
-  const writers = processes.map(({ db }) => createPaymentWriter(db, systemClock));
+  const writers = processes.map(({ db }) => createPaymentWriter(db, clock));
   const [busy, other] = (await newPartners(2)) as [PartnerId, PartnerId];
   const rounds = 3;
   for (let round = 0; round < rounds; round++) {

@@ -109,7 +109,7 @@ describe('the role of the service', () => {
     const tables = (await guarded()).map(({ name }) => name).sort();
     const known =
       words(`archived_keys archived_references audit audit_chain deposit_addresses entries entries_archive
-      events events_archive payments payments_archive rate_rules rates refunds test_checkpoints`);
+      events events_archive operation_numbers payments payments_archive rate_rules rates refunds test_checkpoints`);
     expect(tables).toEqual(known);
     for (const table of tables) {
       const [column] = await ask<{ name: string }>(

@@ -124,6 +124,13 @@ export default {
       to: { path: '^src/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'portal-speaks-with-its-own-words',
+      comment: "Loading the console's texts sets its words for errors, which then stand in the portal.",
+      severity: 'error',
+      from: { path: '^web/src/portal/main\\.tsx$' },
+      to: { path: '^web/src/texts/index\\.ts$', reachable: true },
+    },
+    {
       name: 'service-does-not-import-pages',
       severity: 'error',
       from: { path: '^(src|simulator)/' },

@@ -5,10 +5,9 @@ import { send } from '../../api.ts';
 import { TextField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
 import { Card, Failure, useOnce, Waiting } from '../../parts/page.tsx';
-import { useLanguage } from '../../texts/index.ts';
 import { usePartner } from '../partner.ts';
 import { Action } from '../parts.tsx';
-import { inBoth, useTexts } from '../texts/index.ts';
+import { inBoth, useLanguage, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   title: ['Monthly report', 'Отчёт за месяц'],

@@ -56,7 +56,7 @@ function useColumns(): Column<LoggedRequestRow>[] {
       cell: row => (
         <span className="inline wrap-anywhere">
           <Link href={`/requests/${row.request_id}`}>
-            <code>{`${row.method ?? '?'} ${row.path ?? ''}`}</code>
+            <code className="wrap-anywhere">{`${row.method ?? '?'} ${row.path ?? ''}`}</code>
           </Link>
           {row.mode && <TestMark mode={row.mode} />}
         </span>
@@ -76,7 +76,9 @@ function useColumns(): Column<LoggedRequestRow>[] {
       head: t.payment,
       cell: row =>
         row.payment_id ? (
-          <Link href={`/payments/${row.payment_id}`}>{shortId(row.payment_id)}</Link>
+          <Link className="one-line" href={`/payments/${row.payment_id}`}>
+            {shortId(row.payment_id)}
+          </Link>
         ) : (
           <span className="dim">—</span>
         ),

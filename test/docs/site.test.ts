@@ -189,6 +189,8 @@ test('the landing page leads to the portal, if it is served, and its first reque
     const landing = await (await fetch(other + path)).text();
     expect(landing).toContain('href="/portal/"');
     expect(landing).toContain('KOPECK_URL=https://pay.example.com\n');
+    // Without a public URL, it goes to the port where the service is.
+    expect(visited.get(path)!.text).toContain(`KOPECK_URL=${address}\n`);
   }
 });
 

@@ -11,6 +11,8 @@ export interface Surroundings {
   hasPortal: boolean;
   /** Undefined: the address of a service on the reader's own machine stands in the example. */
   publicUrl?: string | undefined;
+  /** The port of that service. */
+  port?: number;
 }
 
 type Texts = SiteTexts['landing'];
@@ -69,7 +71,8 @@ function linksOf(
 }
 
 const firstRequest = ({
-  publicUrl = 'http://127.0.0.1:8080',
+  port = 8080,
+  publicUrl = `http://127.0.0.1:${port}`,
 }: Surroundings) => `export KOPECK_URL=${new URL(publicUrl).origin}
 export KOPECK_KEY=svc_test_…
 curl -sw '\\n' "$KOPECK_URL/v1/payments" -H "Authorization: Bearer $KOPECK_KEY" \\

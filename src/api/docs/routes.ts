@@ -49,7 +49,9 @@ export function siteRoutes(
     await nextTurn();
     const document = server.swagger() as unknown as ApiDocument;
     await nextTurn();
-    return createSite(document, { botName, publicUrl, hasPortal: portal !== undefined });
+    const port = server.addresses()[0]?.port;
+    const hasPortal = portal !== undefined;
+    return createSite(document, { botName, publicUrl, hasPortal, ...(port === undefined ? {} : { port }) });
   }
 
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

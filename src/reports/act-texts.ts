@@ -26,7 +26,7 @@ const ru = {
   theirCredit: 'Партнёр: кредит, USDT',
   movements: {
     succeeded: 'Оплаченные платежи',
-    refund: 'Возвраты получателей',
+    refund: 'Возвраты от получателей',
     credit: 'Пополнения баланса',
     grant: 'Тестовые пополнения',
   },
@@ -63,7 +63,7 @@ const en: typeof ru = {
   theirCredit: 'Partner: credit, USDT',
   movements: {
     succeeded: 'Succeeded payments',
-    refund: 'Refunds of recipients',
+    refund: 'Refunds from recipients',
     credit: 'Top-ups of the balance',
     grant: 'Test top-ups',
   },

@@ -49,7 +49,8 @@ export function siteRoutes(
     await nextTurn();
     const document = server.swagger() as unknown as ApiDocument;
     await nextTurn();
-    const port = server.addresses()[0]?.port;
+    const [address] = server.addresses();
+    const port = typeof address === 'object' ? address.port : undefined;
     const hasPortal = portal !== undefined;
     return createSite(document, { botName, publicUrl, hasPortal, ...(port === undefined ? {} : { port }) });
   }

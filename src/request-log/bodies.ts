@@ -47,8 +47,8 @@ const secrets = /(svc_(?:live|test)_|whsec_)[\w+/=-]+/gi;
 /** 48 digits are the secret part of a key, however the rest is written; 64 are the id of a transaction. */
 const hexadecimals = /[\da-f]+/gi;
 const withoutSecret = (digits: string) => (digits.length < 48 || digits.length === 64 ? digits : '…');
-/** The recipient of a payment or of a QR code. */
-const recipients = /("recipient"\s*:\s*)"(?:[^"\\]|\\.)*"/g;
+/** The recipient of a payment or of a QR code, also one that the cut left without its end. */
+const recipients = /("recipient"\s*:\s*)"(?:[^"\\]|\\.)*(?:"|\\?$)/g;
 /** No secret is longer: what a cut leaves of one is among so many letters at the end. */
 const longestSecret = 256;
 

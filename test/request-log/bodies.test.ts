@@ -102,6 +102,16 @@ test('a long body is cut, and a key at the cut is not left in part', () => {
       }
 });
 
+test('a long answer is cut, and a long name of a recipient at the cut is not left in part', () => {
+  const answer = (before: number, name: string) =>
+    `${'x'.repeat(maxLoggedBytes - before)}{"recipient":${JSON.stringify(name)}}${'y'.repeat(4_000)}`;
+  for (const name of ['Z'.repeat(500), 'Z"'.repeat(250)])
+    for (const before of [-100, 0, 1, 100, 300, 700]) {
+      const text = answer(before, name);
+      for (const stored of [redacted(text)!, redacted(Buffer.from(text))!]) expect(stored).not.toContain('Z');
+    }
+});
+
 test('bodies are bounded: the request is in the log, its bodies are not', async () => {
   const { partnerId } = await createPartnerWithKeys(pool);
   const { log } = startLog({ db: pool, clock: manualClock() });

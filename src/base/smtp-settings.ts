@@ -23,7 +23,7 @@ export function readSmtp(read: (name: string) => string | undefined): SmtpSettin
   const [text, from] = [read('SMTP_URL'), read('SMTP_FROM')];
   if (text === undefined && from === undefined) return undefined;
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
-  const isSmtp = url && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '';
+  const isSmtp = url && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '' && url.port !== '0';
   if (!isSmtp || !['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '')
     return refuse('SMTP_URL', 'must be smtp://USER:PASSWORD@HOST:PORT or smtps://…, with SMTP_FROM');
   if (from === undefined || !isMailAddress(from))

@@ -19,7 +19,7 @@ export interface BankSide {
 }
 
 const program = join(import.meta.dirname, '..', '..', 'simulator', 'main.ts');
-const startTimeoutMs = 15_000;
+const startTimeoutMs = 60_000;
 const retryPauseMs = 1_000;
 const probeTimeoutMs = 1_000;
 const maxProbeBytes = 1024 * 1024;

@@ -67,6 +67,7 @@ describe('settings', () => {
       'smtp://',
       'smtp://u:hidden@h/x',
       'smtp://u:hidden@h?a=1',
+      'smtp://u:hidden@h:0',
     ])
       expect(() => read(url)).toThrow(/^SMTP_URL must be smtp(?!.*hidden)/);
     expect(() => read('smtp://u:hidden%@h')).toThrow(/^SMTP_URL must(?!.*hidden)/);

@@ -55,8 +55,8 @@ export async function sendDueMails(deps: MailDeps, mailer: Mailer, signal: Abort
 
 async function sendMail(deps: MailDeps, mailer: Mailer, due: DueMail): Promise<void> {
   const { pool, clock, log, webhookRetryScheduleSec } = deps;
-  const mail = await mailOf(deps, due);
   try {
+    const mail = await mailOf(deps, due);
     if (mail) await mailer.send(mail);
   } catch (err) {
     const pauseSec = webhookRetryScheduleSec[due.tries];

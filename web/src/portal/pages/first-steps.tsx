@@ -46,10 +46,11 @@ const places: Record<Step['step'], { path: string; needs: MemberRight; isPage: b
 
 const tones = { done: 'good', open: 'plain', pending: 'open', refused: 'bad' } as const;
 
-/** What a new partner has done and what comes next; nothing, once all is done. */
+/** What a new partner has done and what comes next; nothing, once all is done, or for people who do none of it. */
 export function FirstSteps({ steps }: { steps: readonly Step[] }) {
   const t = useTexts(texts);
-  if (steps.length === 0) return null;
+  const { may } = usePartner();
+  if (steps.length === 0 || !may('integrate')) return null;
   return (
     <Card title={t.title}>
       <ol className="portal-steps">

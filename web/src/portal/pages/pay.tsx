@@ -1,12 +1,12 @@
 import { Stack } from '@mantine/core';
 import { useState, useSyncExternalStore } from 'react';
 import { useLocation } from 'wouter';
-import type { ResolvedQr } from '../../../../src/portal/shapes.ts';
+import type { ByHandLimits, ResolvedQr } from '../../../../src/portal/shapes.ts';
 import type { PaymentRow } from '../../../../src/web/shapes.ts';
 import { outside, Refused, send } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { useAttempt } from '../../parts/notify.ts';
-import { Card, Facts, WhyRefused } from '../../parts/page.tsx';
+import { Card, Facts, useOnce, WhyRefused } from '../../parts/page.tsx';
 import { Rate, Rub, Usdt } from '../../parts/values.tsx';
 import { type Mode, usePartner, usePerson } from '../partner.ts';
 import { Action } from '../parts.tsx';
@@ -35,6 +35,10 @@ const texts = inBoth({
     'Сначала узнайте результат платежа без ответа',
   ],
   noRate: ['The rate is out of date', 'Курс устарел'],
+  aboveLimit: [
+    'The amount is above the limit of payments by hand. Owners can raise it in the settings.',
+    'Сумма больше лимита платежей вручную. Изменить лимит может владелец в настройках.',
+  ],
   unclear: ['A payment without an answer', 'Платёж без ответа'],
   unclearSays: [
     'You confirmed this payment, and no answer arrived. Ask for its result: it is paid once at most, and if it was not paid yet, it is paid now.',
@@ -102,14 +106,17 @@ export function PayByHand({ qr, link, mode }: PayProps) {
   const t = useTexts(texts);
   const [confirmation, setConfirmation] = useState<string | null>(null);
   const { pay, kept } = usePay();
+  const { api } = usePartner();
+  const { data: limits } = useOnce<ByHandLimits>(api('/pay/limits'));
   const { recipient, amount_rub, amount_usdt, rate } = qr;
+  const isAbove = limits !== undefined && Number(amount_rub) > Number(limits.max_payment_rub);
   return (
     <>
       <Action
         needs="pay"
         variant="filled"
         size="sm"
-        why={kept ? t.first : qr.amount_usdt === null ? t.noRate : undefined}
+        why={kept ? t.first : amount_usdt === null ? t.noRate : isAbove ? t.aboveLimit : undefined}
         disabled={qr.why_not !== null}
         onClick={() => setConfirmation(crypto.randomUUID())}
       >
